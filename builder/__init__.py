@@ -1,0 +1,1 @@
+"""The compiler: recipe -> sources -> ranges -> flatten -> layers -> enrich -> intern -> write."""

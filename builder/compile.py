@@ -1,0 +1,141 @@
+"""A recipe to a dataset, from top to bottom along the data."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from zoneinfo import available_timezones
+
+import numpy as np
+
+from builder import clip, manifest, recipe, rejects, write
+from builder.errors import BuildError
+from builder.flatten import duplicates, flatten
+from builder.intern import intern
+from builder.layers import Layered, hide, nothing, of_source, underlay
+from builder.pool import LayerPool
+from builder.recipe import Recipe, SourceSpec
+from builder.reference.tables import load_continents, load_countries
+from builder.rejects import Rejects
+from builder.report import BuildReport, Progress, SourceReport
+from builder.rows import SourceRows
+from builder.schema import LAYERS
+from builder.sources import FORMATS
+from builder.sources.reader import SourceTable
+from builder.tables import tables
+from builder.values import Known
+
+DEFAULT_REJECTED_SHARE = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a build is to treat its output and its bad rows."""
+
+    force: bool = False
+    rejects: Path | None = None
+    max_rejects: int | None = None  # per source; None: 1 % of its rows
+
+
+def compile_dataset(
+    recipe_path: Path, output: Path, options: Options, progress: Progress
+) -> BuildReport:
+    """Build the dataset of a recipe at ``output``; raises BuildError and leaves nothing behind."""
+    write.check_place(output, force=options.force)
+    plan = recipe.load(recipe_path, {name: each.options for name, each in FORMATS.items()})
+    build = _Build(plan, _known(plan), options, progress)
+    for spec in plan.sources:
+        build.add(spec)
+    return build.finish(output)
+
+
+def _known(plan: Recipe) -> Known:
+    return Known(load_countries(plan.countries), load_continents(), sorted(available_timezones()))
+
+
+class _Build:
+    """A build on its way: what the sources so far have said."""
+
+    def __init__(self, plan: Recipe, known: Known, options: Options, progress: Progress) -> None:
+        self._plan, self._known, self._options, self._progress = plan, known, options, progress
+        self._pools = {layer: LayerPool(layer) for layer in LAYERS}
+        self._merged = {family: nothing(family, tuple(LAYERS)) for family in (4, 6)}
+        self._rejects: list[Rejects] = []
+        self._report = BuildReport()
+
+    def add(self, spec: SourceSpec) -> None:
+        """Read a source and lay its tables under what is known."""
+        for table in FORMATS[spec.format].read(spec):
+            report = SourceReport(table.name)
+            self._report.sources.append(report)
+            rows = self._read(table, report)
+            with self._progress.stage(f"flattening {table.name}"):
+                for family, layered in _flattened(rows, report).items():
+                    self._merged[family] = underlay(self._merged[family], layered)
+
+    def _read(self, table: SourceTable, report: SourceReport) -> SourceRows:
+        rows, rejected = SourceRows(self._pools, self._known, report), Rejects()
+        self._rejects.append(rejected)
+        with self._progress.stage(f"reading {table.name}"):
+            for batch in table.batches:
+                rows.add(batch)
+                rejected.add(batch)
+                self._progress.rows(len(batch))
+        report.rejected = rejected.counts()
+        report.blanked = +report.blanked
+        report.read += rejected.skipped()
+        self._limit(table.name, rejected, report)
+        return rows
+
+    def _limit(self, name: str, rejected: Rejects, report: SourceReport) -> None:
+        limit = self._options.max_rejects
+        if limit is None:
+            limit = math.floor(report.read * DEFAULT_REJECTED_SHARE)
+        count = report.rejected.total()
+        if count > limit:
+            first = next(rejected.located())
+            self._write_rejects()
+            raise BuildError(
+                first.file,
+                f"{first.reason}; {count:,} of {report.read:,} rows of {name} are rejected,"
+                f" at most {limit:,} may be",
+                line=first.line,
+                remedy="see them with --rejects FILE, allow them with --max-rejects N",
+            )
+
+    def _write_rejects(self) -> None:
+        if self._options.rejects is not None:
+            rejects.write(self._options.rejects, self._rejects)
+
+    def finish(self, output: Path) -> BuildReport:
+        """Intern, write and put the dataset in its place."""
+        with self._progress.stage("interning"):
+            interned = intern(self._merged, self._pools, self._known)
+            content = tables(interned, self._known)
+            document = manifest.logical(self._plan, interned, content)
+            document["generation"] = manifest.generation(document, content)
+        with self._progress.stage("writing"), write.placed(output) as folder:
+            document["files"] = write.write_tables(folder, content)
+            write.write_manifest(folder, document)
+            self._write_rejects()
+            self._report.bytes = sum(path.stat().st_size for path in folder.iterdir())
+        self._report.counts = document["counts"]
+        self._report.coverage = document["coverage"]
+        self._report.generation = document["generation"]
+        self._report.seconds = self._progress.elapsed
+        return self._report
+
+
+def _flattened(rows: SourceRows, report: SourceReport) -> dict[int, Layered]:
+    """Return what one source table knows, by family, without what no lookup can reach."""
+    layered, used = {}, np.zeros(report.read, bool)
+    for family in (4, 6):
+        gathered = rows.of_family(family)
+        clip.count(gathered.ranges, family, report)
+        report.duplicates += duplicates(gathered.ranges)
+        intervals = hide(flatten(gathered.ranges, family), clip.hidden(family))
+        used[gathered.position[intervals.owner[intervals.owner >= 0]]] = True
+        layered[family] = of_source(intervals, gathered.numbers)
+    report.used = int(used.sum())
+    return layered

@@ -1,0 +1,64 @@
+"""Location tuples completed from the reference tables.
+
+A row of the *country* table is a country as one continent has it, for a
+source may state another continent than the reference (Cyprus, Turkey). A
+location without a zone gets that of its country where the country has one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from builder.factorize import factorize
+from builder.values import Known
+
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Location tuples with row numbers of the country and zone tables; row 0 is unknown."""
+
+    country: Codes
+    zone: Codes
+    table: pa.Table
+    countries: list[tuple[str | None, str | None]]  # (country_code, continent_code) by row
+    zones: list[str | None]
+
+
+def enrich(table: pa.Table, known: Known) -> Located:
+    """Resolve country and zone of every tuple of the location layer."""
+    codes = list(known.countries)
+    country = pc.index_in(table["country_code"].combine_chunks(), pa.array(codes, pa.string()))
+    stated = table["continent_code"].combine_chunks()
+    usual = pa.array([known.countries[code].continent_code for code in codes], pa.string())
+    continent = pc.coalesce(stated, usual.take(country))
+    single = pa.array([known.countries[code].time_zone for code in codes], pa.string())
+    zone = pc.coalesce(table["time_zone"].combine_chunks(), single.take(country))
+    pairs, country_rows = _pairs(table["country_code"].combine_chunks(), continent)
+    zones, zone_rows = _numbered(zone)
+    return Located(country_rows, zone_rows, table, pairs, zones)
+
+
+def _numbered(values: pa.Array) -> tuple[list[str | None], Codes]:
+    """Number the sorted distinct values from 1; null is 0."""
+    distinct = pc.unique(values.drop_null()).sort()
+    rows = pc.add(pc.index_in(values, distinct), 1).fill_null(0)
+    return [None, *distinct.to_pylist()], np.asarray(rows.to_numpy(zero_copy_only=False), np.int32)
+
+
+def _pairs(
+    country: pa.Array, continent: pa.Array
+) -> tuple[list[tuple[str | None, str | None]], Codes]:
+    countries, country_codes = _numbered(country)
+    continents, continent_codes = _numbered(continent)
+    numbers, first = factorize([country_codes, continent_codes])
+    found = [(countries[country_codes[at]], continents[continent_codes[at]]) for at in first]
+    ordered = sorted({(None, None), *found}, key=lambda pair: (pair[0] or "", pair[1] or ""))
+    row_of = {pair: row for row, pair in enumerate(ordered)}
+    return ordered, np.array([row_of[pair] for pair in found], np.int32)[numbers]

@@ -1,0 +1,162 @@
+"""The manifest: what the dataset is, where its buffers lie, and its generation.
+
+The generation is the SHA-256 over the logical columns and the manifest's
+logical part (all but ``generation`` and ``files``), so that another version
+of Arrow, which may lay files out differently, gives the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from builder.intern import FamilyIntervals, Interned
+from builder.points import Bools, concat
+from builder.recipe import Recipe
+from builder.reference.credits import CREDITS
+from builder.schema import LAYERS
+from geolookup import format as fmt
+
+
+def logical(recipe: Recipe, interned: Interned, tables: Mapping[str, pa.Table]) -> dict[str, Any]:
+    """Return the manifest without generation and files."""
+    return {
+        "format": fmt.FORMAT,
+        "format_version": fmt.FORMAT_VERSION,
+        "name": recipe.name,
+        "sources": [{"format": s.format, **s.texts, "name": s.name} for s in recipe.sources],
+        "credits": _credits() if recipe.countries is None else [],
+        "fields": _fields(tables),
+        "counts": {
+            "ipv4_intervals": tables[fmt.IPV4].num_rows,
+            "ipv6_intervals": tables[fmt.IPV6].num_rows,
+            "locations": tables[fmt.LOCATION].num_rows - 1,
+            "networks": tables[fmt.NETWORK].num_rows - 1,
+            "countries": tables[fmt.COUNTRY].num_rows - 1,
+            "zones": tables[fmt.ZONE].num_rows - 1,
+        },
+        "coverage": _coverage(interned),
+    }
+
+
+def _credits() -> list[dict[str, str]]:
+    names = ("name", "licence", "attribution", "url")
+    return [{name: getattr(credit, name) for name in names} for credit in CREDITS]
+
+
+def _fields(tables: Mapping[str, pa.Table]) -> list[str]:
+    """Return the contract paths that are known for some address."""
+    country, zone = tables[fmt.COUNTRY], tables[fmt.ZONE]
+    groups = [
+        ("location", country, fmt.COUNTRY_MEMBERS, ""),
+        ("location", tables[fmt.LOCATION], fmt.PLACE_MEMBERS, ""),
+        ("currency", country, fmt.CURRENCY_MEMBERS, "currency_"),
+        ("network", tables[fmt.NETWORK], fmt.NETWORK_MEMBERS, ""),
+    ]
+    known = [
+        f"{group}.{name}"
+        for group, table, names, prefix in groups
+        for name in names
+        if table[prefix + name].null_count < table.num_rows
+    ]
+    # The instant is known even where the zone is not.
+    timed = fmt.TIME_MEMBERS if zone.num_rows > 1 else ("current_timestamp",)
+    return sorted([*known, *(f"time.{name}" for name in timed)])
+
+
+def _coverage(interned: Interned) -> dict[str, dict[str, int]]:
+    located = np.arange(len(interned.located.country)) > 0
+    known = {"location": located}
+    for layer, fields in LAYERS.items():
+        if layer != "location":
+            columns = [interned.networks[name].is_valid() for name in fields]
+            known[layer] = np.any([column.to_numpy() for column in columns], axis=0)
+    return {
+        layer: {
+            f"ipv{number}": _addresses(
+                family, rows[family.location if layer == "location" else family.network]
+            )
+            for number, family in interned.families.items()
+        }
+        for layer, rows in known.items()
+    }
+
+
+def _addresses(family: FamilyIntervals, chosen: Bools) -> int:
+    starts = family.starts
+    end = type(starts).of(starts.family, [starts.maximum])
+    lasts = concat([starts[1:].predecessor(), end])
+    return lasts[chosen].minus(starts[chosen]).total() + int(chosen.sum())
+
+
+def generation(manifest: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> str:
+    """Return the generation id of a logical manifest and the columns it describes."""
+    digest = hashlib.sha256(fmt.canonical(manifest))
+    for name in sorted(tables):
+        for column in tables[name].column_names:
+            values = _logical_type(tables[name][column].combine_chunks())
+            digest.update(f"{name}/{column}:{values.type}:{len(values)}\n".encode())
+            for buffer in _logical_buffers(values):
+                digest.update(buffer)
+    return digest.hexdigest()
+
+
+def _logical_type(values: pa.Array) -> pa.Array:
+    """Decode dictionaries, and write lists as text, so that only values count."""
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if pa.types.is_list(values.type):
+        return pc.binary_join(values, ",")
+    return values.cast(pa.large_string()) if pa.types.is_string(values.type) else values
+
+
+def _logical_buffers(values: pa.Array) -> list[Any]:
+    valid = np.packbits(np.asarray(values.is_valid().to_numpy(zero_copy_only=False), bool))
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        values = values.cast(pa.large_string()).fill_null("")
+        _, offsets, data = values.buffers()
+        bounds = np.frombuffer(offsets, np.int64)[values.offset :][: len(values) + 1]
+        text = memoryview(data or b"")[bounds[0] : bounds[-1]]
+        return [valid, np.diff(bounds).astype("<i8"), text]
+    if pa.types.is_boolean(values.type):
+        values = values.cast(pa.uint8())
+    plain = values.fill_null(0).to_numpy(zero_copy_only=False)
+    return [valid, np.ascontiguousarray(plain.astype(plain.dtype.newbyteorder("<")))]
+
+
+def describe(path: Path) -> dict[str, Any]:
+    """Return what the manifest says of one file: size, digest, and where each buffer lies."""
+    with pa.memory_map(str(path)) as source:
+        whole = source.read_buffer()
+        with pa.ipc.open_file(pa.BufferReader(whole)) as reader:
+            batch = reader.read_all().combine_chunks().to_batches()[0]
+            return {
+                "bytes": whole.size,
+                "sha256": hashlib.sha256(whole).hexdigest(),
+                "rows": batch.num_rows,
+                "columns": {
+                    name: _array(batch.column(name), whole.address) for name in batch.schema.names
+                },
+            }
+
+
+def _array(array: pa.Array, base: int) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "type": str(array.type),
+        "buffers": [
+            None if buffer is None else [buffer.address - base, buffer.size]
+            for buffer in array.buffers()
+        ],
+    }
+    if pa.types.is_dictionary(array.type):
+        described["dictionary"] = {
+            "length": len(array.dictionary),
+            **_array(array.dictionary, base),
+        }
+    return described

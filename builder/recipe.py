@@ -1,0 +1,141 @@
+"""The recipe: which sources make a dataset, in order of precedence.
+
+Strategy: TOML in, frozen dataclasses out; a key or word that is not known is
+an error with the near match, never ignored.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import Any
+
+from builder.errors import BuildError, near_match
+from builder.schema import FIELDS
+
+_TEXTS = ("name", "date", "licence", "attribution", "url")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSpec:
+    """One ``[[source]]``: what to read, how, and what the manifest says of it."""
+
+    format: str
+    path: str
+    provides: frozenset[str]
+    options: Mapping[str, Any]
+    texts: Mapping[str, str]
+    recipe: Path
+
+    @property
+    def name(self) -> str:
+        """The name given, else that of the file or glob, for a manifest holds no paths."""
+        return self.texts.get("name", PurePath(self.path).name)
+
+    @property
+    def base(self) -> Path:
+        """The folder that the path is relative to."""
+        return self.recipe.parent
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A whole recipe; ``countries`` replaces the packaged table where it is given."""
+
+    path: Path
+    name: str
+    sources: tuple[SourceSpec, ...]
+    countries: Path | None = field(default=None)
+
+
+def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
+    """Read a recipe; ``formats`` are the known source formats and the options of each.
+
+    Raises BuildError for anything missing, misspelt or of the wrong type.
+    """
+    document = _parse(path)
+    _only_known(path, "", document, ("dataset", "source", "tables"))
+    dataset = _table(path, document, "dataset")
+    _only_known(path, "dataset.", dataset, ("name",))
+    name = _string(path, "dataset.", dataset, "name")
+    listed = document.get("source", [])
+    if not isinstance(listed, list) or not listed or not all(isinstance(s, dict) for s in listed):
+        raise BuildError(path, "no [[source]]", remedy="add one with format and path")
+    sources = tuple(_source(path, each, formats) for each in listed)
+    tables = _table(path, document, "tables") if "tables" in document else {}
+    _only_known(path, "tables.", tables, ("countries",))
+    countries = None
+    if "countries" in tables:
+        countries = path.parent / _string(path, "tables.", tables, "countries")
+    return Recipe(path, name, sources, countries)
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as stream:
+            return tomllib.load(stream)
+    except OSError as error:
+        problem = f"the recipe cannot be read ({error.strerror or error})"
+        raise BuildError(path, problem, remedy="name a recipe file") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BuildError(path, f"not TOML: {error}", remedy="correct the recipe") from error
+
+
+def _source(path: Path, table: dict[str, Any], formats: Mapping[str, frozenset[str]]) -> SourceSpec:
+    place = "source."
+    name = _string(path, place, table, "format")
+    if name not in formats:
+        raise BuildError(path, f"unknown format {name!r}", remedy=near_match(name, formats))
+    fixed = ("format", "path", "provides", *_TEXTS)
+    _only_known(path, place, table, (*fixed, *sorted(formats[name])))
+    return SourceSpec(
+        format=name,
+        path=_string(path, place, table, "path"),
+        provides=_provides(path, table),
+        options={key: value for key, value in table.items() if key in formats[name]},
+        texts={key: _text(path, place, table, key) for key in _TEXTS if key in table},
+        recipe=path,
+    )
+
+
+def _provides(path: Path, table: dict[str, Any]) -> frozenset[str]:
+    stated = table.get("provides", list(FIELDS))
+    if not isinstance(stated, list):
+        raise BuildError(path, "source.provides is not a list", remedy="list field names")
+    for each in stated:
+        if each not in FIELDS:
+            raise BuildError(
+                path, f"unknown field {each!r} in provides", remedy=near_match(str(each), FIELDS)
+            )
+    return frozenset(stated)
+
+
+def _table(path: Path, document: dict[str, Any], key: str) -> dict[str, Any]:
+    table = document.get(key)
+    if not isinstance(table, dict):
+        raise BuildError(path, f"no [{key}] table", remedy=f"add [{key}]")
+    return table
+
+
+def _string(path: Path, place: str, table: dict[str, Any], key: str) -> str:
+    value = table.get(key)
+    if not isinstance(value, str) or not value:
+        problem = f"{place}{key} is missing" if value is None else f"{place}{key} is not a text"
+        raise BuildError(path, problem, remedy=f'write {key} = "…"')
+    return value
+
+
+def _text(path: Path, place: str, table: dict[str, Any], key: str) -> str:
+    """Return a text; a TOML date is taken too and written as ISO 8601."""
+    if isinstance(table[key], dt.date):
+        return str(table[key].isoformat())
+    return _string(path, place, table, key)
+
+
+def _only_known(path: Path, place: str, table: dict[str, Any], known: tuple[str, ...]) -> None:
+    for key in table:
+        if key not in known:
+            raise BuildError(path, f"unknown key {place}{key}", remedy=near_match(key, known))

@@ -1,0 +1,122 @@
+"""What a build did, in numbers; and the progress display while it does it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TextIO
+
+
+@dataclass(slots=True)
+class SourceReport:
+    """The rows of one source table, and what became of them.
+
+    ``addresses_*`` count addresses; everything else counts rows.
+    """
+
+    name: str
+    read: int = 0
+    used: int = 0
+    duplicates: int = 0
+    rejected: Counter[str] = field(default_factory=Counter)
+    blanked: Counter[str] = field(default_factory=Counter)
+    rows_clipped: int = 0
+    rows_folded: int = 0
+    rows_cut: int = 0
+    addresses_clipped: int = 0
+    addresses_folded: int = 0
+    addresses_cut: int = 0
+
+    def lines(self) -> Iterator[str]:
+        """Yield the summary, a line a kind of thing."""
+        yield f"{self.name}: {self.read:,} rows read, {self.used:,} used"
+        rejected = self.rejected.total()
+        yield f"  rejected    {rejected:,} rows{_reasons(self.rejected)}"
+        yield f"  duplicates  {self.duplicates:,} rows"
+        for name in ("clipped", "folded", "cut"):
+            rows = getattr(self, f"rows_{name}")
+            addresses = getattr(self, f"addresses_{name}")
+            yield f"  {name:<11} {rows:,} rows, {addresses:,} addresses"
+        yield f"  blanked     {self.blanked.total():,} values{_reasons(self.blanked)}"
+
+
+@dataclass(slots=True)
+class BuildReport:
+    """A whole build: its sources, and the counts of the manifest."""
+
+    sources: list[SourceReport] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    coverage: dict[str, dict[str, int]] = field(default_factory=dict)
+    generation: str = ""
+    bytes: int = 0
+    seconds: float = 0.0
+
+    def lines(self) -> Iterator[str]:
+        """Yield the closing summary of a build."""
+        for source in self.sources:
+            yield from source.lines()
+        yield "dataset " + ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
+        yield from coverage_lines(self.coverage)
+        yield f"  {self.bytes:,} bytes in {self.seconds:.1f} s, generation {self.generation}"
+
+
+def coverage_lines(coverage: dict[str, dict[str, int]]) -> Iterator[str]:
+    """Yield the addresses known of each layer."""
+    for layer, families in coverage.items():
+        known = ", ".join(f"{count:,} {family}" for family, count in families.items())
+        yield f"  {layer:<16} {known} addresses"
+
+
+def _reasons(counts: Counter[str]) -> str:
+    if not counts:
+        return ""
+    return " (" + ", ".join(f"{count:,} {reason}" for reason, count in counts.most_common()) + ")"
+
+
+class Progress:
+    """The stage, its rows and the time passed, on one line of a terminal; silent elsewhere."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._shown = self._stream.isatty()
+        self._began = time.monotonic()
+        self._stage = ""
+        self._rows = 0
+        self._last = 0.0
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Show a stage while it lasts."""
+        self._stage, self._rows, self._last = name, 0, 0.0
+        self._draw()
+        try:
+            yield
+        finally:
+            self._clear()
+
+    def rows(self, count: int) -> None:
+        """Add rows to the stage on show."""
+        self._rows += count
+        if time.monotonic() - self._last > 0.1:
+            self._draw()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the build began."""
+        return time.monotonic() - self._began
+
+    def _draw(self) -> None:
+        if self._shown:
+            rows = f"{self._rows:,} rows  " if self._rows else ""
+            self._stream.write(f"\r\x1b[K{self._stage}  {rows}{self.elapsed:.1f} s")
+            self._stream.flush()
+            self._last = time.monotonic()
+
+    def _clear(self) -> None:
+        if self._shown:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()

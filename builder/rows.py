@@ -1,0 +1,146 @@
+"""The rows of one source table, gathered from its batches: ranges and layer numbers by family.
+
+Strategy: of a row only its range, its position and one number per layer are
+kept. IPv6 ranges that reach into IPv4-mapped space are folded here: the part
+inside becomes an IPv4 row with the specificity that the source stated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from builder.flatten import Keys, Ranges, stated_keys
+from builder.points import I64, Points, clamp, concat, empty
+from builder.pool import Codes, Column, LayerPool
+from builder.report import SourceReport
+from builder.schema import LAYERS
+from builder.sources.reader import Batch
+from builder.values import Bools, Known, clean
+from geolookup.address import EMBEDDED
+
+_MAPPED = EMBEDDED[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """All rows of a family: ranges, layer numbers, and each row's position in its source."""
+
+    ranges: Ranges
+    numbers: dict[str, Codes]
+    position: I64
+
+
+@dataclass(slots=True)
+class FamilyRows:
+    """Rows of one family; ``numbers`` holds one number a row for each layer of the source."""
+
+    family: int
+    first: list[Points] = field(default_factory=list)
+    last: list[Points] = field(default_factory=list)
+    position: list[I64] = field(default_factory=list)
+    numbers: dict[str, list[Codes]] = field(default_factory=dict)
+
+    def gathered(self) -> Gathered:
+        """Return all rows, in row order."""
+        return Gathered(
+            Ranges(
+                concat([empty(self.family), *self.first]), concat([empty(self.family), *self.last])
+            ),
+            {layer: np.concatenate(parts) for layer, parts in self.numbers.items()},
+            np.concatenate([np.empty(0, np.int64), *self.position]),
+        )
+
+
+class SourceRows:
+    """Gathers the batches of one source table."""
+
+    def __init__(self, pools: Mapping[str, LayerPool], known: Known, report: SourceReport) -> None:
+        self._pools = pools
+        self._known = known
+        self._report = report
+        self._families = {family: FamilyRows(family) for family in (4, 6)}
+
+    def add(self, batch: Batch) -> None:
+        """Take the accepted rows of a batch."""
+        numbers = {
+            layer: self._number(layer, batch)
+            for layer, fields in LAYERS.items()
+            if any(name in batch.fields for name in fields)
+        }
+        for family, rows in self._families.items():
+            chosen, first, last = batch.ranges.of_family(family)
+            rows.first.append(first)
+            rows.last.append(last)
+            rows.position.append(chosen + self._report.read)
+            for layer, each in numbers.items():
+                rows.numbers.setdefault(layer, []).append(each[chosen])
+        self._report.read += len(batch)
+
+    def _number(self, layer: str, batch: Batch) -> Codes:
+        accepted = batch.ranges.family != 0
+        blank = ~accepted
+        columns = {}
+        for name in LAYERS[layer]:
+            if name in batch.fields:
+                columns[name], bad = _column(name, batch.fields[name], self._known)
+                self._report.blanked[f"unusable {name}"] += int((bad & accepted).sum())
+                blank |= bad
+        return self._pools[layer].add(columns, blank)
+
+    def of_family(self, family: int) -> Gathered:
+        """Return the rows of a family; IPv4 with what was folded in from IPv6."""
+        rows = self._families[family].gathered()
+        return rows if family == 6 else _folded_in(rows, self._families[6].gathered(), self._report)
+
+
+def _folded_in(ipv4: Gathered, ipv6: Gathered, report: SourceReport) -> Gathered:
+    """Join to IPv4 rows the parts of IPv6 rows that lie in IPv4-mapped space, in row order."""
+    bounds = [Points.of(6, [bound]) for bound in _MAPPED]
+    folded = np.flatnonzero(~(ipv6.ranges.last < bounds[0]) & ~(bounds[1] < ipv6.ranges.first))
+    if not len(folded):
+        return ipv4
+    wide_first, wide_last = ipv6.ranges.first[folded], ipv6.ranges.last[folded]
+    first, last = (_from_mapped(clamp(ends, *_MAPPED)) for ends in (wide_first, wide_last))
+    report.rows_folded += len(folded)
+    report.addresses_folded += last.minus(first).total() + len(folded)
+    position = np.concatenate([ipv4.position, ipv6.position[folded]])
+    order = np.argsort(position, kind="stable")
+    keys = zip(_mapped_keys(ipv4.ranges), stated_keys(wide_first, wide_last), strict=True)
+    ranges = Ranges(
+        concat([ipv4.ranges.first, first])[order],
+        concat([ipv4.ranges.last, last])[order],
+        tuple(np.concatenate(pair)[order] for pair in keys),
+    )
+    numbers = {
+        layer: np.concatenate([each, ipv6.numbers[layer][folded]])[order]
+        for layer, each in ipv4.numbers.items()
+    }
+    return Gathered(ranges, numbers, position[order])
+
+
+def _from_mapped(ends: Points) -> Points:
+    return Points(ends.low & np.uint64(0xFFFF_FFFF))
+
+
+def _mapped_keys(ranges: Ranges) -> Keys:
+    """Return the specificity of IPv4 ranges as it compares with that of stated IPv6 ranges."""
+    return stated_keys(*(_as_mapped(ends) for ends in (ranges.first, ranges.last)))
+
+
+def _as_mapped(ends: Points) -> Points:
+    return Points(ends.low | np.uint64(_MAPPED[0]), np.zeros(len(ends), np.uint64))
+
+
+def _column(name: str, cells: pa.DictionaryArray, known: Known) -> tuple[Column, Bools]:
+    """Clean a column; return it with the rows whose value is bad."""
+    cleaned = clean(name, cells.dictionary, known)
+    indices = cells.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    null = np.asarray(cleaned.values.is_null().to_numpy(zero_copy_only=False), bool)
+    codes = np.where(null, -1, np.arange(len(null), dtype=np.int32))
+    # One more entry, so that the index -1 of an empty cell finds "null" and "not bad".
+    codes = np.append(codes, -1).astype(np.int32)
+    return Column(codes[indices], cleaned.values), np.append(cleaned.bad, False)[indices]

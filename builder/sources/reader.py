@@ -1,0 +1,62 @@
+"""What every reader delivers: tables of batches of source rows, and the rows it rejects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from builder.inputs import Member
+from builder.points import I64
+from builder.ranges import ParsedRanges
+from builder.recipe import SourceSpec
+
+
+@dataclass(slots=True)
+class RowNumbers:
+    """The record numbers of a member's rows: the first record behind the header is 1.
+
+    Readers hand on only whole rows; ``skipped`` are the records that were none.
+    """
+
+    member: Member
+    skipped: list[int] = field(default_factory=list)
+    delivered: int = 0
+
+    def of(self, rows: I64) -> I64:
+        """Return the record numbers of delivered rows, counted from 0 over the member."""
+        skipped = np.array(sorted(self.skipped), np.int64) - 1
+        before = np.searchsorted(skipped - np.arange(len(skipped)), rows, side="right")
+        return rows + before + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some consecutive rows of one member: a range and the stated fields of each."""
+
+    numbers: RowNumbers
+    start: int  # of the first row, among the member's delivered rows
+    ranges: ParsedRanges
+    fields: Mapping[str, pa.DictionaryArray]
+
+    def __len__(self) -> int:
+        return len(self.ranges.family)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTable:
+    """One table of a source; several tables count as so many consecutive sources."""
+
+    name: str
+    batches: Iterator[Batch]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A source format: its name in recipes, its own options, and its reader."""
+
+    name: str
+    options: frozenset[str]
+    read: Callable[[SourceSpec], Iterator[SourceTable]]

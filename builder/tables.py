@@ -1,0 +1,125 @@
+"""The tables of a dataset, as Arrow tables ready to write."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from builder.fragments import checksums, json_texts, rows
+from builder.intern import FamilyIntervals, Interned
+from builder.values import Known
+from geolookup import format as fmt
+
+_COUNTRY_TYPES = {
+    "country_languages": pa.list_(pa.string()),
+    "country_neighbors": pa.list_(pa.string()),
+    "country_area_km2": pa.float64(),
+    "country_population": pa.int64(),
+    "country_is_eu": pa.bool_(),
+}
+
+
+def tables(interned: Interned, known: Known) -> dict[str, pa.Table]:
+    """Return every table by file name."""
+    ipv4, ipv6 = interned.families[4], interned.families[6]
+    high = np.asarray(ipv6.starts.high)
+    return {
+        fmt.IPV4: _intervals(ipv4, {"start": ipv4.starts.low.astype(np.uint32)}),
+        fmt.IPV4_JUMP: pa.table({"interval": jump_table(ipv4.starts.low)}),
+        fmt.IPV6: _intervals(ipv6, {"start_high": high, "start_low": ipv6.starts.low}),
+        fmt.IPV6_FENCE: pa.table({"start_high": high[:: fmt.FENCE_STRIDE]}),
+        fmt.LOCATION: _location(interned),
+        fmt.NETWORK: _network(interned),
+        fmt.COUNTRY: _country(interned, known),
+        fmt.ZONE: pa.table({"zone": pa.array(interned.located.zones, pa.string())}),
+    }
+
+
+def _intervals(family: FamilyIntervals, starts: dict[str, NDArray[np.generic]]) -> pa.Table:
+    return pa.table(
+        {
+            **starts,
+            "location": family.location.astype(np.uint32),
+            "network": family.network.astype(np.uint32),
+        }
+    )
+
+
+def jump_table(starts: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """Return, for each value of the leading bits, the interval its first address lies in.
+
+    One entry more, the last interval: an address of bucket b lies in one of
+    the intervals table[b] … table[b + 1].
+    """
+    least, most = fmt.JUMP_BITS
+    bits = int(np.clip(int(np.log2(len(starts))), least, most))
+    firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(32 - bits)
+    found = np.searchsorted(starts, firsts, side="right") - 1
+    return np.append(found, len(starts) - 1).astype(np.uint32)
+
+
+def _location(interned: Interned) -> pa.Table:
+    located = interned.located
+    own = {name: located.table[name].combine_chunks() for name in fmt.PLACE_MEMBERS}
+    return pa.table(
+        {
+            "country": located.country.astype(np.uint16),
+            "zone": located.zone.astype(np.uint16),
+            **{name: _encoded(column) for name, column in own.items()},
+            **_json([json_texts(column) for column in own.values()]),
+        }
+    )
+
+
+def _network(interned: Interned) -> pa.Table:
+    own = {name: interned.networks[name].combine_chunks() for name in fmt.NETWORK_MEMBERS}
+    # An unknown asn is absent from the answer, hence no text at all.
+    texts = [json_texts(each, "" if name == "asn" else "null") for name, each in own.items()]
+    return pa.table({**{name: _encoded(column) for name, column in own.items()}, **_json(texts)})
+
+
+def _country(interned: Interned, known: Known) -> pa.Table:
+    records = [
+        _country_record(code, continent, known) for code, continent in interned.located.countries
+    ]
+    columns: dict[str, pa.Array] = {
+        name: pa.array([record[name] for record in records], _COUNTRY_TYPES.get(name, pa.string()))
+        for name in records[0]
+    }
+    texts = [
+        pa.array([_json_text(record[name]) for record in records], pa.string())
+        for name in records[0]
+    ]
+    return pa.table({**columns, **_json(texts)})
+
+
+def _country_record(code: str | None, continent: str | None, known: Known) -> dict[str, object]:
+    country = known.countries[code] if code else None
+    record = {
+        name: _plain(getattr(country, name, None))
+        for name in (*fmt.COUNTRY_MEMBERS, *(f"currency_{name}" for name in fmt.CURRENCY_MEMBERS))
+    }
+    record["continent_code"] = continent
+    record["continent_name"] = known.continents.get(continent) if continent else None
+    return record
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _json_text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _json(texts: list[pa.Array]) -> dict[str, pa.Array]:
+    """Return the two columns by which one lookup reads a row: its JSON texts and their CRC-32."""
+    joined = rows(texts)
+    return {"json": joined, "json_crc32": pa.array(checksums(joined))}
+
+
+def _encoded(column: pa.Array) -> pa.Array:
+    return column.dictionary_encode() if pa.types.is_string(column.type) else column

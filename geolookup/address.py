@@ -1,0 +1,160 @@
+"""Address text to (family, integer) and back, strictly and without exceptions inside.
+
+Strategy: the text form is decided here and nowhere else. IPv4 goes through a
+dictionary of the 256 legal octets, which rejects signs, blanks, leading zeros
+and foreign digits by not holding them. IPv6 (RFC 4291, section 2.2) is split
+at ``::`` and padded to 32 hexadecimal digits. Output follows RFC 5952.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from geolookup.errors import InvalidAddressError
+
+IPV4_MAX = (1 << 32) - 1
+IPV6_MAX = (1 << 128) - 1
+MAX = {4: IPV4_MAX, 6: IPV6_MAX}
+BITS = {4: 32, 6: 128}
+
+MAPPED = 0xFFFF << 32  # ::ffff:0:0/96, RFC 4291 2.5.5.2
+NAT64 = 0x64FF9B << 96  # 64:ff9b::/96, RFC 6052
+SIX_TO_FOUR = 0x2002 << 112  # 2002::/16, RFC 3056
+#: (first, last) of the IPv6 space that carries an IPv4 address, in address order.
+EMBEDDED = (
+    (MAPPED, MAPPED | IPV4_MAX),
+    (NAT64, NAT64 | IPV4_MAX),
+    (SIX_TO_FOUR, SIX_TO_FOUR | (1 << 112) - 1),
+)
+
+_OCTET = {str(octet): octet for octet in range(256)}
+_LONGEST = 45  # 0000:0000:0000:0000:0000:0000:255.255.255.255
+_HEX_AND_COLON = b"0123456789abcdefABCDEF:"
+
+
+def parse(ip: object) -> tuple[int, int]:
+    """Return ``(family, integer)`` of an address, family being 4 or 6.
+
+    Accepts text and the address objects of ``ipaddress``; anything else, of
+    any type, length or content, raises InvalidAddressError and nothing else.
+    """
+    if isinstance(ip, str):
+        return parse_text(str.__str__(ip))
+    return _parse_object(ip)
+
+
+def parse_text(text: str) -> tuple[int, int]:
+    """Return ``(family, integer)`` of an exact ``str``; see parse."""
+    if len(text) <= _LONGEST:
+        family, value = (6, parse_ipv6(text)) if ":" in text else (4, parse_ipv4(text))
+        if value is not None:
+            return family, value
+    raise InvalidAddressError
+
+
+def parse_ipv4(text: str) -> int | None:
+    """Return the integer of exactly four decimal octets, or None."""
+    octets = text.split(".", 4)
+    if len(octets) != 4:
+        return None
+    try:
+        a, b, c, d = [_OCTET[octet] for octet in octets]
+    except KeyError:
+        return None
+    return a << 24 | b << 16 | c << 8 | d
+
+
+def parse_ipv6(text: str) -> int | None:
+    """Return the integer of RFC 4291 text without zone, brackets or prefix, or None."""
+    if "." in text:
+        text = _dotted_tail_as_groups(text)
+    head, gap, tail = text.partition("::")
+    groups = head.split(":") if head else []
+    if gap:
+        after = tail.split(":") if tail else []
+        zeros = 8 - len(groups) - len(after)
+        if zeros < 1:
+            return None
+        groups += ["0"] * zeros + after
+    return _join_groups(groups)
+
+
+def _dotted_tail_as_groups(text: str) -> str:
+    """Rewrite a dotted-quad tail as two groups; text that stays illegal where it is none."""
+    colon = text.rfind(":") + 1
+    value = parse_ipv4(text[colon:])
+    return "" if value is None else f"{text[:colon]}{value >> 16:x}:{value & 0xFFFF:x}"
+
+
+def _join_groups(groups: list[str]) -> int | None:
+    if len(groups) != 8 or not all(1 <= len(group) <= 4 for group in groups):
+        return None
+    digits = "".join([group.zfill(4) for group in groups])
+    if not digits.isascii() or digits.encode().translate(None, _HEX_AND_COLON):
+        return None
+    return int(digits, 16)
+
+
+def _parse_object(ip: object) -> tuple[int, int]:
+    # Whoever holds an address object has imported its module; nobody else pays for it.
+    module = sys.modules.get("ipaddress")
+    if module is not None:
+        if isinstance(ip, module.IPv4Address):
+            return 4, _checked(ip, IPV4_MAX)
+        if isinstance(ip, module.IPv6Address) and ip.scope_id is None:
+            return 6, _checked(ip, IPV6_MAX)
+    raise InvalidAddressError
+
+
+def _checked(ip: object, largest: int) -> int:
+    value = int(ip)  # type: ignore[call-overload]
+    if not 0 <= value <= largest:
+        raise InvalidAddressError
+    return int(value)
+
+
+def embedded_ipv4(value: int) -> int | None:
+    """Return the IPv4 address that an IPv6 address carries, or None.
+
+    IPv4-mapped (RFC 4291), NAT64 (RFC 6052) and 6to4 (RFC 3056), in that order.
+    """
+    top = value >> 32
+    if top == 0xFFFF or top == NAT64 >> 32:
+        return value & IPV4_MAX
+    if value >> 112 == 0x2002:
+        return value >> 80 & IPV4_MAX
+    return None
+
+
+def canonical(family: int, value: int) -> str:
+    """Return the text of an address: dotted quad, or RFC 5952 for IPv6."""
+    return canonical_ipv4(value) if family == 4 else canonical_ipv6(value)
+
+
+def canonical_ipv4(value: int) -> str:
+    """Return the dotted quad of a 32-bit integer."""
+    return f"{value >> 24}.{value >> 16 & 255}.{value >> 8 & 255}.{value & 255}"
+
+
+def canonical_ipv6(value: int) -> str:
+    """Return RFC 5952 text; mixed notation where the last 32 bits are known to be IPv4."""
+    top = value >> 32
+    if top == 0xFFFF:
+        return "::ffff:" + canonical_ipv4(value & IPV4_MAX)
+    if top == NAT64 >> 32:
+        return "64:ff9b::" + canonical_ipv4(value & IPV4_MAX)
+    digits = f"{value:032x}"
+    groups = [digits[at : at + 4].lstrip("0") or "0" for at in range(0, 32, 4)]
+    return _compress(":" + ":".join(groups) + ":")
+
+
+def _compress(text: str) -> str:
+    """Shorten the longest run of two or more zero groups, the first of equals (RFC 5952 4.2)."""
+    if ":0:0:" in text:
+        for count in range(8, 1, -1):
+            run = ":" + "0:" * count
+            at = text.find(run)
+            if at >= 0:
+                head, tail = text[1:at], text[at + len(run) : -1]
+                return f"{head}::{tail}"
+    return text[1:-1]

@@ -1,0 +1,97 @@
+"""Every exception a user can meet, each in one place with what it says.
+
+Contract errors carry the code, message and HTTP status of the envelope's
+tables as class attributes, so that an adapter needs no ladder of cases.
+"""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+from typing import ClassVar
+
+
+class GeoLookupError(Exception):
+    """Base of every error that geolookup raises on purpose."""
+
+
+class ContractError(GeoLookupError):
+    """An answer of the contract that is an error; rendered as an envelope."""
+
+    code: ClassVar[int]
+    message: ClassVar[str]
+    http_status: ClassVar[int]
+
+    def __init__(self) -> None:
+        # No argument: the text must never hold the address that was looked up.
+        super().__init__(self.message)
+
+
+class InvalidAddressError(ContractError):
+    """The input is not a well-formed IPv4 or IPv6 address."""
+
+    code = 10001
+    message = "Invalid IP address format"
+    http_status = 400
+
+
+class PrivateAddressError(ContractError):
+    """The address is not globally reachable, or embeds one that is not."""
+
+    code = 10002
+    message = "Cannot geolocate private IP"
+    http_status = 400
+
+
+class MissingKeyError(ContractError):
+    """The request carries no API key."""
+
+    code = 20001
+    message = "Missing API key"
+    http_status = 401
+
+
+class InvalidKeyError(ContractError):
+    """The API key is unknown, revoked, expired, empty or repeated."""
+
+    code = 20002
+    message = "Invalid API key"
+    http_status = 401
+
+
+class RateLimitError(ContractError):
+    """More requests in a second than the plan's rate."""
+
+    code = 30001
+    message = "Rate limit exceeded"
+    http_status = 429
+
+
+class QuotaError(ContractError):
+    """The plan's request quota is used up."""
+
+    code = 30002
+    message = "Quota exceeded"
+    http_status = 429
+
+
+class DatasetError(GeoLookupError):
+    """A dataset that is missing, damaged or of another version.
+
+    The text names the file, what is wrong with it, and what to do.
+    """
+
+    def __init__(self, path: str | PathLike[str], problem: str, remedy: str) -> None:
+        self.path = fspath(path)
+        self.problem = problem
+        self.remedy = remedy
+        super().__init__(f"{self.path}: {problem}; {remedy}")
+
+    def __reduce__(self) -> tuple[type[DatasetError], tuple[str, str, str]]:
+        return type(self), (self.path, self.problem, self.remedy)
+
+
+class ClosedError(GeoLookupError):
+    """The engine was closed; open the dataset again to look anything up."""
+
+    def __init__(self) -> None:
+        super().__init__("the engine is closed; open the dataset again")

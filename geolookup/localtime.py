@@ -1,0 +1,251 @@
+"""Zone name and instant to the contract's time object.
+
+A zone's local year is cut once into periods of constant offset, by sampling
+it daily through `zoneinfo` and bisecting each change to the second; answers
+come from the period that holds the instant, so the usual one costs a
+dictionary look-up and one format. Caches hold immutable values and are
+bounded; readers take no lock, so threads and forked processes share nothing
+that can be left half done. A tz database that changes under a running process
+is seen after a restart.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from bisect import bisect_left
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
+from math import floor
+from operator import index
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from zoneinfo import ZoneInfo
+
+# Unix seconds, first included and last excluded: no offset reaches a day, so
+# the local time in any zone has a year between 0001 and 9999.
+EARLIEST = -62135510400  # 0001-01-02T00:00:00Z
+LATEST = 253402214400  # 9999-12-31T00:00:00Z
+
+_DAY = 86400
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_WALL_EPOCH = _EPOCH.replace(tzinfo=None)
+_KEY_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-_/")
+_KEY_LENGTH = 64  # twice the longest key; bounds what the caches can hold
+# Found beside the keys on some systems: the machine's own choice, and copies
+# of the whole tree, one of them counting leap seconds.
+_NOT_IANA = ("localtime", "posixrules", "posix/", "right/")
+_TWO_DIGITS = tuple(f"{number:02d}" for number in range(60))
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A stretch of one local calendar year in which a zone's clock is steady.
+
+    `start` (included) and `end` (excluded) are Unix seconds, `offset` is
+    seconds east of UTC rounded to the minute, half away from zero, and
+    `utc_offset` the same as "±HH:MM".
+    """
+
+    start: int
+    end: int
+    abbr: str
+    offset: int
+    is_dst: bool
+    utc_offset: str
+
+
+def instant(at: object) -> int:
+    """Return the Unix second that holds `at`: None (now), a number or an aware datetime.
+
+    Integers are anything with `__index__`. TypeError: a bool, a naive datetime,
+    any other type. ValueError: NaN, or outside EARLIEST <= at < LATEST, which is
+    from 0001-01-02 to before 9999-12-31 in UTC.
+    """
+    if at is None:
+        return floor(time.time())
+    seconds = _seconds(at)
+    if not EARLIEST <= seconds < LATEST:  # so written that NaN fails
+        raise ValueError("at must be from 0001-01-02 to before 9999-12-31, UTC")
+    return floor(seconds)
+
+
+def _seconds(at: object) -> int | float:
+    if isinstance(at, float):
+        return at
+    if isinstance(at, datetime):
+        if at.utcoffset() is None:
+            raise TypeError("at must be an aware datetime, this one has no time zone")
+        return (at - _EPOCH) // timedelta(seconds=1)
+    if not isinstance(at, bool) and hasattr(at, "__index__"):
+        return index(at)
+    raise TypeError(f"at must be a Unix time or an aware datetime, not {type(at).__name__}")
+
+
+def time_object(zone: str | None, at: int) -> dict[str, str | int | bool | None]:
+    """Return the contract's time object for Unix second `at` (EARLIEST <= at < LATEST).
+
+    With no zone, or one that the tz database does not know, `current_timestamp`
+    is the only member that is not None.
+    """
+    found = None if zone is None else period(zone, at)
+    return {
+        "zone": zone if found else None,
+        "abbr": found.abbr if found else None,
+        "utc_offset": found.utc_offset if found else None,
+        "utc_offset_seconds": found.offset if found else None,
+        "current_time": local_time_text(at + found.offset) + found.utc_offset if found else None,
+        "current_timestamp": at,
+        "is_dst": found.is_dst if found else None,
+    }
+
+
+def time_json(zone: str | None, at: int) -> bytes:
+    """Return `time_object` as compact JSON in UTF-8; same arguments."""
+    found = None if zone is None else period(zone, at)
+    if found is None:
+        return (
+            '{"zone":null,"abbr":null,"utc_offset":null,"utc_offset_seconds":null,'
+            f'"current_time":null,"current_timestamp":{at},"is_dst":null}}'
+        ).encode()
+    # Nothing to escape: keys and abbreviations are ASCII letters, digits, "+-_/".
+    return (
+        f'{{"zone":"{zone}","abbr":"{found.abbr}","utc_offset":"{found.utc_offset}",'
+        f'"utc_offset_seconds":{found.offset},'
+        f'"current_time":"{local_time_text(at + found.offset)}{found.utc_offset}",'
+        f'"current_timestamp":{at},"is_dst":{"true" if found.is_dst else "false"}}}'
+    ).encode()
+
+
+def local_time_text(seconds_local: int) -> str:
+    """Return "YYYY-MM-DDTHH:MM:SS" for Unix seconds with the zone's offset added.
+
+    OverflowError outside the years 1 to 9999.
+    """
+    return _minute_text(seconds_local // 60) + _TWO_DIGITS[seconds_local % 60]
+
+
+@lru_cache(maxsize=256)  # all zones' offsets in one minute, a few times over
+def _minute_text(minutes_local: int) -> str:
+    return (_WALL_EPOCH + timedelta(minutes=minutes_local)).isoformat()[:17]
+
+
+# The last period used of each known zone: nearly always the next one wanted.
+# Bounded by the number of keys.
+_recent: dict[str, Period] = {}
+
+
+def period(zone: str, at: int) -> Period | None:
+    """Return the period of `zone` that holds Unix second `at` (EARLIEST <= at < LATEST).
+
+    None if the run-time tz database has no such key; keys are exact, case included.
+    No text raises.
+    """
+    found = _recent.get(zone)
+    if found is not None and found.start <= at < found.end:
+        return found
+    rules = _rules(zone) if 0 < len(zone) <= _KEY_LENGTH else None
+    if rules is None:
+        return None
+    year, *_ = _state(rules, at)
+    found = next(each for each in _year(rules, year) if each.start <= at < each.end)
+    _recent[zone] = found
+    return found
+
+
+@lru_cache(maxsize=1024)  # every key there is, and some that are not
+def _rules(zone: str) -> ZoneInfo | None:
+    """Load a zone from the tz database; None for what is no key of it."""
+    # Not on top: a program that only imports us should not wait for the reader.
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+    if not _KEY_CHARACTERS.issuperset(zone) or zone.startswith(_NOT_IANA):
+        return None
+    # Their file systems find "europe/paris" too. Elsewhere not worth 20 ms.
+    if sys.platform in ("win32", "darwin") and zone not in available_timezones():
+        return None
+    try:
+        return ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError, TypeError):
+        return None  # no such file; another kind of file; a directory; a Python module
+
+
+class _Run(NamedTuple):
+    """Unix seconds [start, end) in which a clock shows one state, as the database has it."""
+
+    start: int
+    end: int
+    year: int
+    offset: timedelta
+    marked: bool
+    abbr: str
+
+
+_State = tuple[int, timedelta, bool, str]  # the last four of a run
+
+
+@lru_cache(maxsize=2048)  # this year and two more for every zone
+def _year(rules: ZoneInfo, year: int) -> tuple[Period, ...]:
+    runs = [run for run in _runs(rules, year) if run.year == year]
+    return tuple(_period(run, _is_dst(run, runs)) for run in runs)
+
+
+def _runs(rules: ZoneInfo, year: int) -> Iterator[_Run]:
+    """Yield the runs of a local year, and a little of its neighbours."""
+    # The day on either side holds the local year's ends in every zone.
+    start = max(EARLIEST, _unix(date(year, 1, 1)) - _DAY)
+    last = min(LATEST - 1, _unix(date(year, 12, 31)) + 2 * _DAY)
+    state = _state(rules, start)
+    for low in range(start, last, _DAY):
+        # Daily is often enough: the shortest run of any zone is four days.
+        high = min(low + _DAY, last)
+        after = _state(rules, high)
+        while state != after:
+            low = _change(rules, state, low, high)
+            yield _Run(start, low, *state)
+            start, state = low, _state(rules, low)
+    yield _Run(start, last + 1, *state)
+
+
+def _unix(day: date) -> int:
+    return (day.toordinal() - _EPOCH.toordinal()) * _DAY
+
+
+def _change(rules: ZoneInfo, state: _State, low: int, high: int) -> int:
+    """Return the first second after `low`, at most `high`, that is not in `state`."""
+    between = range(low + 1, high)
+    return low + 1 + bisect_left(between, True, key=lambda at: _state(rules, at) != state)
+
+
+def _state(rules: ZoneInfo, at: int) -> _State:
+    local = rules.fromutc(_WALL_EPOCH.replace(tzinfo=rules) + timedelta(0, at))
+    return local.year, local.utcoffset() or timedelta(), bool(local.dst()), str(local.tzname())
+
+
+def _is_dst(run: _Run, runs: list[_Run]) -> bool:
+    """Whether the run has the greater offset of the year's two marks.
+
+    The database marks some winters as the exception (Dublin, Casablanca), so a
+    run is compared with the nearest of the other mark. The mark itself decides
+    where there is none to compare with, or where the one before and the one
+    after disagree, as when a zone moves for good in the year.
+    """
+    others = [each for each in runs if each.marked != run.marked and each.offset != run.offset]
+    gaps = [max(other.start - run.end, run.start - other.end) for other in others]
+    verdicts = {
+        run.offset > other.offset
+        for other, gap in zip(others, gaps, strict=True)
+        if gap == min(gaps)
+    }
+    return verdicts.pop() if len(verdicts) == 1 else run.marked
+
+
+def _period(run: _Run, is_dst: bool) -> Period:
+    minutes = (abs(run.offset) + timedelta(seconds=30)) // timedelta(minutes=1)
+    sign = "-" if minutes and run.offset < timedelta() else "+"
+    utc_offset = f"{sign}{minutes // 60:02d}:{minutes % 60:02d}"
+    offset = minutes * (-60 if sign == "-" else 60)
+    return Period(run.start, run.end, run.abbr, offset, is_dst, utc_offset)

