@@ -1,1 +1,63 @@
-"""geolookup."""
+"""geolookup: the location, time, currency and network of an IP address, offline.
+
+>>> import geolookup
+>>> geolookup.lookup("8.8.8.8")["data"]["location"]["country_code"]
+'US'
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from geolookup.engine import Engine, open  # noqa: A004 - the public name
+from geolookup.errors import (
+    ClosedError,
+    ContractError,
+    DatasetError,
+    GeoLookupError,
+    InvalidAddressError,
+    InvalidKeyError,
+    MissingKeyError,
+    PrivateAddressError,
+    QuotaError,
+    RateLimitError,
+)
+
+__all__ = [
+    "ClosedError",
+    "ContractError",
+    "DatasetError",
+    "Engine",
+    "GeoLookupError",
+    "InvalidAddressError",
+    "InvalidKeyError",
+    "MissingKeyError",
+    "PrivateAddressError",
+    "QuotaError",
+    "RateLimitError",
+    "lookup",
+    "lookup_json",
+    "open",
+]
+
+_default: list[Engine] = []
+
+
+def _engine() -> Engine:
+    """Return the default engine, opened when first asked for.
+
+    Two threads that ask at once may each open one; both are good, and one stays.
+    """
+    if not _default:
+        _default.append(open())
+    return _default[0]
+
+
+def lookup(ip: object, *, at: Any = None) -> dict[str, Any]:
+    """Return the envelope for an address from the default dataset; see ``Engine.lookup``."""
+    return _engine().lookup(ip, at=at)
+
+
+def lookup_json(ip: object, *, at: Any = None) -> bytes:
+    """Return the envelope as JSON from the default dataset; see ``Engine.lookup_json``."""
+    return _engine().lookup_json(ip, at=at)

@@ -1,0 +1,189 @@
+"""A dataset directory as mapped memory: opened in constant time, trusted in nothing.
+
+Strategy: the manifest says where each buffer lies; the files are mapped and
+the buffers become views, without Arrow and without reading them. What the
+views hold is checked when it is used: an index by the bounds of what it
+points into, a row's JSON texts by their checksum, once.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal
+from zlib import crc32
+
+from geolookup import format as fmt
+from geolookup.errors import DatasetError
+
+_REBUILD = "build it again with 'geolookup build'"
+_WIDTH: dict[str, tuple[Literal["H", "I", "Q"], int]] = {
+    "uint16": ("H", 2),
+    "uint32": ("I", 4),
+    "uint64": ("Q", 8),
+}
+
+
+class Texts:
+    """The JSON texts of a table's rows: checked against their CRC-32 when first read."""
+
+    __slots__ = ("_checked", "_data", "_offsets", "_sums", "path")
+
+    def __init__(self, path: Path, offsets: memoryview, data: memoryview, sums: memoryview) -> None:
+        if len(offsets) != len(sums) + 1:
+            raise DatasetError(path, "the columns differ in length", _REBUILD)
+        self.path = path
+        self._offsets, self._data, self._sums = offsets, data, sums
+        self._checked = bytearray(len(sums))
+
+    def __len__(self) -> int:
+        return len(self._sums)
+
+    def __getitem__(self, row: int) -> bytes:
+        """Return the texts of a row, joined by line feeds; DatasetError where they are damaged."""
+        try:
+            text = bytes(self._data[self._offsets[row] : self._offsets[row + 1]])
+            if not self._checked[row]:
+                if crc32(text) != self._sums[row]:
+                    raise DatasetError(self.path, f"row {row} is damaged", _REBUILD)
+                self._checked[row] = 1
+        except IndexError:
+            raise DatasetError(self.path, f"there is no row {row}", _REBUILD) from None
+        return text
+
+
+class Dataset:
+    """The columns of an open dataset that answer single lookups, as views of mapped files."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.manifest = read_manifest(self.path)
+        jump = self._file(fmt.IPV4_JUMP)
+        self.jump = jump.view("interval", "uint32")
+        self.jump_shift = 32 - _jump_bits(jump.path, len(self.jump))
+        ipv4, ipv6 = self._file(fmt.IPV4), self._file(fmt.IPV6)
+        self.ipv4_starts = ipv4.view("start", "uint32")
+        self.ipv4_locations = ipv4.view("location", "uint32")
+        self.ipv4_networks = ipv4.view("network", "uint32")
+        self.ipv6_highs = ipv6.view("start_high", "uint64")
+        self.ipv6_lows = ipv6.view("start_low", "uint64")
+        self.ipv6_locations = ipv6.view("location", "uint32")
+        self.ipv6_networks = ipv6.view("network", "uint32")
+        self.ipv6_fence = self._file(fmt.IPV6_FENCE).view("start_high", "uint64")
+        location = self._file(fmt.LOCATION)
+        self.location_countries = location.view("country", "uint16")
+        self.location_zones = location.view("zone", "uint16")
+        self.locations = location.texts()
+        self.networks = self._file(fmt.NETWORK).texts()
+        self.countries = self._file(fmt.COUNTRY).texts()
+        self._zones = self._file(fmt.ZONE)
+
+    def _file(self, name: str) -> _File:
+        return _File(self.path / name, self.manifest["files"].get(name))
+
+    def zones(self) -> list[str | None]:
+        """Return the zone names by row; row 0 is None."""
+        offsets, data = self._zones.strings("zone")
+        try:
+            names = [str(data[begin:end], "utf-8") for begin, end in pairwise(offsets)]
+        except UnicodeDecodeError:
+            raise DatasetError(self._zones.path, "a zone name is not UTF-8", _REBUILD) from None
+        return [None, *names[1:]]
+
+
+def _jump_bits(path: Path, entries: int) -> int:
+    bits = (entries - 1).bit_length() - 1
+    least, most = fmt.JUMP_BITS
+    if entries != (1 << bits) + 1 or not least <= bits <= most:
+        raise DatasetError(path, f"{entries} entries are no jump table", _REBUILD)
+    return bits
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a dataset; DatasetError where there is none for this version."""
+    path = folder / fmt.MANIFEST
+    try:
+        manifest = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        raise DatasetError(
+            folder, "no dataset here", "name a folder that 'geolookup build' made"
+        ) from None
+    except OSError as error:
+        raise DatasetError(path, error.strerror or "unreadable", "check its permissions") from error
+    except (ValueError, RecursionError):
+        raise DatasetError(path, "not a manifest", _REBUILD) from None
+    if not isinstance(manifest, dict) or manifest.get("format") != fmt.FORMAT:
+        raise DatasetError(path, "not the manifest of a geolookup dataset", _REBUILD)
+    version = manifest.get("format_version")
+    if version != fmt.FORMAT_VERSION:
+        problem = (
+            f"format version {version!r}, but {fmt.FORMAT_VERSION} is what this geolookup reads"
+        )
+        raise DatasetError(path, problem, _REBUILD)
+    if not isinstance(manifest.get("files"), dict) or not isinstance(
+        manifest.get("generation"), str
+    ):
+        raise DatasetError(path, "the manifest is damaged", _REBUILD)
+    return manifest
+
+
+class _File:
+    """One mapped file and what the manifest says of its columns."""
+
+    def __init__(self, path: Path, described: Any) -> None:
+        self.path = path
+        try:
+            self._columns: dict[str, Any] = dict(described["columns"])
+            size = int(described["bytes"])
+        except (TypeError, KeyError, ValueError):
+            raise DatasetError(path, "the manifest does not describe it", _REBUILD) from None
+        self._view = _mapped(path, size)
+
+    def view(self, column: str, kind: str) -> memoryview:
+        """Return a column of fixed-width integers."""
+        described = self._column(column, kind)
+        code, width = _WIDTH[kind]
+        data = self._buffer(described, 1)
+        return data[: len(data) // width * width].cast(code)
+
+    def strings(self, column: str) -> tuple[memoryview, memoryview]:
+        """Return offsets and bytes of a string column."""
+        described = self._column(column, "string")
+        offsets = self._buffer(described, 1)
+        return offsets[: len(offsets) // 4 * 4].cast("i"), self._buffer(described, 2)
+
+    def texts(self) -> Texts:
+        """Return the JSON texts of this table's rows."""
+        return Texts(self.path, *self.strings("json"), self.view("json_crc32", "uint32"))
+
+    def _column(self, name: str, kind: str) -> Any:
+        described = self._columns.get(name)
+        if not isinstance(described, dict) or described.get("type") != kind:
+            raise DatasetError(self.path, f"no column {name} of type {kind}", _REBUILD)
+        return described
+
+    def _buffer(self, described: Any, number: int) -> memoryview:
+        try:
+            offset, length = (int(each) for each in described["buffers"][number])
+        except (TypeError, KeyError, IndexError, ValueError):
+            raise DatasetError(self.path, "a buffer is not described", _REBUILD) from None
+        if offset < 0 or length < 0 or offset % 8 or offset + length > len(self._view):
+            raise DatasetError(self.path, "a buffer lies outside the file", _REBUILD)
+        return self._view[offset : offset + length]
+
+
+def _mapped(path: Path, size: int) -> memoryview:
+    try:
+        with path.open("rb") as stream:
+            actual = os.fstat(stream.fileno()).st_size
+            if actual != size:
+                problem = f"{actual} bytes, but the manifest says {size}"
+                raise DatasetError(path, problem, _REBUILD)
+            return memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
+    except FileNotFoundError:
+        raise DatasetError(path, "missing", _REBUILD) from None
+    except (OSError, ValueError) as error:
+        raise DatasetError(path, f"cannot be mapped ({error})", "check its permissions") from error

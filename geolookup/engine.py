@@ -1,0 +1,101 @@
+"""The engine: single lookups (inherited from the kernel) and what a dataset says of itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from geolookup.dataset import Dataset
+from geolookup.envelope import Object
+from geolookup.errors import DatasetError
+from geolookup.kernel import Kernel
+
+if TYPE_CHECKING:
+    from geolookup.metadata import Metadata
+    from geolookup.networks import Network
+
+#: The dataset that is there without any other.
+SAMPLE = Path(__file__).parent / "sample"
+ENVIRONMENT = "GEOLOOKUP_DATASET"
+
+
+class Engine(Kernel):
+    """Offline lookups on one dataset; made by ``geolookup.open``.
+
+    Safe to use from many threads and after a fork; pickled as the dataset's
+    path and generation. A context manager: leaving it closes the engine.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(Dataset(path))
+        self.path = path
+
+    @property
+    def metadata(self) -> Metadata:
+        """Name, generation, sources, credits, fields, counts and coverage of the dataset."""
+        from geolookup.metadata import of_manifest
+
+        return of_manifest(self._open_state().dataset.manifest, self.path)
+
+    def network(self, ip: object) -> Network:
+        """Return the largest aligned network around ``ip`` that has one answer.
+
+        It is of the family asked; around an unknown address it is that of the
+        gap. Raises InvalidAddressError or PrivateAddressError.
+        """
+        from geolookup.networks import network_of
+
+        return network_of(self._open_state(), ip)
+
+    def networks(self, within: object = None) -> Iterator[tuple[Network, Object]]:
+        """Yield ``(network, record)`` for all that is known, in address order, IPv4 first.
+
+        A record is data without ip, ip_type and time. Special-purpose space and
+        space that carries IPv4 addresses are left out. ``within`` is a network
+        or its text; raises ValueError where it is none.
+        """
+        from geolookup.networks import networks_of
+
+        return networks_of(self._open_state(), within)
+
+    def close(self) -> None:
+        """Let the dataset go; later calls raise ClosedError, running ones finish."""
+        self._state = None
+
+    def __enter__(self) -> Self:
+        self._open_state()
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[object, tuple[Path, str]]:
+        generation = self._open_state().dataset.manifest["generation"]
+        return _reopen, (self.path, generation)
+
+    def __repr__(self) -> str:
+        closed = ", closed" if self._state is None else ""
+        return f"<geolookup.Engine {str(self.path)!r}{closed}>"
+
+
+def open(path: str | os.PathLike[str] | None = None) -> Engine:  # noqa: A001 - the public name
+    """Open a dataset directory; None: ``$GEOLOOKUP_DATASET``, else the bundled sample.
+
+    Takes constant time: files are mapped, not read. Raises DatasetError where
+    there is no dataset, or one that is damaged or of another version.
+    """
+    if path is None:
+        path = os.environ.get(ENVIRONMENT) or SAMPLE
+    return Engine(Path(path).absolute())
+
+
+def _reopen(path: Path, generation: str) -> Engine:
+    engine = Engine(path)
+    found = engine.metadata.generation
+    if found != generation:
+        raise DatasetError(
+            path, f"generation {found} where {generation} was pickled", "pickle again"
+        )
+    return engine

@@ -1,0 +1,120 @@
+"""The contract's objects: the envelope around data, and the texts that data is joined from.
+
+Strategy: a row of the dataset holds the JSON texts of its members without
+their names, joined by line feeds. Here the names are put back, for JSON by
+one template a table, for dicts by zip.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from geolookup.errors import ContractError, DatasetError, InvalidAddressError, PrivateAddressError
+from geolookup.format import (
+    COUNTRY_MEMBERS,
+    CURRENCY_MEMBERS,
+    LOCATION_MEMBERS,
+    NETWORK_MEMBERS,
+    PLACE_MEMBERS,
+)
+
+#: data by member; values are JSON's types.
+Object = dict[str, Any]
+
+
+def success(data: Object) -> Object:
+    """Return the envelope of an answer."""
+    return {
+        "success": True,
+        "data": data,
+        "error": False,
+        "error_code": None,
+        "error_message": None,
+    }
+
+
+def failure(error: type[ContractError]) -> Object:
+    """Return the envelope of a contract error."""
+    return {
+        "success": False,
+        "data": None,
+        "error": True,
+        "error_code": error.code,
+        "error_message": error.message,
+    }
+
+
+def to_json(envelope: Object) -> bytes:
+    """Return compact UTF-8 JSON, non-ASCII unescaped."""
+    return json.dumps(envelope, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+#: The two answers that depend on nothing but the address's form and kind.
+FAILURES_JSON: dict[type[ContractError], bytes] = {
+    error: to_json(failure(error)) for error in (InvalidAddressError, PrivateAddressError)
+}
+
+HEAD = b'{"success":true,"data":{"ip":"'
+IP_TYPE = {4: b'","ip_type":"ipv4",', 6: b'","ip_type":"ipv6",'}
+TAIL = b'},"error":false,"error_code":null,"error_message":null}'
+
+
+def _template(members: tuple[str, ...]) -> bytes:
+    return b",".join(b'"%b":%%b' % member.encode() for member in members)
+
+
+_LOCATION = b'"location":{' + _template(LOCATION_MEMBERS) + b'},"time":'
+_CURRENCY = b',"currency":{' + _template(CURRENCY_MEMBERS) + b"},"
+_NETWORK = b'"network":{' + _template(NETWORK_MEMBERS) + b"}"
+_NETWORK_WITHOUT_ASN = b'"network":{' + _template(NETWORK_MEMBERS[1:]) + b"}"
+
+
+def split(texts: bytes, count: int, path: Any) -> list[bytes]:
+    """Return the members' JSON texts of a row, of which there must be ``count``."""
+    found = texts.split(b"\n")
+    if len(found) != count:
+        problem = f"a row has {len(found)} members where {count} belong"
+        raise DatasetError(path, problem, "build the dataset again")
+    return found
+
+
+def location_json(country: list[bytes], place: list[bytes]) -> bytes:
+    """Return the location member and the name of the time member."""
+    return _LOCATION % (*country[: len(COUNTRY_MEMBERS)], *place)
+
+
+def currency_json(country: list[bytes]) -> bytes:
+    """Return the currency member between its commas."""
+    return _CURRENCY % tuple(country[len(COUNTRY_MEMBERS) :])
+
+
+def network_json(network: list[bytes]) -> bytes:
+    """Return the network member; an unknown asn, which has no text, is left out."""
+    return _NETWORK % tuple(network) if network[0] else _NETWORK_WITHOUT_ASN % tuple(network[1:])
+
+
+def location(country: list[bytes], place: list[bytes]) -> Object:
+    """Return the location object."""
+    return _object(LOCATION_MEMBERS, [*country[: len(COUNTRY_MEMBERS)], *place])
+
+
+def currency(country: list[bytes]) -> Object:
+    """Return the currency object."""
+    return _object(CURRENCY_MEMBERS, country[len(COUNTRY_MEMBERS) :])
+
+
+def network(texts: list[bytes]) -> Object:
+    """Return the network object."""
+    if not texts[0]:
+        return _object(NETWORK_MEMBERS[1:], texts[1:])
+    return _object(NETWORK_MEMBERS, texts)
+
+
+def _object(members: tuple[str, ...], texts: list[bytes]) -> Object:
+    return dict(zip(members, json.loads(b"[" + b",".join(texts) + b"]"), strict=True))
+
+
+COUNTRY_TEXTS = len(COUNTRY_MEMBERS) + len(CURRENCY_MEMBERS)
+PLACE_TEXTS = len(PLACE_MEMBERS)
+NETWORK_TEXTS = len(NETWORK_MEMBERS)

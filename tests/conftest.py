@@ -1,0 +1,79 @@
+"""Fixtures that more than one test module needs, and the rule that CI skips nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+import geolookup
+from builder.compile import Options, compile_dataset
+from builder.report import BuildReport, Progress
+
+ROOT = Path(__file__).resolve().parent.parent
+#: Set where every optional part is installed: a skipped test is then a failure.
+NO_SKIP = os.environ.get("GEOLOOKUP_NO_SKIP") == "1"
+
+settings.register_profile(
+    "default", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if NO_SKIP and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped where nothing may be: {report.longrepr}"
+    return report
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real data, which is not part of the project."""
+    folder = Path(os.environ.get("GEOLOOKUP_SHARED_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no real data at {folder}; set GEOLOOKUP_SHARED_DATA")
+    return folder
+
+
+Build = Callable[..., tuple[Path, BuildReport]]
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Build:
+    """Compile ``{file name: text}`` by a recipe text; returns the dataset and the report."""
+    return lambda *args, **kwargs: build_at(tmp_path, *args, **kwargs)
+
+
+def build_at(
+    folder: Path, files: dict[str, str | bytes], recipe: str | None = None, **options: object
+) -> tuple[Path, BuildReport]:
+    """Write files and a recipe (default: every .csv as a source, by name) and compile them."""
+    for name, content in files.items():
+        data = content if isinstance(content, bytes) else content.encode()
+        (folder / name).write_bytes(data)
+    if recipe is None:
+        names = sorted(name for name in files if name.endswith(".csv"))
+        recipe = '[dataset]\nname = "test"\n' + "".join(
+            f'[[source]]\nformat = "csv"\npath = "{name}"\n' for name in names
+        )
+    (folder / "recipe.toml").write_text(recipe, encoding="utf-8")
+    output = folder / "dataset"
+    chosen = Options(**{"force": True, "max_rejects": 10**9, **options})  # type: ignore[arg-type]
+    report = compile_dataset(folder / "recipe.toml", output, chosen, Progress())
+    return output, report
+
+
+@pytest.fixture(scope="session")
+def sample() -> Generator[geolookup.Engine, None, None]:
+    """An engine on the bundled sample dataset."""
+    with geolookup.open(ROOT / "geolookup" / "sample") as engine:
+        yield engine

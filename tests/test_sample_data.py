@@ -1,0 +1,429 @@
+"""The sample dataset's range files: well formed, broad, and true as far as public data tell.
+
+The first half needs the files alone. The second compares each row with real registry and
+routing data: country with the delegation, origin AS with two BGP tables and an address-to-AS
+list, organisation with the AS's registered name. Rows that such data cannot confirm are named
+in `ORIGIN_EXCEPTIONS`; the tests demand equality, so an exception no longer needed fails too.
+"""
+
+import csv
+import gzip
+import json
+import re
+import socket
+import tomllib
+import unicodedata
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_network
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import pytest
+
+Network = IPv4Network | IPv6Network
+Rows = dict[Network, dict[str, str]]
+Route = tuple[int, int, int]  # address bits, first address, prefix length
+
+FOLDER = Path(__file__).resolve().parents[1] / "sample_data"
+FILES = ("places.csv", "networks.csv", "countries.csv")  # in the recipe's order of precedence
+LOCATION = [
+    *("country_code", "region_code", "region_name", "city_name", "postal_code"),
+    *("latitude", "longitude", "weather_code", "time_zone"),
+]
+NETWORK = ["asn", "asn_organization", "isp", "organization", "connection_type", "user_type"]
+CONNECTION_TYPES = {"Corporate", "Residential", "Mobile", "Satellite", "Dialup"}
+USER_TYPES = {
+    *("business", "cafe", "cellular", "college", "consumer_privacy_network"),
+    *("content_delivery_network", "government", "hosting", "library", "military"),
+    *("residential", "router", "school", "search_engine_spider", "traveler"),
+}
+GOLDEN = {
+    "8.8.8.8": ("US", "Mountain View", "15169"),
+    "8.8.4.4": ("US", "Mountain View", "15169"),
+    "1.1.1.1": ("AU", "South Brisbane", "13335"),
+    "9.9.9.9": ("US", "Berkeley", "19281"),
+    "208.67.222.222": ("US", "San Francisco", "36692"),
+    "2001:4860:4860::8888": ("US", "Mountain View", "15169"),
+    "2606:4700:4700::1111": ("US", "San Francisco", "13335"),
+    "2620:fe::fe": ("US", "Berkeley", "19281"),
+}
+NOT_PUBLIC = [
+    *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16"),
+    *("172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.168.0.0/16", "198.18.0.0/15"),
+    *("198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3"),
+    *("::/3", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "4000::/2", "8000::/1"),
+]
+ORIGIN_EXCEPTIONS = {
+    "1.0.0.0/24": "APNIC's research prefix, announced by Cloudflare since 2018",
+    "1.1.1.0/24": "APNIC's research prefix, announced by Cloudflare since 2018",
+    "9.9.9.0/24": "Quad9's prefix, first announced after the routing tables were taken",
+    "149.112.112.0/24": "Quad9's prefix, first announced after the routing tables were taken",
+    "2620:fe::/48": "Quad9's prefix, first announced after the routing tables were taken",
+}
+
+
+@cache
+def rows_of(name: str) -> list[dict[str, str]]:
+    with (FOLDER / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, strict=True))
+
+
+@cache
+def by_network(name: str) -> Rows:
+    return {ip_network(row["network"]): row for row in rows_of(name)}
+
+
+def every_row() -> Iterator[tuple[Network, dict[str, str]]]:
+    for name in FILES:
+        yield from by_network(name).items()
+
+
+def routed_rows() -> Iterator[tuple[Network, int, str]]:
+    for network, row in by_network("networks.csv").items():
+        if row["asn"]:
+            yield network, int(row["asn"]), row["asn_organization"]
+
+
+def most_specific(name: str, address: str) -> dict[str, str]:
+    """Answer as the resolution rule does: the longest row decides, even where it is empty."""
+    inside = ip_address(address)
+    rows = by_network(name)
+    return rows[max((n for n in rows if inside in n), key=lambda n: n.prefixlen)]
+
+
+# --- the files alone
+
+
+def test_recipe_names_each_file_once_in_order_of_precedence() -> None:
+    recipe = tomllib.loads((FOLDER / "recipe.toml").read_text(encoding="utf-8"))
+    assert recipe["dataset"] == {"name": "geolookup-sample"}
+    assert tuple(source["path"] for source in recipe["source"]) == FILES
+    assert {path.name for path in FOLDER.glob("*.csv")} == set(FILES)
+    for source in recipe["source"]:
+        assert source["format"] == "csv"
+        assert source["licence"] == "CC0-1.0"
+        assert source["name"]
+        assert source["attribution"]
+
+
+def test_columns_are_fields_of_the_generic_format() -> None:
+    assert [*rows_of("places.csv")[0]] == ["network", *LOCATION]
+    assert [*rows_of("networks.csv")[0]] == ["network", "country_code", *NETWORK]
+    assert [*rows_of("countries.csv")[0]] == ["network", "country_code"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_line_is_whole_clean_text(name: str) -> None:
+    text = (FOLDER / name).read_bytes().decode("utf-8")
+    assert "\r" not in text
+    assert text == unicodedata.normalize("NFC", text)
+    for row in rows_of(name):
+        assert None not in row  # a cell too many
+        for value in row.values():
+            assert value is not None  # a cell too few
+            assert value == value.strip()
+            assert value.isprintable()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_ranges_are_canonical_unique_and_sorted(name: str) -> None:
+    texts = [row["network"] for row in rows_of(name)]
+    networks = [ip_network(text) for text in texts]  # strict: no host bits
+    assert [str(network) for network in networks] == texts
+    keys = [(n.version, int(n.network_address), n.prefixlen) for n in networks]
+    assert keys == sorted(set(keys))
+
+
+def test_every_range_is_public_space() -> None:
+    blocks = [ip_network(text) for text in NOT_PUBLIC]
+    for network, _ in every_row():
+        assert not [block for block in blocks if block.overlaps(network)], network
+
+
+def test_breadth() -> None:
+    networks = by_network("networks.csv")
+    known = {n for n, row in networks.items() if row["asn"] and row["country_code"]}
+    assert len(known) >= 500
+    assert sum(n.version == 4 for n in known) >= 300
+    assert sum(n.version == 6 for n in known) >= 100
+    assert len({networks[n]["country_code"] for n in known}) >= 60
+
+
+def test_use_is_spread() -> None:
+    uses = Counter(row["user_type"] for row in rows_of("networks.csv"))
+    for use in ("hosting", "college", "residential", "cellular", "business"):
+        assert uses[use] >= 20, use
+    for use in ("content_delivery_network", "government", "military", "library"):
+        assert uses[use] >= 5, use
+
+
+@pytest.mark.parametrize("version", [4, 6])
+def test_rows_are_nested_at_least_one_deep(version: int) -> None:
+    networks = {n for n in by_network("networks.csv") if n.version == version}
+    nested = [n for n in networks if any(wider in networks for wider in wider_than(n))]
+    assert len(nested) >= 5
+
+
+def wider_than(network: Network) -> Iterator[Network]:
+    for length in range(network.prefixlen):
+        yield network.supernet(new_prefix=length)
+
+
+def test_every_network_has_a_country_and_something_else() -> None:
+    for row in rows_of("networks.csv"):
+        assert re.fullmatch("[A-Z]{2}", row["country_code"]), row
+        assert row["organization"], row
+        assert bool(row["asn"]) == bool(row["asn_organization"]), row
+        assert not row["asn"] or 0 < int(row["asn"]) < 1 << 32, row
+
+
+def test_vocabularies() -> None:
+    for row in rows_of("networks.csv"):
+        assert row["connection_type"] in CONNECTION_TYPES | {""}, row
+        assert row["user_type"] in USER_TYPES | {""}, row
+
+
+def test_places_are_complete_but_for_what_may_be_unknown() -> None:
+    for row in rows_of("places.csv"):
+        assert re.fullmatch("[A-Z]{2}", row["country_code"]), row
+        assert re.fullmatch("([A-Z0-9]{1,3})?", row["region_code"]), row
+        assert bool(row["region_code"]) == bool(row["region_name"]), row
+        assert row["city_name"], row
+        assert -90 <= float(row["latitude"]) <= 90, row
+        assert -180 <= float(row["longitude"]) <= 180, row
+        assert re.fullmatch("([A-Z]{4}[0-9]{4})?", row["weather_code"]), row
+
+
+def test_one_city_has_one_weather_code_and_zone() -> None:
+    seen: dict[tuple[str, str, str], tuple[str, str]] = {}
+    for row in rows_of("places.csv"):
+        city = (row["country_code"], row["region_code"], row["city_name"])
+        facts = (row["weather_code"], row["time_zone"])
+        assert seen.setdefault(city, facts) == facts, row
+
+
+def test_a_place_lies_in_a_network_of_its_country() -> None:
+    networks = by_network("networks.csv")
+    for network, row in by_network("places.csv").items():
+        around = [n for n in (network, *wider_than(network)) if n in networks]
+        assert around, row
+        nearest = max(around, key=lambda n: n.prefixlen)
+        assert networks[nearest]["country_code"] == row["country_code"], row
+
+
+@pytest.mark.parametrize("address", GOLDEN)
+def test_golden_addresses_are_complete(address: str) -> None:
+    place, network = (most_specific(name, address) for name in FILES[:2])
+    assert all(place[field] for field in LOCATION)
+    assert all(network[field] for field in NETWORK)
+    found = (place["country_code"], place["city_name"], network["asn"])
+    assert found == GOLDEN[address]
+
+
+def test_the_documented_example() -> None:
+    place = most_specific("places.csv", "8.8.8.8")
+    assert [place[field] for field in LOCATION] == [
+        *("US", "CA", "California", "Mountain View", "94043"),
+        *("37.4229", "-122.085", "USCA0746", "America/Los_Angeles"),
+    ]
+    network = most_specific("networks.csv", "8.8.8.8")
+    assert [network[field] for field in NETWORK] == [
+        "15169",
+        "Google LLC",
+        "Google LLC",
+        "Google Public DNS",
+        "Corporate",
+        "hosting",
+    ]
+
+
+# --- against public data
+
+
+Value = TypeVar("Value", int, str)
+
+
+class Prefixes(Generic[Value]):
+    """Values by prefix: the longest that covers a network, or those inside one."""
+
+    def __init__(self, lines: Iterator[tuple[str, Value]]) -> None:
+        self.values: dict[Route, Value] = {route_of(text): value for text, value in lines}
+        self.order: list[Route] = sorted(self.values)
+
+    def longest(self, network: Network) -> Value | None:
+        bits, first = network.max_prefixlen, int(network.network_address)
+        for length in range(network.prefixlen, -1, -1):
+            start = first >> (bits - length) << (bits - length)
+            if (found := self.values.get((bits, start, length))) is not None:
+                return found
+        return None
+
+    def inside(self, network: Network) -> Iterator[tuple[int, Value]]:
+        """Give the size and value of each prefix within `network`."""
+        bits, first = network.max_prefixlen, int(network.network_address)
+        begin = bisect_left(self.order, (bits, first, network.prefixlen))
+        end = bisect_left(self.order, (bits, first + network.num_addresses, 0))
+        for route in self.order[begin:end]:
+            yield 1 << (bits - route[2]), self.values[route]
+
+
+def route_of(text: str) -> Route:
+    """Read a prefix; `ipaddress` would take most of the test's time for a million of them."""
+    address, length = text.split("/")
+    family, bits = (socket.AF_INET6, 128) if ":" in address else (socket.AF_INET, 32)
+    return bits, int.from_bytes(socket.inet_pton(family, address)), int(length)
+
+
+def routing_table(path: Path) -> Prefixes[int]:
+    with gzip.open(path, "rt", encoding="ascii") as file:
+        parts = (line.split() for line in file if line[0] in "0123456789abcdef")
+        return Prefixes((prefix, int(asn)) for prefix, asn in parts)
+
+
+class Origins:
+    """What public routing data say about who announces a network."""
+
+    def __init__(self, folder: Path) -> None:
+        tables = ("bgp/ipasn_20140513.dat.gz", "bgp/ipasn6_20151101.dat.gz")
+        self.tables = [routing_table(folder / name) for name in tables]
+        with (folder / "iptoasn" / "ip2asn-v4.tsv").open(encoding="utf-8", newline="") as file:
+            parts = (line.split("\t") for line in file)
+            self.ranges = [
+                (int(IPv4Address(first)), int(IPv4Address(last)), int(asn))
+                for first, last, asn, *_ in parts
+            ]
+
+    def listed(self, network: Network) -> Counter[int]:
+        """Count the addresses of an IPv4 network that the address list gives each AS."""
+        sizes: Counter[int] = Counter()
+        if network.version == 4:
+            first, last = int(network.network_address), int(network.broadcast_address)
+            for begin, end, asn in self.ranges:
+                if begin <= last and first <= end:
+                    sizes[asn] += min(last, end) - max(first, begin) + 1
+        return sizes
+
+    def confirm(self, network: Network, asn: int) -> bool:
+        """Say whether the AS announces the network: as a whole, or the most of an aggregate."""
+        covering = {table.longest(network) for table in self.tables} - {None}
+        sizes = self.listed(network)
+        if asn in covering or sizes[asn] == network.num_addresses:
+            return True
+        for table in self.tables:
+            for size, origin in table.inside(network):
+                sizes[origin] += size
+        return not covering and bool(sizes) and sizes[asn] == max(sizes.values())
+
+
+GENERIC = {
+    *("the", "and", "for", "of", "de", "da", "do", "di", "la", "el", "at", "in", "us", "as"),
+    *("inc", "ltd", "llc", "limited", "corp", "corporation", "company", "co", "group", "gmbh"),
+    *("plc", "kft", "doo", "spa", "ag", "sa", "se", "ab", "oy", "ad", "dd", "bv", "nv", "js"),
+    *("telecom", "telecommunications", "communications", "network", "networks", "net"),
+    *("internet", "mobile", "cable", "backbone", "broadband", "service", "services", "media"),
+    *("university", "universidad", "universidade", "national", "international", "research"),
+    *("technology", "science", "laboratory", "library", "administration", "communication"),
+    *("system", "systems", "holdings", "provider", "business", "pjsc", "tele"),
+}
+
+
+def words_of(name: str) -> set[str]:
+    """Split a name into significant words; `AT&T`, `T-2` and `So-net` also count as one word."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().casefold()
+    words = set(re.findall("[a-z0-9]+", plain)) | set(
+        re.findall("[a-z0-9]+", re.sub("[&.'-]", "", plain))
+    )
+    return {word for word in words if len(word) > 1} - GENERIC
+
+
+def same_organisation(ours: str, registered: str) -> bool:
+    """Compare names: they share a word, or one of three letters or more begins another.
+
+    Registered names are a handle with or without the organisation's name and a country, as in
+    `TPNET Orange Polska Spolka Akcyjna, PL` or `Etisalat-MISR, EG`, so that more cannot be asked.
+    """
+    left, right = words_of(ours), words_of(registered.rpartition(",")[0])
+    return bool(left & right) or any(
+        long.startswith(short)
+        for one, other in ((left, right), (right, left))
+        for short in one
+        if len(short) > 2
+        for long in other
+    )
+
+
+@pytest.fixture(scope="module")
+def delegations(shared_data: Path) -> Prefixes[str]:
+    with gzip.open(shared_data / "rir" / "rir-countries.csv.gz", "rt", encoding="ascii") as file:
+        return Prefixes((row["network"], row["country_code"]) for row in csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def origins(shared_data: Path) -> Origins:
+    return Origins(shared_data)
+
+
+@pytest.fixture(scope="module")
+def registered_names(shared_data: Path) -> dict[str, str]:
+    with gzip.open(shared_data / "bgp" / "asnames.json.gz", "rt", encoding="utf-8") as file:
+        names: dict[str, str] = json.load(file)
+    return {asn: name for asn, name in names.items() if "-Reserved AS-" not in name}
+
+
+def test_countries_are_those_of_the_delegations(delegations: Prefixes[str]) -> None:
+    wrong = []
+    for network, row in every_row():
+        covering = delegations.longest(network)
+        found = {covering} if covering else {value for _, value in delegations.inside(network)}
+        if found != {row["country_code"]}:
+            wrong.append((str(network), row["country_code"], found))
+    assert not wrong
+
+
+def test_origins_are_those_of_public_routing(origins: Origins) -> None:
+    unconfirmed = {str(n) for n, asn, _ in routed_rows() if not origins.confirm(n, asn)}
+    assert unconfirmed == set(ORIGIN_EXCEPTIONS)
+
+
+def test_organisations_are_those_registered(registered_names: dict[str, str]) -> None:
+    wrong = set()
+    for network, asn, name in routed_rows():
+        registered = registered_names.get(str(asn))
+        if registered is None:
+            assert str(network) in ORIGIN_EXCEPTIONS
+        elif not same_organisation(name, registered):
+            wrong.add((asn, name, registered))
+    assert not wrong
+
+
+def test_zones_belong_to_the_country(shared_data: Path) -> None:
+    text = (shared_data / "tz" / "zone.tab").read_text(encoding="utf-8")
+    lines = (line.split("\t") for line in text.splitlines() if not line.startswith("#"))
+    zones = {(country, zone) for country, _, zone, *_ in lines}
+    for row in rows_of("places.csv"):
+        assert (row["country_code"], row["time_zone"]) in zones, row
+
+
+@pytest.mark.parametrize("network", ["8.8.8.0/24", "73.0.0.0/8", "172.64.0.0/13", "2601::/20"])
+def test_a_wrong_origin_is_found_out(origins: Origins, network: str) -> None:
+    assert not origins.confirm(ip_network(network), 64496)
+
+
+@pytest.mark.parametrize(
+    ("ours", "registered", "same"),
+    [
+        ("Google LLC", "GOOGLE - Google Inc., US", True),
+        ("AT&T Services, Inc.", "ATT-INTERNET4 - AT&T Services, Inc., US", True),
+        ("T-2, d.o.o.", "T-2-AS T-2, d.o.o., SI", True),
+        ("Ethio Telecom", "EthioNet-AS, ET", True),
+        ("Google LLC", "CLOUDFLARENET - CloudFlare, Inc., US", False),
+        ("University of Washington", "CORNELL - Cornell University, US", False),
+        ("Orange S.A.", "DTAG Deutsche Telekom AG, DE", False),
+        ("Telecom Namibia", "BTC Telecom, NA", False),
+    ],
+)
+def test_the_comparison_of_names_can_fail(ours: str, registered: str, same: bool) -> None:
+    assert same_organisation(ours, registered) is same
