@@ -105,11 +105,14 @@ class _Build:
             )
 
     def _write_rejects(self) -> None:
-        if self._options.rejects is not None:
-            rejects.write(self._options.rejects, self._rejects)
+        path = self._options.rejects
+        if path is not None:
+            with write.explained(path):
+                rejects.write(path, self._rejects)
 
     def finish(self, output: Path) -> BuildReport:
         """Intern, write and put the dataset in its place."""
+        self._write_rejects()
         with self._progress.stage("interning"):
             interned = intern(self._merged, self._pools, self._known)
             content = tables(interned, self._known)
@@ -118,7 +121,6 @@ class _Build:
         with self._progress.stage("writing"), write.placed(output) as folder:
             document["files"] = write.write_tables(folder, content)
             write.write_manifest(folder, document)
-            self._write_rejects()
             self._report.bytes = sum(path.stat().st_size for path in folder.iterdir())
         self._report.counts = document["counts"]
         self._report.coverage = document["coverage"]

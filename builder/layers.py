@@ -32,11 +32,13 @@ def nothing(family: int, layers: tuple[str, ...]) -> Layered:
 
 def of_source(intervals: Intervals, numbers: dict[str, Codes]) -> Layered:
     """Give each interval the numbers of the row that owns it."""
-    owned = intervals.owner >= 0
-    row = np.where(owned, intervals.owner, 0)
+    # One entry more, so that the owner -1 of a gap finds NOTHING.
     return Layered(
         intervals.starts,
-        {layer: np.where(owned, each[row], NOTHING) for layer, each in numbers.items()},
+        {
+            layer: np.append(each, np.int32(NOTHING))[intervals.owner]
+            for layer, each in numbers.items()
+        },
     )
 
 

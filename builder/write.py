@@ -42,10 +42,10 @@ def check_place(output: Path, *, force: bool) -> None:
 @contextmanager
 def placed(output: Path) -> Iterator[Path]:
     """Give a fresh folder beside ``output``, which takes its place if the block succeeds."""
-    with _write_errors(output):
+    with explained(output):
         fresh = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
     try:
-        with _write_errors(output):
+        with explained(output):
             yield fresh
             fresh.chmod(0o777 & ~_umask())
             _sync(fresh)
@@ -56,7 +56,8 @@ def placed(output: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _write_errors(output: Path) -> Iterator[None]:
+def explained(output: Path) -> Iterator[None]:
+    """Turn a system error of writing into one clear line."""
     try:
         yield
     except OSError as error:

@@ -1,0 +1,68 @@
+"""The command line: one file per command, loaded when it is called.
+
+Strategy: commands raise what the library raises; here, in one place, that
+becomes one line on standard error and the exit status 2.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+
+import click
+
+from geolookup.errors import GeoLookupError
+
+COMMANDS = ("build", "info", "lookup")
+MISUSE = 2
+#: What a shell reports of a program that a closed pipe ended.
+_BROKEN_PIPE = 141
+
+
+class _Commands(click.Group):
+    """Commands by module name, imported one at a time."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"geolookup.cli.{cmd_name}").command
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="geolookup")
+def _program() -> None:
+    """Look up the location, time, currency and network of IP addresses, offline.
+
+    Example: geolookup lookup 8.8.8.8
+    """
+
+
+def main() -> None:
+    """Run the program and exit: 0 success, 1 an answer that is an error, 2 misuse or bad input."""
+    with _explained():
+        _program.main(prog_name="geolookup")
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except GeoLookupError as error:
+        fail(str(error))
+    except BrokenPipeError:
+        # Python would complain again when it flushes standard output at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(_BROKEN_PIPE)
+
+
+def fail(message: str) -> None:
+    """Print one line on standard error and exit with status 2."""
+    click.echo(f"geolookup: {message}", err=True)
+    sys.exit(MISUSE)

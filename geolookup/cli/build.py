@@ -1,0 +1,57 @@
+"""``geolookup build``: a recipe to a dataset."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+
+import click
+
+from geolookup.cli import fail
+
+
+@click.command(name="build", short_help="Compile a recipe into a dataset.")
+@click.argument("recipe", type=click.Path(path_type=Path))
+@click.option(
+    "--output",
+    metavar="DIR",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Folder to make.",
+)
+@click.option("--force", is_flag=True, help="Replace a dataset that is there already.")
+@click.option(
+    "--rejects",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="CSV to write the rejected rows to: file, line, reason, text.",
+)
+@click.option(
+    "--max-rejects",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="Rejected rows a source may have. [default: 1 % of its rows]",
+)
+def command(
+    recipe: Path, output: Path, force: bool, rejects: Path | None, max_rejects: int | None
+) -> None:
+    """Compile the sources that RECIPE names into a dataset.
+
+    Rows with a bad range are left out and counted, bad values are blanked and
+    counted. Exits with 2, leaving no dataset, if a source cannot be used.
+
+    Example: geolookup build recipe.toml --output mydata
+    """
+    from builder.compile import Options, compile_dataset
+    from builder.errors import BuildError
+    from builder.report import Progress
+
+    # Ends the build the orderly way, so that the unfinished dataset is removed.
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+    try:
+        report = compile_dataset(recipe, output, Options(force, rejects, max_rejects), Progress())
+    except BuildError as error:
+        fail(str(error))
+    else:
+        click.echo("\n".join(report.lines()))

@@ -1,0 +1,49 @@
+"""``geolookup info``: what a dataset holds and whom it is owed to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import click
+
+import geolookup
+from geolookup.metadata import Metadata
+
+
+@click.command(name="info", short_help="Describe a dataset.")
+@click.argument("dataset", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(dataset: str | None, as_json: bool) -> None:
+    """Describe DATASET: generation, sources, licences, counts, coverage.
+
+    Without DATASET, $GEOLOOKUP_DATASET is described, else the bundled sample.
+
+    Example: geolookup info mydata
+    """
+    with geolookup.open(dataset) as engine:
+        metadata = engine.metadata
+    if as_json:
+        click.echo(json.dumps(asdict(metadata), ensure_ascii=False, indent=2))
+    else:
+        click.echo("\n".join(_lines(metadata)))
+
+
+def _lines(metadata: Metadata) -> Iterator[str]:
+    yield f"name        {metadata.name}"
+    yield f"generation  {metadata.generation}"
+    yield f"size        {metadata.bytes:,} bytes"
+    yield "counts      " + ", ".join(f"{n:,} {name}" for name, n in metadata.counts.items())
+    yield "coverage"
+    for layer, families in metadata.coverage.items():
+        known = ", ".join(f"{count:,} {family}" for family, count in families.items())
+        yield f"  {layer:<16} {known} addresses"
+    yield "sources, in order of precedence"
+    for source in metadata.sources:
+        stated = source.date or "no date", source.licence or "no licence stated"
+        yield f"  {source.name} ({source.format}), {', '.join(stated)}"
+        yield from (f"    {text}" for text in (source.attribution, source.url) if text)
+    yield "reference tables"
+    for credit in metadata.credits:
+        yield f"  {credit['name']}, {credit['licence']}: {credit['attribution']}"
