@@ -149,10 +149,7 @@ def describe(path: Path) -> dict[str, Any]:
 def _array(array: pa.Array, base: int) -> dict[str, Any]:
     described: dict[str, Any] = {
         "type": str(array.type),
-        "buffers": [
-            None if buffer is None else [buffer.address - base, buffer.size]
-            for buffer in array.buffers()
-        ],
+        "buffers": [_buffer(buffer, base) for buffer in array.buffers()],
     }
     if pa.types.is_dictionary(array.type):
         described["dictionary"] = {
@@ -160,3 +157,10 @@ def _array(array: pa.Array, base: int) -> dict[str, Any]:
             **_array(array.dictionary, base),
         }
     return described
+
+
+def _buffer(buffer: pa.Buffer | None, base: int) -> list[int] | None:
+    """Return offset and length; an empty buffer lies nowhere in the file, so it gets offset 0."""
+    if buffer is None:
+        return None
+    return [buffer.address - base, buffer.size] if buffer.size else [0, 0]

@@ -27,9 +27,12 @@ EMBEDDED = (
     (SIX_TO_FOUR, SIX_TO_FOUR | (1 << 112) - 1),
 )
 
-_OCTET = {str(octet): octet for octet in range(256)}
+#: The legal octets by their text, each shifted to its place: first, second, third, fourth.
+OCTETS = tuple({str(octet): octet << shift for octet in range(256)} for shift in (24, 16, 8, 0))
+_FIRST, _SECOND, _THIRD, _FOURTH = OCTETS
+_ZERO_RUNS = tuple(":" + "0:" * count for count in range(8, 1, -1))
 _LONGEST = 45  # 0000:0000:0000:0000:0000:0000:255.255.255.255
-_HEX_AND_COLON = b"0123456789abcdefABCDEF:"
+_HEX = b"0123456789abcdefABCDEF"
 
 
 def parse(ip: object) -> tuple[int, int]:
@@ -54,14 +57,12 @@ def parse_text(text: str) -> tuple[int, int]:
 
 def parse_ipv4(text: str) -> int | None:
     """Return the integer of exactly four decimal octets, or None."""
-    octets = text.split(".", 4)
-    if len(octets) != 4:
-        return None
     try:
-        a, b, c, d = [_OCTET[octet] for octet in octets]
-    except KeyError:
+        # A fifth octet would stay with the fourth, which is then no legal one.
+        a, b, c, d = text.split(".", 3)
+        return _FIRST[a] | _SECOND[b] | _THIRD[c] | _FOURTH[d]
+    except (ValueError, KeyError):
         return None
-    return a << 24 | b << 16 | c << 8 | d
 
 
 def parse_ipv6(text: str) -> int | None:
@@ -90,7 +91,7 @@ def _join_groups(groups: list[str]) -> int | None:
     if len(groups) != 8 or not all(1 <= len(group) <= 4 for group in groups):
         return None
     digits = "".join([group.zfill(4) for group in groups])
-    if not digits.isascii() or digits.encode().translate(None, _HEX_AND_COLON):
+    if not digits.isascii() or digits.encode().translate(None, _HEX):
         return None
     return int(digits, 16)
 
@@ -151,8 +152,7 @@ def canonical_ipv6(value: int) -> str:
 def _compress(text: str) -> str:
     """Shorten the longest run of two or more zero groups, the first of equals (RFC 5952 4.2)."""
     if ":0:0:" in text:
-        for count in range(8, 1, -1):
-            run = ":" + "0:" * count
+        for run in _ZERO_RUNS:
             at = text.find(run)
             if at >= 0:
                 head, tail = text[1:at], text[at + len(run) : -1]

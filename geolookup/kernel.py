@@ -14,12 +14,18 @@ from time import time
 from typing import Any, Generic, TypeVar
 
 from geolookup import envelope
-from geolookup.address import canonical_ipv4, canonical_ipv6, embedded_ipv4, parse
+from geolookup.address import (
+    canonical_ipv4,
+    canonical_ipv6,
+    embedded_ipv4,
+    parse,
+    parse_ipv4,
+)
 from geolookup.dataset import Dataset
 from geolookup.envelope import Object
 from geolookup.errors import ClosedError, ContractError, DatasetError, PrivateAddressError
 from geolookup.localtime import instant, time_json, time_object
-from geolookup.special import is_private
+from geolookup.special import IPV4_CLASSES, is_private
 
 _LOW = (1 << 64) - 1
 #: Entries of each cache. A rendered row takes about 1 kB, so that each stays below 4 MB.
@@ -49,6 +55,10 @@ class State:
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
+        self.jump, self.jump_shift = dataset.jump, dataset.jump_shift
+        self.ipv4_starts = dataset.ipv4_starts
+        self.ipv4_locations = dataset.ipv4_locations
+        self.ipv4_networks = dataset.ipv4_networks
         self.zones = dataset.zones()
         self.locations_json = _Recent(self._location_json)
         self.networks_json = _Recent(self._network_json)
@@ -59,10 +69,8 @@ class State:
 
     def interval_ipv4(self, value: int) -> int:
         """Return the interval that holds an IPv4 address."""
-        dataset = self.dataset
-        bucket = value >> dataset.jump_shift
-        first, last = dataset.jump[bucket], dataset.jump[bucket + 1]
-        return bisect_right(dataset.ipv4_starts, value, first, last + 1) - 1
+        jump, bucket = self.jump, value >> self.jump_shift
+        return bisect_right(self.ipv4_starts, value, jump[bucket], jump[bucket + 1] + 1) - 1
 
     def interval_ipv6(self, value: int) -> int:
         """Return the interval that holds an IPv6 address."""
@@ -164,7 +172,7 @@ class Kernel:
         Raises InvalidAddressError (10001) or PrivateAddressError (10002), and
         what ``lookup`` raises.
         """
-        state = self._open_state()
+        state = self._state or self._open_state()
         second = int(time()) if at is None else instant(at)
         try:
             family, echo, (location_row, network_row) = _resolve(state, ip)
@@ -182,7 +190,7 @@ class Kernel:
 
     def lookup_json(self, ip: object, *, at: Any = None) -> bytes:
         """Return the envelope as compact UTF-8 JSON; see ``lookup``."""
-        state = self._open_state()
+        state = self._state or self._open_state()
         second = int(time()) if at is None else instant(at)
         try:
             family, echo, (location_row, network_row) = _resolve(state, ip)
@@ -206,18 +214,25 @@ class Kernel:
 
 def _resolve(state: State, ip: object) -> tuple[int, str, tuple[int, int]]:
     """Return family, echo and rows of an address; raises the contract's errors 10001 and 10002."""
+    if type(ip) is str and (value := parse_ipv4(ip)) is not None:
+        return 4, ip, _rows_ipv4(state, value)
     family, value = parse(ip)
     if family == 4:
-        if is_private(4, value):
-            raise PrivateAddressError
         echo = str.__str__(ip) if isinstance(ip, str) else canonical_ipv4(value)
-        return 4, echo, state.rows(4, state.interval_ipv4(value))
+        return 4, echo, _rows_ipv4(state, value)
     carried = embedded_ipv4(value)
-    if is_private(6, value) if carried is None else is_private(4, carried):
+    if carried is not None:
+        return 6, canonical_ipv6(value), _rows_ipv4(state, carried)
+    if is_private(6, value):
         raise PrivateAddressError
-    if carried is None:
-        return 6, canonical_ipv6(value), state.rows(6, state.interval_ipv6(value))
-    return 6, canonical_ipv6(value), state.rows(4, state.interval_ipv4(carried))
+    return 6, canonical_ipv6(value), state.rows(6, state.interval_ipv6(value))
+
+
+def _rows_ipv4(state: State, value: int) -> tuple[int, int]:
+    if IPV4_CLASSES[value >> 24] and is_private(4, value):
+        raise PrivateAddressError
+    interval = state.interval_ipv4(value)
+    return state.ipv4_locations[interval], state.ipv4_networks[interval]
 
 
 def _own_location(template: Object) -> Object:

@@ -165,3 +165,5 @@ def parse_block(text: str) -> tuple[int, int, int]:
 
 
 _JUDGES = {4: _Judge(4), 6: _Judge(6)}
+#: By first octet of an IPv4 address: 0 where all of it is public, so that most need no more.
+IPV4_CLASSES = _JUDGES[4].classes
