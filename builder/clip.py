@@ -7,7 +7,7 @@ NAT64 space are looked up by the IPv4 address they carry.
 from __future__ import annotations
 
 from builder.flatten import Ranges
-from builder.points import Points, clamp
+from builder.points import Bools, Points, clamp
 from builder.report import SourceReport
 from geolookup.address import EMBEDDED
 from geolookup.special import Range, private_ranges
@@ -33,14 +33,17 @@ def _union(ranges: list[Range]) -> list[Range]:
     return joined
 
 
-def count(ranges: Ranges, family: int, report: SourceReport) -> None:
-    """Count rows and addresses that are clipped (private) or cut (6to4, NAT64)."""
-    report.rows_clipped += _rows_inside(ranges, _private_alone(family))
+def count(ranges: Ranges, family: int, report: SourceReport) -> Bools:
+    """Count addresses clipped (private), rows and addresses cut (6to4, NAT64).
+
+    Returns which rows are clipped, for a row folded in part is met in both families.
+    """
     report.addresses_clipped += _addresses_inside(ranges, _private_alone(family))
     if family == 6:
         cut = (_NAT64, _SIX_TO_FOUR)
-        report.rows_cut += _rows_inside(ranges, cut)
+        report.rows_cut += int(_rows_inside(ranges, cut).sum())
         report.addresses_cut += _addresses_inside(ranges, cut)
+    return _rows_inside(ranges, _private_alone(family))
 
 
 def _private_alone(family: int) -> tuple[Range, ...]:
@@ -61,12 +64,13 @@ def _without(whole: Range, holes: tuple[Range, ...], family: int) -> list[Range]
     return [(a, b) for a, b in pieces if a <= b]
 
 
-def _rows_inside(ranges: Ranges, blocks: tuple[Range, ...]) -> int:
+def _rows_inside(ranges: Ranges, blocks: tuple[Range, ...]) -> Bools:
     family, maximum = ranges.first.family, ranges.first.maximum
     ends = [bound for first, last in blocks for bound in (first, last + 1)]
     bounds = Points.of(family, [bound for bound in ends if bound <= maximum])
     before_first, before_last = bounds.search(ranges.first), bounds.search(ranges.last)
-    return int(((before_first % 2 == 1) | (before_first != before_last)).sum())
+    inside: Bools = (before_first % 2 == 1) | (before_first != before_last)
+    return inside
 
 
 def _addresses_inside(ranges: Ranges, blocks: tuple[Range, ...]) -> int:

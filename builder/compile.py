@@ -11,7 +11,7 @@ import numpy as np
 
 from builder import clip, manifest, recipe, rejects, write
 from builder.errors import BuildError
-from builder.flatten import duplicates, flatten
+from builder.flatten import flatten
 from builder.intern import intern
 from builder.layers import Layered, hide, nothing, of_source, underlay
 from builder.pool import LayerPool
@@ -131,13 +131,14 @@ class _Build:
 
 def _flattened(rows: SourceRows, report: SourceReport) -> dict[int, Layered]:
     """Return what one source table knows, by family, without what no lookup can reach."""
-    layered, used = {}, np.zeros(report.read, bool)
+    layered = {}
+    used, clipped = np.zeros(report.read, bool), np.zeros(report.read, bool)
     for family in (4, 6):
         gathered = rows.of_family(family)
-        clip.count(gathered.ranges, family, report)
-        report.duplicates += duplicates(gathered.ranges)
+        clipped[gathered.position[clip.count(gathered.ranges, family, report)]] = True
         intervals = hide(flatten(gathered.ranges, family), clip.hidden(family))
         used[gathered.position[intervals.owner[intervals.owner >= 0]]] = True
         layered[family] = of_source(intervals, gathered.numbers)
-    report.used = int(used.sum())
+    report.used, report.rows_clipped = int(used.sum()), int(clipped.sum())
+    report.duplicates = rows.duplicates()
     return layered

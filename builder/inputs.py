@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import glob
 import gzip
+import lzma
 import os
 import zipfile
 import zlib
@@ -44,7 +45,7 @@ def explained(label: str) -> Iterator[None]:
     """Turn what files and decompressors raise into one clear line."""
     try:
         yield
-    except (EOFError, zlib.error, zipfile.BadZipFile, gzip.BadGzipFile) as error:
+    except _DAMAGE as error:
         raise BuildError(label, f"truncated or damaged ({error})", remedy=_AGAIN) from error
     except OSError as error:
         text = error.strerror or str(error)
@@ -56,6 +57,7 @@ def explained(label: str) -> Iterator[None]:
 
 
 _AGAIN = "fetch it again"
+_DAMAGE = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, gzip.BadGzipFile)
 
 
 def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]:
@@ -72,9 +74,11 @@ def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]
 
 def _paths(pattern: str, base: Path) -> list[Path]:
     literal = base / pattern
-    if literal.exists() or not any(letter in pattern for letter in "*?["):
-        return [literal]
-    found = [base / match for match in glob.iglob(pattern, root_dir=base, recursive=True)]
+    with explained(str(literal)):  # a name longer than the system allows
+        if literal.exists() or not any(letter in pattern for letter in "*?["):
+            return [literal]
+    # A set, for a pattern with ** twice may find a path more than once.
+    found = {base / match for match in glob.iglob(pattern, root_dir=base, recursive=True)}
     return sorted((path for path in found if path.is_file()), key=os.fsencode)
 
 

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import csv
 import io
-import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -23,6 +21,7 @@ import numpy as np
 from builder.inputs import Member
 from builder.points import I64
 from builder.ranges import REASONS, WRONG_CELL_COUNT
+from builder.sources.damage import unlimited_cells
 from builder.sources.reader import Batch, RowNumbers
 
 
@@ -82,7 +81,7 @@ class Rejects:
 
 def _locate(member: Member, wanted: dict[int, str]) -> Iterator[Reject]:
     """Find records by number; record 0 is the header."""
-    with member.open() as stream, _unlimited_cells():
+    with member.open() as stream, unlimited_cells():
         lines = _Lines(io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline=""))
         records = filter(None, csv.reader(lines))  # Arrow passes over empty lines too
         passed = 0
@@ -122,19 +121,10 @@ class _Lines:
         return first + blank, "".join(lines[blank:]).rstrip("\r\n")
 
 
-@contextmanager
-def _unlimited_cells() -> Iterator[None]:
-    """Let the standard reader pass cells of any size; the limit is global, so put it back."""
-    before = csv.field_size_limit(sys.maxsize)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
-
-
 def write(path: Path, rejects: list[Rejects]) -> None:
     """Write the rejected rows of all sources: file, line, reason, text."""
-    with path.open("w", encoding="utf-8", newline="") as stream:
+    # A path that is not UTF-8 is written as the bytes it is.
+    with path.open("w", encoding="utf-8", errors="surrogateescape", newline="") as stream:
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow(("file", "line", "reason", "text"))
         for each in rejects:

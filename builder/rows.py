@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from builder.flatten import Keys, Ranges, stated_keys
+from builder.flatten import Keys, Ranges, duplicates, stated_keys
 from builder.points import I64, Points, clamp, concat, empty
-from builder.pool import Codes, Column, LayerPool
+from builder.pool import NOTHING, Codes, Column, LayerPool
 from builder.report import SourceReport
 from builder.schema import LAYERS
 from builder.sources.reader import Batch
@@ -43,6 +43,17 @@ class FamilyRows:
     last: list[Points] = field(default_factory=list)
     position: list[I64] = field(default_factory=list)
     numbers: dict[str, list[Codes]] = field(default_factory=dict)
+
+    def add(self, first: Points, last: Points, position: I64, numbers: dict[str, Codes]) -> None:
+        """Take rows; a layer that this or an earlier file lacks is unknown in its rows."""
+        for layer in numbers:
+            before = (np.full(len(each), NOTHING, np.int32) for each in self.position)
+            self.numbers.setdefault(layer, list(before))
+        self.first.append(first)
+        self.last.append(last)
+        self.position.append(position)
+        for layer, parts in self.numbers.items():
+            parts.append(numbers.get(layer, np.full(len(position), NOTHING, np.int32)))
 
     def gathered(self) -> Gathered:
         """Return all rows, in row order."""
@@ -73,11 +84,8 @@ class SourceRows:
         }
         for family, rows in self._families.items():
             chosen, first, last = batch.ranges.of_family(family)
-            rows.first.append(first)
-            rows.last.append(last)
-            rows.position.append(chosen + self._report.read)
-            for layer, each in numbers.items():
-                rows.numbers.setdefault(layer, []).append(each[chosen])
+            taken = {layer: each[chosen] for layer, each in numbers.items()}
+            rows.add(first, last, chosen + self._report.read, taken)
         self._report.read += len(batch)
 
     def _number(self, layer: str, batch: Batch) -> Codes:
@@ -91,6 +99,14 @@ class SourceRows:
                 blank |= bad
         return self._pools[layer].add(columns, blank)
 
+    def duplicates(self) -> int:
+        """Return how many rows state the range of a later one; IPv4-mapped is IPv4."""
+        ipv4, ipv6 = (self._families[family].gathered().ranges for family in (4, 6))
+        if not len(_into_mapped(ipv6)):
+            return duplicates(ipv4) + duplicates(ipv6)
+        first = concat([_as_mapped(ipv4.first), ipv6.first])
+        return duplicates(Ranges(first, concat([_as_mapped(ipv4.last), ipv6.last])))
+
     def of_family(self, family: int) -> Gathered:
         """Return the rows of a family; IPv4 with what was folded in from IPv6."""
         rows = self._families[family].gathered()
@@ -99,8 +115,7 @@ class SourceRows:
 
 def _folded_in(ipv4: Gathered, ipv6: Gathered, report: SourceReport) -> Gathered:
     """Join to IPv4 rows the parts of IPv6 rows that lie in IPv4-mapped space, in row order."""
-    bounds = [Points.of(6, [bound]) for bound in _MAPPED]
-    folded = np.flatnonzero(~(ipv6.ranges.last < bounds[0]) & ~(bounds[1] < ipv6.ranges.first))
+    folded = _into_mapped(ipv6.ranges)
     if not len(folded):
         return ipv4
     wide_first, wide_last = ipv6.ranges.first[folded], ipv6.ranges.last[folded]
@@ -120,6 +135,12 @@ def _folded_in(ipv4: Gathered, ipv6: Gathered, report: SourceReport) -> Gathered
         for layer, each in ipv4.numbers.items()
     }
     return Gathered(ranges, numbers, position[order])
+
+
+def _into_mapped(ranges: Ranges) -> I64:
+    """Return which IPv6 ranges reach into IPv4-mapped space."""
+    begin, end = (Points.of(6, [bound]) for bound in _MAPPED)
+    return np.flatnonzero(~(ranges.last < begin) & ~(end < ranges.first))
 
 
 def _from_mapped(ends: Points) -> Points:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import json
 import os
 import shutil
 import sys
@@ -25,6 +26,11 @@ _RENAME_EXCHANGE = 2
 
 def check_place(output: Path, *, force: bool) -> None:
     """Raise BuildError where ``output`` may not be written."""
+    with explained(output):
+        _check_place(output, force=force)
+
+
+def _check_place(output: Path, *, force: bool) -> None:
     if not output.parent.is_dir():
         raise BuildError(output.parent, "no such folder", remedy="make it first")
     if not (output.exists() or output.is_symlink()):
@@ -33,10 +39,19 @@ def check_place(output: Path, *, force: bool) -> None:
         raise BuildError(output, "exists already", remedy="choose another name or give --force")
     if not output.is_dir() or output.is_symlink():
         raise BuildError(output, "is not a dataset folder", remedy="choose another name")
-    if any(output.iterdir()) and not (output / fmt.MANIFEST).is_file():
+    if any(output.iterdir()) and not _is_dataset(output):
         raise BuildError(
             output, "holds something else than a dataset", remedy="choose another name"
         )
+
+
+def _is_dataset(folder: Path) -> bool:
+    """Say whether a folder holds a dataset of any version; a manifest.json alone proves nothing."""
+    try:
+        manifest = json.loads((folder / fmt.MANIFEST).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("format") == fmt.FORMAT
 
 
 @contextmanager
@@ -111,9 +126,14 @@ def _rename_into(fresh: Path, output: Path) -> None:
         fresh.rename(output)
     elif not _exchange(fresh, output):
         aside = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
-        output.rename(aside / "old")
-        fresh.rename(output)
-        shutil.rmtree(aside, ignore_errors=True)
+        old = output.rename(aside / "old")
+        try:
+            fresh.rename(output)
+        except OSError:
+            old.rename(output)
+            raise
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
 
 
 def _exchange(one: Path, other: Path) -> bool:

@@ -9,6 +9,7 @@ at ``::`` and padded to 32 hexadecimal digits. Output follows RFC 5952.
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from geolookup.errors import InvalidAddressError
 
@@ -41,7 +42,10 @@ def parse(ip: object) -> tuple[int, int]:
     Accepts text and the address objects of ``ipaddress``; anything else, of
     any type, length or content, raises InvalidAddressError and nothing else.
     """
-    if isinstance(ip, str):
+    if type(ip) is str:
+        return parse_text(ip)
+    # The type, not isinstance: an object may claim any __class__, as Mock(spec=str) does.
+    if issubclass(type(ip), str):
         return parse_text(str.__str__(ip))
     return _parse_object(ip)
 
@@ -100,18 +104,21 @@ def _parse_object(ip: object) -> tuple[int, int]:
     # Whoever holds an address object has imported its module; nobody else pays for it.
     module = sys.modules.get("ipaddress")
     if module is not None:
-        if isinstance(ip, module.IPv4Address):
-            return 4, _checked(ip, IPV4_MAX)
-        if isinstance(ip, module.IPv6Address) and ip.scope_id is None:
-            return 6, _checked(ip, IPV6_MAX)
+        if issubclass(type(ip), module.IPv4Address):
+            return 4, _integer(ip, IPV4_MAX)
+        if issubclass(type(ip), module.IPv6Address):
+            return 6, _integer(ip, IPV6_MAX)
     raise InvalidAddressError
 
 
-def _checked(ip: object, largest: int) -> int:
-    value = int(ip)  # type: ignore[call-overload]
+def _integer(ip: Any, largest: int) -> int:
+    try:
+        value = int(ip) if getattr(ip, "scope_id", None) is None else -1
+    except Exception:  # noqa: BLE001 - a subclass, or an object half made, may raise anything
+        value = -1
     if not 0 <= value <= largest:
         raise InvalidAddressError
-    return int(value)
+    return value
 
 
 def embedded_ipv4(value: int) -> int | None:

@@ -128,6 +128,7 @@ def _put_dotted(out: Addresses, rows: I64, text: U8, lengths: I64) -> None:
     mapped = np.zeros(len(rows), bool)
     if len(text) > width:
         mapped = (text[:width] == prefix[:, None]).all(axis=0)
+        mapped &= (text[width:] != ord(":")).all(axis=0)  # not ::ffff:0:8.8.8.8
         chosen = np.flatnonzero(mapped)
         value, good = _ipv4(text[width:, chosen], lengths[chosen] - width)
         out.family[rows[chosen]] = np.where(good, 6, 0)

@@ -30,24 +30,24 @@ _WIDTH: dict[str, tuple[Literal["H", "I", "Q"], int]] = {
 class Texts:
     """The JSON texts of a table's rows: checked against their CRC-32 when first read."""
 
-    __slots__ = ("_checked", "_data", "_offsets", "_sums", "path")
+    __slots__ = ("_checked", "data", "offsets", "path", "sums")
 
     def __init__(self, path: Path, offsets: memoryview, data: memoryview, sums: memoryview) -> None:
         if len(offsets) != len(sums) + 1:
             raise DatasetError(path, "the columns differ in length", _REBUILD)
         self.path = path
-        self._offsets, self._data, self._sums = offsets, data, sums
+        self.offsets, self.data, self.sums = offsets, data, sums
         self._checked = bytearray(len(sums))
 
     def __len__(self) -> int:
-        return len(self._sums)
+        return len(self.sums)
 
     def __getitem__(self, row: int) -> bytes:
         """Return the texts of a row, joined by line feeds; DatasetError where they are damaged."""
         try:
-            text = bytes(self._data[self._offsets[row] : self._offsets[row + 1]])
+            text = bytes(self.data[self.offsets[row] : self.offsets[row + 1]])
             if not self._checked[row]:
-                if crc32(text) != self._sums[row]:
+                if crc32(text) != self.sums[row]:
                     raise DatasetError(self.path, f"row {row} is damaged", _REBUILD)
                 self._checked[row] = 1
         except IndexError:

@@ -8,6 +8,7 @@ one template a table, for dicts by zip.
 from __future__ import annotations
 
 import json
+from difflib import get_close_matches
 from typing import Any
 
 from geolookup.errors import ContractError, DatasetError, InvalidAddressError, PrivateAddressError
@@ -17,6 +18,7 @@ from geolookup.format import (
     LOCATION_MEMBERS,
     NETWORK_MEMBERS,
     PLACE_MEMBERS,
+    TIME_MEMBERS,
 )
 
 #: data by member; values are JSON's types.
@@ -64,6 +66,7 @@ def _template(members: tuple[str, ...]) -> bytes:
     return b",".join(b'"%b":%%b' % member.encode() for member in members)
 
 
+_COUNTRY = b'"location":{' + _template(COUNTRY_MEMBERS)
 _LOCATION = b'"location":{' + _template(LOCATION_MEMBERS) + b'},"time":'
 _CURRENCY = b',"currency":{' + _template(CURRENCY_MEMBERS) + b"},"
 _NETWORK = b'"network":{' + _template(NETWORK_MEMBERS) + b"}"
@@ -77,6 +80,11 @@ def split(texts: bytes, count: int, path: Any) -> list[bytes]:
         problem = f"a row has {len(found)} members where {count} belong"
         raise DatasetError(path, problem, "build the dataset again")
     return found
+
+
+def country_json(country: list[bytes]) -> bytes:
+    """Return the location member as far as the country goes."""
+    return _COUNTRY % tuple(country[: len(COUNTRY_MEMBERS)])
 
 
 def location_json(country: list[bytes], place: list[bytes]) -> bytes:
@@ -115,6 +123,26 @@ def _object(members: tuple[str, ...], texts: list[bytes]) -> Object:
     return dict(zip(members, json.loads(b"[" + b",".join(texts) + b"]"), strict=True))
 
 
+def unknown_path(path: object) -> ValueError:
+    """Return the error for a path that the contract does not have."""
+    close = get_close_matches(str(path), PATHS, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else "see docs/contract.md"
+    return ValueError(f"no field or group {path!r}; {hint}")
+
+
+_GROUPS = {
+    "location": LOCATION_MEMBERS,
+    "time": TIME_MEMBERS,
+    "currency": CURRENCY_MEMBERS,
+    "network": NETWORK_MEMBERS,
+}
+#: What ``Engine.get`` takes: members and groups of data, in contract order.
+PATHS = (
+    "ip",
+    "ip_type",
+    *_GROUPS,
+    *(f"{group}.{member}" for group, members in _GROUPS.items() for member in members),
+)
 COUNTRY_TEXTS = len(COUNTRY_MEMBERS) + len(CURRENCY_MEMBERS)
 PLACE_TEXTS = len(PLACE_MEMBERS)
 NETWORK_TEXTS = len(NETWORK_MEMBERS)

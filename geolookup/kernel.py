@@ -25,9 +25,10 @@ from geolookup.dataset import Dataset
 from geolookup.envelope import Object
 from geolookup.errors import ClosedError, ContractError, DatasetError, PrivateAddressError
 from geolookup.localtime import instant, time_json, time_object
-from geolookup.special import IPV4_CLASSES, is_private
+from geolookup.special import classes, is_private
 
 _LOW = (1 << 64) - 1
+_IPV4_CLASSES = classes(4)
 #: Entries of each cache. A rendered row takes about 1 kB, so that each stays below 4 MB.
 _CACHED = 4096
 _V = TypeVar("_V")
@@ -229,7 +230,7 @@ def _resolve(state: State, ip: object) -> tuple[int, str, tuple[int, int]]:
 
 
 def _rows_ipv4(state: State, value: int) -> tuple[int, int]:
-    if IPV4_CLASSES[value >> 24] and is_private(4, value):
+    if _IPV4_CLASSES[value >> 24] and is_private(4, value):
         raise PrivateAddressError
     interval = state.interval_ipv4(value)
     return state.ipv4_locations[interval], state.ipv4_networks[interval]

@@ -106,6 +106,11 @@ def is_private(family: int, value: int) -> bool:
     return _JUDGES[family].is_private(value)
 
 
+def classes(family: int) -> bytes:
+    """Return, by first octet of an address: 0 all public, 1 all private, 2 both."""
+    return _JUDGES[family].classes
+
+
 class _Judge:
     """The table of one family, flattened: private where the number of bounds passed is odd."""
 
@@ -165,5 +170,3 @@ def parse_block(text: str) -> tuple[int, int, int]:
 
 
 _JUDGES = {4: _Judge(4), 6: _Judge(6)}
-#: By first octet of an IPv4 address: 0 where all of it is public, so that most need no more.
-IPV4_CLASSES = _JUDGES[4].classes

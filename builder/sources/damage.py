@@ -1,8 +1,15 @@
-"""Where a text file is damaged: the line behind an error that Arrow reports without one."""
+"""Where a text file is damaged: the line behind what Arrow reports without one, or not at all."""
 
 from __future__ import annotations
 
 import codecs
+import csv
+import io
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain
+from typing import IO
 
 import pyarrow as pa
 
@@ -37,3 +44,56 @@ def _first_bad_line(member: Member) -> int | None:
         except UnicodeDecodeError:
             return line
     return None
+
+
+class QuoteCount(io.RawIOBase):
+    """A stream that counts the quotes read through it.
+
+    An odd number of them may mean that one is never closed, which Arrow takes
+    as a value that holds all the rows to the end of the file.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        super().__init__()
+        self._stream = stream
+        self.count = 0
+
+    def readable(self) -> bool:
+        """Say that this is for reading."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Read up to ``size`` bytes."""
+        data = self._stream.read(size)
+        self.count += data.count(b'"')
+        return data
+
+
+def check_quotes(member: Member, count: int) -> None:
+    """Raise BuildError where the last of ``count`` quotes runs to the end of the file."""
+    line = _unclosed_quote(member) if count % 2 else None
+    if line is not None:
+        remedy = "close it; a quote inside a quoted cell is written twice"
+        raise BuildError(member.label, "a quote is never closed", line=line, remedy=remedy)
+
+
+def _unclosed_quote(member: Member) -> int | None:
+    """Return the line of the record that a row put behind the end would become a part of."""
+    row = ["\0behind the end"]
+    begin, end, last = 1, 0, row
+    with member.open() as stream, unlimited_cells():
+        text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="")
+        records = csv.reader(chain(text, row))
+        for record in records:
+            begin, end, last = end + 1, records.line_num, record
+    return begin if last != row else None
+
+
+@contextmanager
+def unlimited_cells() -> Iterator[None]:
+    """Let the standard reader pass cells of any size; the limit is global, so put it back."""
+    before = csv.field_size_limit(sys.maxsize)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)

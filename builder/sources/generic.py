@@ -19,10 +19,11 @@ from builder.inputs import Member, members
 from builder.ranges import ParsedRanges, from_networks, from_pairs
 from builder.recipe import SourceSpec
 from builder.schema import FIELDS
-from builder.sources.damage import arrow_failure
+from builder.sources.damage import QuoteCount, arrow_failure, check_quotes
 from builder.sources.reader import Batch, Format, RowNumbers, SourceTable
 
 BLOCK_BYTES = 16 << 20
+_LONGEST_HEADER = 1 << 16  # characters; the standard reader stops at twice as many
 _RANGE_COLUMNS = (("network",), ("first", "last"))
 _ENCODED = pa.dictionary(pa.int32(), pa.string())
 
@@ -43,12 +44,21 @@ def _family(spec: SourceSpec) -> int | None:
 
 
 def _batches(member: Member, spec: SourceSpec, family: int | None) -> Iterator[Batch]:
-    names = _header(member)
+    names, more = _header(member)
     numbers = RowNumbers(member)
+    if more:
+        yield from _rows(member, names, spec, family, numbers)
+    if not numbers.delivered:  # so that the rows that were skipped are known of
+        yield Batch(numbers, 0, from_networks(pa.array([], pa.large_string())), {})
+
+
+def _rows(
+    member: Member, names: list[str], spec: SourceSpec, family: int | None, numbers: RowNumbers
+) -> Iterator[Batch]:
     with member.open() as stream:
-        reader = None
+        counted, reader = QuoteCount(stream), None
         try:
-            reader = _open(stream, names, numbers)
+            reader = _open(counted, names, numbers)
             for rows in reader:
                 yield _batch(rows, spec, family, numbers)
                 numbers.delivered += len(rows)
@@ -57,14 +67,16 @@ def _batches(member: Member, spec: SourceSpec, family: int | None) -> Iterator[B
         finally:
             if reader is not None:
                 reader.close()
+    check_quotes(member, counted.count)
 
 
-def _header(member: Member) -> list[str]:
-    """Return the column names; anything that is not a header of this format is an error."""
+def _header(member: Member) -> tuple[list[str], bool]:
+    """Return the column names, and whether more follows; any other header is an error."""
     with member.open() as stream:
         text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="")
-        names = next(csv.reader([text.readline(1 << 20)]), [])
+        line = text.readline(_LONGEST_HEADER)
         text.detach()
+    names = next(csv.reader([line]), [])
     known = ("network", "first", "last", *FIELDS)
     for name in names:
         if name not in known:
@@ -77,7 +89,7 @@ def _header(member: Member) -> list[str]:
     if sorted(set(names) - set(FIELDS)) not in [sorted(columns) for columns in _RANGE_COLUMNS]:
         remedy = "name the range as network, or as first and last"
         raise BuildError(member.label, "no range in the header", line=1, remedy=remedy)
-    return names
+    return names, line.endswith(("\r", "\n"))
 
 
 def _open(stream: object, names: list[str], numbers: RowNumbers) -> pacsv.CSVStreamingReader:

@@ -1,0 +1,1 @@
+"""Benchmarks of geolookup: ``python -m benchmarks NAME``. They measure and never assert."""

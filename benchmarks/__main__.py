@@ -1,0 +1,19 @@
+"""The command line: one registry of names, each a click command of its own module."""
+
+from __future__ import annotations
+
+import click
+
+from benchmarks import build, generate, single
+
+#: A benchmark is added by writing a module with a ``command`` and naming it here.
+COMMANDS: dict[str, click.Command] = {
+    "build": build.command,
+    "generate": generate.command,
+    "single": single.command,
+}
+
+main = click.Group(name="benchmarks", commands=COMMANDS, help="Measure geolookup.")
+
+if __name__ == "__main__":
+    main(prog_name="python -m benchmarks")

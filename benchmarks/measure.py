@@ -1,0 +1,81 @@
+"""What the benchmarks share: one core, facts of the machine, peak memory, results."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+Facts = dict[str, str | int | bool]
+
+
+def pin() -> bool:
+    """Keep this process on one core, where the system can; say whether it could."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            # The last core: interrupts and other work tend to be on the first.
+            os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+            return True
+    return False
+
+
+def facts(*, pinned: bool) -> Facts:
+    """Return what a result depends on, without naming the machine."""
+    return {
+        "python": platform.python_version(),
+        "implementation": platform.python_implementation(),
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "cores": os.cpu_count() or 0,
+        "pinned": pinned,
+    }
+
+
+def peak_memory() -> int | None:
+    """Return the most bytes this process has had in memory, or None where unknown.
+
+    Linux says it of the program itself; getrusage would count what the
+    starting process held before this program took its place.
+    """
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) << 10
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak << 10
+
+
+def machine_line(found: Mapping[str, Any]) -> str:
+    """Return the facts as one line."""
+    pinned = "pinned to one core" if found["pinned"] else "not pinned"
+    return (
+        f"{found['implementation']} {found['python']}, {found['system']} {found['machine']},"
+        f" {found['cores']} cores, {pinned}"
+    )
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return aligned columns, the first to the left and the others to the right."""
+    lines = [header, *rows]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(header))]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if at else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in lines
+    )
+
+
+def as_json(result: Mapping[str, Any]) -> str:
+    """Return a result as JSON text."""
+    return json.dumps(result, indent=1)

@@ -1,0 +1,105 @@
+"""Addresses to look up: which interval by Zipf's law or evenly, where in it at random.
+
+Strategy: intervals are drawn by number, of those the dataset knows (hit) or
+of its gaps (miss); the address is drawn evenly inside the interval. Private
+addresses and such as carry IPv4 are drawn anew, for they test other paths.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from geolookup import format as fmt
+from geolookup.address import MAX, canonical, embedded_ipv4
+from geolookup.special import is_private
+
+I64 = NDArray[np.int64]
+Chooser = Callable[[np.random.Generator, int, int], I64]
+SEED = 1
+_ATTEMPTS = 1000
+
+
+def _uniform(rng: np.random.Generator, intervals: int, count: int) -> I64:
+    return rng.integers(0, intervals, count)
+
+
+def _zipf(rng: np.random.Generator, intervals: int, count: int) -> I64:
+    """Draw by Zipf's law with exponent 1: rank r with chance log((r + 1) / r), about 1 / r."""
+    rank = np.minimum((intervals + 1.0) ** rng.random(count), intervals).astype(np.int64) - 1
+    # Popular intervals lie anywhere in the address space.
+    return rng.permutation(intervals)[rank]
+
+
+DISTRIBUTIONS: dict[str, Chooser] = {"zipf": _zipf, "uniform": _uniform}
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """The intervals of one family: sorted starts as integers, and which of them are known."""
+
+    family: int
+    starts: list[int]
+    known: NDArray[np.bool_]
+
+    def span(self, number: int) -> tuple[int, int]:
+        """Return first and last address of an interval."""
+        following = number + 1
+        end = self.starts[following] if following < len(self.starts) else MAX[self.family] + 1
+        return self.starts[number], end - 1
+
+
+def read(dataset: Path, family: int) -> Intervals:
+    """Read the intervals of a dataset."""
+    with pa.memory_map(str(dataset / (fmt.IPV4 if family == 4 else fmt.IPV6))) as source:
+        table = pa.ipc.open_file(source).read_all()
+    known = (table["location"].to_numpy() > 0) | (table["network"].to_numpy() > 0)
+    if family == 4:
+        return Intervals(4, table["start"].to_pylist(), known)
+    halves = zip(table["start_high"].to_pylist(), table["start_low"].to_pylist(), strict=True)
+    return Intervals(6, [high << 64 | low for high, low in halves], known)
+
+
+def addresses(
+    intervals: Intervals, distribution: str, count: int, *, hit: bool, seed: int = SEED
+) -> list[str]:
+    """Return ``count`` address texts; the same arguments give the same."""
+    rng, inside = np.random.default_rng(seed), random.Random(seed)
+    usable = np.flatnonzero(intervals.known == hit)
+    if not hit:  # what is known is public
+        usable = np.array(
+            [at for at in usable.tolist() if _find(intervals, at, inside) is not None]
+        )
+    drawn = usable[DISTRIBUTIONS[distribution](rng, len(usable), count)]
+    return [
+        canonical(intervals.family, _public(intervals, number, inside)) for number in drawn.tolist()
+    ]
+
+
+def _public(intervals: Intervals, number: int, inside: random.Random) -> int:
+    found = _find(intervals, number, inside)
+    if found is None:
+        raise AssertionError("an interval that was public is not")
+    return found
+
+
+def _find(intervals: Intervals, number: int, inside: random.Random) -> int | None:
+    """Return a random address of an interval that is public and carries none, if there is one."""
+    first, last = intervals.span(number)
+    for value in _randoms(first, last, inside):
+        if not is_private(intervals.family, value) and (
+            intervals.family == 4 or embedded_ipv4(value) is None
+        ):
+            return value
+    return None
+
+
+def _randoms(first: int, last: int, inside: random.Random) -> Iterator[int]:
+    for _ in range(_ATTEMPTS):
+        yield inside.randint(first, last)

@@ -1,0 +1,145 @@
+"""The commands as a shell runs them: output, exit status, and never a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, Build
+
+NOTICE = "bundled sample dataset"
+
+
+def run(
+    *args: str, text: str = "", env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the program with the text on standard input; a traceback fails whatever is tested."""
+    done = subprocess.run(
+        [sys.executable, "-m", "geolookup", *args],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, **(env or {})},
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+def test_one_line_of_json_per_address_in_a_pipe() -> None:
+    done = run("lookup", "8.8.8.8", "1.1.1.1")
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [answer["data"]["ip"] for answer in answers] == ["8.8.8.8", "1.1.1.1"]
+    assert done.returncode == 0
+
+
+def test_an_error_envelope_is_status_1_and_does_not_stop() -> None:
+    done = run("lookup", "10.0.0.1", "8.8.8.8", "x")
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [answer["error_code"] for answer in answers] == [10002, None, 10001]
+    assert done.returncode == 1
+
+
+def test_addresses_from_standard_input() -> None:
+    done = run(
+        "lookup",
+        text="8.8.8.8\n\n  1.1.1.1 \r\n\udcff\n".encode(errors="surrogateescape").decode("latin-1"),
+    )
+    assert len(done.stdout.splitlines()) == 3
+    assert done.returncode == 1
+
+
+def test_indent_and_compact() -> None:
+    assert run("lookup", "--indent", "10.0.0.1").stdout.startswith('{\n  "success": false')
+    assert run("lookup", "--compact", "10.0.0.1").stdout.startswith('{"success":false')
+
+
+def test_the_sample_is_named_once_on_standard_error() -> None:
+    assert run("lookup", "8.8.8.8", "1.1.1.1").stderr.count(NOTICE) == 1
+
+
+def test_another_dataset_by_option_and_by_environment(build: Build) -> None:
+    folder, _ = build({"a.csv": "network,country_code\n8.8.8.0/24,FR\n"})
+    for done in (
+        run("lookup", "--dataset", str(folder), "8.8.8.8"),
+        run("lookup", "8.8.8.8", env={"GEOLOOKUP_DATASET": str(folder)}),
+    ):
+        assert json.loads(done.stdout)["data"]["location"]["country_code"] == "FR"
+        assert NOTICE not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("lookup", "--dataset", "/nowhere", "8.8.8.8"),
+        ("lookup", "--bogus"),
+        ("bogus",),
+        ("info", "/nowhere"),
+        ("build", "/nowhere.toml", "--output", "x"),
+        ("build", "sample_data/recipe.toml"),
+        ("build", "sample_data", "--output", "/nowhere/x"),
+        ("build", "sample_data/recipe.toml", "--output", "sample_data"),
+        ("build", "sample_data/recipe.toml", "--output", "tests", "--force"),
+        ("build", "sample_data/recipe.toml", "--output", "x", "--max-rejects", "-1"),
+    ],
+)
+def test_misuse_is_status_2_with_one_clear_text(args: tuple[str, ...]) -> None:
+    done = run(*args)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.strip()
+
+
+@pytest.mark.parametrize("command", ["lookup", "build", "info"])
+def test_every_command_has_help_with_an_example(command: str) -> None:
+    done = run(command, "--help")
+    assert f"Example: geolookup {command}" in " ".join(done.stdout.split())
+    assert command in run("--help").stdout
+    assert command in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_build_writes_the_rejects_and_counts_them(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('network,city_name\n8.8.8.0/24,"a\nb"\nbad,c\n')
+    recipe = tmp_path / "r.toml"
+    recipe.write_text('[dataset]\nname = "t"\n[[source]]\nformat = "csv"\npath = "a.csv"\n')
+    rejects, output = tmp_path / "rejects.csv", tmp_path / "out"
+    refused = run("build", str(recipe), "--output", str(output))
+    assert refused.returncode == 2
+    assert "a.csv:4: not an address" in refused.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "r.toml"]
+    options = ("--max-rejects", "1", "--rejects", str(rejects))
+    done = run("build", str(recipe), "--output", str(output), *options)
+    assert done.returncode == 0
+    assert "rejected    1 rows (1 not an address)" in done.stdout
+    assert rejects.read_text().splitlines()[1:] == [
+        f'{tmp_path / "a.csv"},4,not an address,"bad,c"'
+    ]
+
+
+def test_info_as_text_and_json() -> None:
+    text, described = run("info").stdout, json.loads(run("info", "--json").stdout)
+    assert described["generation"] in text
+    assert "CC-BY-4.0" in text
+    assert described["counts"]["ipv4_intervals"] > 500
+
+
+def test_a_closed_pipe_is_silent() -> None:
+    command = f"{sys.executable} -m geolookup lookup | head -n 1"
+    lines = "8.8.8.8\n" * 20_000
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        input=lines,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert len(done.stdout.splitlines()) == 1
+    assert NOTICE in done.stderr
+    assert len(done.stderr.splitlines()) == 1

@@ -1,0 +1,45 @@
+"""The envelope's published schema, closed for the tests: ``check`` is given every answer.
+
+The published schema lets unknown members pass, for members may be added within
+version 1; here none may be there that it does not name.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+SCHEMA = Path(__file__).resolve().parent.parent / "docs" / "envelope.schema.json"
+
+
+def published() -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    return schema
+
+
+def closed(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema whose objects have no members but those it names."""
+    definitions = {
+        name: {**definition, "additionalProperties": False}
+        for name, definition in schema["$defs"].items()
+    }
+    return {**schema, "$defs": definitions}
+
+
+@cache
+def _validator() -> Any:
+    return jsonschema.Draft202012Validator(closed(published()))
+
+
+def check(answer: Any) -> None:
+    """Fail unless an envelope is valid against the closed schema."""
+    _validator().validate(answer)
+
+
+def compact(answer: object) -> bytes:
+    """Return what the contract demands as the answer's bytes."""
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()

@@ -1,0 +1,169 @@
+"""The resolution rule written slowly and plainly: what the compiler and engine must answer.
+
+Strategy: one number line. An IPv4 address stands where IPv6 puts its mapped form, so a range
+keeps the size that its source stated and rows of both families compare without folding.
+Nothing here is taken from the compiler but the reference tables.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Any
+from zoneinfo import available_timezones
+
+from builder.reference.tables import load_continents, load_countries
+from geolookup.special import BESIDES, IPV4_REGISTRY, IPV6_REGISTRY
+
+Address = IPv4Address | IPv6Address
+
+PLACE = "region_code region_name city_name postal_code latitude longitude weather_code".split()
+NETWORK = "asn asn_organization isp organization connection_type user_type".split()
+LAYERS: dict[str, list[str]] = {
+    "location": ["continent_code", "country_code", *PLACE, "time_zone"],
+    "asn": ["asn", "asn_organization"],
+    **{name: [name] for name in NETWORK[2:]},
+}
+FIELDS = [name for names in LAYERS.values() for name in names]
+WORDS = {
+    "connection_type": "Corporate Residential Mobile Satellite Dialup".split(),
+    "user_type": "business cafe cellular college consumer_privacy_network hosting".split(),
+}
+COUNTRIES = load_countries()
+CONTINENTS = load_continents()
+ZONES = available_timezones()
+_SPECIAL = [
+    (ip_network(row.block), row.reachable)
+    for row in (*IPV4_REGISTRY, *IPV6_REGISTRY, *BESIDES)
+    if not row.terminated
+]
+
+
+@dataclass(frozen=True)
+class SourceRow:
+    """A range, both ends included, and the cells that are not empty."""
+
+    first: Address
+    last: Address
+    cells: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Rows in file order; ``provides`` None keeps every field."""
+
+    rows: list[SourceRow]
+    provides: frozenset[str] | None = None
+
+
+def carried(address: Address) -> Address:
+    """The IPv4 address that decides for an IPv6 address that carries one, else itself."""
+    if isinstance(address, IPv4Address):
+        return address
+    if address in ip_network("64:ff9b::/96"):
+        return IPv4Address(int(address) & 0xFFFF_FFFF)
+    return address.ipv4_mapped or address.sixtofour or address
+
+
+@cache
+def is_public(address: Address) -> bool:
+    """The longest special-purpose block around the address decides; without one it is public."""
+    around = [
+        (block.prefixlen, reachable)
+        for block, reachable in _SPECIAL
+        if block.version == address.version and address in block
+    ]
+    return max(around)[1] if around else True
+
+
+def place(address: Address) -> int:
+    """Where an address stands on the one line of both families."""
+    mapped = int(address) | 0xFFFF << 32
+    return mapped if isinstance(address, IPv4Address) else int(address)
+
+
+def deciding(rows: list[SourceRow], address: Address) -> SourceRow | None:
+    """The smallest range around the address; then the later start; then the later row."""
+    best, best_key = None, (0, 0, 0)
+    for number, row in enumerate(rows):
+        first, last = place(row.first), place(row.last)
+        key = (first - last, first, number)  # the greater, the more specific
+        if first <= place(address) <= last and (best is None or key > best_key):
+            best, best_key = row, key
+    return best
+
+
+def known(row: SourceRow, layer: str, provides: frozenset[str] | None) -> dict[str, Any]:
+    """What a row knows of a layer: nothing at all where one of its values is bad."""
+    values = {}
+    for name in LAYERS[layer]:
+        cell = row.cells.get(name, "")
+        if cell and (provides is None or name in provides):
+            try:
+                values[name] = value(name, cell)
+            except ValueError:
+                return {}
+    return {name: each for name, each in values.items() if each is not None}
+
+
+def value(name: str, cell: str) -> Any:
+    """The value of a cell; None for a way to write unknown; ValueError where it is bad."""
+    if name == "asn":
+        number = int(re.sub("^AS", "", cell))
+        return _good(number or None, 0 <= number < 1 << 32)
+    if name in ("latitude", "longitude"):
+        return _good(float(cell), abs(float(cell)) <= {"latitude": 90, "longitude": 180}[name])
+    legal = {"country_code": COUNTRIES, "continent_code": CONTINENTS, "time_zone": ZONES, **WORDS}
+    return _good(cell, name not in legal or cell in legal[name])
+
+
+def _good(found: Any, condition: bool) -> Any:
+    if not condition:
+        raise ValueError(found)
+    return found
+
+
+def resolve(sources: list[Source], address: Address) -> dict[str, Any]:
+    """The fields of every layer, each layer from the first source that knows it."""
+    decided = [(source, deciding(source.rows, address)) for source in sources]
+    fields: dict[str, Any] = dict.fromkeys(FIELDS)
+    for layer in LAYERS:
+        answers = [known(row, layer, source.provides) for source, row in decided if row]
+        fields.update(next(filter(None, answers), {}))
+    return fields
+
+
+def expected(sources: list[Source], text: str) -> dict[str, Any] | None:
+    """``location``, ``zone``, ``currency`` and ``network`` of an address; None: it is private."""
+    address = carried(ip_address(text))
+    if not is_public(address):
+        return None
+    fields = resolve(sources, address)
+    country = COUNTRIES.get(fields["country_code"])
+    continent = fields["continent_code"] or (country and country.continent_code)
+    network = {name: fields[name] for name in NETWORK}
+    if network["asn"] is None:
+        del network["asn"]
+    return {
+        "location": {
+            "continent_code": continent,
+            "continent_name": CONTINENTS.get(continent or ""),
+            **_country(country),
+            **{name: fields[name] for name in PLACE},
+        },
+        "zone": fields["time_zone"] or (country and country.time_zone),
+        "currency": {
+            name: getattr(country, f"currency_{name}", None) for name in ("code", "name", "symbol")
+        },
+        "network": network,
+    }
+
+
+def _country(country: Any) -> dict[str, Any]:
+    names = "code code_iso3 name capital tld calling_code flag_emoji languages area_km2 population"
+    members = [f"country_{name}" for name in f"{names} neighbors is_eu".split()]
+    values = {name: getattr(country, name, None) for name in members}
+    # Tuples are the table's, lists are JSON's.
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}

@@ -1,0 +1,143 @@
+"""Random sources: ranges that nest, overlap, touch and repeat, with sparse and bad cells.
+
+Strategy: ends are drawn from windows of a few dozen addresses, so that ranges collide, laid
+where the rules change: ends of a family's space, special-purpose blocks, and the edges of the
+space that carries IPv4 addresses.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tests.oracle import Address, Source, SourceRow
+
+WINDOW = 40
+_WINDOWS_IPV4 = (
+    *("8.8.8.0", "8.8.8.0", "0.0.0.0", "0.255.255.240", "9.255.255.240", "192.0.0.0"),
+    *("192.88.98.240", "192.88.99.0", "223.255.255.240", "239.255.255.240", "255.255.255.216"),
+)
+_WINDOWS_IPV6 = (
+    *("2a00::", "2a00::ffff:ffff:ffff:fff0", "::ffff:8.8.8.0", "::ffff:8.8.8.0", "::"),
+    *("::fffe:ffff:fff0", "::fffe:ffff:ffff:fff0", "::ffff:ffff:fff0", "64:ff9a:ffff:ffff::"),
+    *("64:ff9b::8.8.8.0", "64:ff9b::ffff:fff0", "2001:1::", "2001:1ff:ffff:ffff:ffff:ffff:0:0"),
+    *("2001:ffff:ffff:ffff:ffff:ffff:ffff:fff0", "2002::", "2002:808:808::"),
+    *("2002:ffff:ffff:ffff:ffff:ffff:ffff:fff0", "5eff:ffff:ffff:ffff:ffff:ffff:ffff:fff0"),
+    "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffd8",
+)
+_CELLS: dict[str, tuple[str, ...]] = {
+    "continent_code": ("EU", "AS", "XX"),
+    "country_code": ("US", "DE", "DE", "CY", "SE", "QQ"),
+    "region_name": ("Norr", 'a "b", c'),
+    "city_name": ("A", "B", "Malmö\n2", "\u2028"),
+    "latitude": ("1.5", "-0.0", "90", "90.1", "north"),
+    "longitude": ("1e-7", "-180", "181"),
+    "time_zone": ("Europe/Berlin", "Asia/Nicosia", "Mars/Dome"),
+    "asn": ("1", "AS2", "0", "4294967295", "4294967296", "AS"),
+    "asn_organization": ("One", "Two"),
+    "isp": ("i", "j"),
+    "organization": ("o", "p"),
+    "connection_type": ("Mobile", "Dialup", "Warp"),
+    "user_type": ("hosting", "business", "wizard"),
+}
+
+
+def _point(start: str) -> st.SearchStrategy[Address]:
+    first = ip_address(start)
+    # Not all windows are of one size: some end at the end of the space.
+    return st.integers(0, WINDOW - 1).map(lambda offset: first + offset)
+
+
+_POINTS: dict[int, st.SearchStrategy[Address]] = {
+    family: st.sampled_from(windows).flatmap(_point)
+    for family, windows in ((4, _WINDOWS_IPV4), (6, _WINDOWS_IPV6))
+}
+addresses = st.sampled_from((4, 6)).flatmap(_POINTS.__getitem__)
+
+
+@st.composite
+def ranges(draw: st.DrawFn) -> tuple[Address, Address]:
+    """A range: within one window, from one to another, or a prefix."""
+    kind = draw(st.sampled_from(("window", "window", "window", "across", "prefix")))
+    family = draw(st.sampled_from((4, 6)))
+    one = draw(_POINTS[family])
+    if kind == "prefix":
+        return prefix(one, draw(st.sampled_from((0, 0, 1, 2, 3, 5, 8, 12, 16, 31, 32, 33, 128))))
+    if kind == "across":
+        other = draw(_POINTS[family])
+    else:
+        bound = type(one)((1 << one.max_prefixlen) - 1)
+        other = type(one)(min(int(one) + draw(st.integers(0, 7)), int(bound)))
+    first, last = sorted((int(one), int(other)))
+    return type(one)(first), type(one)(last)
+
+
+def prefix(address: Address, host_bits: int) -> tuple[Address, Address]:
+    """The aligned range of 2 ** host_bits addresses around an address."""
+    bits = min(host_bits, address.max_prefixlen)
+    first = int(address) >> bits << bits
+    return type(address)(first), type(address)(first | (1 << bits) - 1)
+
+
+@st.composite
+def sources(draw: st.DrawFn, most_rows: int = 24) -> Source:
+    """A source with some columns, of which each row fills some."""
+    columns = draw(st.lists(st.sampled_from(tuple(_CELLS)), min_size=1, max_size=6, unique=True))
+    row = st.builds(
+        lambda ends, cells: SourceRow(*ends, {name: cell for name, cell in cells.items() if cell}),
+        ranges(),
+        st.fixed_dictionaries(
+            {name: st.sampled_from(("", "", *_CELLS[name])) for name in sorted(columns)}
+        ),
+    )
+    rows = draw(st.lists(row, max_size=most_rows))
+    repeated = draw(st.lists(st.sampled_from(rows), max_size=3)) if rows else []
+    provides = draw(st.none() | st.frozensets(st.sampled_from(columns)))
+    return Source([*rows, *repeated], provides)
+
+
+def as_csv(source: Source) -> str:
+    """The generic CSV of a source; every other row states its ends as integers."""
+    names = sorted({name for row in source.rows for name in row.cells})
+    stream = io.StringIO(newline="")
+    out = csv.writer(stream)
+    out.writerow(["first", "last", *names])
+    for number, row in enumerate(source.rows):
+        ends = [_end(end, number) for end in (row.first, row.last)]
+        out.writerow([*ends, *(row.cells.get(name, "") for name in names)])
+    return stream.getvalue()
+
+
+def _end(address: Address, number: int) -> Any:
+    """Integers below 2 ** 32 are IPv4, so small IPv6 addresses are written as text."""
+    small = isinstance(address, IPv6Address) and int(address) < 1 << 32
+    return str(address) if number % 2 or small else int(address)
+
+
+def recipe(listed: list[Source]) -> str:
+    """The recipe that names source 0.csv, 1.csv … in order."""
+    text = '[dataset]\nname = "random"\n'
+    for number, source in enumerate(listed):
+        text += f'[[source]]\nformat = "csv"\npath = "{number}.csv"\n'
+        if source.provides is not None:
+            text += f"provides = {sorted(source.provides)}\n"
+    return text
+
+
+def edges(listed: list[Source]) -> set[Address]:
+    """First - 1, first, last, last + 1 of every range, both as stated and as IPv4-mapped."""
+    found: set[Address] = set()
+    for row in (row for source in listed for row in source.rows):
+        space = 1 << row.first.max_prefixlen
+        for end in (int(row.first) - 1, int(row.first), int(row.last), int(row.last) + 1):
+            if 0 <= end < space:
+                found.add(type(row.first)(end))
+    return found | {_mapped(each) for each in found if isinstance(each, IPv4Address)}
+
+
+def _mapped(address: IPv4Address) -> IPv6Address:
+    return IPv6Address(int(address) | 0xFFFF << 32)
