@@ -7,21 +7,26 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 Facts = dict[str, str | int | bool]
 
 
-def pin() -> bool:
-    """Keep this process on one core, where the system can; say whether it could."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError):
-            # The last core: interrupts and other work tend to be on the first.
-            os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-            return True
-    return False
+@contextlib.contextmanager
+def one_core() -> Iterator[bool]:
+    """Keep this process on one core meanwhile, where the system can; gives whether it could."""
+    if sys.platform != "linux":
+        yield False
+        return
+    before = os.sched_getaffinity(0)
+    # The last core: interrupts and other work tend to be on the first.
+    os.sched_setaffinity(0, {max(before)})
+    try:
+        yield True
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def facts(*, pinned: bool) -> Facts:

@@ -22,6 +22,7 @@ import click
 import geolookup
 from benchmarks import cache, measure, workload
 from benchmarks.shape import SCALES
+from geolookup.kernel import Kernel
 
 ADDRESSES, ROUNDS = 100_000, 5
 FAMILIES = (4, 6)
@@ -78,8 +79,7 @@ def _workloads(dataset: Path, count: int) -> Iterator[tuple[str, int, bool, list
 
 def measure_lookups(dataset: Path, count: int, rounds: int) -> dict[str, Any]:
     """Return nanoseconds a lookup of every case, and what they depend on."""
-    pinned = measure.pin()
-    with geolookup.open(dataset) as engine:
+    with geolookup.open(dataset) as engine, measure.one_core() as pinned:
         chosen = cases(engine, dataset, count)
         for case in chosen:
             case.run()
@@ -92,6 +92,7 @@ def measure_lookups(dataset: Path, count: int, rounds: int) -> dict[str, Any]:
         "addresses": count,
         "rounds": rounds,
         "counts": counts,
+        "kernel": Kernel.__module__.removeprefix("geolookup."),
         "call_overhead": statistics.median(overhead.rounds),
         "results": [_result(case) for case in timed],
         "machine": measure.facts(pinned=pinned),
@@ -133,6 +134,6 @@ def command(scale: str, count: int, rounds: int, target: Path | None) -> None:
     print(lines(result))
     counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in result["counts"].items())
     print(f"median of {rounds} rounds of {count:,} addresses; {counts}")
-    print(measure.machine_line(result["machine"]))
+    print(f"{measure.machine_line(result['machine'])}, {result['kernel']}")
     if target is not None:
         target.write_text(measure.as_json(result) + "\n", encoding="utf-8")

@@ -28,7 +28,7 @@ _SHORT = 512
 def json_texts(column: pa.Array, absent: str = _NULL) -> pa.Array:
     """Return the JSON text of each value (strings or numbers); ``absent`` stands for null."""
     if not pa.types.is_string(column.type):
-        return column.cast(pa.string()).fill_null(absent)
+        return _numbers(column).fill_null(absent)
     encoded = column.dictionary_encode()
     values = encoded.dictionary
     quoted = pc.binary_join_element_wise('"', values, '"', "")
@@ -39,6 +39,17 @@ def json_texts(column: pa.Array, absent: str = _NULL) -> pa.Array:
         ]
         quoted = pc.replace_with_mask(quoted, special, pa.array(escaped, pa.string()))
     return quoted.take(encoded.indices).fill_null(absent)
+
+
+def _numbers(column: pa.Array) -> pa.Array:
+    texts = column.cast(pa.string())
+    if pa.types.is_floating(column.type):
+        # Below 1e-4 Arrow writes 0.00001 and 1e-7 where Python writes 1e-05 and 1e-07.
+        tiny = pc.and_(pc.less(pc.abs(column), 1e-4), pc.not_equal(column, 0.0)).fill_null(False)
+        if pc.any(tiny).as_py():
+            written = [json.dumps(number) for number in column.filter(tiny).to_pylist()]
+            texts = pc.replace_with_mask(texts, tiny, pa.array(written, pa.string()))
+    return texts
 
 
 def rows(columns: list[pa.Array]) -> pa.Array:

@@ -28,15 +28,18 @@ _WIDTH: dict[str, tuple[Literal["H", "I", "Q"], int]] = {
 
 
 class Texts:
-    """The JSON texts of a table's rows: checked against their CRC-32 when first read."""
+    """The JSON texts of a table's rows, each checked when it is first read."""
 
-    __slots__ = ("_checked", "data", "offsets", "path", "sums")
+    __slots__ = ("_checked", "_members", "data", "offsets", "path", "sums")
 
-    def __init__(self, path: Path, offsets: memoryview, data: memoryview, sums: memoryview) -> None:
+    def __init__(
+        self, path: Path, offsets: memoryview, data: memoryview, sums: memoryview, members: int
+    ) -> None:
         if len(offsets) != len(sums) + 1:
             raise DatasetError(path, "the columns differ in length", _REBUILD)
         self.path = path
         self.offsets, self.data, self.sums = offsets, data, sums
+        self._members = members
         self._checked = bytearray(len(sums))
 
     def __len__(self) -> int:
@@ -47,12 +50,26 @@ class Texts:
         try:
             text = bytes(self.data[self.offsets[row] : self.offsets[row + 1]])
             if not self._checked[row]:
-                if crc32(text) != self.sums[row]:
-                    raise DatasetError(self.path, f"row {row} is damaged", _REBUILD)
+                self.check(row, text)
                 self._checked[row] = 1
         except IndexError:
             raise DatasetError(self.path, f"there is no row {row}", _REBUILD) from None
         return text
+
+    def check(self, row: int, text: bytes) -> None:
+        """Raise DatasetError where a row's text is not what was written, or not this table's."""
+        if crc32(text) != self.sums[row] or not self._is_members(text):
+            raise DatasetError(self.path, f"row {row} is damaged", _REBUILD)
+
+    def _is_members(self, text: bytes) -> bool:
+        texts = text.split(b"\n")
+        # The first may be left out: an unknown asn has no text.
+        rest = texts if texts[0] else texts[1:]
+        try:
+            found = json.loads(b"[" + b",".join(rest) + b"]")
+        except (ValueError, RecursionError):
+            return False
+        return len(texts) == self._members and len(found) == len(rest)
 
 
 class Dataset:
@@ -76,9 +93,11 @@ class Dataset:
         location = self._file(fmt.LOCATION)
         self.location_countries = location.view("country", "uint16")
         self.location_zones = location.view("zone", "uint16")
-        self.locations = location.texts()
-        self.networks = self._file(fmt.NETWORK).texts()
-        self.countries = self._file(fmt.COUNTRY).texts()
+        self.locations = location.texts(len(fmt.PLACE_MEMBERS))
+        self.networks = self._file(fmt.NETWORK).texts(len(fmt.NETWORK_MEMBERS))
+        self.countries = self._file(fmt.COUNTRY).texts(
+            len(fmt.COUNTRY_MEMBERS) + len(fmt.CURRENCY_MEMBERS)
+        )
         self._zones = self._file(fmt.ZONE)
 
     def _file(self, name: str) -> _File:
@@ -138,7 +157,7 @@ class _File:
         try:
             self._columns: dict[str, Any] = dict(described["columns"])
             size = int(described["bytes"])
-        except (TypeError, KeyError, ValueError):
+        except (TypeError, KeyError, ValueError, OverflowError):
             raise DatasetError(path, "the manifest does not describe it", _REBUILD) from None
         self._view = _mapped(path, size)
 
@@ -155,9 +174,9 @@ class _File:
         offsets = self._buffer(described, 1)
         return offsets[: len(offsets) // 4 * 4].cast("i"), self._buffer(described, 2)
 
-    def texts(self) -> Texts:
-        """Return the JSON texts of this table's rows."""
-        return Texts(self.path, *self.strings("json"), self.view("json_crc32", "uint32"))
+    def texts(self, members: int) -> Texts:
+        """Return the JSON texts of this table's rows, so many members each."""
+        return Texts(self.path, *self.strings("json"), self.view("json_crc32", "uint32"), members)
 
     def _column(self, name: str, kind: str) -> Any:
         described = self._columns.get(name)
@@ -168,7 +187,7 @@ class _File:
     def _buffer(self, described: Any, number: int) -> memoryview:
         try:
             offset, length = (int(each) for each in described["buffers"][number])
-        except (TypeError, KeyError, IndexError, ValueError):
+        except (TypeError, KeyError, IndexError, ValueError, OverflowError):
             raise DatasetError(self.path, "a buffer is not described", _REBUILD) from None
         if offset < 0 or length < 0 or offset % 8 or offset + length > len(self._view):
             raise DatasetError(self.path, "a buffer lies outside the file", _REBUILD)

@@ -62,7 +62,7 @@ class Engine(Kernel):
 
     def close(self) -> None:
         """Let the dataset go; later calls raise ClosedError, running ones finish."""
-        self._state = None
+        self._swap(None)
 
     def __enter__(self) -> Self:
         self._open_state()
@@ -76,8 +76,7 @@ class Engine(Kernel):
         return _reopen, (self.path, generation)
 
     def __repr__(self) -> str:
-        closed = ", closed" if self._state is None else ""
-        return f"<geolookup.Engine {str(self.path)!r}{closed}>"
+        return f"<geolookup.Engine {str(self.path)!r}>"
 
 
 def open(path: str | os.PathLike[str] | None = None) -> Engine:  # noqa: A001 - the public name

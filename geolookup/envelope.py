@@ -11,13 +11,12 @@ import json
 from difflib import get_close_matches
 from typing import Any
 
-from geolookup.errors import ContractError, DatasetError, InvalidAddressError, PrivateAddressError
+from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
 from geolookup.format import (
     COUNTRY_MEMBERS,
     CURRENCY_MEMBERS,
     LOCATION_MEMBERS,
     NETWORK_MEMBERS,
-    PLACE_MEMBERS,
     TIME_MEMBERS,
 )
 
@@ -71,15 +70,6 @@ _LOCATION = b'"location":{' + _template(LOCATION_MEMBERS) + b'},"time":'
 _CURRENCY = b',"currency":{' + _template(CURRENCY_MEMBERS) + b"},"
 _NETWORK = b'"network":{' + _template(NETWORK_MEMBERS) + b"}"
 _NETWORK_WITHOUT_ASN = b'"network":{' + _template(NETWORK_MEMBERS[1:]) + b"}"
-
-
-def split(texts: bytes, count: int, path: Any) -> list[bytes]:
-    """Return the members' JSON texts of a row, of which there must be ``count``."""
-    found = texts.split(b"\n")
-    if len(found) != count:
-        problem = f"a row has {len(found)} members where {count} belong"
-        raise DatasetError(path, problem, "build the dataset again")
-    return found
 
 
 def country_json(country: list[bytes]) -> bytes:
@@ -143,6 +133,3 @@ PATHS = (
     *_GROUPS,
     *(f"{group}.{member}" for group, members in _GROUPS.items() for member in members),
 )
-COUNTRY_TEXTS = len(COUNTRY_MEMBERS) + len(CURRENCY_MEMBERS)
-PLACE_TEXTS = len(PLACE_MEMBERS)
-NETWORK_TEXTS = len(NETWORK_MEMBERS)

@@ -1,250 +1,28 @@
-"""The hot path: address -> interval -> rows -> envelope, as a dict or as JSON bytes.
+"""Which kernel answers lookups: the compiled one where it was built, else its Python twin.
 
-Strategy: a lookup reads four numbers from mapped memory (the interval by a
-jump table or by bisection, then its rows) and joins parts that are ready:
-locations, currencies and networks are rendered once and kept in bounded
-caches, the local time once a zone and second.
+``$GEOLOOKUP_KERNEL`` decides otherwise: ``python`` takes the twin,
+``compiled`` refuses to go on without the extension.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable
-from time import time
-from typing import Any, Generic, TypeVar
+import os
 
-from geolookup import envelope
-from geolookup.address import (
-    canonical_ipv4,
-    canonical_ipv6,
-    embedded_ipv4,
-    parse,
-    parse_ipv4,
-)
-from geolookup.dataset import Dataset
-from geolookup.envelope import Object
-from geolookup.errors import ClosedError, ContractError, DatasetError, PrivateAddressError
-from geolookup.localtime import instant, time_json, time_object
-from geolookup.special import classes, is_private
+TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
+if TYPE_CHECKING:
+    from geolookup.kernel_python import Kernel, State
+else:
+    _wanted = os.environ.get("GEOLOOKUP_KERNEL", "")
+    if _wanted not in ("", "python", "compiled"):
+        raise ValueError(f"GEOLOOKUP_KERNEL is {_wanted!r}; write python or compiled, or unset it")
+    try:
+        from geolookup import _kernel as _chosen
+    except ImportError:
+        if _wanted == "compiled":
+            raise
+        _wanted = "python"
+    if _wanted == "python":
+        from geolookup import kernel_python as _chosen
+    Kernel, State = _chosen.Kernel, _chosen.State
 
-_LOW = (1 << 64) - 1
-_IPV4_CLASSES = classes(4)
-#: Entries of each cache. A rendered row takes about 1 kB, so that each stays below 4 MB.
-_CACHED = 4096
-_V = TypeVar("_V")
-
-
-class _Recent(dict[int, _V], Generic[_V]):
-    """Values made on demand and kept; forgotten all at once when there are too many."""
-
-    __slots__ = ("_make",)
-
-    def __init__(self, make: Callable[[int], _V]) -> None:
-        super().__init__()
-        self._make = make
-
-    def __missing__(self, row: int) -> _V:
-        value = self._make(row)
-        if len(self) >= _CACHED:
-            self.clear()
-        self[row] = value
-        return value
-
-
-class State:
-    """A dataset with what has been rendered of it; an engine swaps it as a whole."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        self.dataset = dataset
-        self.jump, self.jump_shift = dataset.jump, dataset.jump_shift
-        self.ipv4_starts = dataset.ipv4_starts
-        self.ipv4_locations = dataset.ipv4_locations
-        self.ipv4_networks = dataset.ipv4_networks
-        self.zones = dataset.zones()
-        self.locations_json = _Recent(self._location_json)
-        self.networks_json = _Recent(self._network_json)
-        self.locations = _Recent(self._location)
-        self.networks = _Recent(self._network)
-        self._times_json: dict[int, tuple[int, bytes]] = {}
-        self._times: dict[int, tuple[int, Object]] = {}
-
-    def interval_ipv4(self, value: int) -> int:
-        """Return the interval that holds an IPv4 address."""
-        jump, bucket = self.jump, value >> self.jump_shift
-        return bisect_right(self.ipv4_starts, value, jump[bucket], jump[bucket + 1] + 1) - 1
-
-    def interval_ipv6(self, value: int) -> int:
-        """Return the interval that holds an IPv6 address."""
-        dataset = self.dataset
-        high, low = value >> 64, value & _LOW
-        end = bisect_right(dataset.ipv6_highs, high)
-        if dataset.ipv6_highs[end - 1] != high:
-            return end - 1
-        begin = bisect_left(dataset.ipv6_highs, high, 0, end)
-        return bisect_right(dataset.ipv6_lows, low, begin, end) - 1
-
-    def rows(self, family: int, interval: int) -> tuple[int, int]:
-        """Return the location and network rows of an interval."""
-        dataset = self.dataset
-        if family == 4:
-            return dataset.ipv4_locations[interval], dataset.ipv4_networks[interval]
-        return dataset.ipv6_locations[interval], dataset.ipv6_networks[interval]
-
-    def record(self, location_row: int, network_row: int) -> Object:
-        """Return data without ip, ip_type and time; it is the caller's own."""
-        location, _zone, currency = self.locations[location_row]
-        return {
-            "location": _own_location(location),
-            "currency": currency.copy(),
-            "network": self.networks[network_row].copy(),
-        }
-
-    def _texts(self, row: int) -> tuple[list[bytes], list[bytes], int]:
-        """Return the JSON texts of a location's country and of its own, and its zone."""
-        dataset = self.dataset
-        country = dataset.countries[dataset.location_countries[row]]
-        return (
-            envelope.split(country, envelope.COUNTRY_TEXTS, dataset.path),
-            envelope.split(dataset.locations[row], envelope.PLACE_TEXTS, dataset.path),
-            dataset.location_zones[row],
-        )
-
-    def _location_json(self, row: int) -> tuple[bytes, int, bytes]:
-        country, place, zone = self._texts(row)
-        return envelope.location_json(country, place), zone, envelope.currency_json(country)
-
-    def _location(self, row: int) -> tuple[Object, int, Object]:
-        country, place, zone = self._texts(row)
-        return envelope.location(country, place), zone, envelope.currency(country)
-
-    def _network_json(self, row: int) -> bytes:
-        return envelope.network_json(self._network_texts(row)) + envelope.TAIL
-
-    def _network(self, row: int) -> Object:
-        return envelope.network(self._network_texts(row))
-
-    def _network_texts(self, row: int) -> list[bytes]:
-        dataset = self.dataset
-        return envelope.split(dataset.networks[row], envelope.NETWORK_TEXTS, dataset.path)
-
-    def time_json(self, zone: int, second: int) -> bytes:
-        """Return the time object's JSON, kept for the second."""
-        kept = self._times_json.get(zone)
-        if kept is None or kept[0] != second:
-            kept = self._times_json[zone] = second, time_json(self.zones[zone], second)
-        return kept[1]
-
-    def time(self, zone: int, second: int) -> Object:
-        """Return the time object, kept for the second; callers copy it."""
-        kept = self._times.get(zone)
-        if kept is None or kept[0] != second:
-            kept = self._times[zone] = second, time_object(self.zones[zone], second)
-        return kept[1]
-
-
-class Kernel:
-    """Single lookups on one dataset."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        self._state: State | None = State(dataset)
-
-    def _open_state(self) -> State:
-        state = self._state
-        if state is None:
-            raise ClosedError
-        return state
-
-    def lookup(self, ip: object, *, at: Any = None) -> Object:
-        """Return the envelope for an address; it is the caller's own.
-
-        ``at`` is the instant of the time object: Unix seconds, an aware
-        datetime, or None for now. No address makes this raise: a malformed
-        one is an envelope with code 10001, a private one with 10002. Raises
-        TypeError or ValueError for a bad ``at``, DatasetError for a damaged dataset.
-        """
-        try:
-            return envelope.success(self.data(ip, at=at))
-        except ContractError as error:
-            return envelope.failure(type(error))
-
-    def data(self, ip: object, *, at: Any = None) -> Object:
-        """Return the data member of the envelope alone.
-
-        Raises InvalidAddressError (10001) or PrivateAddressError (10002), and
-        what ``lookup`` raises.
-        """
-        state = self._state or self._open_state()
-        second = int(time()) if at is None else instant(at)
-        try:
-            family, echo, (location_row, network_row) = _resolve(state, ip)
-            location, zone, currency = state.locations[location_row]
-            return {
-                "ip": echo,
-                "ip_type": "ipv4" if family == 4 else "ipv6",
-                "location": _own_location(location),
-                "time": state.time(zone, second).copy(),
-                "currency": currency.copy(),
-                "network": state.networks[network_row].copy(),
-            }
-        except IndexError:
-            raise _outside(state) from None
-
-    def lookup_json(self, ip: object, *, at: Any = None) -> bytes:
-        """Return the envelope as compact UTF-8 JSON; see ``lookup``."""
-        state = self._state or self._open_state()
-        second = int(time()) if at is None else instant(at)
-        try:
-            family, echo, (location_row, network_row) = _resolve(state, ip)
-            location, zone, currency = state.locations_json[location_row]
-            return b"".join(
-                (
-                    envelope.HEAD,
-                    echo.encode(),
-                    envelope.IP_TYPE[family],
-                    location,
-                    state.time_json(zone, second),
-                    currency,
-                    state.networks_json[network_row],
-                )
-            )
-        except ContractError as error:
-            return envelope.FAILURES_JSON[type(error)]
-        except IndexError:
-            raise _outside(state) from None
-
-
-def _resolve(state: State, ip: object) -> tuple[int, str, tuple[int, int]]:
-    """Return family, echo and rows of an address; raises the contract's errors 10001 and 10002."""
-    if type(ip) is str and (value := parse_ipv4(ip)) is not None:
-        return 4, ip, _rows_ipv4(state, value)
-    family, value = parse(ip)
-    if family == 4:
-        echo = str.__str__(ip) if isinstance(ip, str) else canonical_ipv4(value)
-        return 4, echo, _rows_ipv4(state, value)
-    carried = embedded_ipv4(value)
-    if carried is not None:
-        return 6, canonical_ipv6(value), _rows_ipv4(state, carried)
-    if is_private(6, value):
-        raise PrivateAddressError
-    return 6, canonical_ipv6(value), state.rows(6, state.interval_ipv6(value))
-
-
-def _rows_ipv4(state: State, value: int) -> tuple[int, int]:
-    if _IPV4_CLASSES[value >> 24] and is_private(4, value):
-        raise PrivateAddressError
-    interval = state.interval_ipv4(value)
-    return state.ipv4_locations[interval], state.ipv4_networks[interval]
-
-
-def _own_location(template: Object) -> Object:
-    """Copy a location with its lists, so that a caller's changes stay the caller's."""
-    location = template.copy()
-    for member in ("country_languages", "country_neighbors"):
-        if location[member] is not None:
-            location[member] = location[member].copy()
-    return location
-
-
-def _outside(state: State) -> DatasetError:
-    problem = "an index leads outside its table"
-    return DatasetError(state.dataset.path, problem, "build it again with 'geolookup build'")
+__all__ = ["Kernel", "State"]

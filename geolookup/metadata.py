@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from geolookup.errors import DatasetError
 
@@ -45,13 +45,31 @@ def of_manifest(manifest: Mapping[str, Any], path: Path) -> Metadata:
 
 
 def _metadata(manifest: Mapping[str, Any]) -> Metadata:
+    # Every mapping is built anew, for the manifest must not change with what a caller does.
     return Metadata(
-        name=manifest["name"],
-        generation=manifest["generation"],
-        sources=tuple(Source(**source) for source in manifest["sources"]),
-        credits=tuple(manifest["credits"]),
-        fields=tuple(manifest["fields"]),
-        counts=manifest["counts"],
-        coverage=manifest["coverage"],
-        bytes=sum(described["bytes"] for described in manifest["files"].values()),
+        name=_is(str, manifest["name"]),
+        generation=_is(str, manifest["generation"]),
+        sources=tuple(Source(**_texts(each)) for each in _is(list, manifest["sources"])),
+        credits=tuple(_texts(each) for each in _is(list, manifest["credits"])),
+        fields=tuple(_is(str, each) for each in _is(list, manifest["fields"])),
+        counts=_numbers(manifest["counts"]),
+        coverage={layer: _numbers(known) for layer, known in manifest["coverage"].items()},
+        bytes=sum(_is(int, described["bytes"]) for described in manifest["files"].values()),
     )
+
+
+_T = TypeVar("_T")
+
+
+def _is(kind: type[_T], value: Any) -> _T:
+    if not isinstance(value, kind):
+        raise TypeError
+    return value
+
+
+def _texts(texts: Any) -> dict[str, str]:
+    return {name: _is(str, text) for name, text in texts.items()}
+
+
+def _numbers(numbers: Any) -> dict[str, int]:
+    return {name: _is(int, number) for name, number in numbers.items()}

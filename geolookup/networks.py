@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from geolookup.address import BITS, EMBEDDED, MAPPED, MAX, NAT64, SIX_TO_FOUR, embedded_ipv4, parse
 from geolookup.envelope import Object
-from geolookup.errors import PrivateAddressError
+from geolookup.errors import DatasetError, PrivateAddressError
 from geolookup.kernel import State
 from geolookup.special import is_private, private_ranges
 
@@ -36,11 +36,23 @@ class _Span:
 def network_of(state: State, ip: object) -> Network:
     """Return the largest aligned network around ``ip`` with one answer, in the family asked."""
     family, value = parse(ip)
+    try:
+        return _network_of(state, family, value)
+    except IndexError:
+        raise _outside(state) from None
+
+
+def _network_of(state: State, family: int, value: int) -> Network:
     carried = embedded_ipv4(value) if family == 6 else None
     if carried is None:
         return _network(family, *_largest(family, value, _span(state, family, value)))
     first, bits = _largest(4, carried, _span(state, 4, carried))
     return _carrying(value, first, bits)
+
+
+def _outside(state: State) -> DatasetError:
+    problem = "an index leads outside its table"
+    return DatasetError(state.dataset.path, problem, "build it again with 'geolookup build'")
 
 
 def _carrying(value: int, first: int, bits: int) -> Network:
@@ -105,9 +117,20 @@ def networks_of(state: State, within: object = None) -> Iterator[tuple[Network, 
     A record is data without ip, ip_type and time. Networks about which nothing
     is known, special-purpose space and space that carries IPv4 addresses are
     left out. ``within`` (a network or its text) limits what is yielded; raises
-    ValueError where it is no network.
+    ValueError, here and not at the first step, where it is no network.
     """
-    for family, first, last in _limits(within):
+    return _networks(state, _limits(within))
+
+
+def _networks(state: State, limits: list[tuple[int, int, int]]) -> Iterator[tuple[Network, Object]]:
+    try:
+        yield from _within(state, limits)
+    except IndexError:
+        raise _outside(state) from None
+
+
+def _within(state: State, limits: list[tuple[int, int, int]]) -> Iterator[tuple[Network, Object]]:
+    for family, first, last in limits:
         interval = state.interval_ipv4(first) if family == 4 else state.interval_ipv6(first)
         count = len(state.dataset.ipv4_starts if family == 4 else state.dataset.ipv6_lows)
         while interval < count and _start(state, family, interval) <= last:
@@ -118,7 +141,11 @@ def networks_of(state: State, within: object = None) -> Iterator[tuple[Network, 
 def _limits(within: object) -> list[tuple[int, int, int]]:
     if within is None:
         return [(family, 0, MAX[family]) for family in (4, 6)]
-    network = ipaddress.ip_network(within)  # type: ignore[arg-type]
+    try:
+        network = ipaddress.ip_network(within)  # type: ignore[arg-type]
+    except (ValueError, TypeError, AttributeError, IndexError):
+        # In words of our own: an exception's text holds no address.
+        raise ValueError("within must be a network, or its text without host bits") from None
     return [(network.version, int(network[0]), int(network[-1]))]
 
 

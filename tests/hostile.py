@@ -88,6 +88,14 @@ class _SaysNothing:
         return "_SaysNothing()"
 
 
+class AddressThatSaysText(ipaddress.IPv4Address):
+    """An address object that ``isinstance`` takes for text: an address all the same."""
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return str
+
+
 _Opaque = type("_Opaque", (), {**_traps, "__getattr__": _trap, "__repr__": lambda _self: "_"})
 
 NO_ADDRESS: tuple[object, ...] = (

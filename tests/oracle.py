@@ -8,6 +8,7 @@ Nothing here is taken from the compiler but the reference tables.
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -19,8 +20,16 @@ from geolookup.special import BESIDES, IPV4_REGISTRY, IPV6_REGISTRY
 
 Address = IPv4Address | IPv6Address
 
-PLACE = "region_code region_name city_name postal_code latitude longitude weather_code".split()
-NETWORK = "asn asn_organization isp organization connection_type user_type".split()
+PLACE = [
+    "region_code",
+    "region_name",
+    "city_name",
+    "postal_code",
+    "latitude",
+    "longitude",
+    "weather_code",
+]
+NETWORK = ["asn", "asn_organization", "isp", "organization", "connection_type", "user_type"]
 LAYERS: dict[str, list[str]] = {
     "location": ["continent_code", "country_code", *PLACE, "time_zone"],
     "asn": ["asn", "asn_organization"],
@@ -28,8 +37,8 @@ LAYERS: dict[str, list[str]] = {
 }
 FIELDS = [name for names in LAYERS.values() for name in names]
 WORDS = {
-    "connection_type": "Corporate Residential Mobile Satellite Dialup".split(),
-    "user_type": "business cafe cellular college consumer_privacy_network hosting".split(),
+    "connection_type": ["Corporate", "Residential", "Mobile", "Satellite", "Dialup"],
+    "user_type": ["business", "cafe", "cellular", "college", "consumer_privacy_network", "hosting"],
 }
 COUNTRIES = load_countries()
 CONTINENTS = load_continents()
@@ -115,7 +124,12 @@ def value(name: str, cell: str) -> Any:
         return _good(number or None, 0 <= number < 1 << 32)
     if name in ("latitude", "longitude"):
         return _good(float(cell), abs(float(cell)) <= {"latitude": 90, "longitude": 180}[name])
-    legal = {"country_code": COUNTRIES, "continent_code": CONTINENTS, "time_zone": ZONES, **WORDS}
+    legal: dict[str, Container[str]] = {
+        "country_code": COUNTRIES,
+        "continent_code": CONTINENTS,
+        "time_zone": ZONES,
+        **WORDS,
+    }
     return _good(cell, name not in legal or cell in legal[name])
 
 

@@ -1,0 +1,46 @@
+"""What the build tests share: recipe texts, expected failures, and the members that are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import geolookup
+from builder.errors import BuildError
+from tests.conftest import build_at
+
+
+def recipe(*sources: str) -> str:
+    """A recipe of CSV sources, each given by its keys below ``format``."""
+    tables = "".join(f'[[source]]\nformat = "csv"\n{source}\n' for source in sources)
+    return f'[dataset]\nname = "test"\n{tables}'
+
+
+def fails(
+    folder: Path, files: dict[str, str | bytes], text: str | None = None, **options: object
+) -> BuildError:
+    """The error that a build ends with; whatever else it raises fails the test."""
+    with pytest.raises(BuildError) as caught:
+        build_at(folder, files, text, **options)
+    return caught.value
+
+
+def known(dataset: Path, *addresses: str) -> list[dict[str, Any]]:
+    """What is known of each address: location and network members that are not null."""
+    with geolookup.open(dataset) as engine:
+        data = [engine.data(address, at=0) for address in addresses]
+    return [
+        {
+            name: value
+            for name, value in (each["location"] | each["network"]).items()
+            if value is not None
+        }
+        for each in data
+    ]
+
+
+def isps(dataset: Path, *addresses: str) -> list[str | None]:
+    """The isp of each address."""
+    return [each.get("isp") for each in known(dataset, *addresses)]

@@ -1,0 +1,79 @@
+"""Bad values blank their layer and are counted; the row still decides."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.builder.building import known, recipe
+from tests.conftest import Build
+
+#: Field, its good cells with their values (None: unknown), its bad cells.
+FIELDS: list[tuple[str, dict[str, object], list[str]]] = [
+    ("country_code", {"US": "US", "SE": "SE"}, ["QQ", "USA", "U S", "Sweden", "-"]),
+    ("continent_code", {"EU": "EU", "NA": "NA"}, ["XX", "Europe"]),
+    ("latitude", {"1": 1, "+1.50": 1.5, ".5": 0.5, "5.": 5, "-90": -90, "-0.0": 0, "1e-7": 1e-7},
+     ["90.000001", "-91", "1e3", "1e999", "nan", "inf", "0x1", "1,5", "1 5", "north", "1_0", "٣"]),
+    ("longitude", {"180": 180, "-180.0": -180, "151.2093": 151.2093}, ["180.1", "W5", "--1", "."]),
+    ("time_zone", {"Europe/Berlin": None}, ["Europe/Berlinn", "+01:00", "../etc/passwd", "Asia"]),
+    ("asn", {"1": 1, "AS2": 2, "as3": 3, "0": None, "AS0": None, "4294967295": 4294967295},
+     ["4294967296", "99999999999", "AS", "1.0", "AS 5", "-1", "1e3", "٣"]),
+    ("connection_type", {"Mobile": "Mobile"}, ["Cellular", "Cable/DSL"]),
+    ("user_type", {"hosting": "hosting"}, ["robot", "1"]),
+]  # fmt: skip
+GOOD = [(field, cell, value) for field, good, _ in FIELDS for cell, value in good.items()]
+BAD = [(field, cell) for field, _, bad in FIELDS for cell in bad]
+
+
+def rows(field: str, cell: str) -> str:
+    return f'network,city_name,organization,{field}\n8.8.8.0/24,Here,Firm,"{cell}"\n'
+
+
+@pytest.mark.parametrize(("field", "cell", "value"), GOOD)
+def test_good_values(build: Build, field: str, cell: str, value: object) -> None:
+    output, report = build({"a.csv": rows(field, cell)})
+    assert report.sources[0].blanked == {}
+    (found,) = known(output, "8.8.8.8")
+    assert found.get(field) == value
+    assert type(found.get(field)) is type(value)
+    assert (found["city_name"], found["organization"]) == ("Here", "Firm")
+
+
+@pytest.mark.parametrize(("field", "cell"), BAD)
+def test_a_bad_value_blanks_its_layer_alone(build: Build, field: str, cell: str) -> None:
+    output, report = build({"a.csv": rows(field, cell)})
+    assert report.sources[0].blanked == {f"unusable {field}": 1}
+    assert report.sources[0].rejected == {}
+    (found,) = known(output, "8.8.8.8")
+    located = field in ("country_code", "continent_code", "latitude", "longitude", "time_zone")
+    assert found == (
+        {"organization": "Firm"} if located else {"city_name": "Here", "organization": "Firm"}
+    )
+
+
+WIDE = "8.8.0.0/16,SE,1\n"
+
+
+def test_no_wider_row_shows_through(build: Build) -> None:
+    text = f"network,country_code,asn\n{WIDE}8.8.8.0/24,QQ,2\n8.8.9.0/24,,\n"
+    output, _ = build({"a.csv": text})
+    assert known(output, "8.8.8.8", "8.8.9.9") == [{"asn": 2}, {}]
+    assert known(output, "8.8.1.1")[0]["country_code"] == "SE"
+
+
+def test_the_next_source_shows_through(build: Build) -> None:
+    files: dict[str, str | bytes] = {
+        "a.csv": "network,country_code,latitude\n8.8.8.0/24,US,91\n",
+        "b.csv": f"network,country_code,asn\n{WIDE}",
+    }
+    output, _ = build(files)
+    (found,) = known(output, "8.8.8.8")
+    assert (found["country_code"], found.get("latitude"), found["asn"]) == ("SE", None, 1)
+
+
+def test_counts_are_of_accepted_rows_and_kept_fields(build: Build) -> None:
+    text = "network,country_code,asn\n8.8.8.0/24,QQ,x\n8.8.9.0/24,QQ,1\nnowhere,QQ,x\n"
+    _, report = build({"a.csv": text})
+    assert report.sources[0].blanked == {"unusable country_code": 2, "unusable asn": 1}
+    output, report = build({"a.csv": text}, recipe('path = "a.csv"\nprovides = ["asn"]'))
+    assert report.sources[0].blanked == {"unusable asn": 1}
+    assert known(output, "8.8.8.8", "8.8.9.9") == [{}, {"asn": 1}]

@@ -1,0 +1,53 @@
+"""Numbering tuples when their hashes collide by chance: found, and another mix is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from builder import factorize as module
+from builder.factorize import factorize
+
+COLUMNS: list[NDArray[Any]] = [
+    np.array([1, 2, 1, 2, 3], np.int32),
+    np.array([0, 0, 0, 9, 9], np.uint8),
+]
+NUMBERS = [0, 1, 0, 2, 3]
+
+
+def test_collisions_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    mix, attempts = module._mix, []
+
+    def colliding(columns: Sequence[NDArray[Any]], attempt: int) -> NDArray[np.uint64]:
+        attempts.append(attempt)
+        return mix(columns, attempt) % np.uint64(2 if attempt < 3 else 1 << 63)
+
+    monkeypatch.setattr(module, "_mix", colliding)
+    codes, first = factorize(COLUMNS)
+    assert codes.tolist() == NUMBERS
+    assert first.tolist() == [0, 1, 3, 4]
+    assert attempts == [0, 1, 2, 3]
+
+
+def test_a_mix_that_never_tells_apart_is_a_defect(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_mix", lambda columns, _: np.zeros(len(columns[0]), np.uint64))
+    with pytest.raises(AssertionError, match="64 different hashes collided"):
+        factorize(COLUMNS)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64])
+def test_every_width(kind: type[np.integer[Any]]) -> None:
+    bounds = np.iinfo(kind)
+    column = np.array([bounds.max, bounds.min, bounds.max, 1], kind)
+    assert factorize([column])[0].tolist() == [0, 1, 0, 2]
+
+
+def test_columns_do_not_mix_up() -> None:
+    """(1, 2) is not (2, 1), nor is a difference in one column made up for by another."""
+    one = np.array([1, 2, 1, 2], np.int32)
+    other = np.array([2, 1, 1, 2], np.int32)
+    assert factorize([one, other])[0].tolist() == [0, 1, 2, 3]

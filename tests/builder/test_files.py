@@ -1,0 +1,174 @@
+"""The files of a dataset beside Arrow, zlib and json: offsets, digests, fragments, jump table.
+
+Strategy: everything that the runtime reads without Arrow is compared with what Arrow and the
+standard library read of the same files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from builder.tables import jump_table
+from geolookup import format as fmt
+from tests.conftest import build_at
+
+TEXT = "network,country_code,city_name,latitude,longitude,asn,isp,user_type\n" + "".join(
+    f"8.{n}.0.0/{16 + n % 8},{('US', 'SE', '')[n % 3]},Ö {n % 7},{n / 7},{-n / 3},{n % 5},"
+    f"{'x' * n * 9},{'hosting' if n % 2 else ''}\n"
+    f"2a00:{n:x}::/{32 + n % 9},CY,,,,{n},,\n"
+    for n in range(100)
+)
+TABLES = {
+    fmt.LOCATION: fmt.PLACE_MEMBERS,
+    fmt.NETWORK: fmt.NETWORK_MEMBERS,
+    fmt.COUNTRY: (*fmt.COUNTRY_MEMBERS, *(f"currency_{name}" for name in fmt.CURRENCY_MEMBERS)),
+}
+
+
+@pytest.fixture(scope="module", params=["full", "empty"])
+def dataset(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset of some hundred intervals, and one of none."""
+    text = TEXT if request.param == "full" else "network,isp\n"
+    return build_at(tmp_path_factory.mktemp("files"), {"a.csv": text})[0]
+
+
+def manifest(dataset: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((dataset / fmt.MANIFEST).read_bytes())
+    return document
+
+
+def table(dataset: Path, name: str) -> pa.Table:
+    with pa.ipc.open_file(dataset / name) as reader:
+        assert reader.num_record_batches == 1
+        return reader.read_all()
+
+
+def described(column: dict[str, Any], array: pa.Array) -> Iterator[tuple[Any, pa.Buffer]]:
+    """Each buffer as the manifest has it, beside the buffer that Arrow reads."""
+    own = array.buffers() if not pa.types.is_dictionary(array.type) else array.indices.buffers()
+    yield from zip(column["buffers"], own, strict=True)
+    if pa.types.is_dictionary(array.type):
+        assert column["dictionary"]["length"] == len(array.dictionary)
+        yield from described(column["dictionary"], array.dictionary)
+
+
+@pytest.mark.parametrize("name", fmt.FILES)
+def test_the_manifest_says_where_each_buffer_lies(dataset: Path, name: str) -> None:
+    content = (dataset / name).read_bytes()
+    says = manifest(dataset)["files"][name]
+    assert says["bytes"] == len(content)
+    assert says["sha256"] == hashlib.sha256(content).hexdigest()
+    rows = table(dataset, name)
+    assert says["rows"] == rows.num_rows
+    assert list(says["columns"]) == sorted(rows.column_names)
+    for column in rows.column_names:
+        array = rows[column].chunk(0)
+        assert says["columns"][column]["type"] == str(array.type)
+        for place, buffer in described(says["columns"][column], array):
+            if buffer is None:
+                assert place is None
+                continue
+            offset, size = place
+            assert offset % 8 == 0
+            assert content[offset : offset + size] == buffer.to_pybytes()
+
+
+def test_the_manifest_is_canonical_and_complete(dataset: Path) -> None:
+    document = manifest(dataset)
+    assert (dataset / fmt.MANIFEST).read_bytes() == fmt.canonical(document)
+    assert set(document["files"]) == set(fmt.FILES)
+    counts = {name: table(dataset, name).num_rows for name in fmt.FILES}
+    assert document["counts"] == {
+        "ipv4_intervals": counts[fmt.IPV4],
+        "ipv6_intervals": counts[fmt.IPV6],
+        "locations": counts[fmt.LOCATION] - 1,
+        "networks": counts[fmt.NETWORK] - 1,
+        "countries": counts[fmt.COUNTRY] - 1,
+        "zones": counts[fmt.ZONE] - 1,
+    }
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_fragments_equal_the_typed_columns(dataset: Path, name: str) -> None:
+    """An unknown asn has no text; everything else is the JSON of its value."""
+    for row in table(dataset, name).to_pylist():
+        texts = row["json"].split(fmt.SEPARATOR)
+        assert len(texts) == len(TABLES[name])
+        for member, text in zip(TABLES[name], texts, strict=True):
+            value = row[member]
+            if member == "asn" and value is None:
+                assert text == ""
+                continue
+            assert json.loads(text) == value
+            plain = int(value) if isinstance(value, float) and value.is_integer() else value
+            assert text == json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_checksums_are_those_of_zlib(dataset: Path, name: str) -> None:
+    rows = table(dataset, name)
+    texts = rows["json"].to_pylist()
+    assert rows["json_crc32"].to_pylist() == [zlib.crc32(text.encode()) for text in texts]
+
+
+def test_row_zero_is_unknown(dataset: Path) -> None:
+    for name, members in TABLES.items():
+        first = table(dataset, name).slice(0, 1).to_pylist()[0]
+        assert {first[member] for member in members} == {None}
+    assert table(dataset, fmt.ZONE)["zone"][0].as_py() is None
+
+
+def test_every_row_is_used_and_none_twice(dataset: Path) -> None:
+    ipv4, ipv6 = table(dataset, fmt.IPV4), table(dataset, fmt.IPV6)
+    for column, name in (("location", fmt.LOCATION), ("network", fmt.NETWORK)):
+        used = {0, *ipv4[column].to_pylist(), *ipv6[column].to_pylist()}
+        assert used == set(range(table(dataset, name).num_rows))
+        columns = [each for each in table(dataset, name).column_names if "json" not in each]
+        rows = [tuple(row.values()) for row in table(dataset, name).select(columns).to_pylist()]
+        assert len(set(rows)) == len(rows)
+
+
+def test_intervals_ascend_from_zero_and_neighbours_differ(dataset: Path) -> None:
+    ipv6 = table(dataset, fmt.IPV6)
+    halves = zip(ipv6["start_high"].to_pylist(), ipv6["start_low"].to_pylist(), strict=True)
+    starts = {fmt.IPV4: table(dataset, fmt.IPV4)["start"].to_pylist(), fmt.IPV6: list(halves)}
+    for name, values in starts.items():
+        assert values[0] in (0, (0, 0))
+        assert values == sorted(set(values))
+        rows = table(dataset, name).select(["location", "network"]).to_pylist()
+        assert all(one != other for one, other in pairwise(rows))
+    fence = table(dataset, fmt.IPV6_FENCE)["start_high"].to_pylist()
+    assert fence == ipv6["start_high"].to_pylist()[:: fmt.FENCE_STRIDE]
+
+
+@pytest.mark.parametrize("count", [1, 2, 255, 256, 257, 5000, 70_000])
+def test_jump_table(count: int) -> None:
+    """Entry b is the interval that the first address of bucket b lies in; one more is the last."""
+    rng = np.random.default_rng(count)
+    starts = np.unique(np.append(rng.integers(0, 1 << 32, count - 1, np.uint64), np.uint64(0)))
+    found = jump_table(starts)
+    bits = min(max(len(starts).bit_length() - 1, 8), 20)
+    assert len(found) == (1 << bits) + 1
+    assert found[-1] == len(starts) - 1
+    for bucket in rng.integers(0, 1 << bits, 300).tolist():
+        first, last = bucket << 32 - bits, (bucket + 1 << 32 - bits) - 1
+        for address in (first, last, int(rng.integers(first, last + 1))):
+            interval = int((starts <= address).sum()) - 1
+            assert found[bucket] <= interval <= found[bucket + 1]
+        assert found[bucket] == int((starts <= first).sum()) - 1
+
+
+def test_jump_table_of_a_dataset(dataset: Path) -> None:
+    starts = table(dataset, fmt.IPV4)["start"].to_numpy().astype(np.uint64)
+    found = table(dataset, fmt.IPV4_JUMP)["interval"].to_numpy()
+    assert np.array_equal(found, jump_table(starts))

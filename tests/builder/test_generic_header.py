@@ -1,0 +1,106 @@
+"""The header of the generic CSV: what it may be, and the text of every error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from builder.schema import FIELDS
+from tests.builder.building import fails, isps, recipe
+from tests.conftest import Build
+
+GOOD: list[bytes] = [
+    b"network,isp\n8.8.8.0/24,x\n",
+    b"isp,network\nx,8.8.8.0/24\n",
+    b'"network","isp"\n8.8.8.0/24,x\n',
+    b"last,isp,first\n8.8.8.255,x,8.8.8.0\n",
+    b"\xef\xbb\xbfnetwork,isp\n8.8.8.0/24,x\n",
+    b"network,isp\r\n8.8.8.0/24,x\r\n",
+    b"\xef\xbb\xbfnetwork,isp\r\n\r\n8.8.8.0/24,x",
+    b"network,isp\r8.8.8.0/24,x\r",
+    b"network,isp\n8.8.8.0/24,x",
+    b'network,isp\n"8.8.8.0/24","x"\n\n\n',
+]
+
+
+@pytest.mark.parametrize("content", GOOD, ids=range(len(GOOD)))
+def test_what_is_a_header(build: Build, content: bytes) -> None:
+    output, report = build({"a.csv": content})
+    assert (report.sources[0].read, report.sources[0].used) == (1, 1)
+    assert isps(output, "8.8.8.8", "8.8.9.1") == ["x", None]
+
+
+@pytest.mark.parametrize("content", ["network,isp", "network,isp\n", "network\n", "first,last"])
+def test_a_header_alone_is_a_source_of_no_rows(build: Build, content: str) -> None:
+    output, report = build({"a.csv": content})
+    assert (report.sources[0].read, report.counts["ipv4_intervals"]) == (0, 1)
+    assert isps(output, "8.8.8.8", "2a00::1") == [None, None]
+
+
+KNOWN = "known are network, first, last, continent_code"
+NO_RANGE = "no range in the header; name the range as network, or as first and last"
+WRONG = {
+    "network,cuntry_code\n": "unknown column 'cuntry_code'; did you mean 'country_code'?",
+    "netwrok\n": "unknown column 'netwrok'; did you mean 'network'?",
+    "network,Country_Code\n": "unknown column 'Country_Code'; did you mean 'country_code'?",
+    "network, isp\n": "unknown column ' isp'; did you mean 'isp'?",
+    "network,\n": f"unknown column ''; {KNOWN}",
+    "network,xyzzy\n": f"unknown column 'xyzzy'; {KNOWN}",
+    "network,i\0p\n": "unknown column 'i\\x00p'; did you mean 'isp'?",
+    "network;isp\n": "unknown column 'network;isp'; did you mean 'network'?",
+    "8.8.8.0/24,US\n": f"unknown column '8.8.8.0/24'; {KNOWN}",
+    "network,isp,isp\n": "column 'isp' twice; drop one",
+    "isp\n": NO_RANGE,
+    "first,isp\n": NO_RANGE,
+    "network,first,isp\n": NO_RANGE,
+    "network,first,last\n": NO_RANGE,
+    "\nnetwork,isp\n": NO_RANGE,
+    "\ufeff": NO_RANGE,
+    f"network,{'x' * 3_000_000}\n": f"unknown column '{'x' * 50}…'; {KNOWN}",
+    f'network,"{"x" * 200_000}\n': f"unknown column '{'x' * 50}…'; {KNOWN}",
+    '"network,isp\n8.8.8.0/24,x\n': "unknown column 'network,isp\\n'; did you mean 'network'?",
+}
+
+
+@pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))
+def test_every_error_of_a_header(tmp_path: Path, text: str) -> None:
+    error = fails(tmp_path, {"a.csv": text})
+    assert str(error).startswith(f"{tmp_path / 'a.csv'}:1: {WRONG[text]}")
+
+
+def test_another_encoding_is_no_header(tmp_path: Path) -> None:
+    for encoding in ("utf-16", "utf-16-le", "utf-32"):
+        error = fails(tmp_path, {"a.csv": "network,isp\n8.8.8.0/24,x\n".encode(encoding)})
+        assert "a.csv:1: unknown column" in str(error)
+
+
+def test_every_field_is_a_column(build: Build) -> None:
+    cells = dict.fromkeys(FIELDS, "") | {"isp": "x"}
+    text = f"network,{','.join(cells)}\n8.8.8.0/24,{','.join(cells.values())}\n"
+    output, _ = build({"a.csv": text})
+    assert isps(output, "8.8.8.8") == ["x"]
+
+
+def test_files_of_one_glob_may_have_different_columns(build: Build) -> None:
+    """A layer that a file lacks is unknown in its rows, before and behind the file that has it."""
+    files: dict[str, str | bytes] = {
+        "1.csv": "network,city_name\n8.8.1.0/24,one\n2a00:1::/32,uno\n",
+        "2.csv": "isp,network\ntwo,8.8.2.0/24\ndos,2a00:2::/32\n",
+        "3.csv": "first,last,city_name,isp\n8.8.3.0,8.8.3.255,three,drei\n",
+        "4.csv": "network\n8.8.3.128/25\n",
+    }
+    output, _ = build(files, recipe('path = "[0-9].csv"'))
+    addresses = "8.8.1.1", "8.8.2.1", "8.8.3.1", "8.8.3.129", "2a00:1::1", "2a00:2::1"
+    assert isps(output, *addresses) == [None, "two", "drei", None, None, "dos"]
+    output, _ = build(files, recipe('path = "[0-9].csv"\nprovides = ["city_name"]'))
+    assert isps(output, *addresses) == [None] * 6
+
+
+def test_no_fields_at_all(build: Build) -> None:
+    output, report = build({"a.csv": "network,isp\n8.8.8.0/24,x\n"}, recipe(NOTHING))
+    assert report.sources[0].read == 1
+    assert isps(output, "8.8.8.8") == [None]
+
+
+NOTHING = 'path = "a.csv"\nprovides = []'

@@ -1,0 +1,88 @@
+"""The progress display: one line on a terminal, nothing at all elsewhere."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from builder.compile import Options, compile_dataset
+from builder.errors import BuildError
+from builder.report import Progress
+from tests.builder.building import recipe
+
+CLEAR = "\r\x1b[K"
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def compiled(folder: Path, stream: io.StringIO, text: str = "network\n8.8.8.8\n") -> None:
+    (folder / "a.csv").write_text(text, encoding="utf-8")
+    (folder / "r.toml").write_text(recipe('path = "a.csv"'), encoding="utf-8")
+    compile_dataset(folder / "r.toml", folder / "d", Options(force=True), Progress(stream))
+
+
+def test_a_terminal_sees_the_stages_and_a_clean_line_after(tmp_path: Path) -> None:
+    terminal = Terminal()
+    compiled(tmp_path, terminal)
+    shown = terminal.getvalue()
+    stages = ["reading a.csv", "flattening a.csv", "interning", "writing"]
+    places = [shown.index(CLEAR + stage) for stage in stages]
+    assert places == sorted(places)
+    assert shown.endswith(CLEAR)
+    assert "\n" not in shown
+
+
+def test_rows_are_shown() -> None:
+    terminal = Terminal()
+    progress = Progress(terminal)
+    with progress.stage("reading x"):
+        progress._last = float("-inf")  # as if the last display were long ago
+        progress.rows(1_234_567)
+        assert "reading x  1,234,567 rows" in terminal.getvalue()
+
+
+def test_rows_in_quick_succession_are_not_all_drawn() -> None:
+    terminal = Terminal()
+    progress = Progress(terminal)
+    with progress.stage("reading x"):
+        progress._last = float("inf")  # as if the display were of this instant
+        for _ in range(1000):
+            progress.rows(1)
+    assert terminal.getvalue().count("reading") == 1
+
+
+def test_the_next_stage_begins_at_no_rows() -> None:
+    terminal = Terminal()
+    progress = Progress(terminal)
+    with progress.stage("one"):
+        progress.rows(5)
+    before = len(terminal.getvalue())
+    with progress.stage("two"):
+        assert "rows" not in terminal.getvalue()[before:]
+
+
+def test_no_terminal_no_display(tmp_path: Path) -> None:
+    stream = io.StringIO()
+    compiled(tmp_path, stream)
+    assert stream.getvalue() == ""
+
+
+def test_the_display_is_of_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress()
+    with progress.stage("reading"):
+        progress.rows(1)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_failure_leaves_a_clean_line(tmp_path: Path) -> None:
+    terminal = Terminal()
+    with pytest.raises(BuildError):
+        compiled(tmp_path, terminal, "network\nnowhere\n")
+    assert terminal.getvalue().endswith(CLEAR)

@@ -1,0 +1,172 @@
+"""Ranges of the generic CSV: what is one, and the reason of each row that has none.
+
+Strategy: each text beside the answer that Python's integers or a plain reading of the rules
+give; one build holds them all, so that families and lengths mix within a batch.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from builder.points import Points
+from builder.ranges import REASONS, ParsedRanges, from_networks, from_pairs
+from geolookup.address import MAX, parse
+
+V6 = (1 << 128) - 1
+Answer = tuple[int, int, int] | str
+
+
+def span(family: int, first: int, bits: int) -> Answer:
+    return family, first, first | (1 << bits) - 1
+
+
+NETWORKS: dict[str | None, Answer] = {
+    "0.0.0.0/0": span(4, 0, 32),
+    "::/0": span(6, 0, 128),
+    "8.8.8.8": span(4, 0x08080808, 0),
+    "8.8.8.8/32": span(4, 0x08080808, 0),
+    "128.0.0.0/1": span(4, 1 << 31, 31),
+    "255.255.255.255/32": span(4, MAX[4], 0),
+    "::": span(6, 0, 0),
+    "8000::/1": span(6, 1 << 127, 127),
+    "2a00::/64": span(6, 0x2A00 << 112, 64),
+    "2a00::/63": span(6, 0x2A00 << 112, 65),
+    "2a00::/65": span(6, 0x2A00 << 112, 63),
+    "::ffff:8.8.8.0/120": span(6, 0xFFFF_08080800, 8),
+    "64:FF9B::8.8.8.8/128": span(6, 0x64FF9B << 96 | 0x08080808, 0),
+    "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128": span(6, V6, 0),
+    "8.8.8.0/33": "not a prefix length",
+    "8.8.8.0/": "not a prefix length",
+    "8.8.8.0/-1": "not a prefix length",
+    "8.8.8.0/024": "not a prefix length",
+    "8.8.8.0/00": "not a prefix length",
+    "8.8.8.0/2a": "not a prefix length",
+    "8.8.8.0/24/24": "not a prefix length",
+    "8.8.8.0/0000000024": "not a prefix length",
+    "8.8.8.0/24 ": "not a prefix length",
+    "8.8.8.0/255.255.255.0": "not a prefix length",
+    "2a00::/129": "not a prefix length",
+    "8.8.8.1/24": "host bits set",
+    "0.0.0.1/0": "host bits set",
+    "2a00::1/127": "host bits set",
+    "2a00:0:0:1::/63": "host bits set",
+    "": "not an address",
+    None: "not an address",
+    "/24": "not an address",
+    " 8.8.8.0/24": "not an address",
+    "8.8.8/24": "not an address",
+    "8.8.8.08/32": "not an address",
+    "8.8.8.256/32": "not an address",
+    "134744064/24": "not an address",
+    "8.8.8.8.8": "not an address",
+    "8.8.8.٨": "not an address",
+    "2a00::%eth0/64": "not an address",
+    "[2a00::]/64": "not an address",
+    ":::/64": "not an address",
+    "1:2:3:4:5:6:7:8:9/64": "not an address",
+    "8.8.8.8\0": "not an address",
+    "x" * 5000: "not an address",
+}
+PAIRS: dict[tuple[str | None, str | None], Answer] = {
+    ("8.8.8.0", "8.8.8.255"): span(4, 0x08080800, 8),
+    ("8.8.8.8", "8.8.8.8"): span(4, 0x08080808, 0),
+    ("134744064", "134744319"): span(4, 0x08080800, 8),
+    ("0134744064", "8.8.8.255"): span(4, 0x08080800, 8),
+    ("0", "4294967295"): span(4, 0, 32),
+    ("4294967296", str(V6)): (6, 1 << 32, V6),
+    ("2a00::", "2A00::1.2.3.4"): (6, 0x2A00 << 112, 0x2A00 << 112 | 0x01020304),
+    ("8.8.8.8", "8.8.8.7"): "first is after last",
+    ("2a00:0:0:1::", "2a00::ffff"): "first is after last",
+    ("8.8.8.8", "2a00::"): "first and last are of two families",
+    ("4294967295", "4294967296"): "first and last are of two families",
+    ("8.8.8.0/24", "8.8.8.255"): "not an address",
+    ("8.8.8.8", None): "not an address",
+    ("", "8.8.8.8"): "not an address",
+    ("-1", "5"): "not an address",
+    ("+1", "5"): "not an address",
+    ("1.5", "5"): "not an address",
+    ("1e3", "5000"): "not an address",
+    ("1 ", "5"): "not an address",
+    ("1_0", "50"): "not an address",
+    ("5", str(V6 + 1)): "not an address",
+    ("5", "9" * 39): "not an address",
+    ("5", "1" + "0" * 39): "not an address",
+    ("5", "0" * 40): "not an address",
+}
+
+
+def answers(parsed: ParsedRanges) -> list[Answer]:
+    """Family, first and last of each row, or the reason why it has none."""
+    found: list[Answer] = []
+    for row, family in enumerate(parsed.family):
+        ends = parsed.first.item(row), parsed.last.item(row)
+        found.append((int(family), *ends) if family else REASONS[parsed.reason[row]])
+    return found
+
+
+def column(texts: list[str | None]) -> pa.Array:
+    return pa.array(texts, pa.large_string())
+
+
+def test_networks_in_one_batch() -> None:
+    assert answers(from_networks(column(list(NETWORKS)))) == list(NETWORKS.values())
+
+
+@pytest.mark.parametrize("text", NETWORKS, ids=range(len(NETWORKS)))
+def test_networks_alone(text: str | None) -> None:
+    assert answers(from_networks(column([text]))) == [NETWORKS[text]]
+
+
+def pairs(listed: list[tuple[str | None, str | None]], family: int | None = None) -> list[Answer]:
+    first, last = (column([pair[at] for pair in listed]) for at in (0, 1))
+    return answers(from_pairs(first, last, family))
+
+
+def test_pairs_in_one_batch() -> None:
+    assert pairs(list(PAIRS)) == list(PAIRS.values())
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=range(len(PAIRS)))
+def test_pairs_alone(pair: tuple[str | None, str | None]) -> None:
+    assert pairs([pair]) == [PAIRS[pair]]
+
+
+def test_family_settles_what_integers_are_and_nothing_else() -> None:
+    text, integers = ("8.8.8.0", "8.8.8.255"), ("5", "9")
+    assert pairs([integers, text], family=6) == [(6, 5, 9), span(4, 0x08080800, 8)]
+    assert pairs([("5", "4294967296"), integers, ("2a00::", "2a00::1")], family=4) == [
+        "not an address",
+        (4, 5, 9),
+        (6, 0x2A00 << 112, 0x2A00 << 112 | 1),
+    ]
+
+
+@pytest.mark.parametrize("bits", range(129))
+def test_every_prefix_length(bits: int) -> None:
+    top = V6 >> bits << bits
+    assert answers(from_networks(column([f"{_text(top)}/{128 - bits}"]))) == [span(6, top, bits)]
+    if bits:
+        _, value = parse(_text(top | 1))
+        assert value == top | 1
+        found = answers(from_networks(column([f"{_text(top | 1)}/{128 - bits}"])))
+        assert found == ["host bits set"]
+
+
+def _text(value: int) -> str:
+    return ":".join(f"{value >> shift & 0xFFFF:x}" for shift in range(112, -1, -16))
+
+
+def test_slices_of_a_column_are_read_from_their_offset() -> None:
+    whole = column(["8.8.8.0/24", "8.8.9.0/24", None, "2a00::/16"])
+    assert answers(from_networks(whole[1:])) == answers(from_networks(whole))[1:]
+
+
+def test_rows_by_family() -> None:
+    parsed = from_networks(column(["8.8.8.0/24", "x", "2a00::/16", "8.8.9.0/24"]))
+    rows, first, _ = parsed.of_family(4)
+    assert (rows.tolist(), first.family) == ([0, 3], 4)
+    rows, first, last = parsed.of_family(6)
+    assert (rows.tolist(), first.family) == ([2], 6)
+    assert bool(np.all(last.equals(Points.of(6, [0x2A00 << 112 | (1 << 112) - 1]))))

@@ -1,0 +1,97 @@
+"""Recipes: what a good one means, and the text of every error."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from builder.errors import BuildError
+from builder.recipe import Recipe, load
+from builder.schema import FIELDS
+from builder.sources import FORMATS
+
+GOOD = '[dataset]\nname = "d"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
+
+
+def loaded(folder: Path, text: str | bytes) -> Recipe:
+    path = folder / "recipe.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return load(path, {name: each.options for name, each in FORMATS.items()})
+
+
+def test_a_minimal_recipe(tmp_path: Path) -> None:
+    recipe = loaded(tmp_path, GOOD)
+    (source,) = recipe.sources
+    assert (recipe.name, recipe.countries, source.path) == ("d", None, "a.csv")
+    assert (source.name, source.base, dict(source.options)) == ("a.csv", tmp_path, {})
+    assert source.provides == frozenset(FIELDS)
+
+
+def test_a_full_recipe(tmp_path: Path) -> None:
+    texts = 'name = "N"\ndate = 2026-11-20\nlicence = "L"\nattribution = "A"\nurl = "U"\n'
+    text = f'{GOOD}{texts}provides = ["asn", "isp"]\nfamily = 6\n[tables]\ncountries = "c.csv"\n'
+    recipe = loaded(tmp_path, text)
+    (source,) = recipe.sources
+    assert source.provides == {"asn", "isp"}
+    assert source.options == {"family": 6}
+    assert source.texts["date"] == dt.date(2026, 11, 20).isoformat()
+    assert (source.name, recipe.countries) == ("N", tmp_path / "c.csv")
+
+
+def test_sources_keep_their_order_and_lose_their_folders(tmp_path: Path) -> None:
+    recipe = loaded(tmp_path, GOOD + '[[source]]\nformat = "csv"\npath = "/secret/b*.csv"\n')
+    assert [source.name for source in recipe.sources] == ["a.csv", "b*.csv"]
+
+
+WRONG = {
+    "": "no [dataset] table; add [dataset]",
+    "dataset = 1": "no [dataset] table; add [dataset]",
+    "[dataset]\n": 'dataset.name is missing; write name = "…"',
+    "[dataset]\nname = 1": 'dataset.name is not a text; write name = "…"',
+    '[dataset]\nname = ""': 'dataset.name is not a text; write name = "…"',
+    '[dataset]\nnam = "d"': "unknown key dataset.nam; did you mean 'name'?",
+    '[dataset]\nname = "d"': "no [[source]]; add one with format and path",
+    '[dataset]\nname = "d"\n[source]\n': "no [[source]]; add one with format and path",
+    'source = [1]\n[dataset]\nname = "d"': "no [[source]]; add one with format and path",
+    "[datset]\n": "unknown key datset; did you mean 'dataset'?",
+    "[sources]\n": "unknown key sources; did you mean 'source'?",
+    GOOD.replace('format = "csv"\n', ""): 'source.format is missing; write format = "…"',
+    GOOD.replace('"csv"', '"cvs"'): "unknown format 'cvs'; did you mean 'csv'?",
+    GOOD.replace('"csv"', '["csv"]'): 'source.format is not a text; write format = "…"',
+    GOOD.replace('path = "a.csv"', ""): 'source.path is missing; write path = "…"',
+    GOOD.replace('"a.csv"', '""'): 'source.path is not a text; write path = "…"',
+    GOOD + "licence = 1": 'source.licence is not a text; write licence = "…"',
+    GOOD + "date = 07:00:00": 'source.date is not a text; write date = "…"',
+    GOOD + "license = 'x'": "unknown key source.license; did you mean 'licence'?",
+    GOOD + "family_ = 4": "unknown key source.family_; did you mean 'family'?",
+    GOOD + 'provides = "asn"': "source.provides is not a list; list field names",
+    GOOD + 'provides = ["asm"]': "unknown field 'asm' in provides; did you mean 'asn'?",
+    GOOD + "provides = [[1]]": "unknown field [1] in provides; known are continent_code",
+    GOOD + "[tables]\ncountry = 'c'": "unknown key tables.country; did you mean 'countries'?",
+    GOOD + "[tables]\ncountries = 5": 'tables.countries is not a text; write countries = "…"',
+    'tables = 5\n[dataset]\nname = "d"\n' + GOOD[21:]: "no [tables] table; add [tables]",
+    "[dataset": "not TOML: ",
+    "a = " + "[" * 100_000: "not TOML: ",
+}
+
+
+@pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))
+def test_every_error_says_what_and_what_to_do(tmp_path: Path, text: str) -> None:
+    with pytest.raises(BuildError) as caught:
+        loaded(tmp_path, text)
+    assert str(caught.value).startswith(f"{tmp_path / 'recipe.toml'}: {WRONG[text]}")
+
+
+def test_not_utf8(tmp_path: Path) -> None:
+    with pytest.raises(BuildError, match=r"not TOML: .*; correct the recipe"):
+        loaded(tmp_path, b"name = '\xff'")
+
+
+def test_a_recipe_that_is_a_folder_or_not_there(tmp_path: Path) -> None:
+    for path, reason in ((tmp_path, "Is a directory"), (tmp_path / "x", "No such file")):
+        with pytest.raises(BuildError) as caught:
+            load(path, {})
+        problem = f"{path}: the recipe cannot be read ({reason}"
+        assert str(caught.value).startswith(problem)

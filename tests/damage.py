@@ -1,0 +1,91 @@
+"""What a damaged dataset may do: answer, or raise DatasetError. Nothing else."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import geolookup
+from tests.contract import check, compact
+
+#: Every kind of path through a dataset: known, unknown, both ends, carried, refused.
+ADDRESSES = (
+    *("8.8.8.8", "1.0.0.0", "20.0.0.1", "223.255.255.255", "9.9.9.9", "::ffff:8.8.8.8"),
+    *("2001:4860::1", "2a00::", "1::1", "fbff:ffff::", "2a00:1::5", "10.0.0.1", "nonsense"),
+)
+
+CSV = '''network,country_code,city_name,latitude,time_zone,asn,organization,user_type
+8.8.8.0/24,US,Mountain View,37.4,America/Los_Angeles,15169,Google LLC,hosting
+8.8.4.0/24,US,,,,15169,Google LLC,
+9.9.9.0/24,CH,Zürich,47.4,,19281,"Quad ""9""",business
+20.0.0.0/8,IE,Dublin,53.3,Europe/Dublin,,,
+223.255.255.0/24,AU,,,,,Edge,
+2001:4860::/32,US,Mountain View,37.4,America/Los_Angeles,15169,Google LLC,hosting
+2a00::/16,FR,Paris,48.9,,3215,Orange,residential
+2a00:1::/64,FR,Lyon,45.8,,3215,Orange,residential
+'''
+
+
+def copied(dataset: Path, place: Path) -> Path:
+    """Return a copy of a dataset, so that each damage is done to a whole one."""
+    shutil.rmtree(place, ignore_errors=True)
+    return shutil.copytree(dataset, place)
+
+
+def survey(dataset: Path) -> str:
+    """Return "answered" or "refused"; fail at anything that is neither."""
+    try:
+        engine = geolookup.open(dataset)
+    except geolookup.DatasetError as error:
+        return refused(error, str(dataset))
+    outcomes = {_ask(engine, ip) for ip in ADDRESSES} | {_walk(engine)}
+    engine.close()
+    return "refused" if "refused" in outcomes else "answered"
+
+
+def _ask(engine: geolookup.Engine, ip: str) -> str:
+    calls: tuple[Callable[[], object], ...] = (
+        lambda: _check(compact(engine.lookup(ip, at=0))),
+        lambda: _check(engine.lookup_json(ip, at=0)),
+        lambda: engine.network(ip) if engine.lookup(ip)["success"] else None,
+    )
+    outcome = "answered"
+    for call in calls:
+        try:
+            call()
+        except geolookup.DatasetError as error:
+            outcome = refused(error, str(engine.path))
+    return outcome
+
+
+def refused(error: geolookup.DatasetError, path: str) -> str:
+    assert path in str(error)
+    assert error.remedy
+    # Nothing of what was looked up; the folder of a test has no such name.
+    assert not any(ip in str(error) for ip in ADDRESSES)
+    return "refused"
+
+
+#: Answers found valid before: the same ones come thousands of times.
+_valid: set[bytes] = set()
+
+
+def _check(text: bytes) -> None:
+    if text not in _valid:
+        check(json.loads(text))
+        _valid.add(text)
+
+
+def _walk(engine: geolookup.Engine) -> str:
+    try:
+        for count, (network, record) in enumerate(engine.networks()):
+            assert list(record) == ["location", "currency", "network"]
+            assert network.prefixlen >= 0
+            if count > 200:  # damaged starts can make many small networks
+                break
+        assert engine.metadata.bytes >= 0
+    except geolookup.DatasetError as error:
+        return refused(error, str(engine.path))
+    return "answered"

@@ -1,0 +1,119 @@
+"""Laying sources over one another, hiding space, numbering rows: against plain Python.
+
+Strategy: partitions of a small space as dictionaries of starts, asked address by address.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builder.factorize import factorize
+from builder.flatten import Intervals
+from builder.layers import Layered, hide, merge_starts, nothing, of_source, underlay
+from builder.points import Points
+from geolookup.address import MAX
+
+SIZE = 24
+LAYERS = ("location", "isp")
+families = st.sampled_from((4, 6))
+#: Starts of a partition, each with a number a layer.
+partitions = st.dictionaries(
+    st.integers(1, SIZE), st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=8
+).flatmap(lambda rest: st.tuples(st.integers(0, 3), st.integers(0, 3)).map(lambda n: {0: n} | rest))
+
+
+def layered(family: int, partition: dict[int, tuple[int, int]], names: tuple[str, ...]) -> Layered:
+    starts = sorted(partition)
+    numbers = {
+        name: np.array([partition[start][at] for start in starts], np.int32)
+        for at, name in enumerate(LAYERS)
+        if name in names
+    }
+    return Layered(Points.of(family, starts), numbers)
+
+
+def at(partition: dict[int, tuple[int, int]], address: int) -> tuple[int, int]:
+    return partition[max(start for start in partition if start <= address)]
+
+
+def index_at(starts: Points, address: int) -> int:
+    return int(starts.search(Points.of(starts.family, [address]))[0]) - 1
+
+
+@given(families, partitions, partitions, st.sampled_from((LAYERS, LAYERS[:1], ())))
+def test_underlay_fills_what_is_not_known(
+    family: int,
+    base: dict[int, tuple[int, int]],
+    below: dict[int, tuple[int, int]],
+    names: tuple[str, ...],
+) -> None:
+    merged = underlay(layered(family, base, LAYERS), layered(family, below, names))
+    for address in range(SIZE + 2):
+        row = index_at(merged.starts, address)
+        for number, name in enumerate(LAYERS):
+            lower = at(below, address)[number] if name in names else 0
+            assert merged.numbers[name][row] == (at(base, address)[number] or lower)
+    columns = np.array([merged.numbers[name] for name in LAYERS])
+    assert (columns[:, 1:] != columns[:, :-1]).any(axis=0).all()
+
+
+@given(families, partitions)
+def test_nothing_is_neutral(family: int, base: dict[int, tuple[int, int]]) -> None:
+    over = underlay(layered(family, base, LAYERS), nothing(family, LAYERS))
+    under = underlay(nothing(family, LAYERS), layered(family, base, LAYERS))
+    assert bool(over.starts.equals(under.starts).all())
+    assert all(np.array_equal(over.numbers[name], under.numbers[name]) for name in LAYERS)
+
+
+@given(families, st.sets(st.integers(1, SIZE)), st.sets(st.integers(1, SIZE)))
+def test_merge_starts(family: int, one: set[int], other: set[int]) -> None:
+    first, second = sorted({0} | one), sorted({0} | other)
+    starts, of_one, of_other = merge_starts(Points.of(family, first), Points.of(family, second))
+    union = sorted({*first, *second})
+    assert [starts.item(row) for row in range(len(starts))] == union
+    assert of_one.tolist() == [sum(s <= u for s in first) - 1 for u in union]
+    assert of_other.tolist() == [sum(s <= u for s in second) - 1 for u in union]
+
+
+@given(families, partitions, st.sets(st.integers(0, SIZE)), st.booleans())
+def test_hide_takes_the_owner(
+    family: int, partition: dict[int, tuple[int, int]], hidden: set[int], to_the_end: bool
+) -> None:
+    starts = sorted(partition)
+    owner = np.array([partition[start][0] - 1 for start in starts])
+    ranges = _ranges(hidden)
+    if to_the_end:
+        ranges.append((MAX[family] - 5, MAX[family]))
+    found = hide(Intervals(Points.of(family, starts), owner), tuple(ranges))
+    for address in (*range(SIZE + 2), MAX[family] - 6, MAX[family] - 5, MAX[family]):
+        covered = any(first <= address <= last for first, last in ranges)
+        expected = -1 if covered else at(partition, address)[0] - 1
+        assert found.owner[index_at(found.starts, address)] == expected
+
+
+def _ranges(addresses: set[int]) -> list[tuple[int, int]]:
+    """The sorted, not adjacent ranges that the addresses make."""
+    firsts = [each for each in sorted(addresses) if each - 1 not in addresses]
+    lasts = [each for each in sorted(addresses) if each + 1 not in addresses]
+    return list(zip(firsts, lasts, strict=True))
+
+
+def test_a_gap_knows_nothing() -> None:
+    intervals = Intervals(Points.of(4, [0, 5, 9]), np.array([-1, 1, -1]))
+    found = of_source(intervals, {"isp": np.array([7, 8], np.int32)})
+    assert found.numbers["isp"].tolist() == [0, 8, 0]
+
+
+columns = st.integers(1, 3).flatmap(
+    lambda width: st.lists(st.tuples(*[st.integers(-2, 2)] * width), min_size=1, max_size=40)
+)
+
+
+@given(columns)
+def test_factorize_numbers_tuples_as_they_appear(listed: list[tuple[int, ...]]) -> None:
+    codes, first = factorize([np.array(column, np.int32) for column in zip(*listed, strict=True)])
+    distinct = list(dict.fromkeys(listed))
+    assert codes.tolist() == [distinct.index(each) for each in listed]
+    assert first.tolist() == [listed.index(each) for each in distinct]

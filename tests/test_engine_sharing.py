@@ -1,0 +1,186 @@
+"""One engine among many users: closing, pickling, threads, forked and spawned processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import geolookup
+from tests.conftest import ROOT, Build, build_at
+
+SAMPLE = ROOT / "geolookup" / "sample"
+ADDRESSES = (
+    *("8.8.8.8", "1.1.1.1", "9.9.9.9", "2001:4860:4860::8888", "2620:fe::fe", "::ffff:8.8.4.4"),
+    *("10.0.0.1", "nonsense", "64:ff9b::1.1.1.1", "4000::1", "208.67.222.222"),
+)
+
+
+@pytest.fixture
+def dataset(build: Build) -> Path:
+    return build({"a.csv": "network,country_code\n8.8.8.0/24,US\n9.9.9.0/24,CH\n"})[0]
+
+
+def answers(engine: geolookup.Engine) -> list[bytes]:
+    return [engine.lookup_json(ip, at=0) for ip in ADDRESSES]
+
+
+def test_context_manager(dataset: Path) -> None:
+    with geolookup.open(dataset) as engine:
+        assert engine.lookup("8.8.8.8")["success"]
+    with pytest.raises(geolookup.ClosedError):
+        engine.__enter__()
+
+
+def test_closed(dataset: Path) -> None:
+    engine = geolookup.open(dataset)
+    engine.close()
+    engine.close()
+    calls: list[Any] = [
+        *(lambda ask=ask: ask("8.8.8.8") for ask in (engine.lookup, engine.lookup_json)),
+        *(lambda ask=ask: ask("8.8.8.8") for ask in (engine.data, engine.network)),
+        *(lambda ip=ip: engine.lookup(ip) for ip in ("nonsense", "10.0.0.1", None)),
+        engine.networks,
+        lambda: engine.metadata,
+        lambda: pickle.dumps(engine),
+    ]
+    for call in calls:
+        with pytest.raises(geolookup.ClosedError) as caught:
+            call()
+        assert "8.8.8.8" not in str(caught.value)
+
+
+def test_a_block_that_raises_closes_too(dataset: Path) -> None:
+    with pytest.raises(KeyError), geolookup.open(dataset) as engine:
+        raise KeyError
+    with pytest.raises(geolookup.ClosedError):
+        engine.lookup("8.8.8.8")
+
+
+def test_a_running_iteration_finishes(dataset: Path) -> None:
+    with geolookup.open(dataset) as engine:
+        expected = list(engine.networks())
+        running = engine.networks()
+        first = next(running)
+    assert [first, *running] == expected
+
+
+def test_readers_in_threads_meet_a_close_cleanly() -> None:
+    """Each call gives the right answer or ClosedError, whenever the close happens."""
+    with geolookup.open(SAMPLE) as engine:
+        expected = answers(engine)
+        started = threading.Barrier(5)
+
+        def read() -> int:
+            started.wait()
+            for count in range(1_000_000):
+                try:
+                    assert answers(engine) == expected
+                except geolookup.ClosedError:
+                    return count
+            raise AssertionError("never closed")
+
+        with ThreadPoolExecutor(4) as pool:
+            readers = [pool.submit(read) for _ in range(4)]
+            started.wait()
+            engine.close()
+            assert all(reader.result() >= 0 for reader in readers)
+
+
+def test_many_threads() -> None:
+    """With a switch at every chance, and caches that are empty at the start."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with geolookup.open(SAMPLE) as engine, ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(lambda _: answers(engine), range(200)))
+            assert found == [answers(engine)] * 200
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_threads_see_their_own_instants(sample: geolookup.Engine) -> None:
+    """The time object is cached by second: one caller's second must not reach another."""
+
+    def ask(at: int) -> list[int]:
+        asked = [sample.data("8.8.8.8", at=at)["time"]["current_timestamp"] for _ in range(300)]
+        assert all(
+            f'"current_timestamp":{at},'.encode() in sample.lookup_json("8.8.8.8", at=at)
+            for _ in range(300)
+        )
+        return asked
+
+    with ThreadPoolExecutor(8) as pool:
+        for at, asked in enumerate(pool.map(ask, range(16))):
+            assert asked == [at] * 300
+
+
+def test_pickled_as_path_and_generation(dataset: Path) -> None:
+    with geolookup.open(dataset) as engine:
+        data = pickle.dumps(engine)
+        assert len(data) < 1000
+        with pickle.loads(data) as again:  # noqa: S301 - our own
+            assert again.path == engine.path
+            assert again.lookup_json("8.8.8.8", at=0) == engine.lookup_json("8.8.8.8", at=0)
+
+
+def test_another_generation_is_refused(dataset: Path) -> None:
+    with geolookup.open(dataset) as engine:
+        data, before = pickle.dumps(engine), engine.metadata.generation
+    build_at(dataset.parent, {"a.csv": "network,country_code\n8.8.8.0/24,CA\n"})
+    with pytest.raises(geolookup.DatasetError, match=before):
+        pickle.loads(data)  # noqa: S301 - our own
+
+
+def test_a_dataset_that_is_gone_is_refused(dataset: Path) -> None:
+    with geolookup.open(dataset) as engine:
+        data = pickle.dumps(engine)
+    dataset.rename(dataset.with_name("elsewhere"))
+    with pytest.raises(geolookup.DatasetError):
+        pickle.loads(data)  # noqa: S301 - our own
+
+
+def test_an_open_engine_keeps_its_dataset(dataset: Path) -> None:
+    """A rebuild renames a new folder into place; mapped files are never changed."""
+    with geolookup.open(dataset) as engine:
+        build_at(dataset.parent, {"a.csv": "network,country_code\n8.8.8.0/24,CA\n"})
+        assert engine.data("8.8.8.8")["location"]["country_code"] == "US"
+        assert engine.data("9.9.9.9")["location"]["country_code"] == "CH"
+        with geolookup.open(dataset) as after:
+            assert after.data("8.8.8.8")["location"]["country_code"] == "CA"
+
+
+#: Python 3.12 and later warn of threads at a fork; Arrow's, from earlier builds, are idle.
+forks = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+
+
+@forks
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_processes(method: str) -> None:
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"no {method} on this system")
+    with geolookup.open(SAMPLE) as engine:
+        expected = answers(engine)
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            assert pool.map(answers, [engine] * 4) == [expected] * 4
+
+
+@forks
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_forked_child_uses_the_engine_it_inherits() -> None:
+    with geolookup.open(SAMPLE) as engine:
+        expected = answers(engine)
+        child = os.fork()
+        if child == 0:
+            good = answers(engine) == expected and engine.network("8.8.8.8").version == 4
+            engine.close()
+            os._exit(0 if good else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert answers(engine) == expected  # the child's close is the child's

@@ -1,0 +1,179 @@
+"""Whole files from outside: compiled, counted, and looked up beside independent oracles.
+
+Strategy: prefixes are asked of a longest-prefix trie written in C by somebody else, ranges of
+a sweep over their ends with a heap. Half of the sampled addresses lie at the ends of rows.
+"""
+
+from __future__ import annotations
+
+import gzip
+import heapq
+import random
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import geolookup
+from builder.reference.tables import load_countries
+from builder.report import SourceReport
+from tests.conftest import build_at
+from tests.oracle import carried, is_public
+
+SAMPLES = 100_000
+COUNTRIES = load_countries()
+Address = IPv4Address | IPv6Address
+#: First and last address as integers, and the family.
+Range = tuple[int, int, int]
+
+
+def lines(path: Path) -> list[str]:
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        return [line.rstrip("\n") for line in stream if not line.startswith(";")]
+
+
+def compiled(folder: Path, text: str) -> tuple[geolookup.Engine, SourceReport]:
+    output, report = build_at(folder, {"rows.csv": text}, max_rejects=0)
+    return geolookup.open(output), report.sources[0]
+
+
+def sampled(ranges: list[Range], family: int) -> Iterator[Address]:
+    """Public addresses of a family: at the ends of rows and just outside, and anywhere."""
+    rng = random.Random(20261120)
+    own = [each for each in ranges if each[2] == family]
+    kind: type[Any] = IPv4Address if family == 4 else IPv6Address
+    top = (1 << 32) - 1 if family == 4 else (1 << 128) - 1
+    found = 0
+    while found < SAMPLES:
+        first, last, _ = rng.choice(own)
+        anywhere = rng.randint(0, top) if family == 4 else rng.randint(first, last)
+        value = rng.choice((first - 1, first, last, last + 1, *[anywhere] * 4))
+        address = kind(min(max(value, 0), top))
+        if carried(address) is address and is_public.__wrapped__(address):
+            found += 1
+            yield address
+
+
+def prefix_range(prefix: str) -> Range:
+    network = ip_network(prefix)
+    return int(network[0]), int(network[-1]), network.version
+
+
+def compare(
+    engine: geolookup.Engine, probes: Iterator[Address], oracle: Callable[[Address], Any], path: str
+) -> None:
+    """Every probe's member ``group.name`` equals what the oracle says."""
+    group, name = path.split(".")
+    for address in probes:
+        found = engine.data(str(address), at=0)[group].get(name)
+        assert found == oracle(address), address
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "families"),
+    [("ipasn_20140513", 512_621, (4,)), ("ipasn6_20151101", 633_831, (4, 6))],
+)
+def test_bgp_table(
+    shared_data: Path, tmp_path: Path, name: str, rows: int, families: tuple[int, ...]
+) -> None:
+    pytricia = pytest.importorskip("pytricia", reason="the longest-prefix oracle is pytricia")
+    table = [line.split("\t") for line in lines(shared_data / "bgp" / f"{name}.dat.gz")]
+    assert len(table) == rows
+    table = [route for route in table if route[0] not in ("0.0.0.0/0", "::/0")]
+    text = "network,asn\n" + "".join(f"{prefix},{asn}\n" for prefix, asn in table)
+    engine, report = compiled(tmp_path, text)
+    assert (report.read, report.rejected.total(), report.duplicates) == (len(table), 0, 0)
+    trie = pytricia.PyTricia(128)
+    for prefix, asn in table:
+        trie[_as_ipv6(prefix)] = int(asn)
+    ranges = [prefix_range(prefix) for prefix, _ in table]
+    with engine:
+        for family in families:
+            compare(
+                engine,
+                sampled(ranges, family),
+                lambda address: trie.get(_as_ipv6(str(address))) or None,
+                "network.asn",
+            )
+
+
+def _as_ipv6(text: str) -> str:
+    """An address or prefix for a trie of both families; IPv4 lies apart from all that is IPv6."""
+    if ":" in text:
+        return text
+    address, _, length = text.partition("/")
+    return f"fc00::{address}/{96 + int(length)}" if length else f"fc00::{address}"
+
+
+def test_rir_delegations(shared_data: Path, tmp_path: Path) -> None:
+    pytricia = pytest.importorskip("pytricia", reason="the longest-prefix oracle is pytricia")
+    table = lines(shared_data / "rir" / "rir-countries.csv.gz")
+    rows = [line.split(",") for line in table[1:]]
+    ranges = [prefix_range(prefix) for prefix, _ in rows]
+    assert [sum(each[2] == family for each in ranges) for family in (4, 6)] == [175_195, 67_839]
+    engine, report = compiled(tmp_path, "\n".join(table))
+    assert (report.read, report.rejected.total()) == (len(rows), 0)
+    trie = pytricia.PyTricia(128)
+    for prefix, country in rows:
+        trie[_as_ipv6(prefix)] = country if country in COUNTRIES else None
+    with engine:
+        for family in (4, 6):
+            compare(
+                engine,
+                sampled(ranges, family),
+                lambda address: trie.get(_as_ipv6(str(address))),
+                "location.country_code",
+            )
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("asn-country-ipv4", 116_201),
+        ("asn-country-ipv6-num", 51_776),
+        ("iptoasn-country-ipv4-num", 164_246),
+        ("iptoasn-country-ipv6", 34_202),
+    ],
+)
+def test_country_ranges(shared_data: Path, tmp_path: Path, name: str, rows: int) -> None:
+    table = lines(shared_data / "sapics" / f"{name}.csv.gz")
+    assert len(table) == rows
+    engine, report = compiled(tmp_path, "\n".join(["first,last,country_code", *table]))
+    assert (report.read, report.rejected.total()) == (rows, 0)
+    cells = [line.split(",") for line in table]
+    family = 6 if "ipv6" in name else 4
+    ranges = [(_integer(first), _integer(last), family) for first, last, _ in cells]
+    starts, owners = swept(ranges)
+
+    def country(address: Address) -> str | None:
+        owner = owners[bisect_right(starts, int(address)) - 1]
+        code = "" if owner is None else cells[owner][2]
+        return code if code in COUNTRIES else None
+
+    with engine:
+        compare(engine, sampled(ranges, family), country, "location.country_code")
+
+
+def _integer(text: str) -> int:
+    return int(text) if text.isdecimal() else int(ip_address(text))
+
+
+def swept(ranges: list[Range]) -> tuple[list[int], list[int | None]]:
+    """Starts and the deciding row of each stretch, by a sweep over all ends with a heap."""
+    begins = sorted(range(len(ranges)), key=lambda row: ranges[row][0])
+    starts, at = [0], 0
+    owners: list[int | None] = [None]
+    heap: list[tuple[int, int, int]] = []
+    for bound in sorted({each for first, last, _ in ranges for each in (first, last + 1)}):
+        while at < len(begins) and ranges[begins[at]][0] == bound:
+            first, last, _ = ranges[begins[at]]
+            heapq.heappush(heap, (last - first, -first, -begins[at]))
+            at += 1
+        while heap and ranges[-heap[0][2]][1] < bound:
+            heapq.heappop(heap)
+        starts.append(bound)
+        owners.append(-heap[0][2] if heap else None)
+    return starts, owners

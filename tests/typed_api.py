@@ -1,0 +1,73 @@
+"""The public interface as a type checker sees it; checked by mypy, never run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from pathlib import Path
+from typing import Any, assert_type
+
+import geolookup
+
+Network = IPv4Network | IPv6Network
+
+
+def opening(path: Path) -> None:
+    assert_type(geolookup.open(), geolookup.Engine)
+    assert_type(geolookup.open(path), geolookup.Engine)
+    assert_type(geolookup.open(str(path)), geolookup.Engine)
+    geolookup.open(b"path")  # type: ignore[arg-type]
+    with geolookup.open(path) as engine:
+        assert_type(engine, geolookup.Engine)
+
+
+def looking_up(engine: geolookup.Engine, at: datetime) -> None:
+    assert_type(engine.lookup("8.8.8.8"), dict[str, Any])
+    assert_type(engine.lookup(IPv4Address("8.8.8.8"), at=at), dict[str, Any])
+    assert_type(engine.lookup(IPv6Address("::1"), at=0), dict[str, Any])
+    assert_type(engine.lookup(None, at=0.5), dict[str, Any])
+    assert_type(engine.lookup_json("8.8.8.8", at=at), bytes)
+    assert_type(engine.data("8.8.8.8", at=at), dict[str, Any])
+    assert_type(geolookup.lookup("8.8.8.8", at=at), dict[str, Any])
+    assert_type(geolookup.lookup_json("8.8.8.8"), bytes)
+    engine.lookup("8.8.8.8", at)  # type: ignore[call-arg]
+    engine.lookup()  # type: ignore[call-arg]
+
+
+def walking(engine: geolookup.Engine) -> None:
+    assert_type(engine.network("8.8.8.8"), Network)
+    assert_type(engine.networks(), Iterator[tuple[Network, dict[str, Any]]])
+    assert_type(engine.networks(within="8.0.0.0/8"), Iterator[tuple[Network, dict[str, Any]]])
+    for network, record in engine.networks(IPv4Network("8.0.0.0/8")):
+        assert_type(network, Network)
+        assert_type(record, dict[str, Any])
+
+
+def describing(engine: geolookup.Engine) -> None:
+    metadata = engine.metadata
+    assert_type(metadata.name, str)
+    assert_type(metadata.generation, str)
+    assert_type(metadata.fields, tuple[str, ...])
+    assert_type(metadata.counts, Mapping[str, int])
+    assert_type(metadata.coverage, Mapping[str, Mapping[str, int]])
+    assert_type([source.date for source in metadata.sources], list[str | None])
+    metadata.name = "other"  # type: ignore[misc]
+
+
+def failing(engine: geolookup.Engine) -> int:
+    try:
+        engine.data("10.0.0.1")
+    except geolookup.InvalidAddressError as error:
+        assert_type(error.code, int)
+        return error.code
+    except geolookup.ContractError as error:
+        assert_type(error.message, str)
+        return error.http_status
+    except geolookup.DatasetError as error:
+        assert_type((error.path, error.problem, error.remedy), tuple[str, str, str])
+    except geolookup.GeoLookupError:
+        raise
+    finally:
+        engine.close()
+    return 0
