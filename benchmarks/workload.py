@@ -21,18 +21,26 @@ from geolookup.address import MAX, canonical, embedded_ipv4
 from geolookup.special import is_private
 
 I64 = NDArray[np.int64]
-Chooser = Callable[[np.random.Generator, int, int], I64]
+Chooser = Callable[[np.random.Generator, int, int, float], I64]
 SEED = 1
+#: Of Zipf's law: the chance of rank r is about 1 / r ** EXPONENT.
+EXPONENT = 1.0
 _ATTEMPTS = 1000
 
 
-def _uniform(rng: np.random.Generator, intervals: int, count: int) -> I64:
+def _uniform(rng: np.random.Generator, intervals: int, count: int, _exponent: float) -> I64:
     return rng.integers(0, intervals, count)
 
 
-def _zipf(rng: np.random.Generator, intervals: int, count: int) -> I64:
-    """Draw by Zipf's law with exponent 1: rank r with chance log((r + 1) / r), about 1 / r."""
-    rank = np.minimum((intervals + 1.0) ** rng.random(count), intervals).astype(np.int64) - 1
+def _zipf(rng: np.random.Generator, intervals: int, count: int, exponent: float) -> I64:
+    """Draw by Zipf's law; with exponent 1, rank r has the chance log((r + 1) / r)."""
+    drawn = rng.random(count)
+    if exponent == 1:
+        reached = (intervals + 1.0) ** drawn
+    else:  # the inverse of the integral of x ** -exponent, from 1 to intervals + 1
+        power = 1 - exponent
+        reached = (((intervals + 1.0) ** power - 1) * drawn + 1) ** (1 / power)
+    rank = np.minimum(reached, intervals).astype(np.int64) - 1
     # Popular intervals lie anywhere in the address space.
     return rng.permutation(intervals)[rank]
 
@@ -55,19 +63,35 @@ class Intervals:
         return self.starts[number], end - 1
 
 
+def arrow(path: Path) -> pa.Table:
+    """Read a file of a dataset."""
+    with pa.memory_map(str(path)) as source:
+        return pa.ipc.open_file(source).read_all()
+
+
+def table(dataset: Path, family: int) -> pa.Table:
+    """Read the interval table of a family."""
+    return arrow(dataset / (fmt.IPV4 if family == 4 else fmt.IPV6))
+
+
 def read(dataset: Path, family: int) -> Intervals:
     """Read the intervals of a dataset."""
-    with pa.memory_map(str(dataset / (fmt.IPV4 if family == 4 else fmt.IPV6))) as source:
-        table = pa.ipc.open_file(source).read_all()
-    known = (table["location"].to_numpy() > 0) | (table["network"].to_numpy() > 0)
+    rows = table(dataset, family)
+    known = (rows["location"].to_numpy() > 0) | (rows["network"].to_numpy() > 0)
     if family == 4:
-        return Intervals(4, table["start"].to_pylist(), known)
-    halves = zip(table["start_high"].to_pylist(), table["start_low"].to_pylist(), strict=True)
+        return Intervals(4, rows["start"].to_pylist(), known)
+    halves = zip(rows["start_high"].to_pylist(), rows["start_low"].to_pylist(), strict=True)
     return Intervals(6, [high << 64 | low for high, low in halves], known)
 
 
 def addresses(
-    intervals: Intervals, distribution: str, count: int, *, hit: bool, seed: int = SEED
+    intervals: Intervals,
+    distribution: str,
+    count: int,
+    *,
+    hit: bool,
+    exponent: float = EXPONENT,
+    seed: int = SEED,
 ) -> list[str]:
     """Return ``count`` address texts; the same arguments give the same."""
     rng, inside = np.random.default_rng(seed), random.Random(seed)
@@ -76,7 +100,7 @@ def addresses(
         usable = np.array(
             [at for at in usable.tolist() if _find(intervals, at, inside) is not None]
         )
-    drawn = usable[DISTRIBUTIONS[distribution](rng, len(usable), count)]
+    drawn = usable[DISTRIBUTIONS[distribution](rng, len(usable), count, exponent)]
     return [
         canonical(intervals.family, _public(intervals, number, inside)) for number in drawn.tolist()
     ]

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from builder.factorize import factorize
+from builder.pool import Tuples
 from builder.values import Known
 
 Codes = NDArray[np.int32]
@@ -26,23 +27,28 @@ class Located:
 
     country: Codes
     zone: Codes
-    table: pa.Table
+    tuples: Tuples
     countries: list[tuple[str | None, str | None]]  # (country_code, continent_code) by row
     zones: list[str | None]
 
+    def take(self, rows: NDArray[np.int64]) -> Located:
+        """Return the tuples at ``rows``; the tables stay as they are."""
+        taken = self.country[rows], self.zone[rows], self.tuples.take(rows)
+        return Located(*taken, self.countries, self.zones)
 
-def enrich(table: pa.Table, known: Known) -> Located:
+
+def enrich(tuples: Tuples, known: Known) -> Located:
     """Resolve country and zone of every tuple of the location layer."""
     codes = list(known.countries)
-    country = pc.index_in(table["country_code"].combine_chunks(), pa.array(codes, pa.string()))
-    stated = table["continent_code"].combine_chunks()
+    names = tuples.values("country_code")
+    country = pc.index_in(names, pa.array(codes, pa.string()))
     usual = pa.array([known.countries[code].continent_code for code in codes], pa.string())
-    continent = pc.coalesce(stated, usual.take(country))
+    continent = pc.coalesce(tuples.values("continent_code"), usual.take(country))
     single = pa.array([known.countries[code].time_zone for code in codes], pa.string())
-    zone = pc.coalesce(table["time_zone"].combine_chunks(), single.take(country))
-    pairs, country_rows = _pairs(table["country_code"].combine_chunks(), continent)
+    zone = pc.coalesce(tuples.values("time_zone"), single.take(country))
+    pairs, country_rows = _pairs(names, continent)
     zones, zone_rows = _numbered(zone)
-    return Located(country_rows, zone_rows, table, pairs, zones)
+    return Located(country_rows, zone_rows, tuples, pairs, zones)
 
 
 def _numbered(values: pa.Array) -> tuple[list[str | None], Codes]:

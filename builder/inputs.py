@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -106,25 +107,16 @@ def _zstandard(path: Path, _suffixes: tuple[str, ...]) -> list[Member]:
 
 
 def _zip(path: Path, suffixes: tuple[str, ...]) -> list[Member]:
-    with zipfile.ZipFile(path) as archive:
-        names = sorted(
-            info.filename
-            for info in archive.infolist()
-            if info.filename.lower().endswith(suffixes) and not info.is_dir()
-        )
-    if not names:
+    # Shared by its members, for its directory is read as a whole; closed with the last of them.
+    archive = zipfile.ZipFile(path)
+    found = sorted(
+        (info for info in archive.infolist() if info.filename.lower().endswith(suffixes)),
+        key=lambda info: info.filename,
+    )
+    if not found:
         listed = " or ".join(suffixes)
         raise BuildError(path, f"no {listed} file in the archive", remedy="name another file")
-    return [Member(f"{path}!{name}", _zip_opener(path, name)) for name in names]
-
-
-def _zip_opener(path: Path, name: str) -> Opener:
-    @contextmanager
-    def opener() -> Iterator[IO[bytes]]:
-        with zipfile.ZipFile(path) as archive, archive.open(name) as stream:
-            yield stream
-
-    return opener
+    return [Member(f"{path}!{info.filename}", partial(archive.open, info)) for info in found]
 
 
 _OPENERS: dict[str, Callable[[Path, tuple[str, ...]], list[Member]]] = {

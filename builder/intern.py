@@ -21,8 +21,9 @@ from builder.flatten import changes
 from builder.layers import Layered
 from builder.points import Points
 from builder.pool import NOTHING, Codes, LayerPool
-from builder.schema import NETWORK_LAYERS
+from builder.schema import LAYERS, NETWORK_LAYERS
 from builder.values import Known
+from geolookup.format import PLACE_MEMBERS
 
 I64 = NDArray[np.int64]
 
@@ -64,45 +65,28 @@ def _locations(
     merged: Mapping[int, Layered], pool: LayerPool, known: Known
 ) -> tuple[Codes, Located]:
     used, numbers = _used(merged, "location")
-    located = enrich(_take(pool.table(), used), known)
-    columns = [located.country, located.zone, *_codes(located.table, _OWN_COLUMNS)]
+    located = enrich(pool.tuples().take(used), known)
+    columns = [located.country, located.zone, *located.tuples.codes(*PLACE_MEMBERS)]
     rows, first = _rows_by_appearance(columns, numbers)
-    return rows[numbers], Located(
-        located.country[first],
-        located.zone[first],
-        _take(located.table, first),
-        located.countries,
-        located.zones,
-    )
-
-
-#: What a location has of its own, beside country and zone.
-_OWN_COLUMNS = (
-    "region_code",
-    "region_name",
-    "city_name",
-    "postal_code",
-    "latitude",
-    "longitude",
-    "weather_code",
-)
+    return rows[numbers], located.take(first)
 
 
 def _networks(
     merged: Mapping[int, Layered], pools: Mapping[str, LayerPool]
 ) -> tuple[Codes, pa.Table]:
-    tables, codes = {}, []
+    tuples, codes = {}, []
     for layer in NETWORK_LAYERS:
         used, numbers = _used(merged, layer)
-        table = _take(pools[layer].table(), used)
-        same, first = factorize(_codes(table, table.column_names))
-        tables[layer] = _take(table, first)
+        taken = pools[layer].tuples().take(used)
+        same, first = factorize(taken.codes())
+        tuples[layer] = taken.take(first)
         codes.append(same[numbers])
-    combined, first = factorize([np.append(NOTHING, each) for each in codes])
+    # A row before all others, which is that of nothing known.
+    combined, first = factorize([np.append(np.int32(NOTHING), each) for each in codes])
     columns = {}
-    for layer, each in zip(NETWORK_LAYERS, codes, strict=True):
-        taken = _take(tables[layer], np.append(NOTHING, each)[first])
-        columns.update({name: taken[name] for name in taken.column_names})
+    for (layer, each), numbers in zip(tuples.items(), codes, strict=True):
+        taken = each.take(np.append(np.int32(NOTHING), numbers)[first])
+        columns.update({name: taken.values(name) for name in LAYERS[layer]})
     return combined[1:], pa.table(columns)
 
 
@@ -116,7 +100,7 @@ def _used(merged: Mapping[int, Layered], layer: str) -> tuple[I64, Codes]:
     return np.flatnonzero(flags), place[numbers]
 
 
-def _rows_by_appearance(columns: list[NDArray[np.generic]], numbers: Codes) -> tuple[Codes, I64]:
+def _rows_by_appearance(columns: list[Codes], numbers: Codes) -> tuple[Codes, I64]:
     """Number distinct tuples as ``numbers`` (indices of them) first meet each; 0 stays 0."""
     same, first = factorize(columns)
     met, _ = factorize([same[np.append(NOTHING, numbers)]])
@@ -125,17 +109,3 @@ def _rows_by_appearance(columns: list[NDArray[np.generic]], numbers: Codes) -> t
     order = np.empty(len(first), np.int64)
     order[by_tuple] = first
     return by_tuple[same], order
-
-
-def _codes(table: pa.Table, names: list[str] | tuple[str, ...]) -> list[NDArray[np.generic]]:
-    return [_code(table[name].combine_chunks()) for name in names]
-
-
-def _code(column: pa.Array) -> NDArray[np.generic]:
-    """Return integers that are equal where the values are; null has one of its own."""
-    encoded = column.dictionary_encode(null_encoding="encode")
-    return np.asarray(encoded.indices.to_numpy(zero_copy_only=False))
-
-
-def _take(table: pa.Table, rows: NDArray[np.integer]) -> pa.Table:
-    return table.take(pa.array(rows)).combine_chunks()

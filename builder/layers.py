@@ -44,6 +44,10 @@ def of_source(intervals: Intervals, numbers: dict[str, Codes]) -> Layered:
 
 def underlay(base: Layered, below: Layered) -> Layered:
     """Fill what ``base`` does not know, layer by layer, from ``below``."""
+    if len(base.starts) == 1 and not any(each[0] for each in base.numbers.values()):
+        blank = np.zeros(len(below.starts), np.int32)
+        numbers = {layer: below.numbers.get(layer, blank) for layer in base.numbers}
+        return _coalesce(Layered(below.starts, numbers))
     starts, of_base, of_below = merge_starts(base.starts, below.starts)
     numbers = {}
     for layer, known in base.numbers.items():
@@ -69,16 +73,18 @@ def hide(intervals: Intervals, ranges: tuple[tuple[int, int], ...]) -> Intervals
 def merge_starts(one: Points, other: Points) -> tuple[Points, I64, I64]:
     """Return the union of two sets of starts, and for each the interval of either it lies in.
 
-    Both begin with address 0.
+    Both are sorted, distinct, and begin with address 0.
     """
-    both = concat([one, other])
-    order = both.order()
-    from_one = order < len(one)
-    of_one, of_other = np.cumsum(from_one) - 1, np.cumsum(~from_one) - 1
-    ordered = both[order]
-    # Of two equal starts the later has passed both.
-    last_of_equal = np.concatenate([~ordered[1:].equals(ordered[:-1]), [True]])
-    return ordered[last_of_equal], of_one[last_of_equal], of_other[last_of_equal]
+    before = one.search(other)  # at least 1, for one begins with 0
+    fresh = ~one[before - 1].equals(other)
+    place = before + np.cumsum(fresh) - 1  # of other's starts, in the union
+    from_other = np.zeros(len(one) + int(fresh.sum()), bool)
+    from_other[place] = True
+    of_other = np.cumsum(from_other) - 1
+    from_other[place[~fresh]] = False
+    of_one = np.cumsum(~from_other) - 1
+    chosen = np.where(from_other, len(one) + of_other, of_one)
+    return concat([one, other])[chosen], of_one, of_other
 
 
 def _coalesce(layered: Layered) -> Layered:

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from builder.intern import FamilyIntervals, Interned
-from builder.points import Bools, concat
+from builder.points import Bools, Points, concat
 from builder.recipe import Recipe
 from builder.reference.credits import CREDITS
 from builder.schema import LAYERS
@@ -71,28 +71,26 @@ def _fields(tables: Mapping[str, pa.Table]) -> list[str]:
 
 
 def _coverage(interned: Interned) -> dict[str, dict[str, int]]:
-    located = np.arange(len(interned.located.country)) > 0
-    known = {"location": located}
+    known = {"location": np.arange(len(interned.located.country)) > 0}
     for layer, fields in LAYERS.items():
         if layer != "location":
             columns = [interned.networks[name].is_valid() for name in fields]
             known[layer] = np.any([column.to_numpy() for column in columns], axis=0)
-    return {
-        layer: {
-            f"ipv{number}": _addresses(
-                family, rows[family.location if layer == "location" else family.network]
-            )
-            for number, family in interned.families.items()
-        }
-        for layer, rows in known.items()
-    }
+    sizes = {number: _sizes_less_one(family) for number, family in interned.families.items()}
+    coverage: dict[str, dict[str, int]] = {layer: {} for layer in known}
+    for layer, rows in known.items():
+        for number, family in interned.families.items():
+            chosen = rows[family.location if layer == "location" else family.network]
+            addresses = sizes[number][chosen].total() + int(chosen.sum())
+            coverage[layer][f"ipv{number}"] = addresses
+    return coverage
 
 
-def _addresses(family: FamilyIntervals, chosen: Bools) -> int:
+def _sizes_less_one(family: FamilyIntervals) -> Points:
+    """Return each interval's last address minus its first, which fits where a size might not."""
     starts = family.starts
-    end = type(starts).of(starts.family, [starts.maximum])
-    lasts = concat([starts[1:].predecessor(), end])
-    return lasts[chosen].minus(starts[chosen]).total() + int(chosen.sum())
+    end = Points.of(starts.family, [starts.maximum])
+    return concat([starts[1:].predecessor(), end]).minus(starts)
 
 
 def generation(manifest: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> str:
@@ -100,34 +98,46 @@ def generation(manifest: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> s
     digest = hashlib.sha256(fmt.canonical(manifest))
     for name in sorted(tables):
         for column in tables[name].column_names:
-            values = _logical_type(tables[name][column].combine_chunks())
-            digest.update(f"{name}/{column}:{values.type}:{len(values)}\n".encode())
-            for buffer in _logical_buffers(values):
+            values = _decoded(tables[name][column].combine_chunks())
+            kind, buffers = _text(values) if _is_text(values) else _numbers(values)
+            digest.update(f"{name}/{column}:{kind}:{len(values)}\n".encode())
+            digest.update(np.packbits(_valid(values)).tobytes())
+            for buffer in buffers:
                 digest.update(buffer)
     return digest.hexdigest()
 
 
-def _logical_type(values: pa.Array) -> pa.Array:
+def _decoded(values: pa.Array) -> pa.Array:
     """Decode dictionaries, and write lists as text, so that only values count."""
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
-    if pa.types.is_list(values.type):
-        return pc.binary_join(values, ",")
-    return values.cast(pa.large_string()) if pa.types.is_string(values.type) else values
+    return pc.binary_join(values, ",") if pa.types.is_list(values.type) else values
 
 
-def _logical_buffers(values: pa.Array) -> list[Any]:
-    valid = np.packbits(np.asarray(values.is_valid().to_numpy(zero_copy_only=False), bool))
-    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
-        values = values.cast(pa.large_string()).fill_null("")
-        _, offsets, data = values.buffers()
-        bounds = np.frombuffer(offsets, np.int64)[values.offset :][: len(values) + 1]
-        text = memoryview(data or b"")[bounds[0] : bounds[-1]]
-        return [valid, np.diff(bounds).astype("<i8"), text]
+def _is_text(values: pa.Array) -> bool:
+    return bool(pa.types.is_string(values.type) or pa.types.is_large_string(values.type))
+
+
+def _valid(values: pa.Array) -> Bools:
+    return np.asarray(values.is_valid().to_numpy(zero_copy_only=False), bool)
+
+
+def _text(values: pa.Array) -> tuple[str, list[Any]]:
+    """Return lengths as little-endian 64-bit integers, and all letters."""
+    values = values.cast(pa.large_string()).fill_null("")
+    _, offsets, data = values.buffers()
+    bounds = np.frombuffer(offsets, np.int64)[values.offset :][: len(values) + 1]
+    letters = memoryview(data or b"")[bounds[0] : bounds[-1]]
+    return "text", [np.diff(bounds).astype("<i8"), letters]
+
+
+def _numbers(values: pa.Array) -> tuple[str, list[Any]]:
+    """Return the values as numpy lays them out, little-endian; null is 0."""
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.uint8())
     plain = values.fill_null(0).to_numpy(zero_copy_only=False)
-    return [valid, np.ascontiguousarray(plain.astype(plain.dtype.newbyteorder("<")))]
+    little = plain.astype(plain.dtype.newbyteorder("<"))
+    return str(little.dtype), [np.ascontiguousarray(little)]
 
 
 def describe(path: Path) -> dict[str, Any]:

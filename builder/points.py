@@ -104,15 +104,17 @@ class Points:
 
     def search(self, values: Points) -> I64:
         """Return, for each value, how many of these sorted points are <= it."""
-        if self.high is None:
+        if self.high is None or values.high is None:
             return np.searchsorted(self.low, values.low, side="right")
-        both = concat([self, values])
-        order = both.order()
-        from_self = order < len(self)
-        passed = np.cumsum(from_self)
-        result = np.empty(len(values), np.int64)
-        result[order[~from_self] - len(self)] = passed[~from_self]
-        return result
+        begin = np.searchsorted(self.high, values.high, side="left")
+        end = np.searchsorted(self.high, values.high, side="right")
+        # Among points of one high half the low halves decide: bisect all rows at once.
+        while len(rows := np.flatnonzero(begin < end)):
+            middle = (begin[rows] + end[rows]) >> 1
+            passed = self.low[middle] <= values.low[rows]
+            begin[rows] = np.where(passed, middle + 1, begin[rows])
+            end[rows] = np.where(passed, end[rows], middle)
+        return begin
 
     def total(self) -> int:
         """Return the exact sum, as a Python integer."""

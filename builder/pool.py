@@ -34,13 +34,35 @@ class Column:
     values: pa.Array
 
 
+@dataclass(frozen=True, slots=True)
+class Tuples:
+    """Value tuples of one layer: per field a code a tuple (-1 for null) into distinct values."""
+
+    fields: Mapping[str, Column]
+
+    def take(self, rows: NDArray[np.integer]) -> Tuples:
+        """Return the tuples at ``rows``."""
+        return Tuples(
+            {name: Column(each.codes[rows], each.values) for name, each in self.fields.items()}
+        )
+
+    def codes(self, *names: str) -> list[Codes]:
+        """Return the codes of the named fields, of all by default."""
+        return [self.fields[name].codes for name in names or self.fields]
+
+    def values(self, name: str) -> pa.Array:
+        """Return a field's value in each tuple."""
+        column = self.fields[name]
+        return column.values.take(pa.array(column.codes, mask=column.codes < 0))
+
+
 @dataclass(slots=True)
 class LayerPool:
     """Value tuples of one layer; number 0 means that nothing is known."""
 
     layer: str
     size: int = 1
-    parts: list[pa.Table] = field(default_factory=list)
+    parts: dict[str, list[Column]] = field(default_factory=dict)
 
     def add(self, columns: Mapping[str, Column], blank: Bools) -> Codes:
         """Return a number for each row; rows that are ``blank`` or all null get NOTHING."""
@@ -53,20 +75,39 @@ class LayerPool:
             codes, first = factorize([column.codes[rows] for column in columns.values()])
             numbers[rows] = codes + np.int32(self.size)
             self.size += len(first)
-            self.parts.append(self._tuples(columns, rows[first]))
+            self._keep(columns, rows[first])
         return numbers
 
-    def _tuples(self, columns: Mapping[str, Column], rows: NDArray[np.int64]) -> pa.Table:
-        taken = {}
+    def _keep(self, columns: Mapping[str, Column], rows: NDArray[np.int64]) -> None:
         for name in LAYERS[self.layer]:
             if name in columns:
-                codes = columns[name].codes[rows]
-                taken[name] = columns[name].values.take(pa.array(codes, mask=codes < 0))
+                part = Column(columns[name].codes[rows], columns[name].values)
             else:
-                taken[name] = pa.nulls(len(rows), value_type(name))
-        return pa.table(taken)
+                part = _nulls(len(rows), name)
+            self.parts.setdefault(name, []).append(part)
 
-    def table(self) -> pa.Table:
-        """Return every tuple, row i being number i; row 0 is all null."""
-        nothing = {name: pa.nulls(1, value_type(name)) for name in LAYERS[self.layer]}
-        return pa.concat_tables([pa.table(nothing), *self.parts]).combine_chunks()
+    def tuples(self) -> Tuples:
+        """Return every tuple, the one at i being number i; number 0 is all null."""
+        return Tuples(
+            {
+                name: _joined([_nulls(1, name), *self.parts.get(name, [])])
+                for name in LAYERS[self.layer]
+            }
+        )
+
+
+def _nulls(size: int, name: str) -> Column:
+    return Column(np.full(size, -1, np.int32), pa.nulls(0, value_type(name)))
+
+
+def _joined(parts: list[Column]) -> Column:
+    """Join columns whose values may repeat, in one part and between parts."""
+    encoded = pa.concat_arrays([part.values for part in parts]).dictionary_encode()
+    # One more entry, so that the code -1 stays what it is.
+    renumbered = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    codes, begin = [], 0
+    for part in parts:
+        of_part = np.append(renumbered[begin : begin + len(part.values)], -1).astype(np.int32)
+        codes.append(of_part[part.codes])
+        begin += len(part.values)
+    return Column(np.concatenate(codes), encoded.dictionary)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from builder.points import I64, U64, Bools, Points
-from geolookup.columns import Addresses, byte_columns, parse, parse_integers, shift_left
+from geolookup.columns import Addresses, byte_columns, parse, parse_integers
 
 REASONS = (
     "",
@@ -104,9 +104,12 @@ def _prefix_lengths(text: _Text, slash: I64) -> tuple[I64, Bools]:
 
 def _host_mask(bits: I64) -> tuple[U64, U64]:
     """Return the 128-bit mask of the given number of low bits."""
-    ones = np.full(len(bits), ~np.uint64(0))
-    high, low = shift_left(ones, ones, bits)
-    return ~high, ~low
+    return _MASK_HIGH[bits], _MASK_LOW[bits]
+
+
+_MASKS = [(1 << bits) - 1 for bits in range(129)]
+_MASK_HIGH = np.array([mask >> 64 for mask in _MASKS], np.uint64)
+_MASK_LOW = np.array([mask & (1 << 64) - 1 for mask in _MASKS], np.uint64)
 
 
 def from_pairs(first: pa.Array, last: pa.Array, family: int | None = None) -> ParsedRanges:

@@ -46,12 +46,12 @@ class _OfMember:
 class Rejects:
     """The rejected rows of one source."""
 
-    members: dict[str, _OfMember] = field(default_factory=dict)
+    members: dict[int, _OfMember] = field(default_factory=dict)
 
     def add(self, batch: Batch) -> None:
         """Take note of a batch's rows without a family."""
-        label = batch.numbers.member.label
-        of_member = self.members.setdefault(label, _OfMember(batch.numbers))
+        # Not by label: an archive may hold two members of one name.
+        of_member = self.members.setdefault(id(batch.numbers), _OfMember(batch.numbers))
         rows = np.flatnonzero(batch.ranges.family == 0)
         of_member.records.append(rows + batch.start)
         of_member.reasons.append(batch.ranges.reason[rows].astype(np.int64))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -47,8 +48,9 @@ class FamilyRows:
     def add(self, first: Points, last: Points, position: I64, numbers: dict[str, Codes]) -> None:
         """Take rows; a layer that this or an earlier file lacks is unknown in its rows."""
         for layer in numbers:
-            before = (np.full(len(each), NOTHING, np.int32) for each in self.position)
-            self.numbers.setdefault(layer, list(before))
+            if layer not in self.numbers:
+                before = sum(map(len, self.position))
+                self.numbers[layer] = [np.full(before, NOTHING, np.int32)]
         self.first.append(first)
         self.last.append(last)
         self.position.append(position)
@@ -101,7 +103,7 @@ class SourceRows:
 
     def duplicates(self) -> int:
         """Return how many rows state the range of a later one; IPv4-mapped is IPv4."""
-        ipv4, ipv6 = (self._families[family].gathered().ranges for family in (4, 6))
+        ipv4, ipv6 = (self._gathered[family].ranges for family in (4, 6))
         if not len(_into_mapped(ipv6)):
             return duplicates(ipv4) + duplicates(ipv6)
         first = concat([_as_mapped(ipv4.first), ipv6.first])
@@ -109,8 +111,13 @@ class SourceRows:
 
     def of_family(self, family: int) -> Gathered:
         """Return the rows of a family; IPv4 with what was folded in from IPv6."""
-        rows = self._families[family].gathered()
-        return rows if family == 6 else _folded_in(rows, self._families[6].gathered(), self._report)
+        rows = self._gathered[family]
+        return rows if family == 6 else _folded_in(rows, self._gathered[6], self._report)
+
+    @cached_property
+    def _gathered(self) -> dict[int, Gathered]:
+        """All rows by family; the batches they came in are let go."""
+        return {family: self._families.pop(family).gathered() for family in (4, 6)}
 
 
 def _folded_in(ipv4: Gathered, ipv6: Gathered, report: SourceReport) -> Gathered:

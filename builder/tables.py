@@ -63,7 +63,7 @@ def jump_table(starts: NDArray[np.uint64]) -> NDArray[np.uint32]:
 
 def _location(interned: Interned) -> pa.Table:
     located = interned.located
-    own = {name: located.table[name].combine_chunks() for name in fmt.PLACE_MEMBERS}
+    own = {name: located.tuples.values(name) for name in fmt.PLACE_MEMBERS}
     return pa.table(
         {
             "country": located.country.astype(np.uint16),

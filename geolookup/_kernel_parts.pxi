@@ -187,7 +187,7 @@ cdef class _Country:
     def __cinit__(self, list texts):
         self.head = envelope.country_json(texts)
         self.currency_json = envelope.currency_json(texts)
-        self.location = envelope.location(texts, [b"null"] * len(fmt.PLACE_MEMBERS))
+        self.location = envelope.country(texts)
         self.currency = envelope.currency(texts)
         self.languages = self.location[_LANGUAGES]
         self.neighbors = self.location[_NEIGHBORS]

@@ -29,26 +29,45 @@ from geolookup.special import classes, is_private
 
 _LOW = (1 << 64) - 1
 _IPV4_CLASSES = classes(4)
-#: Entries of each cache. A rendered row takes about 1 kB, so that each stays below 4 MB.
-_CACHED = 4096
+#: Entries of each half of a cache. A rendered row takes about 1 kB.
+_CACHED = 8192
 _V = TypeVar("_V")
 
 
 class _Recent(dict[int, _V], Generic[_V]):
-    """Values made on demand and kept; forgotten all at once when there are too many."""
+    """Values made on demand and kept while they are asked for.
 
-    __slots__ = ("_make",)
+    Two generations: what was not asked for while one filled up is forgotten.
+    """
+
+    __slots__ = ("_make", "_older")
 
     def __init__(self, make: Callable[[int], _V]) -> None:
         super().__init__()
         self._make = make
+        self._older: dict[int, _V] = {}
 
     def __missing__(self, row: int) -> _V:
-        value = self._make(row)
+        value = self._older.get(row)
+        if value is None:
+            value = self._make(row)
         if len(self) >= _CACHED:
+            self._older = self.copy()
             self.clear()
         self[row] = value
         return value
+
+
+class _Country:
+    """A row of the country table: JSON pieces, and templates of location and currency."""
+
+    __slots__ = ("currency", "currency_json", "head", "location")
+
+    def __init__(self, texts: list[bytes]) -> None:
+        self.head = envelope.country_json(texts)
+        self.currency_json = envelope.currency_json(texts)
+        self.location = envelope.country(texts)
+        self.currency = envelope.currency(texts)
 
 
 class State:
@@ -61,6 +80,7 @@ class State:
         self.ipv4_locations = dataset.ipv4_locations
         self.ipv4_networks = dataset.ipv4_networks
         self.zones = dataset.zones()
+        self.countries = _Recent(self._country)
         self.locations_json = _Recent(self._location_json)
         self.networks_json = _Recent(self._network_json)
         self.locations = _Recent(self._location)
@@ -99,23 +119,21 @@ class State:
             "network": self.networks[network_row].copy(),
         }
 
-    def _texts(self, row: int) -> tuple[list[bytes], list[bytes], int]:
-        """Return the JSON texts of a location's country and of its own, and its zone."""
-        dataset = self.dataset
-        country = dataset.countries[dataset.location_countries[row]]
-        return (
-            country.split(b"\n"),
-            dataset.locations[row].split(b"\n"),
-            dataset.location_zones[row],
-        )
+    def _country(self, row: int) -> _Country:
+        return _Country(self.dataset.countries[row].split(b"\n"))
 
     def _location_json(self, row: int) -> tuple[bytes, int, bytes]:
-        country, place, zone = self._texts(row)
-        return envelope.location_json(country, place), zone, envelope.currency_json(country)
+        dataset = self.dataset
+        country = self.countries[dataset.location_countries[row]]
+        place = envelope.place_json(dataset.locations[row].split(b"\n"))
+        return country.head + place, dataset.location_zones[row], country.currency_json
 
     def _location(self, row: int) -> tuple[Object, int, Object]:
-        country, place, zone = self._texts(row)
-        return envelope.location(country, place), zone, envelope.currency(country)
+        dataset = self.dataset
+        country = self.countries[dataset.location_countries[row]]
+        location = country.location.copy()
+        location.update(envelope.place(dataset.locations[row].split(b"\n")))
+        return location, dataset.location_zones[row], country.currency
 
     def _network_json(self, row: int) -> bytes:
         return envelope.network_json(self._network_texts(row)) + envelope.TAIL

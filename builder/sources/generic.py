@@ -22,7 +22,7 @@ from builder.schema import FIELDS
 from builder.sources.damage import QuoteCount, arrow_failure, check_quotes
 from builder.sources.reader import Batch, Format, RowNumbers, SourceTable
 
-BLOCK_BYTES = 32 << 20
+BLOCK_BYTES = 16 << 20
 _LONGEST_HEADER = 1 << 16  # characters; the standard reader stops at twice as many
 _RANGE_COLUMNS = (("network",), ("first", "last"))
 _ENCODED = pa.dictionary(pa.int32(), pa.string())

@@ -80,6 +80,7 @@ def test_the_manifest_says_where_each_buffer_lies(dataset: Path, name: str) -> N
                 continue
             offset, size = place
             assert offset % 8 == 0
+            assert 0 <= offset <= len(content) - size
             assert content[offset : offset + size] == buffer.to_pybytes()
 
 

@@ -31,12 +31,17 @@ def zipped(
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", method) as archive:
         for name, text in content.items():
-            archive.writestr(name, text)
+            info = zipfile.ZipInfo(name, (2026, 11, 20, 0, 0, 0))
+            archive.writestr(info, text, method)
     data = bytearray(stream.getvalue())
     if encrypted:  # the flag in both headers; Python writes no encrypted archives
         data[6] |= 1
         data[data.rindex(b"PK\x01\x02") + 8] |= 1
     return bytes(data)
+
+
+def gzipped(text: str) -> bytes:
+    return gzip.compress(text.encode(), mtime=0)
 
 
 def zstd(text: str) -> bytes:
@@ -46,9 +51,9 @@ def zstd(text: str) -> bytes:
 CONTAINERS = {
     "a.csv": ROWS.encode(),
     "a.txt": ROWS.encode(),
-    "a.csv.gz": gzip.compress(ROWS.encode()),
-    "two.csv.gz": gzip.compress(ROWS[:20].encode()) + gzip.compress(ROWS[20:].encode()),
-    "a.csv.GZ": gzip.compress(ROWS.encode()),
+    "a.csv.gz": gzipped(ROWS),
+    "two.csv.gz": gzipped(ROWS[:20]) + gzipped(ROWS[20:]),
+    "a.csv.GZ": gzipped(ROWS),
     "a.csv.zst": zstd(ROWS),
     "two.csv.zst": zstd(ROWS[:20]) + zstd(ROWS[20:]),
     "a.zip": zipped({"folder/a.CSV": ROWS, "README.txt": "no rows"}),
@@ -90,6 +95,21 @@ def test_members_of_an_archive_by_name(build: Build) -> None:
     assert isps(output, "8.8.8.8") == ["b.csv"]
 
 
+def test_two_members_of_one_name_are_two(build: Build, tmp_path: Path) -> None:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("a.csv", ROWS + "nowhere,x\n")
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr("a.csv", HEADER + "\nelsewhere,y\n8.8.10.0/24,three\n")
+    output, report = build(
+        {"a.zip": stream.getvalue()}, recipe('path = "a.zip"'), rejects=tmp_path / "r.csv"
+    )
+    assert (report.sources[0].read, report.sources[0].rejected.total()) == (5, 2)
+    assert isps(output, "8.8.8.1", "8.8.10.1") == ["one", "three"]
+    lines = (tmp_path / "r.csv").read_text(encoding="utf-8").splitlines()[1:]
+    assert [line.split(",")[1] for line in lines] == ["4", "3"]
+
+
 @pytest.mark.parametrize("name", ["a[1].csv", "b*.csv", "c?.csv"])
 def test_a_file_whose_name_looks_like_a_glob(build: Build, name: str) -> None:
     files: dict[str, str | bytes] = {name: ROWS, "a1.csv": HEADER, "bb.csv": HEADER}
@@ -123,7 +143,7 @@ FAILURES = [
 ]
 
 
-@pytest.mark.parametrize(("path", "content", "text"), FAILURES)
+@pytest.mark.parametrize(("path", "content", "text"), FAILURES, ids=range(len(FAILURES)))
 def test_what_cannot_be_read(tmp_path: Path, path: str, content: bytes, text: str) -> None:
     name = path if path in ("a.csv", "a.gz", "a.zst", "a.zip") else "a.csv"
     error = fails(tmp_path, {name: content}, recipe(f'path = "{path}"'))
