@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import click
 
-from benchmarks import build, generate, single
+from benchmarks import build, generate, peers, single, target
 
 #: A benchmark is added by writing a module with a ``command`` and naming it here.
 COMMANDS: dict[str, click.Command] = {
     "build": build.command,
     "generate": generate.command,
+    "peers": peers.command,
     "single": single.command,
+    "target": target.command,
 }
 
 main = click.Group(name="benchmarks", commands=COMMANDS, help="Measure geolookup.")

@@ -15,7 +15,7 @@ from geolookup.dataset import Dataset
 from geolookup.kernel_python import Kernel
 
 if TYPE_CHECKING:
-    from benchmarks.peers_contenders import Answers, Files, Opened
+    from benchmarks.peers_libraries import Answers, Files, Opened
 
 Parts = tuple[str, str, dict[str, Any], Any, Any, dict[str, Any], dict[str, Any], dict[str, Any]]
 

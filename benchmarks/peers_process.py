@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import subprocess
 import sys
@@ -11,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import cache
-from benchmarks.peers_contenders import Contender, Files
+from benchmarks.peers_contenders import Contender
+from benchmarks.peers_libraries import Files
 
 Rounds = dict[str, list[float]]
 
@@ -34,14 +36,18 @@ class Process:
         self.rounds: Rounds = {}
 
     def ask(self, **command: object) -> Any:
-        """Send a command and wait for the answer."""
-        assert self._child.stdin is not None
-        print(json.dumps(command), file=self._child.stdin, flush=True)
-        return self._answer()
+        """Send a command and wait for the answer; who cannot take part never does."""
+        if "refused" in self.facts:
+            return self.facts
+        with contextlib.suppress(BrokenPipeError):  # the answer says so
+            print(json.dumps(command), file=self._child.stdin, flush=True)
+        answer = self._answer()
+        if "refused" in answer:
+            self.facts = answer
+        return answer
 
     def _answer(self) -> Any:
-        assert self._child.stdout is not None
-        line = self._child.stdout.readline()
+        line = self._child.stdout.readline() if self._child.stdout else ""
         if line:
             return json.loads(line)
         return {"refused": f"its process ended with status {self._child.wait()}"}
@@ -52,14 +58,12 @@ class Process:
 
 
 @contextlib.contextmanager
-def running(
-    contenders: Sequence[Contender], files: Files, first: Path
-) -> Iterator[list[Process]]:
+def running(contenders: Sequence[Contender], files: Files, first: Path) -> Iterator[list[Process]]:
     """Start the contenders one after the other, and end them all."""
     processes: list[Process] = []
     try:
-        for each in contenders:
-            processes.append(Process(each, files, first))
+        # Each is added as soon as it runs, so that all are ended whatever happens.
+        processes.extend(Process(each, files, first) for each in contenders)
         yield processes
     finally:
         for process in processes:
@@ -70,14 +74,12 @@ def take_turns(
     processes: Sequence[Process], lists: Mapping[str, Path], threads: Sequence[int], rounds: int
 ) -> None:
     """Time every contender on every list; each has gone over a list before its first round."""
-    able = [each for each in processes if "refused" not in each.facts]
     for name, path in lists.items():
-        for each in able:
+        for each in processes:
             each.ask(load=str(path))
-        for count in (count for _ in range(rounds) for count in threads):
-            for each in able:
-                nanoseconds = each.ask(threads=count)["ns"]
-                each.rounds.setdefault(key(name, count), []).append(nanoseconds)
+        for _, count, each in itertools.product(range(rounds), threads, processes):
+            if "ns" in (answer := each.ask(threads=count)):
+                each.rounds.setdefault(key(name, count), []).append(answer["ns"])
 
 
 def key(workload: str, threads: int = 1) -> str:

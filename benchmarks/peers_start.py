@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import cache, measure
-from benchmarks.peers_contenders import Contender, Files
+from benchmarks.peers_contenders import Contender
+from benchmarks.peers_libraries import Files
 
 BARE = "bare interpreter"
 #: What a lookup must not load.

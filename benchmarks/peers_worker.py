@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import measure
-from benchmarks.peers_contenders import BY_NAME, Answers, Contender, Files, Opened, RefusedError
+from benchmarks.peers_contenders import BY_NAME, Contender
+from benchmarks.peers_libraries import Answers, Files, Opened, RefusedError
 
 
 class Worker:
@@ -98,7 +99,10 @@ def opened_and_measured(contender: Contender, files: Files, first: str) -> tuple
     worker.load(addresses)
     after = measure.resident()
     version = importlib.metadata.version(contender.package) if contender.package else ""
-    return worker, {"version": version, "memory": {each: after[each] - before[each] for each in before}}
+    return worker, {
+        "version": version,
+        "memory": {each: after[each] - before[each] for each in before},
+    }
 
 
 def main(name: str, dataset: str, mmdb: str, ip2location: str, first: str) -> None:

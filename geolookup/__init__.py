@@ -7,8 +7,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from geolookup.engine import Engine, open  # noqa: A004 - the public name
 from geolookup.errors import (
     ClosedError,
@@ -22,6 +20,10 @@ from geolookup.errors import (
     QuotaError,
     RateLimitError,
 )
+
+TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = [
     "ClosedError",

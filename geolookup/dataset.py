@@ -12,12 +12,14 @@ import json
 import mmap
 import os
 from itertools import pairwise
-from pathlib import Path
-from typing import Any, Literal
 from zlib import crc32
 
 from geolookup import format as fmt
 from geolookup.errors import DatasetError
+
+TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
+if TYPE_CHECKING:
+    from typing import Any, Literal
 
 _REBUILD = "build it again with 'geolookup build'"
 _WIDTH: dict[str, tuple[Literal["H", "I", "Q"], int]] = {
@@ -33,7 +35,7 @@ class Texts:
     __slots__ = ("_checked", "_members", "data", "offsets", "path", "sums")
 
     def __init__(
-        self, path: Path, offsets: memoryview, data: memoryview, sums: memoryview, members: int
+        self, path: str, offsets: memoryview, data: memoryview, sums: memoryview, members: int
     ) -> None:
         if len(offsets) != len(sums) + 1:
             raise DatasetError(path, "the columns differ in length", _REBUILD)
@@ -76,7 +78,7 @@ class Dataset:
     """The columns of an open dataset that answer single lookups, as views of mapped files."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        self.path = os.fspath(path)
         self.manifest = read_manifest(self.path)
         jump = self._file(fmt.IPV4_JUMP)
         self.jump = jump.view("interval", "uint32")
@@ -101,7 +103,7 @@ class Dataset:
         self._zones = self._file(fmt.ZONE)
 
     def _file(self, name: str) -> _File:
-        return _File(self.path / name, self.manifest["files"].get(name))
+        return _File(os.path.join(self.path, name), self.manifest["files"].get(name))
 
     def zones(self) -> list[str | None]:
         """Return the zone names by row; row 0 is None."""
@@ -113,7 +115,7 @@ class Dataset:
         return [None, *names[1:]]
 
 
-def _jump_bits(path: Path, entries: int) -> int:
+def _jump_bits(path: str, entries: int) -> int:
     bits = (entries - 1).bit_length() - 1
     least, most = fmt.JUMP_BITS
     if entries != (1 << bits) + 1 or not least <= bits <= most:
@@ -121,11 +123,12 @@ def _jump_bits(path: Path, entries: int) -> int:
     return bits
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
+def read_manifest(folder: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the manifest of a dataset; DatasetError where there is none for this version."""
-    path = folder / fmt.MANIFEST
+    path = os.path.join(folder, fmt.MANIFEST)
     try:
-        manifest = json.loads(path.read_bytes())
+        with open(path, "rb") as stream:
+            manifest = json.loads(stream.read())
     except (FileNotFoundError, NotADirectoryError):
         raise DatasetError(
             folder, "no dataset here", "name a folder that 'geolookup build' made"
@@ -152,7 +155,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 class _File:
     """One mapped file and what the manifest says of its columns."""
 
-    def __init__(self, path: Path, described: Any) -> None:
+    def __init__(self, path: str, described: Any) -> None:
         self.path = path
         try:
             self._columns: dict[str, Any] = dict(described["columns"])
@@ -194,9 +197,9 @@ class _File:
         return self._view[offset : offset + length]
 
 
-def _mapped(path: Path, size: int) -> memoryview:
+def _mapped(path: str, size: int) -> memoryview:
     try:
-        with path.open("rb") as stream:
+        with open(path, "rb") as stream:
             actual = os.fstat(stream.fileno()).st_size
             if actual != size:
                 problem = f"{actual} bytes, but the manifest says {size}"

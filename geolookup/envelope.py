@@ -8,8 +8,6 @@ one template a table, for dicts by zip.
 from __future__ import annotations
 
 import json
-from difflib import get_close_matches
-from typing import Any
 
 from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
 from geolookup.format import (
@@ -21,8 +19,14 @@ from geolookup.format import (
     TIME_MEMBERS,
 )
 
-#: data by member; values are JSON's types.
-Object = dict[str, Any]
+TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+    #: data by member; values are JSON's types.
+    Object = dict[str, Any]
+else:
+    Object = dict
 
 
 def success(data: Object) -> Object:
@@ -125,6 +129,8 @@ def _object(members: tuple[str, ...], texts: list[bytes]) -> Object:
 
 def unknown_path(path: object) -> ValueError:
     """Return the error for a path that the contract does not have."""
+    from difflib import get_close_matches
+
     close = get_close_matches(str(path), PATHS, n=1)
     hint = f"did you mean {close[0]!r}?" if close else "see docs/contract.md"
     return ValueError(f"no field or group {path!r}; {hint}")

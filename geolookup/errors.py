@@ -7,7 +7,10 @@ tables as class attributes, so that an adapter needs no ladder of cases.
 from __future__ import annotations
 
 from os import PathLike, fspath
-from typing import ClassVar
+
+TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
+if TYPE_CHECKING:
+    from typing import ClassVar
 
 
 class GeoLookupError(Exception):

@@ -14,13 +14,12 @@ from __future__ import annotations
 import sys
 import time
 from bisect import bisect_left
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from math import floor
 from operator import index
-from typing import TYPE_CHECKING, NamedTuple
 
+TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from zoneinfo import ZoneInfo
@@ -41,7 +40,6 @@ _NOT_IANA = ("localtime", "posixrules", "posix/", "right/")
 _TWO_DIGITS = tuple(f"{number:02d}" for number in range(60))
 
 
-@dataclass(frozen=True, slots=True)
 class Period:
     """A stretch of one local calendar year in which a zone's clock is steady.
 
@@ -50,12 +48,13 @@ class Period:
     `utc_offset` the same as "±HH:MM".
     """
 
-    start: int
-    end: int
-    abbr: str
-    offset: int
-    is_dst: bool
-    utc_offset: str
+    __slots__ = ("abbr", "end", "is_dst", "offset", "start", "utc_offset")
+
+    def __init__(
+        self, start: int, end: int, abbr: str, offset: int, is_dst: bool, utc_offset: str
+    ) -> None:
+        self.start, self.end, self.abbr = start, end, abbr
+        self.offset, self.is_dst, self.utc_offset = offset, is_dst, utc_offset
 
 
 def instant(at: object) -> int:
@@ -173,15 +172,16 @@ def _rules(zone: str) -> ZoneInfo | None:
         return None  # no such file; another kind of file; a directory; a Python module
 
 
-class _Run(NamedTuple):
+class _Run:
     """Unix seconds [start, end) in which a clock shows one state, as the database has it."""
 
-    start: int
-    end: int
-    year: int
-    offset: timedelta
-    marked: bool
-    abbr: str
+    __slots__ = ("abbr", "end", "marked", "offset", "start", "year")
+
+    def __init__(
+        self, start: int, end: int, year: int, offset: timedelta, marked: bool, abbr: str
+    ) -> None:
+        self.start, self.end, self.year = start, end, year
+        self.offset, self.marked, self.abbr = offset, marked, abbr
 
 
 _State = tuple[int, timedelta, bool, str]  # the last four of a run

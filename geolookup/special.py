@@ -12,19 +12,23 @@ The same starts serve whole columns.
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import NamedTuple
 
 from geolookup.address import BITS, MAX, parse_text
 
 
-class Special(NamedTuple):
-    """One special-purpose block and the document that sets it apart."""
+class Special:
+    """One special-purpose block and the document that sets it apart.
 
-    block: str
-    name: str
-    rfc: str
-    reachable: bool  # "Globally Reachable: True"; N/A counts as not
-    terminated: bool = False
+    ``reachable`` is the registries' "Globally Reachable: True"; N/A counts as not.
+    """
+
+    __slots__ = ("block", "name", "reachable", "rfc", "terminated")
+
+    def __init__(
+        self, block: str, name: str, rfc: str, reachable: bool, terminated: bool = False
+    ) -> None:
+        self.block, self.name, self.rfc = block, name, rfc
+        self.reachable, self.terminated = reachable, terminated
 
 
 #: https://www.iana.org/assignments/iana-ipv4-special-registry, in its order.

@@ -30,13 +30,13 @@ _WINDOWS_IPV6 = (
     "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffd8",
 )
 _CELLS: dict[str, tuple[str, ...]] = {
-    "continent_code": ("EU", "AS", "XX"),
-    "country_code": ("US", "DE", "DE", "CY", "SE", "QQ"),
+    "continent_code": ("EU", "AS", "OC", "AF", "XX"),
+    "country_code": ("US", "DE", "CY", "SE", "ES", "AQ", "QQ"),
     "region_name": ("Norr", 'a "b", c'),
     "city_name": ("A", "B", "Malmö\n2", "a\u2028b"),
-    "latitude": ("1.5", "-0.0", "90", "90.1", "north"),
-    "longitude": ("1e-7", "-180", "181"),
-    "time_zone": ("Europe/Berlin", "Asia/Nicosia", "Mars/Dome"),
+    "latitude": ("1.5", "-0.0", "90", "0.1", "-33.8688", "2", "90.1", "north"),
+    "longitude": ("1e-7", "-180", "9.25", "0", "181"),
+    "time_zone": ("Europe/Berlin", "Asia/Nicosia", "Etc/UTC", "Mars/Dome"),
     "asn": ("1", "AS2", "0", "4294967295", "4294967296", "AS"),
     "asn_organization": ("One", "Two"),
     "isp": ("i", "j"),
@@ -52,23 +52,27 @@ def _point(start: str) -> st.SearchStrategy[Address]:
     return st.integers(0, WINDOW - 1).map(lambda offset: first + offset)
 
 
-_POINTS: dict[int, st.SearchStrategy[Address]] = {
-    family: st.sampled_from(windows).flatmap(_point)
-    for family, windows in ((4, _WINDOWS_IPV4), (6, _WINDOWS_IPV6))
-}
-addresses = st.sampled_from((4, 6)).flatmap(_POINTS.__getitem__)
+#: Where the ranges of one recipe lie: one or two windows, so that they collide, or all.
+_PLACES: tuple[tuple[str, ...], ...] = (
+    *[("8.8.8.0", "::ffff:8.8.8.0")] * 6,
+    ("9.255.255.240", "::ffff:9.255.255.240"),
+    *((window,) for window in (*_WINDOWS_IPV4, *_WINDOWS_IPV6)),
+    *[(*_WINDOWS_IPV4, *_WINDOWS_IPV6)] * 6,
+)
+addresses = st.sampled_from(_PLACES[-1]).flatmap(_point)
 
 
 @st.composite
-def ranges(draw: st.DrawFn) -> tuple[Address, Address]:
+def ranges(draw: st.DrawFn, windows: tuple[str, ...]) -> tuple[Address, Address]:
     """A range: within one window, from one to another, or a prefix."""
     kind = draw(st.sampled_from(("window", "window", "window", "across", "prefix")))
-    family = draw(st.sampled_from((4, 6)))
-    one = draw(_POINTS[family])
+    window = draw(st.sampled_from(windows))
+    one = draw(_point(window))
     if kind == "prefix":
         return prefix(one, draw(st.sampled_from((0, 0, 1, 2, 3, 5, 8, 12, 16, 31, 32, 33, 128))))
     if kind == "across":
-        other = draw(_POINTS[family])
+        same_family = [each for each in windows if (":" in each) == (":" in window)]
+        other = draw(st.sampled_from(same_family).flatmap(_point))
     else:
         bound = type(one)((1 << one.max_prefixlen) - 1)
         other = type(one)(min(int(one) + draw(st.integers(0, 7)), int(bound)))
@@ -84,20 +88,27 @@ def prefix(address: Address, host_bits: int) -> tuple[Address, Address]:
 
 
 @st.composite
-def sources(draw: st.DrawFn, most_rows: int = 24) -> Source:
+def sources(draw: st.DrawFn, windows: tuple[str, ...], most_rows: int = 24) -> Source:
     """A source with some columns, of which each row fills some."""
-    columns = draw(st.lists(st.sampled_from(tuple(_CELLS)), min_size=1, max_size=6, unique=True))
+    columns = draw(st.lists(st.sampled_from(tuple(_CELLS)), min_size=2, max_size=7, unique=True))
     row = st.builds(
         lambda ends, cells: SourceRow(ends[0], ends[1], {n: c for n, c in cells.items() if c}),
-        ranges(),
+        ranges(windows),
         st.fixed_dictionaries(
             {name: st.sampled_from(("", "", *_CELLS[name])) for name in sorted(columns)}
         ),
     )
-    rows = draw(st.lists(row, max_size=most_rows))
+    size = draw(st.integers(0, most_rows))  # lists alone would mostly be short
+    rows = draw(st.lists(row, min_size=size, max_size=size))
     repeated = draw(st.lists(st.sampled_from(rows), max_size=3)) if rows else []
     provides = draw(st.none() | st.frozensets(st.sampled_from(columns)))
     return Source([*rows, *repeated], provides)
+
+
+#: The sources of a recipe, in the same windows.
+recipes = st.sampled_from(_PLACES).flatmap(
+    lambda windows: st.lists(sources(windows), min_size=1, max_size=3)
+)
 
 
 def as_csv(source: Source) -> str:

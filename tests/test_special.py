@@ -82,7 +82,9 @@ def test_the_files_hold_what_makes_them_hard(shared_data: Path) -> None:
     assert any(row["Globally Reachable"].startswith("N/A") for row in rows)
 
 
-@pytest.mark.parametrize("row", [*IPV4_REGISTRY, *IPV6_REGISTRY, *BESIDES], ids=lambda row: row[0])
+@pytest.mark.parametrize(
+    "row", [*IPV4_REGISTRY, *IPV6_REGISTRY, *BESIDES], ids=lambda row: row.block
+)
 def test_rows_are_canonical_blocks_with_a_document(row: Special) -> None:
     network = ipaddress.ip_network(row.block)  # refuses host bits
     assert str(network) == row.block or row.block == "::ffff:0:0/96"

@@ -41,7 +41,7 @@ def command(addresses: tuple[str, ...], dataset: str | None, compact: bool | Non
     Example: geolookup lookup 8.8.8.8 2001:4860:4860::8888
     """
     with geolookup.open(dataset) as engine:
-        if engine.path == SAMPLE:
+        if str(engine.path) == SAMPLE:
             _tell_of_sample()
         terminal = sys.stdout.isatty()
         show = _as_is if (compact if compact is not None else not terminal) else _indented

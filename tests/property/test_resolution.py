@@ -8,23 +8,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from ipaddress import ip_address
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import geolookup
 from tests.conftest import build_at
-from tests.oracle import Address, Source, expected
-from tests.range_strategies import addresses, as_csv, edges, recipe, sources
+from tests.oracle import Address, Source, SourceRow, expected
+from tests.range_strategies import addresses, as_csv, edges, recipe, recipes
 
 AT = 1_795_000_000
 
 
-@settings(max_examples=200, suppress_health_check=list(HealthCheck))
-@given(st.lists(sources(), min_size=1, max_size=3), st.lists(addresses, min_size=30, max_size=60))
+def row(first: str, last: str, isp: str) -> SourceRow:
+    return SourceRow(ip_address(first), ip_address(last), {"isp": isp} if isp else {})
+
+
+#: Equally small ranges of both families, in either order: the later start decides.
+TIES = [
+    Source([row("8.8.8.0", "8.8.8.7", "x"), row("::ffff:8.8.8.4", "::ffff:8.8.8.11", "y")]),
+    Source([row("::ffff:8.8.8.32", "::ffff:8.8.8.39", "y"), row("8.8.8.28", "8.8.8.35", "")]),
+]
+
+
+@example(TIES, [])
+@example(TIES[1:], [])
+@settings(max_examples=300, suppress_health_check=list(HealthCheck))
+@given(recipes, st.lists(addresses, min_size=30, max_size=60))
 def test_engine_equals_oracle(listed: list[Source], probes: list[Address]) -> None:
     files: dict[str, str | bytes] = {f"{n}.csv": as_csv(each) for n, each in enumerate(listed)}
     with TemporaryDirectory() as folder:
