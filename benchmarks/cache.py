@@ -69,6 +69,8 @@ def mmdb(scale: str, *, seed: int = SEED) -> Path:
     key = _digest([ROOT / "mmdb.py", *parts])
 
     def make(folder: Path) -> None:
+        import mmdb_writer  # noqa: F401 - a missing one is said here, not by the child
+
         command = [sys.executable, "-m", "benchmarks.mmdb", str(source), str(folder / MMDB)]
         subprocess.run(command, check=True, cwd=ROOT.parent)
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 Parts = tuple[str, str, dict[str, Any], Any, Any, dict[str, Any], dict[str, Any], dict[str, Any]]
 
+#: One instant for all, so that the time object is a part that is ready.
+INSTANT = 1_800_000_000
+
 
 def build(parts: Parts) -> dict[str, Any]:
     """Return an envelope of the caller's own."""
@@ -53,8 +56,7 @@ def opened(files: Files) -> Opened:
         return kept.setdefault(json.dumps(part), part)
 
     def prepare(address: str) -> Parts:
-        # One instant for all: the time object is a part that is ready.
-        data = kernel.data(address, at=1_800_000_000)
+        data = kernel.data(address, at=INSTANT)
         location = shared(data["location"])
         return (
             data["ip"],

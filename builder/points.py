@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.address import MAX
+from geolookup.columns import count_up_to
 
 U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
@@ -104,17 +105,7 @@ class Points:
 
     def search(self, values: Points) -> I64:
         """Return, for each value, how many of these sorted points are <= it."""
-        if self.high is None or values.high is None:
-            return np.searchsorted(self.low, values.low, side="right")
-        begin = np.searchsorted(self.high, values.high, side="left")
-        end = np.searchsorted(self.high, values.high, side="right")
-        # Among points of one high half the low halves decide: bisect all rows at once.
-        while len(rows := np.flatnonzero(begin < end)):
-            middle = (begin[rows] + end[rows]) >> 1
-            passed = self.low[middle] <= values.low[rows]
-            begin[rows] = np.where(passed, middle + 1, begin[rows])
-            end[rows] = np.where(passed, end[rows], middle)
-        return begin
+        return count_up_to(self.high, self.low, values.high, values.low)
 
     def total(self) -> int:
         """Return the exact sum, as a Python integer."""

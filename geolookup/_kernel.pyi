@@ -1,4 +1,3 @@
-"""The compiled kernel has the twin's interface; see ``kernel_python``."""
-
+# The compiled kernel has the twin's interface.
 from geolookup.kernel_python import Kernel as Kernel
 from geolookup.kernel_python import State as State

@@ -430,7 +430,7 @@ cdef class State:
         Py_ssize_t begin,
         Py_ssize_t end,
     ):
-        """Fill rows ``begin`` to ``end`` of the outputs; see ``columns.resolve``. Without the GIL."""
+        """Fill rows ``begin`` to ``end`` of the outputs; see ``resolve.resolve``. Without the GIL."""
         cdef Py_ssize_t row, size = letters.shape[0]
         cdef Answer answer
         cdef int status = 0

@@ -119,6 +119,15 @@ class State:
             "network": self.networks[network_row].copy(),
         }
 
+    def resolve_column(self, *column: Any) -> None:
+        """Fill a run of a column's rows; see ``resolve.resolve``."""
+        from geolookup.intervals import resolve_column
+
+        try:
+            resolve_column(self.dataset, *column)
+        except IndexError:
+            raise _outside(self) from None
+
     def _country(self, row: int) -> _Country:
         return _Country(self.dataset.countries[row].split(b"\n"))
 

