@@ -34,8 +34,8 @@ def draw(result: dict[str, Any], folder: Path) -> list[Path]:
     import matplotlib as mpl
 
     mpl.use("agg")
-    # The same picture gives the same SVG: no random ids, no date, text as text.
-    mpl.rcParams.update({"svg.hashsalt": "geolookup", "svg.fonttype": "none", "font.size": 9})
+    # The same picture gives the same SVG: no random ids and no date.
+    mpl.rcParams.update({"svg.hashsalt": "geolookup", "font.size": 9})
     from matplotlib import pyplot as plt
 
     rows = {
@@ -73,7 +73,7 @@ def _panel(panel: Any, title: str, rows: dict[str, Any], workload: str) -> None:
     panel.set_title(title, loc="left", color=_INK, fontsize=10)
     panel.set_xlim(0, max(values) * 1.15)
     panel.set_xticks([])
-    panel.invert_yaxis()
+    panel.set_ylim(len(rows) - 0.5, -0.5)  # the first row on top
     panel.spines[:].set_visible(False)
     panel.tick_params(length=0)
 

@@ -55,7 +55,7 @@ from geolookup.special import private_ranges
 ctypedef const unsigned char* Text
 
 cdef enum:
-    HOT = 8192  # slots of each template cache; a power of two
+    HOT = 2048  # slots of each template cache; a power of two
     LONGEST = 45  # characters of an address
     INVALID = 10001
     PRIVATE = 10002
@@ -295,11 +295,8 @@ cdef class State:
             country = self.countries[row] = _Country(texts[:size].split(b"\n"))
         return <_Country>country
 
-    cdef _Period period(self, uint32_t location_row, int64_t second):
-        """Return the period of a location's zone (its row was checked by ``country``)."""
-        cdef Py_ssize_t zone = self.location_zones[location_row]
-        if zone >= len(self.periods):
-            raise self.outside()
+    cdef _Period period(self, Py_ssize_t zone, int64_t second):
+        """Return the period of a zone that holds a second."""
         kept = self.periods[zone]
         if kept is not None and (<_Period>kept).start <= second < (<_Period>kept).end:
             return <_Period>kept
@@ -390,20 +387,20 @@ cdef class State:
             "ip": echo,
             "ip_type": _IPV4 if answer.address.family == 4 else _IPV6,
             "location": self.location(answer.location, country, place, place_size),
-            "time": self.time(answer.location, second),
+            "time": PyDict_Copy(self.moment(answer.location, second).template),
             "currency": PyDict_Copy(country.currency),
             "network": self.network(answer.network, network, network_size),
         }
 
-    cdef dict time(self, uint32_t location_row, int64_t second):
-        """Return a time object of the caller's own; the row was checked by ``country``."""
+    cdef _Moment moment(self, uint32_t location_row, int64_t second):
+        """Return the time of a location's zone (its row was checked by ``country``)."""
         cdef Py_ssize_t zone = self.location_zones[location_row]
         if zone >= len(self.moments):
             raise self.outside()
         kept = self.moments[zone]
         if kept is None or (<_Moment>kept).second != second:
-            kept = self.moments[zone] = _Moment(second, self.period(location_row, second))
-        return PyDict_Copy((<_Moment>kept).template)
+            kept = self.moments[zone] = _Moment(second, self.period(zone, second))
+        return <_Moment>kept
 
     cdef bytes json(self, Text echo, Py_ssize_t echo_size, Answer* answer, int64_t second):
         """Write the envelope into bytes of exactly its size."""
@@ -413,14 +410,14 @@ cdef class State:
         PREFETCH(place)
         PREFETCH(network)
         cdef _Country country = self.country(answer.location)
-        cdef _Period period = self.period(answer.location, second)
+        cdef bytes time = self.moment(answer.location, second).json
         cdef bint bare = network_size > 0 and network[0] == c"\n"
         cdef Piece* ip_type = &_ipv4_type if answer.address.family == 4 else &_ipv6_type
         if bare:
             network, network_size = network + 1, network_size - 1
         size = (
             _head.size + echo_size + ip_type.size + PyBytes_GET_SIZE(country.head)
-            + _place_names_size + place_size - 6 + _time_name.size + period.size(second)
+            + _place_names_size + place_size - 6 + _time_name.size + PyBytes_GET_SIZE(time)
             + PyBytes_GET_SIZE(country.currency_json) + _network_open.size
             + (_bare_names_size + network_size - 4 if bare else _network_names_size + network_size - 5)
             + _tail.size
@@ -435,7 +432,7 @@ cdef class State:
         out = _put_members(out, _place_names, 7, place, place_size)
         if out == NULL:
             raise self.outside()
-        out = period.write(_put_piece(out, &_time_name), second)
+        out = _put_bytes(_put_piece(out, &_time_name), time)
         out = _put_piece(_put_bytes(out, country.currency_json), &_network_open)
         out = _put_members(
             out, &_bare_names[0] if bare else &_network_names[0], 5 if bare else 6, network, network_size
@@ -661,8 +658,10 @@ cdef object _project(State state, Answer* answer, int code, object ip, object at
         return state.location(answer.location, country, texts, size)
     if code == CURRENCY_GROUP:
         return PyDict_Copy(country.currency)
-    time = state.time(answer.location, c_time(NULL) if at is None else instant(at))
-    return time if code == TIME_GROUP else time[fmt.TIME_MEMBERS[code - TIME]]
+    moment = state.moment(answer.location, c_time(NULL) if at is None else instant(at))
+    if code == TIME_GROUP:
+        return PyDict_Copy((<_Moment>moment).template)
+    return (<_Moment>moment).template[fmt.TIME_MEMBERS[code - TIME]]
 
 
 cdef dict _PATHS = {

@@ -215,7 +215,6 @@ cdef class _Period:
     cdef int64_t start, end
     cdef int offset
     cdef bint known
-    cdef Py_ssize_t fixed  # bytes of the JSON without the instant
     cdef bytes head, middle, tail
     cdef object zone, abbr, utc_offset, is_dst
 
@@ -233,24 +232,13 @@ cdef class _Period:
         self.head += b'"current_time":' + (b'"' if self.known else b"null")
         self.middle = (self.utc_offset.encode() + b'"' if self.known else b"") + b',"current_timestamp":'
         self.tail = rest.split(b'"current_timestamp":2', 1)[1]
-        self.fixed = len(self.head) + len(self.middle) + len(self.tail) + (19 if self.known else 0)
 
-    cdef Py_ssize_t size(self, int64_t second) noexcept:
-        """Return how many bytes ``write`` writes."""
-        cdef Py_ssize_t size = self.fixed + (second < 0)
-        second = -second if second < 0 else second
-        while second > 9:
-            second //= 10
-            size += 1
-        return size + 1
-
-    cdef char* write(self, char* out, int64_t second) noexcept:
-        out = _put_bytes(out, self.head)
+    cdef bytes json(self, int64_t second):
+        cdef char written[32]
+        cdef char* end = written
         if self.known:
-            out = _write_clock(out, second + self.offset)
-        out = _put_bytes(out, self.middle)
-        out = _write_integer(out, second)
-        return _put_bytes(out, self.tail)
+            end = _write_clock(written, second + self.offset)
+        return self.head + written[: end - written] + self.middle + b"%d" % second + self.tail
 
     cdef dict members(self, int64_t second):
         cdef char clock[32]
@@ -271,13 +259,14 @@ cdef class _Period:
 
 
 cdef class _Moment:
-    """The time object of a zone in the second that was last asked for, as a template."""
+    """The time object of a zone in the second that was last asked for, as JSON and template."""
 
     cdef int64_t second
+    cdef bytes json
     cdef dict template
 
     def __cinit__(self, int64_t second, _Period period):
-        self.second, self.template = second, period.members(second)
+        self.second, self.json, self.template = second, period.json(second), period.members(second)
 
 
 cdef char* _write_two(char* out, uint32_t value) noexcept nogil:
@@ -313,25 +302,3 @@ cdef char* _write_clock(char* out, int64_t seconds) noexcept nogil:
     out = _write_two(out + 1, second // 60 % 60)
     out[0] = c":"
     return _write_two(out + 1, second % 60)
-
-
-cdef char* _write_integer(char* out, int64_t value) noexcept nogil:
-    cdef char digits[20]
-    cdef int count = 0
-    if value < 0:
-        out[0] = c"-"
-        out += 1
-        value = -value
-    while True:
-        digits[count] = 48 + value % 10
-        count += 1
-        value //= 10
-        if value == 0:
-            break
-    while count:
-        count -= 1
-        out[0] = digits[count]
-        out += 1
-    return out
-
-
