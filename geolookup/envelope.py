@@ -8,6 +8,7 @@ one template a table, for dicts by zip.
 from __future__ import annotations
 
 import json
+from json.scanner import make_scanner
 
 from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
 from geolookup.format import (
@@ -16,6 +17,7 @@ from geolookup.format import (
     LOCATION_MEMBERS,
     NETWORK_MEMBERS,
     PLACE_MEMBERS,
+    SEPARATOR,
     TIME_MEMBERS,
 )
 
@@ -75,8 +77,8 @@ _PLACE = b"," + _template(PLACE_MEMBERS) + b'},"time":'
 _CURRENCY = b',"currency":{' + _template(CURRENCY_MEMBERS) + b"},"
 _NETWORK = b'"network":{' + _template(NETWORK_MEMBERS) + b"}"
 _NETWORK_WITHOUT_ASN = b'"network":{' + _template(NETWORK_MEMBERS[1:]) + b"}"
-#: ``json.loads`` would first look for the encoding, at a third of the cost of a row.
-_decode = json.JSONDecoder().decode
+#: What ``json.loads`` comes down to; its wrapping would cost more than a row does.
+_scan = make_scanner(json.JSONDecoder())
 
 
 def country_json(country: list[bytes]) -> bytes:
@@ -101,29 +103,30 @@ def network_json(network: list[bytes]) -> bytes:
 
 def country(texts: list[bytes]) -> Object:
     """Return a location object that knows the country alone."""
-    known = _object(COUNTRY_MEMBERS, texts[: len(COUNTRY_MEMBERS)])
+    known = _object(COUNTRY_MEMBERS, b"\n".join(texts[: len(COUNTRY_MEMBERS)]))
     return {**known, **dict.fromkeys(PLACE_MEMBERS)}
 
 
-def place(texts: list[bytes]) -> Object:
+def place(texts: bytes) -> Object:
     """Return the members of a location that are its own."""
     return _object(PLACE_MEMBERS, texts)
 
 
-def currency(country: list[bytes]) -> Object:
-    """Return the currency object."""
-    return _object(CURRENCY_MEMBERS, country[len(COUNTRY_MEMBERS) :])
+def currency(texts: list[bytes]) -> Object:
+    """Return the currency object of a country's row."""
+    return _object(CURRENCY_MEMBERS, b"\n".join(texts[len(COUNTRY_MEMBERS) :]))
 
 
-def network(texts: list[bytes]) -> Object:
+def network(texts: bytes) -> Object:
     """Return the network object."""
-    if not texts[0]:
+    if texts.startswith(b"\n"):
         return _object(NETWORK_MEMBERS[1:], texts[1:])
     return _object(NETWORK_MEMBERS, texts)
 
 
-def _object(members: tuple[str, ...], texts: list[bytes]) -> Object:
-    values = _decode((b"[" + b",".join(texts) + b"]").decode())
+def _object(members: tuple[str, ...], texts: bytes) -> Object:
+    """Name the values of a row; no JSON text holds a raw line feed."""
+    values = _scan(f"[{texts.decode().replace(SEPARATOR, ',')}]", 0)[0]
     return dict(zip(members, values, strict=True))
 
 

@@ -141,17 +141,15 @@ class State:
         dataset = self.dataset
         country = self.countries[dataset.location_countries[row]]
         location = country.location.copy()
-        location.update(envelope.place(dataset.locations[row].split(b"\n")))
+        location.update(envelope.place(dataset.locations[row]))
         return location, dataset.location_zones[row], country.currency
 
     def _network_json(self, row: int) -> bytes:
-        return envelope.network_json(self._network_texts(row)) + envelope.TAIL
+        texts = self.dataset.networks[row].split(b"\n")
+        return envelope.network_json(texts) + envelope.TAIL
 
     def _network(self, row: int) -> Object:
-        return envelope.network(self._network_texts(row))
-
-    def _network_texts(self, row: int) -> list[bytes]:
-        return self.dataset.networks[row].split(b"\n")
+        return envelope.network(self.dataset.networks[row])
 
     def time_json(self, zone: int, second: int) -> bytes:
         """Return the time object's JSON, kept for the second."""
