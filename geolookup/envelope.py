@@ -8,7 +8,6 @@ one template a table, for dicts by zip.
 from __future__ import annotations
 
 import json
-from json.scanner import make_scanner
 
 from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
 from geolookup.format import (
@@ -78,7 +77,7 @@ _CURRENCY = b',"currency":{' + _template(CURRENCY_MEMBERS) + b"},"
 _NETWORK = b'"network":{' + _template(NETWORK_MEMBERS) + b"}"
 _NETWORK_WITHOUT_ASN = b'"network":{' + _template(NETWORK_MEMBERS[1:]) + b"}"
 #: What ``json.loads`` comes down to; its wrapping would cost more than a row does.
-_scan = make_scanner(json.JSONDecoder())
+_scan = json.JSONDecoder().raw_decode
 
 
 def country_json(country: list[bytes]) -> bytes:
@@ -126,7 +125,7 @@ def network(texts: bytes) -> Object:
 
 def _object(members: tuple[str, ...], texts: bytes) -> Object:
     """Name the values of a row; no JSON text holds a raw line feed."""
-    values = _scan(f"[{texts.decode().replace(SEPARATOR, ',')}]", 0)[0]
+    values = _scan(f"[{texts.decode().replace(SEPARATOR, ',')}]")[0]
     return dict(zip(members, values, strict=True))
 
 
