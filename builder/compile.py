@@ -92,13 +92,15 @@ class _Build:
         for table in FORMATS[spec.format].read(spec):
             report = SourceReport(table.name)
             self._report.sources.append(report)
-            rows = self._read(table, report)
+            rows = self._read(table, report, spec.provides)
             with self._progress.stage(f"flattening {table.name}"):
                 for family, layered in _flattened(rows, report).items():
                     self._merged[family] = underlay(self._merged[family], layered)
 
-    def _read(self, table: SourceTable, report: SourceReport) -> SourceRows:
-        rows, rejected = SourceRows(self._pools, self._known, report), Rejects()
+    def _read(
+        self, table: SourceTable, report: SourceReport, provides: frozenset[str]
+    ) -> SourceRows:
+        rows, rejected = SourceRows(self._pools, self._known, report, provides), Rejects()
         self._rejects.append(rejected)
         with self._progress.stage(f"reading {table.name}"):
             for batch in table.batches:

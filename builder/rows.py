@@ -71,8 +71,15 @@ class FamilyRows:
 class SourceRows:
     """Gathers the batches of one source table."""
 
-    def __init__(self, pools: Mapping[str, LayerPool], known: Known, report: SourceReport) -> None:
+    def __init__(
+        self,
+        pools: Mapping[str, LayerPool],
+        known: Known,
+        report: SourceReport,
+        provides: frozenset[str],
+    ) -> None:
         self._pools = pools
+        self._provides = provides
         self._known = known
         self._report = report
         self._families = {family: FamilyRows(family) for family in (4, 6)}
@@ -82,7 +89,7 @@ class SourceRows:
         numbers = {
             layer: self._number(layer, batch)
             for layer, fields in LAYERS.items()
-            if any(name in batch.fields for name in fields)
+            if any(name in batch.fields and name in self._provides for name in fields)
         }
         for family, rows in self._families.items():
             chosen, first, last = batch.ranges.of_family(family)
@@ -95,7 +102,7 @@ class SourceRows:
         blank = ~accepted
         columns = {}
         for name in LAYERS[layer]:
-            if name in batch.fields:
+            if name in batch.fields and name in self._provides:
                 columns[name], bad = _column(name, batch.fields[name], self._known)
                 self._report.blanked[f"unusable {name}"] += int((bad & accepted).sum())
                 blank |= bad
