@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Cells = pa.DictionaryArray
+Cells: TypeAlias = pa.DictionaryArray
 
 
 def without(cells: Cells, *words: str) -> Cells:

@@ -44,9 +44,9 @@ def first_record(member: Member, layout: Layout) -> tuple[list[str], bool]:
     """Return the cells of the first line that is a row, and whether more follows it."""
     with member.open() as stream:
         text = io.TextIOWrapper(masked(stream, layout), "utf-8-sig", errors="replace", newline="")
-        line = "\n"
-        while line and not line.strip("\r\n"):
-            line = text.readline(_LONGEST_RECORD)
+        line = text.readline(_LONGEST_RECORD)
+        while layout.mask is not None and line and not line.strip("\r\n"):
+            line = text.readline(_LONGEST_RECORD)  # a masked line
         text.detach()
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if layout.quoted else csv.QUOTE_NONE
     reader = csv.reader([line], delimiter=layout.delimiter, quoting=quoting)
