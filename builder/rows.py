@@ -7,6 +7,7 @@ inside becomes an IPv4 row with the specificity that the source stated.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,9 +22,12 @@ from builder.report import SourceReport
 from builder.schema import LAYERS
 from builder.sources.reader import Batch
 from builder.values import Bools, Known, clean
+from builder.vocabulary import VOCABULARY
 from geolookup.address import EMBEDDED
 
 _MAPPED = EMBEDDED[0]
+#: Of a batch: a column that holds no such words at all must not fill the memory.
+_WORDS_KEPT = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +109,19 @@ class SourceRows:
             if name in batch.fields and name in self._provides:
                 columns[name], bad = _column(name, batch.fields[name], self._known)
                 self._report.blanked[f"unusable {name}"] += int((bad & accepted).sum())
+                self._note_words(name, batch.fields[name], bad & accepted)
                 blank |= bad
         return self._pools[layer].add(columns, blank)
+
+    def _note_words(self, name: str, cells: pa.DictionaryArray, rows: Bools) -> None:
+        """Keep the commonest of the words that the vocabulary lacks, for the summary."""
+        if name not in VOCABULARY or not rows.any():
+            return
+        counts = np.bincount(cells.indices.filter(pa.array(rows)).to_numpy())
+        common = np.argsort(-counts, kind="stable")[:_WORDS_KEPT]
+        words = cells.dictionary.take(pa.array(common)).to_pylist()
+        found = +Counter(dict(zip(words, counts[common].tolist(), strict=True)))
+        self._report.unknown_words.setdefault(name, Counter()).update(found)
 
     def duplicates(self) -> int:
         """Return how many rows state the range of a later one; IPv4-mapped is IPv4."""

@@ -62,10 +62,14 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class SourceTable:
-    """One table of a source; several tables count as so many consecutive sources."""
+    """One table of a source; several tables count as so many consecutive sources.
+
+    ``note`` is for the summary: what of the source was left out, and why.
+    """
 
     name: str
     batches: Iterator[Batch]
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
