@@ -72,7 +72,7 @@ def _at(tree: Node, zeros: int) -> Any:
 
 
 def _numbered(tree: Node) -> tuple[bytes, list[tuple[int, int]]]:
-    nodes, data, numbers, offsets = [tree], b"", {id(tree): 0}, {}
+    nodes, data, numbers, offsets = [tree], bytearray(), {id(tree): 0}, {}
     for node in nodes:
         for child in node:
             if isinstance(child, list) and id(child) not in numbers:
@@ -89,7 +89,7 @@ def _numbered(tree: Node) -> tuple[bytes, list[tuple[int, int]]]:
             return numbers[id(child)]
         return len(nodes) + 16 + offsets[id(child)]
 
-    return data, [(number(left), number(right)) for left, right in nodes]
+    return bytes(data), [(number(left), number(right)) for left, right in nodes]
 
 
 def _node(left: int, right: int, bits: int) -> bytes:

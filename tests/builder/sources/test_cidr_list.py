@@ -40,7 +40,8 @@ def test_every_row_has_the_fields(build: Build, text: str) -> None:
 
 
 def test_a_constant_of_every_kind(build: Build) -> None:
-    fields = 'fields = { asn = 64500, isp = "Acme", country_code = "no", latitude = 59.5, longitude = 10 }'
+    place = 'country_code = "no", latitude = 59.5, longitude = 10'
+    fields = f'fields = {{ asn = 64500, isp = "Acme", {place} }}'
     dataset, _ = build({"list.txt": "8.8.8.8\n"}, recipe(fields))
     (found,) = known(dataset, "8.8.8.8")
     assert (found["asn"], found["isp"]) == (64500, "Acme")

@@ -218,7 +218,6 @@ WRITTEN = {
     "a.csv": MIXED.encode(),
     "a.json": as_json(records(MIXED)),
     "a.parquet": as_parquet(records(MIXED)),
-    "a.zip": b"",
 }
 
 
@@ -264,7 +263,7 @@ def test_every_product_is_the_same_as_generic(tmp_path: Path, product: str) -> N
     check_round_trip(tmp_path, {"a.csv": PRODUCTS[product][0]}, one("ipinfo", "a.csv"))
 
 
-BAD_RANGES = [
+BAD_RANGES: list[dict[str, Any]] = [
     {"network": "8.8.4.0/24", "asn": "AS64500"},
     {"network": "8.8.4.1/24", "asn": "AS1"},
     {"network": None, "asn": "AS2"},
@@ -273,7 +272,7 @@ BAD_RANGES = [
     {"network": "8.8.5.0/24", "asn": "AS64501"},
     {"network": "nowhere", "asn": "AS5"},
 ]
-COMMON = {"country": "", "continent": "", "as_name": None}
+COMMON: dict[str, Any] = {"country": "", "continent": "", "as_name": None}
 
 
 @pytest.mark.parametrize("rows", [1, 1 << 17])
@@ -361,7 +360,7 @@ def test_damaged_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
 
 
 def test_types_are_those_of_the_first_values(build: Build) -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"network": "8.8.4.0/24", "city": "A", "latitude": None, "longitude": 7},
         {"network": "8.8.5.0/24", "city": None, "latitude": 1.5, "longitude": 7.25},
     ]

@@ -272,15 +272,17 @@ def test_products_that_no_field_holds_are_named(build: Build, tmp_path: Path, na
     assert stated(dataset, "8.8.8.8") == {"connection_type": "Corporate"}
 
 
+FORMS = {"ip": "{0}", "integer": "{1}", "hex": "{1:x}"}
+
+
 def converted(text: str, form: str, *, replace: bool) -> str:
     """A Blocks file as geoip2-csv-converter writes it."""
-    shown = {"ip": str, "integer": lambda end: str(int(end)), "hex": lambda end: f"{int(end):x}"}
     header, *rows = text.splitlines()
     lines = [f"network_start_{form},network_last_{form}," + header[8 * replace :]]
     for row in rows:
         network, rest = row.split(",", 1)
         found = ip_network(network)
-        ends = f"{shown[form](found[0])},{shown[form](found[-1])}"
+        ends = ",".join(FORMS[form].format(end, int(end)) for end in (found[0], found[-1]))
         lines.append(f"{ends},{rest if replace else row}")
     return "\n".join(lines) + "\n"
 
@@ -322,6 +324,7 @@ def test_the_tables_of_the_same_delivery_count_first(tmp_path: Path) -> None:
     older = zipped({"Blocks.csv": CITY, "Places.csv": EN}, "a/")
     newer = EN.replace("Alpha Town", "Renamed")
     blocks = BLOCKS["city"] + "8.8.4.0/25,11,,,0,0,,,,,\n8.8.4.128/25,30,,,0,0,,,,,\n"
+    files: dict[str, str | bytes]
     files = {"a.zip": older, "b.zip": zipped({"Blocks.csv": blocks, "Places.csv": newer}, "b/")}
     dataset, _ = build_at(tmp_path, files, one("maxmind", "*.zip"))
     assert stated(dataset, "8.8.4.4")["city_name"] == "Renamed"
@@ -363,7 +366,7 @@ def test_hostile_rows(build: Build, case: str) -> None:
     assert (report.sources[0].rejected.total() > 0) == (case in bad)
 
 
-DAMAGED = {
+DAMAGED: dict[str, tuple[str | bytes, int]] = {
     "cut in a row": (EN[:-8], 5),
     "too wide": (EN + "1,en,EU,,,,,,,,,,,,,,\n", 6),
     "not UTF-8": (EN.encode().replace(b"Betaville", b"B\xe9ta"), 3),

@@ -13,7 +13,7 @@ import random
 import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
-from ipaddress import IPv4Address, IPv6Address, ip_network
+from ipaddress import IPv4Address, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -245,7 +245,8 @@ def test_packed(build: Build) -> None:
 
 def test_mapped_fields(build: Build) -> None:
     record = {"place": {"town": ("A", {"de": "Oslo"})}, "cc": "NO", "zip": 150, "7": "Acme"}
-    fields = 'fields = { city_name = "place.town.1.de", country_code = "cc", postal_code = "zip", isp = "7" }'
+    places = 'city_name = "place.town.1.de", country_code = "cc", postal_code = "zip"'
+    fields = f'fields = {{ {places}, isp = "7" }}'
     content = mmdb({"8.8.8.0/24": record, "8.8.9.0/24": {"place": "none", "cc": True}})
     dataset, _ = build({"a.mmdb": content}, recipe(extra=fields))
     found, other = known(dataset, "8.8.8.8", "8.8.9.9")
