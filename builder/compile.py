@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from builder import clip, manifest, recipe, rejects, write
+from builder.enrichment import Finder, finders
 from builder.errors import BuildError
 from builder.flatten import flatten
 from builder.intern import intern
@@ -67,7 +68,8 @@ def _system_memory() -> Iterator[None]:
 def _compile(recipe_path: Path, output: Path, options: Options, progress: Progress) -> BuildReport:
     write.check_place(output, force=options.force)
     plan = recipe.load(recipe_path, {name: each.options for name, each in FORMATS.items()})
-    build = _Build(plan, _known(plan), options, progress)
+    known = _known(plan)
+    build = _Build(plan, known, finders(plan, known), options, progress)
     for spec in plan.sources:
         build.add(spec)
     return build.finish(output)
@@ -80,8 +82,16 @@ def _known(plan: Recipe) -> Known:
 class _Build:
     """A build on its way: what the sources so far have said."""
 
-    def __init__(self, plan: Recipe, known: Known, options: Options, progress: Progress) -> None:
+    def __init__(
+        self,
+        plan: Recipe,
+        known: Known,
+        finders: tuple[Finder, ...],
+        options: Options,
+        progress: Progress,
+    ) -> None:
         self._plan, self._known, self._options, self._progress = plan, known, options, progress
+        self._finders = finders
         self._pools = {layer: LayerPool(layer) for layer in LAYERS}
         self._merged = {family: nothing(family, tuple(LAYERS)) for family in (4, 6)}
         self._rejects: list[Rejects] = []
@@ -89,16 +99,20 @@ class _Build:
 
     def add(self, spec: SourceSpec) -> None:
         """Read a source and lay its tables under what is known."""
+        for pool in self._pools.values():
+            pool.begin_source()
         for table in FORMATS[spec.format].read(spec):
-            report = SourceReport(table.name)
+            report = SourceReport(table.name, note=table.note)
             self._report.sources.append(report)
-            rows = self._read(table, report)
+            rows = self._read(table, report, spec.provides)
             with self._progress.stage(f"flattening {table.name}"):
                 for family, layered in _flattened(rows, report).items():
                     self._merged[family] = underlay(self._merged[family], layered)
 
-    def _read(self, table: SourceTable, report: SourceReport) -> SourceRows:
-        rows, rejected = SourceRows(self._pools, self._known, report), Rejects()
+    def _read(
+        self, table: SourceTable, report: SourceReport, provides: frozenset[str]
+    ) -> SourceRows:
+        rows, rejected = SourceRows(self._pools, self._known, report, provides), Rejects()
         self._rejects.append(rejected)
         with self._progress.stage(f"reading {table.name}"):
             for batch in table.batches:
@@ -137,9 +151,10 @@ class _Build:
         """Intern, write and put the dataset in its place."""
         self._write_rejects()
         with self._progress.stage("interning"):
-            interned = intern(self._merged, self._pools, self._known)
+            interned = intern(self._merged, self._pools, self._known, self._finders, self._report)
             content = tables(interned, self._known)
-            document = manifest.logical(self._plan, interned, content)
+            added = [each.credit for each in self._finders if each.credit is not None]
+            document = manifest.logical(self._plan, interned, content, added)
             document["generation"] = manifest.generation(document, content)
         with self._progress.stage("writing"), write.placed(output) as folder:
             document["files"] = write.write_tables(folder, content)

@@ -1,12 +1,14 @@
-"""Location tuples completed from the reference tables.
+"""Location tuples completed from the reference tables and by the finders a recipe asks for.
 
 A row of the *country* table is a country as one continent has it, for a
 source may state another continent than the reference (Cyprus, Turkey). A
-location without a zone gets that of its country where the country has one.
+location without a zone gets that of its country where the country has one;
+only then do finders look.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from builder.enrichment import Finder
 from builder.factorize import factorize
-from builder.pool import Tuples
+from builder.pool import NOTHING, Tuples
+from builder.report import BuildReport, Filled
 from builder.values import Known
 
 Codes = NDArray[np.int32]
@@ -37,8 +41,8 @@ class Located:
         return Located(*taken, self.countries, self.zones)
 
 
-def enrich(tuples: Tuples, known: Known) -> Located:
-    """Resolve country and zone of every tuple of the location layer."""
+def enrich(tuples: Tuples, known: Known, finders: Sequence[Finder], report: BuildReport) -> Located:
+    """Resolve country and zone of every tuple of the location layer; number 0 stays unknown."""
     codes = list(known.countries)
     names = tuples.values("country_code")
     country = pc.index_in(names, pa.array(codes, pa.string()))
@@ -46,9 +50,23 @@ def enrich(tuples: Tuples, known: Known) -> Located:
     continent = pc.coalesce(tuples.values("continent_code"), usual.take(country))
     single = pa.array([known.countries[code].time_zone for code in codes], pa.string())
     zone = pc.coalesce(tuples.values("time_zone"), single.take(country))
+    tuples = tuples.replaced("time_zone", zone)
+    for finder in finders:
+        tuples = _completed(tuples, finder, report)
     pairs, country_rows = _pairs(names, continent)
-    zones, zone_rows = _numbered(zone)
+    zones, zone_rows = _numbered(tuples.values("time_zone"))
     return Located(country_rows, zone_rows, tuples, pairs, zones)
+
+
+def _completed(tuples: Tuples, finder: Finder, report: BuildReport) -> Tuples:
+    """Fill a field where it is unknown, and count the tuples that were and were not."""
+    values = tuples.values(finder.field)
+    lacking = np.array(values.is_null().to_numpy(zero_copy_only=False))
+    lacking[NOTHING] = False
+    rows = pa.array(np.flatnonzero(lacking))
+    found = finder.find({name: tuples.values(name).take(rows) for name in finder.needs})
+    report.enriched[finder.field] = Filled(len(found) - found.null_count, found.null_count)
+    return tuples.replaced(finder.field, pc.replace_with_mask(values, pa.array(lacking), found))
 
 
 def _numbered(values: pa.Array) -> tuple[list[str | None], Codes]:

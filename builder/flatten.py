@@ -153,7 +153,7 @@ def coalesce(intervals: Intervals) -> Intervals:
     return Intervals(intervals.starts[keep], intervals.owner[keep])
 
 
-def changes(*columns: NDArray[np.signedinteger]) -> Bools:
+def changes(*columns: NDArray[np.integer]) -> Bools:
     """Mark the rows that differ from the row before in any column; the first row is marked."""
     keep = np.zeros(len(columns[0]), bool)
     keep[0] = True

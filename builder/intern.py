@@ -8,7 +8,7 @@ neighbours in the address space are neighbours in the tables.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,11 +16,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from builder.enrich import Located, enrich
+from builder.enrichment import Finder
 from builder.factorize import factorize
 from builder.flatten import changes
 from builder.layers import Layered
 from builder.points import Points
-from builder.pool import NOTHING, Codes, LayerPool
+from builder.pool import NOTHING, Codes, LayerPool, Tuples
+from builder.provenance import Provenance, provenance
+from builder.report import BuildReport
 from builder.schema import LAYERS, NETWORK_LAYERS
 from builder.values import Known
 from geolookup.format import PLACE_MEMBERS
@@ -44,11 +47,18 @@ class Interned:
     families: dict[int, FamilyIntervals]
     located: Located
     networks: pa.Table
+    provenance: dict[int, Provenance]
 
 
-def intern(merged: Mapping[int, Layered], pools: Mapping[str, LayerPool], known: Known) -> Interned:
+def intern(
+    merged: Mapping[int, Layered],
+    pools: Mapping[str, LayerPool],
+    known: Known,
+    finders: Sequence[Finder],
+    report: BuildReport,
+) -> Interned:
     """Return the rows that ``merged`` (by family) uses, and its intervals in terms of them."""
-    location, located = _locations(merged, pools["location"], known)
+    location, located = _locations(merged, pools["location"], known, finders, report)
     network, networks = _networks(merged, pools)
     families, begin = {}, 0
     for family, layered in merged.items():
@@ -58,14 +68,19 @@ def intern(merged: Mapping[int, Layered], pools: Mapping[str, LayerPool], known:
             layered.starts[keep], location[part][keep], network[part][keep]
         )
         begin = part.stop
-    return Interned(families, located, networks)
+    decided = {family: provenance(layered, pools) for family, layered in merged.items()}
+    return Interned(families, located, networks, decided)
 
 
 def _locations(
-    merged: Mapping[int, Layered], pool: LayerPool, known: Known
+    merged: Mapping[int, Layered],
+    pool: LayerPool,
+    known: Known,
+    finders: Sequence[Finder],
+    report: BuildReport,
 ) -> tuple[Codes, Located]:
-    used, numbers = _used(merged, "location")
-    located = enrich(pool.tuples().take(used), known)
+    tuples, numbers = _distinct(merged, pool)
+    located = enrich(tuples, known, finders, report)
     columns = [located.country, located.zone, *located.tuples.codes(*PLACE_MEMBERS)]
     rows, first = _rows_by_appearance(columns, numbers)
     return rows[numbers], located.take(first)
@@ -76,11 +91,8 @@ def _networks(
 ) -> tuple[Codes, pa.Table]:
     tuples, codes = {}, []
     for layer in NETWORK_LAYERS:
-        used, numbers = _used(merged, layer)
-        taken = pools[layer].tuples().take(used)
-        same, first = factorize(taken.codes())
-        tuples[layer] = taken.take(first)
-        codes.append(same[numbers])
+        tuples[layer], numbers = _distinct(merged, pools[layer])
+        codes.append(numbers)
     # A row before all others, which is that of nothing known.
     combined, first = factorize([np.append(np.int32(NOTHING), each) for each in codes])
     columns = {}
@@ -88,6 +100,14 @@ def _networks(
         taken = each.take(np.append(np.int32(NOTHING), numbers)[first])
         columns.update({name: taken.values(name) for name in LAYERS[layer]})
     return combined[1:], pa.table(columns)
+
+
+def _distinct(merged: Mapping[int, Layered], pool: LayerPool) -> tuple[Tuples, Codes]:
+    """Return the tuples in use, each once and the unknown one first; and each interval's tuple."""
+    used, numbers = _used(merged, pool.layer)
+    taken = pool.tuples().take(used)
+    same, first = factorize(taken.codes())
+    return taken.take(first), same[numbers]
 
 
 def _used(merged: Mapping[int, Layered], layer: str) -> tuple[I64, Codes]:

@@ -8,7 +8,7 @@ of Arrow, which may lay files out differently, gives the same.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,22 +16,29 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from builder.intern import FamilyIntervals, Interned
-from builder.points import Bools, Points, concat
+from builder.intern import Interned
+from builder.points import Bools
+from builder.provenance import Coverage, coverage
 from builder.recipe import Recipe
-from builder.reference.credits import CREDITS
-from builder.schema import LAYERS
+from builder.reference.credits import CREDITS, Credit
 from geolookup import format as fmt
 
 
-def logical(recipe: Recipe, interned: Interned, tables: Mapping[str, pa.Table]) -> dict[str, Any]:
-    """Return the manifest without generation and files."""
+def logical(
+    recipe: Recipe,
+    interned: Interned,
+    tables: Mapping[str, pa.Table],
+    added: Sequence[Credit],
+) -> dict[str, Any]:
+    """Return the manifest without generation and files; ``added`` are credits besides the usual."""
+    decided = coverage(interned.provenance, len(recipe.sources))
+    reference = CREDITS if recipe.countries is None else ()
     return {
         "format": fmt.FORMAT,
         "format_version": fmt.FORMAT_VERSION,
         "name": recipe.name,
-        "sources": [{"format": s.format, **s.texts, "name": s.name} for s in recipe.sources],
-        "credits": _credits() if recipe.countries is None else [],
+        "sources": _sources(recipe, decided),
+        "credits": _credits([*reference, *added]),
         "fields": _fields(tables),
         "counts": {
             "ipv4_intervals": tables[fmt.IPV4].num_rows,
@@ -41,13 +48,13 @@ def logical(recipe: Recipe, interned: Interned, tables: Mapping[str, pa.Table]) 
             "countries": tables[fmt.COUNTRY].num_rows - 1,
             "zones": tables[fmt.ZONE].num_rows - 1,
         },
-        "coverage": _coverage(interned),
+        "coverage": _total(decided),
     }
 
 
-def _credits() -> list[dict[str, str]]:
+def _credits(listed: Iterable[Credit]) -> list[dict[str, str]]:
     names = ("name", "licence", "attribution", "url")
-    return [{name: getattr(credit, name) for name in names} for credit in CREDITS]
+    return [{name: getattr(credit, name) for name in names} for credit in listed]
 
 
 def _fields(tables: Mapping[str, pa.Table]) -> list[str]:
@@ -70,27 +77,23 @@ def _fields(tables: Mapping[str, pa.Table]) -> list[str]:
     return sorted([*known, *(f"time.{name}" for name in timed)])
 
 
-def _coverage(interned: Interned) -> dict[str, dict[str, int]]:
-    known = {"location": np.arange(len(interned.located.country)) > 0}
-    for layer, fields in LAYERS.items():
-        if layer != "location":
-            columns = [interned.networks[name].is_valid() for name in fields]
-            known[layer] = np.any([column.to_numpy() for column in columns], axis=0)
-    sizes = {number: _sizes_less_one(family) for number, family in interned.families.items()}
-    coverage: dict[str, dict[str, int]] = {layer: {} for layer in known}
-    for layer, rows in known.items():
-        for number, family in interned.families.items():
-            chosen = rows[family.location if layer == "location" else family.network]
-            addresses = sizes[number][chosen].total() + int(chosen.sum())
-            coverage[layer][f"ipv{number}"] = addresses
-    return coverage
+def _sources(recipe: Recipe, decided: Sequence[Coverage]) -> list[dict[str, Any]]:
+    return [
+        {"format": spec.format, **spec.texts, "name": spec.name, "coverage": coverage}
+        for spec, coverage in zip(recipe.sources, decided, strict=True)
+    ]
 
 
-def _sizes_less_one(family: FamilyIntervals) -> Points:
-    """Return each interval's last address minus its first, which fits where a size might not."""
-    starts = family.starts
-    end = Points.of(starts.family, [starts.maximum])
-    return concat([starts[1:].predecessor(), end]).minus(starts)
+def _total(decided: Sequence[Coverage]) -> Coverage:
+    """Return how many addresses each layer is known for, whichever source decides it."""
+    families = ("ipv4", "ipv6")
+    return {
+        layer: {
+            family: sum(each[layer][family] for each in decided if layer in each)
+            for family in families
+        }
+        for layer in fmt.LAYERS
+    }
 
 
 def generation(manifest: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> str:

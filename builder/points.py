@@ -103,6 +103,14 @@ class Points:
             return Points(low)
         return Points(low, self.high - other.high - (self.low < other.low))
 
+    def sizes_less_one(self) -> Points:
+        """Return the intervals' last addresses minus their starts, which these sorted points are.
+
+        One less, for the size of a whole family does not fit.
+        """
+        end = Points.of(self.family, [self.maximum])
+        return concat([self[1:].predecessor(), end]).minus(self)
+
     def search(self, values: Points) -> I64:
         """Return, for each value, how many of these sorted points are <= it."""
         return count_up_to(self.high, self.low, values.high, values.low)

@@ -4,7 +4,8 @@ Strategy: a batch of rows is reduced to its distinct value tuples at once, and
 the rows keep one 32-bit number. Equal tuples of different batches have
 different numbers until the build is merged; then the used ones are taken out
 and interned for good (``intern``), so that nothing grows with the rows but
-one number a layer.
+one number a layer. Sources are read one after another, so a number says which
+source it came from, however the layers are merged (``provenance``).
 """
 
 from __future__ import annotations
@@ -46,6 +47,12 @@ class Tuples:
             {name: Column(each.codes[rows], each.values) for name, each in self.fields.items()}
         )
 
+    def replaced(self, name: str, values: pa.Array) -> Tuples:
+        """Return the tuples with other values of one field, one a tuple."""
+        encoded = values.dictionary_encode()
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return Tuples({**self.fields, name: Column(codes, encoded.dictionary)})
+
     def codes(self, *names: str) -> list[Codes]:
         """Return the codes of the named fields, of all by default."""
         return [self.fields[name].codes for name in names or self.fields]
@@ -63,6 +70,15 @@ class LayerPool:
     layer: str
     size: int = 1
     parts: dict[str, list[Column]] = field(default_factory=dict)
+    begins: list[int] = field(default_factory=list)  # the size as each source began
+
+    def begin_source(self) -> None:
+        """Count the numbers from here on to the recipe's next source."""
+        self.begins.append(self.size)
+
+    def sources(self, numbers: Codes) -> NDArray[np.uint8]:
+        """Return the position, from 1, of the source that each number is of; 0 for NOTHING."""
+        return np.searchsorted(self.begins, numbers, side="right").astype(np.uint8)
 
     def add(self, columns: Mapping[str, Column], blank: Bools) -> Codes:
         """Return a number for each row; rows that are ``blank`` or all null get NOTHING."""

@@ -17,6 +17,10 @@ from builder.errors import BuildError, near_match
 from builder.schema import FIELDS
 
 _TEXTS = ("name", "date", "licence", "attribution", "url")
+#: Provenance keeps a source's number in one byte, in which 0 is nobody and 255 stays free.
+MOST_SOURCES = 254
+_MAX_KM = 50.0
+_HALF_ROUND_THE_EARTH = 20_040
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +46,24 @@ class SourceSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class Enrich:
+    """``[enrich]``: what to find where no source states it; no ``stations``, no weather codes."""
+
+    time_zone: bool = False
+    region_code: bool = False
+    stations: Path | None = None
+    max_km: float = _MAX_KM
+
+
+@dataclass(frozen=True, slots=True)
 class Recipe:
     """A whole recipe; ``countries`` replaces the packaged table where it is given."""
 
     path: Path
     name: str
     sources: tuple[SourceSpec, ...]
-    countries: Path | None = field(default=None)
+    countries: Path | None = None
+    enrich: Enrich = field(default_factory=Enrich)
 
 
 def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
@@ -57,20 +72,56 @@ def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
     Raises BuildError for anything missing, misspelt or of the wrong type.
     """
     document = _parse(path)
-    _only_known(path, "", document, ("dataset", "source", "tables"))
+    _only_known(path, "", document, ("dataset", "source", "tables", "enrich"))
     dataset = _table(path, document, "dataset")
     _only_known(path, "dataset.", dataset, ("name",))
     name = _string(path, "dataset.", dataset, "name")
     listed = document.get("source", [])
     if not isinstance(listed, list) or not listed or not all(isinstance(s, dict) for s in listed):
         raise BuildError(path, "no [[source]]", remedy="add one with format and path")
+    if len(listed) > MOST_SOURCES:
+        problem = f"{len(listed)} sources, at most {MOST_SOURCES} may be"
+        raise BuildError(path, problem, remedy="join files of one format with a glob")
     sources = tuple(_source(path, each, formats) for each in listed)
-    tables = _table(path, document, "tables") if "tables" in document else {}
+    return Recipe(path, name, sources, _countries(path, document), _enrich(path, document))
+
+
+def _countries(path: Path, document: dict[str, Any]) -> Path | None:
+    tables = _optional(path, "", document, "tables")
     _only_known(path, "tables.", tables, ("countries",))
-    countries = None
-    if "countries" in tables:
-        countries = path.parent / _string(path, "tables.", tables, "countries")
-    return Recipe(path, name, sources, countries)
+    if "countries" not in tables:
+        return None
+    return path.parent / _string(path, "tables.", tables, "countries")
+
+
+def _enrich(path: Path, document: dict[str, Any]) -> Enrich:
+    place = "enrich."
+    table = _optional(path, "", document, "enrich")
+    _only_known(path, place, table, ("time_zone", "region_code", "weather"))
+    zone, region = (_switch(path, place, table, key) for key in ("time_zone", "region_code"))
+    if "weather" not in table:
+        return Enrich(zone, region)
+    weather = _optional(path, place, table, "weather")
+    _only_known(path, "enrich.weather.", weather, ("stations", "max_km"))
+    stations = path.parent / _string(path, "enrich.weather.", weather, "stations")
+    return Enrich(zone, region, stations, _kilometres(path, weather))
+
+
+def _switch(path: Path, place: str, table: dict[str, Any], key: str) -> bool:
+    value = table.get(key, False)
+    if not isinstance(value, bool):
+        problem = f"{place}{key} is neither true nor false"
+        raise BuildError(path, problem, remedy=f"write {key} = true")
+    return value
+
+
+def _kilometres(path: Path, weather: dict[str, Any]) -> float:
+    value = weather.get("max_km", _MAX_KM)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 < value <= _HALF_ROUND_THE_EARTH:
+        problem = f"enrich.weather.max_km is not between 0 and {_HALF_ROUND_THE_EARTH}"
+        raise BuildError(path, problem, remedy=f"write max_km = {_MAX_KM:g}")
+    return float(value)
 
 
 def _parse(path: Path) -> dict[str, Any]:
@@ -117,6 +168,14 @@ def _table(path: Path, document: dict[str, Any], key: str) -> dict[str, Any]:
     table = document.get(key)
     if not isinstance(table, dict):
         raise BuildError(path, f"no [{key}] table", remedy=f"add [{key}]")
+    return table
+
+
+def _optional(path: Path, place: str, document: dict[str, Any], key: str) -> dict[str, Any]:
+    """Return a table, empty where it is left out."""
+    table = document.get(key, {})
+    if not isinstance(table, dict):
+        raise BuildError(path, f"no [{place}{key}] table", remedy=f"add [{place}{key}]")
     return table
 
 

@@ -7,6 +7,7 @@ inside becomes an IPv4 row with the specificity that the source stated.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,9 +22,12 @@ from builder.report import SourceReport
 from builder.schema import LAYERS
 from builder.sources.reader import Batch
 from builder.values import Bools, Known, clean
+from builder.vocabulary import VOCABULARY
 from geolookup.address import EMBEDDED
 
 _MAPPED = EMBEDDED[0]
+#: Of a batch: a column that holds no such words at all must not fill the memory.
+_WORDS_KEPT = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +75,15 @@ class FamilyRows:
 class SourceRows:
     """Gathers the batches of one source table."""
 
-    def __init__(self, pools: Mapping[str, LayerPool], known: Known, report: SourceReport) -> None:
+    def __init__(
+        self,
+        pools: Mapping[str, LayerPool],
+        known: Known,
+        report: SourceReport,
+        provides: frozenset[str],
+    ) -> None:
         self._pools = pools
+        self._provides = provides
         self._known = known
         self._report = report
         self._families = {family: FamilyRows(family) for family in (4, 6)}
@@ -82,7 +93,7 @@ class SourceRows:
         numbers = {
             layer: self._number(layer, batch)
             for layer, fields in LAYERS.items()
-            if any(name in batch.fields for name in fields)
+            if any(name in batch.fields and name in self._provides for name in fields)
         }
         for family, rows in self._families.items():
             chosen, first, last = batch.ranges.of_family(family)
@@ -95,11 +106,22 @@ class SourceRows:
         blank = ~accepted
         columns = {}
         for name in LAYERS[layer]:
-            if name in batch.fields:
+            if name in batch.fields and name in self._provides:
                 columns[name], bad = _column(name, batch.fields[name], self._known)
                 self._report.blanked[f"unusable {name}"] += int((bad & accepted).sum())
+                self._note_words(name, batch.fields[name], bad & accepted)
                 blank |= bad
         return self._pools[layer].add(columns, blank)
+
+    def _note_words(self, name: str, cells: pa.DictionaryArray, rows: Bools) -> None:
+        """Keep the commonest of the words that the vocabulary lacks, for the summary."""
+        if name not in VOCABULARY or not rows.any():
+            return
+        counts = np.bincount(cells.indices.filter(pa.array(rows)).to_numpy())
+        common = np.argsort(-counts, kind="stable")[:_WORDS_KEPT]
+        words = cells.dictionary.take(pa.array(common)).to_pylist()
+        found = +Counter(dict(zip(words, counts[common].tolist(), strict=True)))
+        self._report.unknown_words.setdefault(name, Counter()).update(found)
 
     def duplicates(self) -> int:
         """Return how many rows state the range of a later one; IPv4-mapped is IPv4."""

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from builder.fragments import checksums, json_texts, rows
 from builder.intern import FamilyIntervals, Interned
+from builder.points import Points
+from builder.provenance import Provenance
 from builder.values import Known
 from geolookup import format as fmt
 
@@ -25,23 +27,33 @@ _COUNTRY_TYPES = {
 def tables(interned: Interned, known: Known) -> dict[str, pa.Table]:
     """Return every table by file name."""
     ipv4, ipv6 = interned.families[4], interned.families[6]
-    high = np.asarray(ipv6.starts.high)
     return {
-        fmt.IPV4: _intervals(ipv4, {"start": ipv4.starts.low.astype(np.uint32)}),
+        fmt.IPV4: _intervals(ipv4),
         fmt.IPV4_JUMP: pa.table({"interval": jump_table(ipv4.starts.low)}),
-        fmt.IPV6: _intervals(ipv6, {"start_high": high, "start_low": ipv6.starts.low}),
-        fmt.IPV6_FENCE: pa.table({"start_high": high[:: fmt.FENCE_STRIDE]}),
+        fmt.IPV6: _intervals(ipv6),
+        fmt.IPV6_FENCE: pa.table({"start_high": np.asarray(ipv6.starts.high)[:: fmt.FENCE_STRIDE]}),
         fmt.LOCATION: _location(interned),
         fmt.NETWORK: _network(interned),
         fmt.COUNTRY: _country(interned, known),
         fmt.ZONE: pa.table({"zone": pa.array(interned.located.zones, pa.string())}),
+        **{fmt.PROVENANCE[f]: _provenance(each) for f, each in interned.provenance.items()},
     }
 
 
-def _intervals(family: FamilyIntervals, starts: dict[str, NDArray[np.generic]]) -> pa.Table:
+def _starts(points: Points) -> dict[str, NDArray[np.generic]]:
+    if points.high is None:
+        return {"start": points.low.astype(np.uint32)}
+    return {"start_high": points.high, "start_low": points.low}
+
+
+def _provenance(family: Provenance) -> pa.Table:
+    return pa.table({**_starts(family.starts), **family.sources})
+
+
+def _intervals(family: FamilyIntervals) -> pa.Table:
     return pa.table(
         {
-            **starts,
+            **_starts(family.starts),
             "location": family.location.astype(np.uint32),
             "network": family.network.astype(np.uint32),
         }

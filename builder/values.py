@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from builder.reference.tables import Country
-from builder.schema import CONNECTION_TYPES, USER_TYPES
+from builder.vocabulary import VOCABULARY, Words, translated
 
 Bools = NDArray[np.bool_]
 _FLOAT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -85,8 +85,11 @@ def _zone(cells: pa.Array, known: Known) -> Cleaned:
     return Cleaned(values, _is_bad(cells, values))
 
 
-def _vocabulary(words: Sequence[str]) -> Cleaner:
-    return lambda cells, _known: _listed(cells, words)
+def _words(cells: pa.Array, _known: Known, *, words: Words) -> Cleaned:
+    """Say a vendor's words in the contract's."""
+    values, understood = translated(cells, words)
+    unknown = pc.and_not(pc.is_valid(cells), understood)
+    return Cleaned(values, np.asarray(unknown.to_numpy(zero_copy_only=False), bool))
 
 
 def _degrees(cells: pa.Array, _known: Known, *, limit: float) -> Cleaned:
@@ -121,6 +124,5 @@ _CLEANERS: dict[str, Cleaner] = {
     "longitude": partial(_degrees, limit=180.0),
     "time_zone": _zone,
     "asn": _asn,
-    "connection_type": _vocabulary(CONNECTION_TYPES),
-    "user_type": _vocabulary(USER_TYPES),
+    **{field: partial(_words, words=words) for field, words in VOCABULARY.items()},
 }

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
+from bisect import bisect_right
 from itertools import pairwise
 from zlib import crc32
 
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
 _REBUILD = "build it again with 'geolookup build'"
-_WIDTH: dict[str, tuple[Literal["H", "I", "Q"], int]] = {
+_WIDTH: dict[str, tuple[Literal["B", "H", "I", "Q"], int]] = {
+    "uint8": ("B", 1),
     "uint16": ("H", 2),
     "uint32": ("I", 4),
     "uint64": ("Q", 8),
@@ -101,6 +103,7 @@ class Dataset:
             len(fmt.COUNTRY_MEMBERS) + len(fmt.CURRENCY_MEMBERS)
         )
         self._zones = self._file(fmt.ZONE)
+        self._provenance: dict[int, Provenance] = {}
 
     def _file(self, name: str) -> _File:
         return _File(os.path.join(self.path, name), self.manifest["files"].get(name))
@@ -113,6 +116,54 @@ class Dataset:
         except UnicodeDecodeError:
             raise DatasetError(self._zones.path, "a zone name is not UTF-8", _REBUILD) from None
         return [None, *names[1:]]
+
+    def provenance(self, family: int) -> Provenance:
+        """Return which source decided what; mapped when it is first asked for.
+
+        Raises DatasetError where another dataset has taken this one's place.
+        """
+        if family not in self._provenance:
+            file = self._file(fmt.PROVENANCE[family])
+            # Looked at behind the mapping, so that nothing can come in between.
+            if read_manifest(self.path)["generation"] != self.manifest["generation"]:
+                problem = "replaced by another dataset since it was opened"
+                raise DatasetError(self.path, problem, "open it again")
+            self._provenance[family] = Provenance(file, family)
+        return self._provenance[family]
+
+
+class Provenance:
+    """The intervals of one family, each with the number of the source that decided each layer."""
+
+    __slots__ = ("_family", "_highs", "_lows", "layers", "path")
+
+    def __init__(self, file: _File, family: int) -> None:
+        self.path = file.path
+        self._family = family
+        if family == 4:
+            self._lows = self._highs = file.view("start", "uint32")
+        else:
+            self._lows = file.view("start_low", "uint64")
+            self._highs = file.view("start_high", "uint64")
+        self.layers = {layer: file.view(layer, "uint8") for layer in fmt.LAYERS}
+        columns = (self._lows, self._highs, *self.layers.values())
+        if len({len(each) for each in columns}) > 1:
+            raise DatasetError(self.path, "the columns differ in length", _REBUILD)
+
+    def __len__(self) -> int:
+        return len(self._lows)
+
+    def start(self, interval: int) -> int:
+        """Return the first address of an interval."""
+        low: int = self._lows[interval]
+        return low if self._family == 4 else self._highs[interval] << 64 | low
+
+    def interval(self, value: int) -> int:
+        """Return the interval that holds an address."""
+        found = bisect_right(range(len(self)), value, key=self.start) - 1
+        if found < 0:
+            raise DatasetError(self.path, "the first interval does not begin at 0", _REBUILD)
+        return found
 
 
 def _jump_bits(path: str, entries: int) -> int:

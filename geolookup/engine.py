@@ -13,7 +13,7 @@ from geolookup.kernel import Kernel
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Self
+    from typing import Any, Self
 
     from geolookup.metadata import Metadata
     from geolookup.networks import Network
@@ -57,6 +57,18 @@ class Engine(Kernel):
         from geolookup.networks import network_of
 
         return network_of(self._open_state(), ip)
+
+    def explain(self, ip: object) -> dict[str, Any]:
+        """Return which source decided each layer of the answer for ``ip``.
+
+        ``{"ip", "network", "layers"}``: the largest aligned network that is
+        decided alike, and for each layer None or ``{"source", "date",
+        "licence", "range"}``, the range being all addresses around that this
+        source decides in that layer. Raises what ``network`` raises.
+        """
+        from geolookup.explain import explain
+
+        return explain(self._open_state(), self.metadata.sources, ip)
 
     def networks(self, within: object = None) -> Iterator[tuple[Network, Object]]:
         """Yield ``(network, record)`` for all that is known, in address order, IPv4 first.

@@ -21,8 +21,13 @@ LOCATION = "location.arrow"
 NETWORK = "network.arrow"
 COUNTRY = "country.arrow"
 ZONE = "zone.arrow"
-FILES = (IPV4, IPV4_JUMP, IPV6, IPV6_FENCE, LOCATION, NETWORK, COUNTRY, ZONE)
+#: Which source decided what, by family; no lookup reads these.
+PROVENANCE = {4: "ipv4_provenance.arrow", 6: "ipv6_provenance.arrow"}
+ANSWERING = (IPV4, IPV4_JUMP, IPV6, IPV6_FENCE, LOCATION, NETWORK, COUNTRY, ZONE)
+FILES = (*ANSWERING, *PROVENANCE.values())
 
+#: What is decided apart, each layer by one source; ``docs/recipe.md`` says what lies in each.
+LAYERS = ("location", "asn", "isp", "organization", "connection_type", "user_type")
 #: Every so many intervals of IPv6 one entry of the fence.
 FENCE_STRIDE = 64
 #: The bounds of the jump table's leading bits.

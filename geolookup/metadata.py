@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +20,8 @@ class Source:
     licence: str | None = None
     attribution: str | None = None
     url: str | None = None
+    #: addresses that it decides, by layer and family; a layer that it decides nowhere is left out
+    coverage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +51,22 @@ def _metadata(manifest: Mapping[str, Any]) -> Metadata:
     return Metadata(
         name=_is(str, manifest["name"]),
         generation=_is(str, manifest["generation"]),
-        sources=tuple(Source(**_texts(each)) for each in _is(list, manifest["sources"])),
+        sources=tuple(_source(each) for each in _is(list, manifest["sources"])),
         credits=tuple(_texts(each) for each in _is(list, manifest["credits"])),
         fields=tuple(_is(str, each) for each in _is(list, manifest["fields"])),
         counts=_numbers(manifest["counts"]),
-        coverage={layer: _numbers(known) for layer, known in manifest["coverage"].items()},
+        coverage=_coverage(manifest["coverage"]),
         bytes=sum(_is(int, described["bytes"]) for described in manifest["files"].values()),
     )
+
+
+def _source(described: Any) -> Source:
+    texts = {name: value for name, value in described.items() if name != "coverage"}
+    return Source(**_texts(texts), coverage=_coverage(described["coverage"]))
+
+
+def _coverage(coverage: Any) -> dict[str, dict[str, int]]:
+    return {layer: _numbers(known) for layer, known in coverage.items()}
 
 
 _T = TypeVar("_T")

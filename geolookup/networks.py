@@ -11,6 +11,7 @@ import ipaddress
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from geolookup.address import BITS, EMBEDDED, MAPPED, MAX, NAT64, SIX_TO_FOUR, embedded_ipv4, parse
 from geolookup.envelope import Object
@@ -19,6 +20,8 @@ from geolookup.kernel import State
 from geolookup.special import is_private, private_ranges
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+#: Gives first and last address of the interval around an address (family, value).
+Around = Callable[[int, int], tuple[int, int]]
 _TYPES: dict[int, Callable[[tuple[int, int]], Network]] = {
     4: ipaddress.IPv4Network,
     6: ipaddress.IPv6Network,
@@ -35,18 +38,22 @@ class _Span:
 
 def network_of(state: State, ip: object) -> Network:
     """Return the largest aligned network around ``ip`` with one answer, in the family asked."""
-    family, value = parse(ip)
     try:
-        return _network_of(state, family, value)
+        return network_within(*parse(ip), partial(_around, state))
     except IndexError:
         raise _outside(state) from None
 
 
-def _network_of(state: State, family: int, value: int) -> Network:
+def network_within(family: int, value: int, around: Around) -> Network:
+    """Return the largest aligned network around an address in what is ``around`` it.
+
+    It is of the family asked, and reaches into no space of another kind;
+    raises PrivateAddressError for a private address.
+    """
     carried = embedded_ipv4(value) if family == 6 else None
     if carried is None:
-        return _network(family, *_largest(family, value, _span(state, family, value)))
-    first, bits = _largest(4, carried, _span(state, 4, carried))
+        return _network(family, *_largest(family, value, _span(around, family, value)))
+    first, bits = _largest(4, carried, _span(around, 4, carried))
     return _carrying(value, first, bits)
 
 
@@ -63,11 +70,10 @@ def _carrying(value: int, first: int, bits: int) -> Network:
     raise AssertionError("an address that carries none")
 
 
-def _span(state: State, family: int, value: int) -> _Span:
+def _span(around: Around, family: int, value: int) -> _Span:
     if is_private(family, value):
         raise PrivateAddressError
-    interval = state.interval_ipv4(value) if family == 4 else state.interval_ipv6(value)
-    first, last = _interval(state, family, interval)
+    first, last = around(family, value)
     for blocked_first, blocked_last in _blocked(family):
         if blocked_last < value:
             first = max(first, blocked_last + 1)
@@ -75,6 +81,11 @@ def _span(state: State, family: int, value: int) -> _Span:
             last = min(last, blocked_first - 1)
             break
     return _Span(first, last)
+
+
+def _around(state: State, family: int, value: int) -> tuple[int, int]:
+    interval = state.interval_ipv4(value) if family == 4 else state.interval_ipv6(value)
+    return _interval(state, family, interval)
 
 
 def _interval(state: State, family: int, interval: int) -> tuple[int, int]:

@@ -50,6 +50,7 @@ def _ask(engine: geolookup.Engine, ip: str) -> str:
         lambda: _check(compact(engine.lookup(ip, at=0))),
         lambda: _check(engine.lookup_json(ip, at=0)),
         lambda: engine.network(ip) if engine.lookup(ip)["success"] else None,
+        lambda: engine.explain(ip) if engine.lookup(ip)["success"] else None,
     )
     outcome = "answered"
     for call in calls:

@@ -139,12 +139,28 @@ def _good(found: Any, condition: bool) -> Any:
     return found
 
 
+def decided(sources: list[Source], address: Address) -> dict[str, int]:
+    """The position, from 1, of the source that gives each layer; 0 where none knows it."""
+    rows = [(source, deciding(source.rows, address)) for source in sources]
+    return {
+        layer: next(
+            (
+                number
+                for number, (source, row) in enumerate(rows, 1)
+                if row and known(row, layer, source.provides)
+            ),
+            0,
+        )
+        for layer in LAYERS
+    }
+
+
 def resolve(sources: list[Source], address: Address) -> dict[str, Any]:
     """The fields of every layer, each layer from the first source that knows it."""
-    decided = [(source, deciding(source.rows, address)) for source in sources]
+    rows = [(source, deciding(source.rows, address)) for source in sources]
     fields: dict[str, Any] = dict.fromkeys(FIELDS)
     for layer in LAYERS:
-        answers = [known(row, layer, source.provides) for source, row in decided if row]
+        answers = [known(row, layer, source.provides) for source, row in rows if row]
         fields.update(next(filter(None, answers), {}))
     return fields
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import geolookup
+from builder.schema import LAYERS
 from geolookup import format as fmt
 from tests.conftest import ROOT, Build
 
@@ -90,6 +91,19 @@ def test_columns_are_those_of_the_file(dataset: Path, file: str) -> None:
     assert listed == [(column.name, in_words(column.type)) for column in schema]
 
 
+def test_provenance_is_by_layer_and_position_of_the_source(dataset: Path) -> None:
+    assert list(fmt.LAYERS) == list(LAYERS)
+    listed = rows_under(fmt.PROVENANCE[4])
+    assert [named(row[0])[0] for row in listed[1:]] == list(LAYERS)
+    with pa.ipc.open_file(dataset / fmt.PROVENANCE[4]) as reader:
+        rows = reader.read_all().to_pylist()
+    at = {str(ipaddress.ip_address(row["start"])): row for row in rows}
+    names = ("location", "asn", "isp", "organization")
+    assert [at["8.8.8.0"][name] for name in names] == [1, 1, 1, 0]
+    assert [at["9.9.0.0"][name] for name in names] == [1, 1, 0, 0]
+    assert set(map(at["9.10.0.0"].get, LAYERS)) == {0}
+
+
 def test_json_columns_hold_the_members_listed(dataset: Path) -> None:
     listed = {named(row[0])[0]: named(row[1]) for row in rows_under("The json columns")}
     country = listed[fmt.COUNTRY]
@@ -110,6 +124,7 @@ def test_manifest_has_the_keys_listed(dataset: Path) -> None:
     assert set(named(listed["counts"])) == set(manifest["counts"])
     assert set(named(listed["coverage"])) == {*manifest["coverage"], "ipv4", "ipv6"}
     assert all(set(named(listed["files"])) == set(each) for each in manifest["files"].values())
+    assert all(set(each) < set(named(listed["sources"])) for each in manifest["sources"])
     assert all(set(each) == set(named(listed["credits"])) for each in manifest["credits"])
 
 

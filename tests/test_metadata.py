@@ -43,8 +43,9 @@ def test_sources_and_name(build: Build) -> None:
         Source(
             *("Second file first", "csv", "2026-01-31", "CC0-1.0", "Nobody"),
             "https://example.com/b",
+            {"asn": {"ipv4": 512, "ipv6": 0}},
         ),
-        Source("a.csv", "csv"),
+        Source("a.csv", "csv", coverage={"location": {"ipv4": 1 << 16, "ipv6": 1 << 96}}),
     )
     assert {"GeoNames", "Unicode CLDR"} <= {credit["name"] for credit in metadata.credits}
     assert all(credit["licence"] and credit["attribution"] for credit in metadata.credits)
@@ -94,9 +95,13 @@ def test_changes_to_its_mappings_stay_the_callers(sample: geolookup.Engine) -> N
     metadata.counts.clear()
     metadata.coverage["asn"].clear()
     metadata.credits[0].clear()
+    metadata.sources[0].coverage.clear()
+    metadata.sources[1].coverage["asn"].clear()
     assert sample.metadata.counts
     assert sample.metadata.coverage["asn"]
     assert sample.metadata.credits[0]
+    assert sample.metadata.sources[0].coverage
+    assert sample.metadata.sources[1].coverage["asn"]
 
 
 #: Values that each member does not have; Ellipsis: it is missing.
@@ -110,7 +115,11 @@ _WRONG: dict[str, tuple[object, ...]] = {
         [5],
         [{}],
         [{"name": "x"}],
-        [{"name": 5, "format": "csv"}],
+        [{"name": 5, "format": "csv", "coverage": {}}],
+        [{"name": "x", "format": "csv"}],
+        [{"name": "x", "format": "csv", "coverage": 5}],
+        [{"name": "x", "format": "csv", "coverage": {"asn": {"ipv4": "5"}}}],
+        [{"name": "x", "format": "csv", "coverage": {}, "colour": "red"}],
         ...,
     ),
     "credits": (None, 5, "text", {}, [5], [{"name": 5}], ...),

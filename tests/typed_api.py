@@ -44,6 +44,10 @@ def walking(engine: geolookup.Engine) -> None:
         assert_type(record, dict[str, Any])
 
 
+def explaining(engine: geolookup.Engine) -> None:
+    assert_type(engine.explain("8.8.8.8"), dict[str, Any])
+
+
 def describing(engine: geolookup.Engine) -> None:
     metadata = engine.metadata
     assert_type(metadata.name, str)

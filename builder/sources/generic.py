@@ -1,38 +1,38 @@
 """The generic CSV: a header, the range as ``network`` or ``first,last``, any fields.
 
 Strategy: the header is checked here, for Arrow would take any; the rows are
-read by Arrow block by block, every field dictionary-encoded, so that no cell
-becomes a Python object.
+cut by ``delimited``.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
+from functools import partial
 
 import pyarrow as pa
-import pyarrow.csv as pacsv
 
 from builder.errors import BuildError, near_match
 from builder.inputs import Member, members
 from builder.ranges import ParsedRanges, from_networks, from_pairs
 from builder.recipe import SourceSpec
 from builder.schema import FIELDS
-from builder.sources.damage import QuoteCount, arrow_failure, check_quotes
-from builder.sources.reader import Batch, Format, RowNumbers, SourceTable
+from builder.sources.delimited import batches, first_record
+from builder.sources.layout import Layout
+from builder.sources.reader import Format, SourceTable
 
-BLOCK_BYTES = 16 << 20
-_LONGEST_HEADER = 1 << 16  # characters; the standard reader stops at twice as many
 _RANGE_COLUMNS = (("network",), ("first", "last"))
-_ENCODED = pa.dictionary(pa.int32(), pa.string())
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     family = _family(spec)
     found = members(spec.path, spec.base, (".csv",))
     yield SourceTable(
-        spec.name, (batch for member in found for batch in _batches(member, spec, family))
+        spec.name,
+        (
+            batch
+            for member in found
+            for batch in batches(member, _layout(member), partial(_meaning, family=family))
+        ),
     )
 
 
@@ -43,40 +43,9 @@ def _family(spec: SourceSpec) -> int | None:
     return family
 
 
-def _batches(member: Member, spec: SourceSpec, family: int | None) -> Iterator[Batch]:
-    names, more = _header(member)
-    numbers = RowNumbers(member)
-    if more:
-        yield from _rows(member, names, spec, family, numbers)
-    if not numbers.delivered:  # so that the rows that were skipped are known of
-        yield Batch(numbers, 0, from_networks(pa.array([], pa.large_string())), {})
-
-
-def _rows(
-    member: Member, names: list[str], spec: SourceSpec, family: int | None, numbers: RowNumbers
-) -> Iterator[Batch]:
-    with member.open() as stream:
-        counted, reader = QuoteCount(stream), None
-        try:
-            reader = _open(counted, names, numbers)
-            for rows in reader:
-                yield _batch(rows, spec, family, numbers)
-                numbers.delivered += len(rows)
-        except pa.ArrowInvalid as error:
-            raise arrow_failure(member, error) from error
-        finally:
-            if reader is not None:
-                reader.close()
-    check_quotes(member, counted.count)
-
-
-def _header(member: Member) -> tuple[list[str], bool]:
-    """Return the column names, and whether more follows; any other header is an error."""
-    with member.open() as stream:
-        text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="")
-        line = text.readline(_LONGEST_HEADER)
-        text.detach()
-    names = next(csv.reader([line]), [])
+def _layout(member: Member) -> Layout:
+    """Return the layout that the header states; any other header is an error."""
+    names, _ = first_record(member, Layout((), frozenset(), frozenset()))
     known = ("network", "first", "last", *FIELDS)
     for name in names:
         if name not in known:
@@ -86,41 +55,20 @@ def _header(member: Member) -> tuple[list[str], bool]:
             )
         if names.count(name) > 1:
             raise BuildError(member.label, f"column {name!r} twice", line=1, remedy="drop one")
-    if sorted(set(names) - set(FIELDS)) not in [sorted(columns) for columns in _RANGE_COLUMNS]:
+    ranges = set(names) - set(FIELDS)
+    if sorted(ranges) not in [sorted(columns) for columns in _RANGE_COLUMNS]:
         remedy = "name the range as network, or as first and last"
         raise BuildError(member.label, "no range in the header", line=1, remedy=remedy)
-    return names, line.endswith(("\r", "\n"))
+    return Layout(tuple(names), frozenset(ranges), frozenset(FIELDS))
 
 
-def _open(stream: object, names: list[str], numbers: RowNumbers) -> pacsv.CSVStreamingReader:
-    def skip(row: pacsv.InvalidRow) -> str:
-        numbers.skipped.append(row.number - 1)  # Arrow counts the header as row 1
-        return "skip"
-
-    types = {name: _ENCODED if name in FIELDS else pa.large_string() for name in names}
-    return pacsv.open_csv(
-        stream,
-        pacsv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES),
-        pacsv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
-        pacsv.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=True),
-    )
-
-
-def _batch(
-    rows: pa.RecordBatch, spec: SourceSpec, family: int | None, numbers: RowNumbers
-) -> Batch:
-    fields = {
-        name: rows.column(name)
-        for name in rows.schema.names
-        if name in FIELDS and name in spec.provides
-    }
-    return Batch(numbers, numbers.delivered, _ranges(rows, family), fields)
-
-
-def _ranges(rows: pa.RecordBatch, family: int | None) -> ParsedRanges:
+def _meaning(
+    rows: pa.RecordBatch, family: int | None
+) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
+    fields = {name: rows.column(name) for name in rows.schema.names if name in FIELDS}
     if "network" in rows.schema.names:
-        return from_networks(rows.column("network"))
-    return from_pairs(rows.column("first"), rows.column("last"), family)
+        return from_networks(rows.column("network")), fields
+    return from_pairs(rows.column("first"), rows.column("last"), family), fields
 
 
 FORMAT = Format("csv", frozenset({"family"}), _read)

@@ -14,14 +14,29 @@ from builder.ranges import ParsedRanges
 from builder.recipe import SourceSpec
 
 
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """One rejected row as the user sees it."""
+
+    file: str
+    line: int
+    reason: str
+    text: str
+
+
+#: Finds rejected records (number: reason) in a member, in file order.
+Locate = Callable[[Member, dict[int, str]], Iterator[Reject]]
+
+
 @dataclass(slots=True)
 class RowNumbers:
-    """The record numbers of a member's rows: the first record behind the header is 1.
+    """The record numbers of a member's rows: the first, behind a header if there is one, is 1.
 
     Readers hand on only whole rows; ``skipped`` are the records that were none.
     """
 
     member: Member
+    locate: Locate
     skipped: list[int] = field(default_factory=list)
     delivered: int = 0
 
@@ -47,10 +62,14 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class SourceTable:
-    """One table of a source; several tables count as so many consecutive sources."""
+    """One table of a source; several tables count as so many consecutive sources.
+
+    ``note`` is for the summary: what of the source was left out, and why.
+    """
 
     name: str
     batches: Iterator[Batch]
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ import click
 
 from geolookup.errors import GeoLookupError
 
-COMMANDS = ("build", "info", "lookup")
+COMMANDS = ("build", "explain", "info", "lookup")
 MISUSE = 2
 #: What a shell reports of a program that a closed pipe ended.
 _BROKEN_PIPE = 141

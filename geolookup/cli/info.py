@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 import click
@@ -36,14 +36,19 @@ def _lines(metadata: Metadata) -> Iterator[str]:
     yield f"size        {metadata.bytes:,} bytes"
     yield "counts      " + ", ".join(f"{n:,} {name}" for name, n in metadata.counts.items())
     yield "coverage"
-    for layer, families in metadata.coverage.items():
-        known = ", ".join(f"{count:,} {family}" for family, count in families.items())
-        yield f"  {layer:<16} {known} addresses"
+    yield from _covered(metadata.coverage, "  ")
     yield "sources, in order of precedence"
     for source in metadata.sources:
         stated = source.date or "no date", source.licence or "no licence stated"
         yield f"  {source.name} ({source.format}), {', '.join(stated)}"
         yield from (f"    {text}" for text in (source.attribution, source.url) if text)
+        yield from _covered(source.coverage, "    decides ")
     yield "reference tables"
     for credit in metadata.credits:
         yield f"  {credit['name']}, {credit['licence']}: {credit['attribution']}"
+
+
+def _covered(coverage: Mapping[str, Mapping[str, int]], before: str) -> Iterator[str]:
+    for layer, families in coverage.items():
+        known = ", ".join(f"{count:,} {family}" for family, count in families.items())
+        yield f"{before}{layer:<16} {known} addresses"

@@ -17,8 +17,8 @@ FIELDS: list[tuple[str, dict[str, object], list[str]]] = [
     ("time_zone", {"Europe/Berlin": None}, ["Europe/Berlinn", "+01:00", "../etc/passwd", "Asia"]),
     ("asn", {"1": 1, "AS2": 2, "as3": 3, "0": None, "AS0": None, "4294967295": 4294967295},
      ["4294967296", "99999999999", "AS", "1.0", "AS 5", "-1", "1e3", "٣"]),
-    ("connection_type", {"Mobile": "Mobile"}, ["Cellular", "Cable/DSL"]),
-    ("user_type", {"hosting": "hosting"}, ["robot", "1"]),
+    ("connection_type", {"Mobile": "Mobile", "Cable/DSL": "Residential"}, ["Pigeon", "1"]),
+    ("user_type", {"hosting": "hosting", "RSV": None}, ["robot", "1"]),
 ]  # fmt: skip
 GOOD = [(field, cell, value) for field, good, _ in FIELDS for cell, value in good.items()]
 BAD = [(field, cell) for field, _, bad in FIELDS for cell in bad]

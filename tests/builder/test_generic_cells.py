@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from builder.sources import generic
+from builder.sources import delimited
 from tests.builder.building import fails, isps
 from tests.conftest import Build
 
@@ -75,7 +75,7 @@ def test_a_cell_of_a_megabyte(build: Build) -> None:
 
 
 def test_rows_across_many_blocks(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generic, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 64)
     texts = [f"line\n{number}, {'x' * (number % 30)}." for number in range(200)]
     output, report = build({"a.csv": csv_text("isp", texts)})
     assert report.sources[0].read == 200
@@ -83,7 +83,7 @@ def test_rows_across_many_blocks(build: Build, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_row_longer_than_a_block_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generic, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 64)
     error = fails(tmp_path, {"a.csv": csv_text("isp", ["a", "x" * 1000, "b"])})
     assert f"{tmp_path / 'a.csv'}: not CSV (" in str(error)
 

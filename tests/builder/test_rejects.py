@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from builder.sources import generic
+from builder.sources import delimited
 from tests.builder.building import recipe
 from tests.conftest import Build
 
@@ -72,7 +72,7 @@ def test_rejects_name_the_rows_and_only_them(
     block: int,
     ending: str,
 ) -> None:
-    monkeypatch.setattr(generic, "BLOCK_BYTES", block)
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", block)
     text, expected = written(seed, ending)
     _, report = build({"a.csv": text}, rejects=tmp_path / "rejects.csv")
     found = read(tmp_path / "rejects.csv")

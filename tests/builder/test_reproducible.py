@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from builder.sources import generic
+from builder.sources import delimited
 from geolookup import format as fmt
 from tests.builder.building import recipe
 from tests.conftest import ROOT, build_at
@@ -57,7 +57,7 @@ def test_the_same_bytes_in_another_process(tmp_path: Path) -> None:
 
 def test_blocks_leave_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = built(tmp_path / "1", TEXT)
-    monkeypatch.setattr(generic, "BLOCK_BYTES", 300)
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 300)
     assert digests(one) == digests(built(tmp_path / "2", TEXT))
 
 

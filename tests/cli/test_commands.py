@@ -81,6 +81,10 @@ def test_another_dataset_by_option_and_by_environment(build: Build) -> None:
         ("lookup", "--bogus"),
         ("bogus",),
         ("info", "/nowhere"),
+        ("explain",),
+        ("explain", "nonsense"),
+        ("explain", "10.0.0.1"),
+        ("explain", "--dataset", "/nowhere", "8.8.8.8"),
         ("build", "/nowhere.toml", "--output", "x"),
         ("build", "sample_data/recipe.toml"),
         ("build", "sample_data", "--output", "/nowhere/x"),
@@ -96,7 +100,7 @@ def test_misuse_is_status_2_with_one_clear_text(args: tuple[str, ...]) -> None:
     assert done.stderr.strip()
 
 
-@pytest.mark.parametrize("command", ["lookup", "build", "info"])
+@pytest.mark.parametrize("command", ["lookup", "build", "info", "explain"])
 def test_every_command_has_help_with_an_example(command: str) -> None:
     done = run(command, "--help")
     assert f"Example: geolookup {command}" in " ".join(done.stdout.split())
@@ -127,6 +131,23 @@ def test_info_as_text_and_json() -> None:
     assert described["generation"] in text
     assert "CC-BY-4.0" in text
     assert described["counts"]["ipv4_intervals"] > 500
+
+
+def test_info_says_what_each_source_decides() -> None:
+    text, described = run("info").stdout, json.loads(run("info", "--json").stdout)
+    for source in described["sources"]:
+        assert source["coverage"]
+        for layer, known in source["coverage"].items():
+            assert f"decides {layer:<16} {known['ipv4']:,} ipv4" in text
+
+
+def test_explain_as_text_and_json() -> None:
+    text = run("explain", "8.8.8.8").stdout
+    explained = json.loads(run("explain", "8.8.8.8", "--json").stdout)
+    assert text.splitlines()[0] == f"8.8.8.8 in {explained['network']}"
+    for layer, decided in explained["layers"].items():
+        assert f"  {layer:<16} {decided['source']}\n" in text
+        assert f"{decided['range']}, {decided['date']}, {decided['licence']}\n" in text
 
 
 def test_a_closed_pipe_is_silent() -> None:

@@ -1,0 +1,66 @@
+"""RFC 8805 geofeeds: what networks say of themselves.
+
+Strategy: feeds are written by hand, so rows of any width, with blanks, quotes
+and comments, are taken apart by one pattern; what it does not fit is rejected.
+A row without a location is kept, for it hides what a wider row says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from builder.inputs import members
+from builder.ranges import ParsedRanges, from_networks
+from builder.recipe import SourceSpec
+from builder.sources import lines
+from builder.sources.cells import Cells, without
+from builder.sources.delimited import batches
+from builder.sources.reader import Format, SourceTable
+from builder.sources.transcoded import encoding, transcoded
+
+_LAYOUT = lines.layout("[ \t]*#")
+_COLUMNS = ("network", "country", "region", "city", "postal")
+_QUOTED, _PLAIN = r'"(?:[^"]|"")*"', r'(?:[^,#"\s][^,#]*)?'
+_CELLS = [rf"\s*(?P<{name}>{_QUOTED}|{_PLAIN})\s*" for name in _COLUMNS]
+#: Each cell but the first may be missing with all behind it.
+_PATTERN = "^" + "(?:,".join(_CELLS) + "(?:,.*)?" + ")?" * (len(_CELLS) - 1) + "(?:#.*)?$"
+_REGION = r"^(?:(?P<country>[A-Z]{2})-)?(?P<code>[A-Z0-9]{1,3})$"
+_NO_COUNTRY = "ZZ"  # how feeds said "no location" before the RFC
+
+
+def _read(spec: SourceSpec) -> Iterator[SourceTable]:
+    name = encoding(spec)
+    found = [transcoded(each, name) for each in members(spec.path, spec.base, (".csv", ".txt"))]
+    yield SourceTable(
+        spec.name, (batch for member in found for batch in batches(member, _LAYOUT, _meaning))
+    )
+
+
+def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, Cells]]:
+    cells = {name: _unquoted(part) for name, part in lines.parts(rows, _PATTERN).items()}
+    country = pc.utf8_upper(cells["country"])
+    return from_networks(cells["network"]), {
+        "country_code": without(country.dictionary_encode(), _NO_COUNTRY),
+        "region_code": _region_code(country, pc.utf8_upper(cells["region"])).dictionary_encode(),
+        "city_name": cells["city"].dictionary_encode(),
+        "postal_code": cells["postal"].dictionary_encode(),
+    }
+
+
+def _unquoted(cells: pa.Array) -> pa.Array:
+    bare = pc.replace_substring_regex(cells.cast(pa.string()), r'(?s)^"(.*)"$', r"\1")
+    return pc.utf8_trim_whitespace(pc.replace_substring(bare, '""', '"'))
+
+
+def _region_code(country: pa.Array, region: pa.Array) -> pa.Array:
+    """Return the codes without the country before them; null for regions of another country."""
+    found = pc.extract_regex(region, _REGION)
+    prefix, code = (pc.struct_field(found, name) for name in ("country", "code"))
+    own = pc.or_(pc.equal(prefix, ""), pc.equal(prefix, country))
+    return pc.if_else(own, code, pa.scalar(None, pa.string()))
+
+
+FORMAT = Format("geofeed", frozenset({"encoding"}), _read)

@@ -1,0 +1,59 @@
+"""iplocate.io: ip-to-country and ip-to-asn, zipped or plain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+
+from builder.errors import BuildError
+from builder.inputs import Member, members
+from builder.ranges import ParsedRanges, from_networks
+from builder.recipe import SourceSpec
+from builder.sources.cells import Cells
+from builder.sources.combine import first_known
+from builder.sources.delimited import batches
+from builder.sources.layout import Layout
+from builder.sources.products import Product, header, product_of, shown, tables
+from builder.sources.reader import Batch, Format, SourceTable
+
+_COUNTRY = Product("Country", frozenset({"network", "continent_code", "country_code"}))
+_ASN = Product("ASN", frozenset({"network", "asn", "name", "org"}))
+PRODUCTS = (_COUNTRY, _ASN)
+_WANTED = frozenset({"continent_code", "country_code", "asn", "name", "org"})
+
+
+def _read(spec: SourceSpec) -> Iterator[SourceTable]:
+    files = [_identified(member) for member in members(spec.path, spec.base, (".csv",))]
+    yield from tables(spec, PRODUCTS, files, _batches)
+
+
+def _identified(member: Member) -> tuple[Product, Member]:
+    names = header(member)
+    product = product_of(names, PRODUCTS)
+    if product is None:
+        problem = f"not a file of iplocate: {shown(names)}"
+        remedy = "name ip-to-country or ip-to-asn, as zip or csv"
+        raise BuildError(member.label, problem, line=1, remedy=remedy)
+    return product, member
+
+
+def _batches(member: Member) -> Iterator[Batch]:
+    names = header(member)
+    layout = Layout(names, frozenset({"network"}), _WANTED)
+    return batches(member, layout, _locations if _COUNTRY.marks <= set(names) else _networks)
+
+
+def _locations(rows: pa.RecordBatch) -> tuple[ParsedRanges, Mapping[str, Cells]]:
+    fields = {name: rows.column(name) for name in ("continent_code", "country_code")}
+    return from_networks(rows.column("network")), fields
+
+
+def _networks(rows: pa.RecordBatch) -> tuple[ParsedRanges, Mapping[str, Cells]]:
+    """Take the holder's full name, else its handle; its country is where it is registered."""
+    holder = first_known(rows.column("org"), rows.column("name"))
+    fields = {"asn": rows.column("asn"), "asn_organization": holder}
+    return from_networks(rows.column("network")), fields
+
+
+FORMAT = Format("iplocate", frozenset(), _read)

@@ -1,0 +1,45 @@
+"""``geolookup explain``: which source decided what of an answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+import geolookup
+
+
+@click.command(name="explain", short_help="Say which source decided an answer.")
+@click.argument("ip", metavar="IP")
+@click.option(
+    "--dataset",
+    metavar="PATH",
+    help="Dataset to explain. [default: $GEOLOOKUP_DATASET, else the bundled sample]",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(ip: str, dataset: str | None, as_json: bool) -> None:
+    """Say which source decided each layer of the answer for IP, and in which range.
+
+    Exits with 2 for an address that has no answer.
+
+    Example: geolookup explain 8.8.8.8
+    """
+    with geolookup.open(dataset) as engine:
+        explained = engine.explain(ip)
+    if as_json:
+        click.echo(json.dumps(explained, ensure_ascii=False, indent=2))
+    else:
+        click.echo("\n".join(_lines(explained)))
+
+
+def _lines(explained: dict[str, Any]) -> Iterator[str]:
+    yield f"{explained['ip']} in {explained['network']}"
+    for layer, decided in explained["layers"].items():
+        if decided is None:
+            yield f"  {layer:<16} nobody knows"
+            continue
+        yield f"  {layer:<16} {decided['source']}"
+        stated = [decided[name] for name in ("range", "date", "licence") if decided[name]]
+        yield f"  {'':<16}   {', '.join(stated)}"

@@ -1,0 +1,115 @@
+"""Plain lists of prefixes: what counts as a row, and what the recipe may say of all of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.builder.building import fails, known
+from tests.builder.roundtrip import check_round_trip
+from tests.conftest import Build
+
+LIST = "# hosters\n8.8.8.0/24\n\n9.9.9.9   # one of them\n2600:100::/32 ; other comment\n"
+HOSTING = 'fields = { user_type = "hosting" }'
+
+
+def recipe(fields: str = HOSTING, path: str = "list.txt") -> str:
+    return f"""[dataset]\nname = "test"\n[[source]]\nformat = "cidr-list"
+path = "{path}"\n{fields}\n"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LIST,
+        "\ufeff" + LIST,
+        LIST.replace("\n", "\r\n"),
+        LIST.rstrip("\n"),
+        "   \n\t\n" + LIST + "  # end",
+        "\ufeff8.8.8.0/24\n9.9.9.9\n2600:100::/32",
+    ],
+    ids=["plain", "mark", "crlf", "no end", "blank lines", "mark before a row"],
+)
+def test_every_row_has_the_fields(build: Build, text: str) -> None:
+    dataset, report = build({"list.txt": text}, recipe())
+    hosting = {"user_type": "hosting"}
+    found = known(dataset, "8.8.8.255", "9.9.9.9", "2600:100::1", "8.8.9.0", "9.9.9.8")
+    assert found == [hosting, hosting, hosting, {}, {}]
+    assert (report.sources[0].read, report.sources[0].rejected.total()) == (3, 0)
+
+
+def test_a_constant_of_every_kind(build: Build) -> None:
+    place = 'country_code = "no", latitude = 59.5, longitude = 10'
+    fields = f'fields = {{ asn = 64500, isp = "Acme", {place} }}'
+    dataset, _ = build({"list.txt": "8.8.8.8\n"}, recipe(fields))
+    (found,) = known(dataset, "8.8.8.8")
+    assert (found["asn"], found["isp"]) == (64500, "Acme")
+    assert (found["country_code"], found["latitude"], found["longitude"]) == ("NO", 59.5, 10.0)
+
+
+BAD = {
+    "8.8.8.0/33": "not a prefix length",
+    "8.8.8.1/24": "host bits set",
+    "8.8.8": "not an address",
+    "8.8.8.0/24,US": "not a prefix length",
+    "8.8.8.0/24 US": "not an address",
+    "8.8.\x000/24": "not an address",
+    "8.8.8.0/2\x1f4": "wrong number of cells",
+    '"8.8.8.0/24': "not an address",
+    "8" * 1_000_000: "not an address",
+    str(1 << 128): "not an address",
+}
+
+
+def test_bad_lines_are_rejected_with_their_numbers(build: Build, tmp_path: Path) -> None:
+    text = "# first\n\n" + "".join(f"{line}\n" for line in BAD) + "9.9.9.9\n"
+    rejects = tmp_path / "rejects.csv"
+    dataset, report = build({"list.txt": text}, recipe(), rejects=rejects)
+    assert report.sources[0].rejected.total() == len(BAD)
+    found = {line.split(",")[1]: line for line in rejects.read_text().split("list.txt")[1:]}
+    assert {line: text.split(",")[2] for line, text in found.items()} == {
+        str(at): reason for at, reason in enumerate(BAD.values(), 3)
+    }
+    assert known(dataset, "9.9.9.9") == [{"user_type": "hosting"}]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ("", "source.fields is missing"),
+        ("fields = {}", "source.fields is missing"),
+        ('fields = "hosting"', "source.fields is missing"),
+        ('fields = { user_typ = "hosting" }', "did you mean 'user_type'?"),
+        ('fields = { user_type = "hostin" }', "user_type cannot be 'hostin'"),
+        ('fields = { user_type = "" }', "user_type cannot be ''"),
+        ("fields = { user_type = [1] }", "user_type cannot be [1]"),
+        ("fields = { latitude = 91 }", "latitude cannot be 91"),
+        ('fields = { time_zone = "Mars/Base" }', "time_zone cannot be"),
+        ("fields = { asn = -1 }", "asn cannot be -1"),
+    ],
+)
+def test_fields_are_checked(tmp_path: Path, fields: str, words: str) -> None:
+    error = fails(tmp_path, {"list.txt": LIST}, recipe(fields))
+    assert words in str(error)
+    assert error.path == str(tmp_path / "recipe.toml")
+
+
+def test_a_list_of_comments_is_empty(build: Build) -> None:
+    dataset, report = build({"list.txt": "# none today\n"}, recipe())
+    assert (report.sources[0].read, known(dataset, "8.8.8.8")) == (0, [{}])
+
+
+def test_another_file_is_one_error(tmp_path: Path) -> None:
+    error = fails(tmp_path, {"list.txt": "network,isp\n8.8.8.0/24,x\n"}, recipe(), max_rejects=0)
+    assert (error.line, error.path) == (1, str(tmp_path / "list.txt"))
+
+
+def test_files_of_a_glob_follow_each_other(build: Build) -> None:
+    dataset, report = build({"a.txt": "8.8.8.8", "b.txt": "9.9.9.9"}, recipe(path="*.txt"))
+    assert report.sources[0].read == 2
+    assert known(dataset, "8.8.8.8", "9.9.9.9") == [{"user_type": "hosting"}] * 2
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    check_round_trip(tmp_path, {"list.txt": LIST + "10.0.0.0/8\n8.8.8.0/25\nbad\n"}, recipe())

@@ -1,0 +1,449 @@
+"""IP2Location: DB1 to DB26 and ASN, both families, all editions, what is missing, regions.
+
+Strategy: one place is written in the columns of every database, by a list of widths and
+fields that is not the reader's.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
+
+import pytest
+
+import geolookup
+from tests.builder.building import fails, known
+from tests.builder.roundtrip import check_round_trip
+from tests.builder.sources.reading import hostile, one, refused, unreadable
+from tests.conftest import Build
+
+#: Column: what the example says in it.
+CELLS = {
+    "country": ["CH", "Switzerland"],
+    "region": ["Zurich"],
+    "city": ["Winterthur"],
+    "coordinates": ["47.500000", "8.750000"],
+    "zip": ["8400"],
+    "tz": ["+02:00"],
+    "isp": ["Example Net AG"],
+    "domain": ["example.com"],
+    "speed": ["DSL"],
+    "area": ["41", "052"],
+    "weather": ["SZXX0036", "Winterthur"],
+    "mobile": ["228", "01/02", "Example Mobile"],
+    "elevation": ["439"],
+    "usage": ["ISP/MOB"],
+    "address": ["U", "IAB19-18"],
+    "as": ["Winterthur", "64500", "Example AS"],
+}
+_CITY = "country region city coordinates"
+_ALL = f"{_CITY} zip tz isp domain speed area weather mobile elevation"
+#: Database: its groups of columns, and the number of all columns with the two of the range.
+DATABASES = {
+    1: ("country", 4),
+    2: ("country isp", 5),
+    3: ("country region city", 6),
+    4: ("country region city isp", 7),
+    5: (_CITY, 8),
+    6: (f"{_CITY} isp", 9),
+    7: ("country region city isp domain", 8),
+    8: (f"{_CITY} isp domain", 10),
+    9: (f"{_CITY} zip", 9),
+    10: (f"{_CITY} zip isp domain", 11),
+    11: (f"{_CITY} zip tz", 10),
+    12: (f"{_CITY} zip tz isp domain", 12),
+    13: (f"{_CITY} tz speed", 10),
+    14: (f"{_CITY} zip tz isp domain speed", 13),
+    15: (f"{_CITY} zip tz area", 12),
+    16: (f"{_CITY} zip tz isp domain speed area", 15),
+    17: (f"{_CITY} tz speed weather", 12),
+    18: (f"{_CITY} zip tz isp domain speed area weather", 17),
+    19: (f"{_CITY} isp domain mobile", 13),
+    20: (f"{_CITY} zip tz isp domain speed area weather mobile", 20),
+    21: (f"{_CITY} zip tz area elevation", 13),
+    22: (_ALL, 21),
+    23: (f"{_CITY} isp domain mobile usage", 14),
+    24: (f"{_ALL} usage", 22),
+    25: (f"{_ALL} usage address", 24),
+    26: (f"{_ALL} usage address as", 27),
+}
+KNOWN: dict[str, dict[str, object]] = {
+    "country": {"country_code": "CH"},
+    "region": {"region_name": "Zurich"},
+    "city": {"city_name": "Winterthur"},
+    "coordinates": {"latitude": 47.5, "longitude": 8.75},
+    "zip": {"postal_code": "8400"},
+    "isp": {"isp": "Example Net AG"},
+    "speed": {"connection_type": "Residential"},
+    "weather": {"weather_code": "SZXX0036"},
+    "usage": {"user_type": "residential"},
+    "as": {"asn": 64500, "asn_organization": "Example AS"},
+}
+MEMBERS = {"region_code", *(name for each in KNOWN.values() for name in each)}
+NAMES = {
+    "country": "COUNTRY",
+    "region": "REGION",
+    "city": "CITY",
+    "coordinates": "LATITUDE-LONGITUDE",
+    "zip": "ZIPCODE",
+    "tz": "TIMEZONE",
+    "isp": "ISP",
+    "domain": "DOMAIN",
+    "speed": "NETSPEED",
+    "area": "AREACODE",
+    "weather": "WEATHER",
+    "mobile": "MOBILE",
+    "elevation": "ELEVATION",
+    "usage": "USAGETYPE",
+    "address": "ADDRESSTYPE-CATEGORY",
+    "as": "DISTRICT-ASN",
+}
+V4, V6 = ip_network("5.1.4.0/22"), ip_network("2a02:8::/32")
+Network = IPv4Network | IPv6Network
+
+
+def quoted(cells: list[str]) -> str:
+    return ",".join(f'"{cell}"' for cell in cells) + "\r\n"
+
+
+def place(database: int) -> list[str]:
+    return [cell for group in DATABASES[database][0].split() for cell in CELLS[group]]
+
+
+def nothing(database: int) -> list[str]:
+    """A row's cells where nothing is known."""
+    missing = {"47.500000": "0.000000", "8.750000": "0.000000", "439": "0"}
+    return [missing.get(cell, "-") for cell in place(database)]
+
+
+def ipv4(database: int) -> str:
+    return (
+        quoted(["0", "16777215", *nothing(database)])
+        + quoted(["83952640", "83953663", *place(database)])
+        + quoted(["83953664", "83953919", *nothing(database)])
+    )
+
+
+def ipv6(database: int) -> str:
+    """As the vendor writes it: the IPv4 rows once more, then IPv6."""
+    mapped = 0xFFFF << 32
+    first, last = int(V6[0]), int(V6[-1])
+    return (
+        quoted(["0", str(mapped - 1), *nothing(database)])
+        + quoted([str(mapped), str(mapped + 16777215), *nothing(database)])
+        + quoted([str(mapped + 83952640), str(mapped + 83953663), *place(database)])
+        + quoted([str(first), str(last), *place(database)])
+        + quoted([str(last + 1), str((1 << 128) - 1), *nothing(database)])
+    )
+
+
+def expected(database: int) -> dict[str, object]:
+    groups = DATABASES[database][0].split()
+    return {name: value for each in groups for name, value in KNOWN.get(each, {}).items()}
+
+
+def stated(output: Path, *addresses: str) -> list[dict[str, object]]:
+    return [
+        {name: each[name] for name in each if name in MEMBERS} for each in known(output, *addresses)
+    ]
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_every_database(build: Build, database: int) -> None:
+    assert len(place(database)) + 2 == DATABASES[database][1]
+    name = f"IP2LOCATION-LITE-DB{database}.CSV"
+    output, report = build({name: ipv4(database)}, one("ip2location", name))
+    assert stated(output, "5.1.4.0", "5.1.7.255", "5.1.8.0", "5.1.3.255") == [
+        expected(database),
+        expected(database),
+        {},
+        {},
+    ]
+    (source,) = report.sources
+    assert (source.read, source.rejected, source.blanked) == (3, {}, {})
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_every_database_in_ipv6(build: Build, database: int) -> None:
+    name = f"IP2LOCATION-LITE-DB{database}.IPV6.CSV"
+    output, report = build({name: ipv6(database)}, one("ip2location", name))
+    probes = ("2a02:8::", "2a02:8:ffff::1", "5.1.4.0", "::ffff:5.1.7.255", "2a02:9::", "5.1.3.0")
+    assert stated(output, *probes) == [expected(database)] * 4 + [{}] * 2
+    (source,) = report.sources
+    assert (source.read, source.rejected, source.blanked) == (5, {}, {})
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_the_names_of_the_commercial_files(build: Build, database: int) -> None:
+    words = "-".join(NAMES[group] for group in DATABASES[database][0].split())
+    name = f"IP-{words}-SAMPLE.csv"
+    output, _ = build({name: ipv4(database)}, one("ip2location", name))
+    assert stated(output, "5.1.4.0") == [expected(database)]
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_the_content_shows_another_database(tmp_path: Path, database: int) -> None:
+    """Stated wrongly, no database of the same width is taken for another."""
+    for other, (_, width) in DATABASES.items():
+        if other != database and width == DATABASES[database][1]:
+            text = one("ip2location", "a.csv", f"db = {other}")
+            error = refused(tmp_path, "a.csv", ipv4(database), text)
+            assert f"so this is not DB{other}" in error.problem
+            assert error.line in (1, 2)  # 0.000000 would be no isp, - would be none
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_without_a_number_the_error_tells_it(tmp_path: Path, database: int) -> None:
+    error = refused(tmp_path, "a.csv", ipv4(database), one("ip2location", "a.csv"))
+    assert "states no database" in error.problem
+    assert f"it looks like DB{database})" in str(error)
+
+
+def test_both_files_are_the_same_rows_once_more(tmp_path: Path, build: Build) -> None:
+    """The IPv4 copy in an IPv6 file changes nothing beside the IPv4 file."""
+    files: dict[str, str | bytes] = {"DB26.CSV": ipv4(26), "DB26.IPV6.CSV": ipv6(26)}
+    output, report = build(files, one("ip2location", "DB26*.CSV"))
+    both = [(output / name).read_bytes() for name in ("ipv4.arrow", "location.arrow")]
+    output, _ = build(files, one("ip2location", "DB26.IPV6.CSV"))
+    assert both == [(output / name).read_bytes() for name in ("ipv4.arrow", "location.arrow")]
+    assert len(report.sources) == 1
+    assert report.sources[0].duplicates == 2
+
+
+def test_the_zone_is_that_of_the_country(build: Build) -> None:
+    """+02:00 is summer time; and where a country has several zones none is known."""
+    cells = place(11)
+    american = ["US", "United States of America", *cells[2:7], "-04:00"]
+    text = ipv4(11) + quoted(["84000000", "84000255", *american])
+    output, _ = build({"DB11.CSV": text}, one("ip2location", "DB11.CSV"))
+    with geolookup.open(output) as engine:
+        zones = [engine.data(each, at=0)["time"]["zone"] for each in ("5.1.4.0", "5.1.189.0")]
+    assert zones == ["Europe/Zurich", None]
+
+
+EDITIONS = ["range", "cidr", "hex", "range appended", "cidr appended", "hex appended"]
+
+
+def edition(name: str, network: Network) -> list[str]:
+    form, _, appended = name.partition(" ")
+    first, last = int(network[0]), int(network[-1])
+    digits = 8 if network.version == 4 else 32
+    written = {
+        "range": [str(network[0]), str(network[-1])],
+        "cidr": [str(network)],
+        "hex": [f"{first:0{digits}X}", f"{last:0{digits}X}"],
+    }
+    return [str(first), str(last), *written[form]] if appended else written[form]
+
+
+@pytest.mark.parametrize("database", [1, 9, 11, 26])
+@pytest.mark.parametrize("network", [V4, V6], ids=str)
+@pytest.mark.parametrize("name", EDITIONS)
+def test_editions(build: Build, name: str, network: Network, database: int) -> None:
+    """As the vendor's converter writes them; the CIDR edition leaves the network unquoted."""
+    ranges = edition(name, network)
+    text = quoted([*ranges, *place(database)])
+    if name == "cidr":
+        text = text.replace(f'"{network}"', str(network))
+    output, report = build({"a.csv": text}, one("ip2location", "a.csv", f"db = {database}"))
+    before, after = network[0] - 1, network[-1] + 1
+    probes = [str(each) for each in (network[0], network[-1], before, after)]
+    assert stated(output, *probes) == [expected(database)] * 2 + [{}] * 2
+    assert report.sources[0].rejected == {}
+
+
+def test_the_mapped_part_of_a_cidr_file(build: Build) -> None:
+    text = "::ffff:5.1.4.0/118," + quoted(place(5)) + "2a02:8::/32," + quoted(place(5))
+    output, report = build({"a.csv": text}, one("ip2location", "a.csv", "db = 5"))
+    assert stated(output, "5.1.4.0", "2a02:8::", "5.1.8.0") == [expected(5), expected(5), {}]
+    assert report.sources[0].rows_folded == 1
+
+
+def test_small_integers_of_eight_digits_are_decimal(build: Build) -> None:
+    text = quoted(["83952640", "83953663", "CH", "Switzerland"])
+    output, _ = build({"a.csv": text}, one("ip2location", "a.csv", "db = 1"))
+    assert stated(output, "5.1.4.0") == [{"country_code": "CH"}]
+
+
+def test_the_asn_file(build: Build) -> None:
+    text = quoted(["83952640", "83953663", "5.1.4.0/22", "64500", "Example AS"]) + quoted(
+        ["83953664", "83953919", "5.1.8.0/24", "-", "-"]
+    )
+    for name, options in (("IP2LOCATION-LITE-ASN.CSV", []), ("a.csv", ['db = "asn"'])):
+        output, report = build({name: text}, one("ip2location", name, *options))
+        assert known(output, "5.1.4.0", "5.1.8.0") == [KNOWN["as"], {}]
+        assert report.sources[0].blanked == {}
+
+
+REGIONS = '"country_code","subdivision_name","code"\r\n'
+
+
+def test_regions(build: Build) -> None:
+    """A name may be in several countries; what is not in the table has no code."""
+    table = REGIONS + '"CH","Zurich","CH-ZH"\r\n"DE","Zurich","DE-XX"\r\n"CH","Bern","-"\r\n'
+    rows = [
+        ["CH", "Switzerland", "Zurich", "Winterthur"],
+        ["DE", "Germany", "Zurich", "-"],
+        ["CH", "Switzerland", "Bern", "Bern"],
+        ["CH", "Switzerland", "Aargau", "-"],
+        ["CH", "Switzerland", "-", "-"],
+        ["-", "-", "-", "-"],
+    ]
+    text = "".join(
+        quoted([str(83952640 + 256 * at), str(83952895 + 256 * at), *row])
+        for at, row in enumerate(rows)
+    )
+    files: dict[str, str | bytes] = {"DB3.CSV": text, "regions.csv": table}
+    recipe = one("ip2location", "DB3.CSV", 'regions = "regions.csv"')
+    output, _ = build(files, recipe)
+    found = stated(output, *(f"5.1.{4 + at}.0" for at in range(6)))
+    assert [each.get("region_code") for each in found] == ["ZH", "XX", None, None, None, None]
+    assert found[3]["region_name"] == "Aargau"
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        (None, "cannot be read"),
+        ("", "empty file"),
+        ('"country","name","code"\n', "unknown column 'country'"),
+        (REGIONS + '"CH","Zurich"\n', "2 cells under 3 columns"),
+    ],
+)
+def test_bad_regions(tmp_path: Path, table: str | None, problem: str) -> None:
+    files: dict[str, str | bytes] = {"DB3.CSV": ipv4(3)}
+    if table is not None:
+        files["regions.csv"] = table
+    error = fails(tmp_path, files, one("ip2location", "DB3.CSV", 'regions = "regions.csv"'))
+    assert problem in str(error)
+    assert "regions.csv" in error.path
+
+
+@pytest.mark.parametrize(
+    "option", ["db = 27", "db = 0", 'db = "DB0"', 'db = "11"', "db = true", "db = 1.5"]
+)
+def test_bad_numbers(tmp_path: Path, option: str) -> None:
+    error = fails(tmp_path, {"a.csv": ipv4(11)}, one("ip2location", "a.csv", option))
+    assert "source.db is" in error.problem
+
+
+def test_bad_region_options(tmp_path: Path) -> None:
+    error = fails(tmp_path, {"DB3.CSV": ipv4(3)}, one("ip2location", "DB3.CSV", "regions = 3"))
+    assert "source.regions" in error.problem
+
+
+@pytest.mark.parametrize(
+    ("text", "database", "problem"),
+    [
+        (ipv4(26), 1, "27 columns, but DB1 has 4"),
+        (ipv4(1), 26, "4 columns, but DB26 has 27"),
+        (ipv4(5), 3, "no range of addresses in the first 4 of the columns of DB3"),
+        (quoted(["a", "b", "CH", "Switzerland"]), 1, "no range of addresses in the first 2"),
+        ("5.1.4.0/22," + quoted(place(7)), 5, "'Example Net AG' is no latitude"),
+    ],
+)
+def test_other_files(tmp_path: Path, text: str, database: int, problem: str) -> None:
+    error = refused(tmp_path, "a.csv", text, one("ip2location", "a.csv", f"db = {database}"))
+    assert problem in str(error)
+
+
+def test_missing_country_and_real_zero(build: Build) -> None:
+    """0,0 is missing; on the equator or the meridian alone it is a place."""
+    text = quoted(["83952640", "83952895", "-", "-", "-", "-", "0.000000", "0.000000"]) + quoted(
+        ["83952896", "83953151", "GH", "Ghana", "-", "-", "5.500000", "0.000000"]
+    )
+    output, _ = build({"DB5.CSV": text}, one("ip2location", "DB5.CSV"))
+    assert stated(output, "5.1.4.0", "5.1.5.0") == [
+        {},
+        {"country_code": "GH", "latitude": 5.5, "longitude": 0},
+    ]
+
+
+def test_an_archive_with_both_kinds(build: Build) -> None:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("IP2LOCATION-LITE-DB3.CSV", ipv4(3))
+        archive.writestr(
+            "IP2LOCATION-LITE-ASN.CSV",
+            quoted(["83952640", "83952895", "5.1.4.0/24", "64500", "Example AS"]),
+        )
+        archive.writestr("LICENSE-CC-BY-SA-4.0.TXT", "text")
+        archive.writestr("README_LITE.TXT", "text")
+    output, report = build({"a.zip": stream.getvalue()}, one("ip2location", "a.zip"))
+    assert [each.name for each in report.sources] == ["a.zip (DB3)", "a.zip (ASN)"]
+    assert stated(output, "5.1.4.0", "5.1.5.0") == [expected(3) | KNOWN["as"], expected(3)]
+
+
+def test_bad_ranges(build: Build, tmp_path: Path) -> None:
+    bad = "".join(
+        quoted([*ends, "CH", "Switzerland"])
+        for ends in (("5", "4"), ("1", str(1 << 33)), ("x", "y"), (str(1 << 128), "9" * 60))
+    )
+    text = one("ip2location", "DB1.CSV")
+    _, report = build({"DB1.CSV": ipv4(1) * 2 + bad + '"1"\r\n'}, text, rejects=tmp_path / "r.csv")
+    assert report.sources[0].read == 11
+    lines = [line.split(",")[1:3] for line in (tmp_path / "r.csv").read_text().splitlines()[1:]]
+    assert lines == [
+        ["7", "first is after last"],
+        ["8", "not an address"],
+        ["9", "not an address"],
+        ["10", "not an address"],
+        ["11", "wrong number of cells"],
+    ]
+
+
+def test_numbers_past_the_end_in_ipv6(build: Build, tmp_path: Path) -> None:
+    bad = quoted([str(1 << 127), str(1 << 128), "CH", "Switzerland"])
+    _, report = build({"DB1.CSV": ipv6(1) + bad}, one("ip2location", "DB1.CSV"))
+    assert report.sources[0].rejected == {"not an address": 1}
+
+
+def test_bad_hexadecimals(build: Build) -> None:
+    good = quoted(["05010400", "050107FF", "CH", "Switzerland"])
+    bad = "".join(
+        quoted([first, last, "CH", "Switzerland"])
+        for first, last in (
+            ("050107FF", "05010400"),
+            ("0501040G", "050107FF"),
+            ("05010400", "1FFFFFFFF"),
+            ("0" * 33, "050107FF"),
+            ("", "050107FF"),
+            ("5.1.4.0", "050107FF"),
+        )
+    )
+    output, report = build({"DB1.CSV": good * 7 + bad}, one("ip2location", "DB1.CSV"))
+    assert report.sources[0].rejected == {"not an address": 5, "first is after last": 1}
+    assert stated(output, "5.1.4.0") == [{"country_code": "CH"}]
+
+
+ROW = quoted(["83952640", "83953663", *place(5)]).rstrip()
+
+
+@pytest.mark.parametrize(("kind", "content"), list(hostile(ROW, "\r\n")))
+def test_hostile_files(build: Build, kind: str, content: bytes) -> None:
+    if kind == "cut in a row":
+        content += b'"'  # the cut is inside a quoted cell, which is an error of its own
+    output, report = build({"DB5.CSV": content}, one("ip2location", "DB5.CSV"))
+    assert stated(output, "5.1.4.0") == [expected(5)]
+    odd = kind in ("cut in a row", "too wide", "NUL", "big cell")
+    assert report.sources[0].rejected.total() == odd
+
+
+@pytest.mark.parametrize(("suffix", "content"), list(unreadable(ROW)))
+def test_unreadable_files(tmp_path: Path, suffix: str, content: bytes) -> None:
+    refused(tmp_path, f"DB5.CSV{suffix}", content, one("ip2location", f"DB5.CSV{suffix}"))
+
+
+@pytest.mark.parametrize("text", [ipv4(26), ipv6(26)])
+def test_round_trip(tmp_path: Path, text: str) -> None:
+    recipe = one("ip2location", "DB26.CSV", 'regions = "regions.csv"')
+    table = REGIONS + '"CH","Zurich","CH-ZH"\r\n'
+    check_round_trip(tmp_path, {"DB26.CSV": text, "regions.csv": table}, recipe)
+
+
+@pytest.mark.parametrize("name", ["hex", "cidr appended"])
+def test_round_trip_of_editions(tmp_path: Path, name: str) -> None:
+    rows = quoted([*edition(name, V6), *place(1)])
+    check_round_trip(tmp_path, {"DB1.CSV": rows}, one("ip2location", "DB1.CSV"))

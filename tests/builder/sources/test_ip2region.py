@@ -1,0 +1,101 @@
+"""ip2region: both layouts, both families, zeros, and files that are something else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.builder.building import known
+from tests.builder.roundtrip import check_round_trip
+from tests.builder.sources.reading import hostile, one, refused, unreadable
+from tests.conftest import Build
+
+NEW = (
+    "5.0.0.0|5.0.255.255|0|0|0|0|0\n"
+    "5.1.0.0|5.1.3.255|中国|浙江省|杭州市|电信|CN\n"
+    '5.1.4.0|5.1.4.255|Switzerland|Zürich|0|"Example" AG|CH\n'
+    "2a02:8::|2a02:8:ffff:ffff:ffff:ffff:ffff:ffff|Germany|0|Berlin|0|DE\n"
+)
+OLD = (
+    "5.1.0.0|5.1.3.255|中国|0|浙江省|杭州市|电信\n"
+    "5.1.4.0|5.1.4.255|瑞士|0|0|0|0\n"
+    "5.1.5.0|5.1.5.255|中国|华东|0|0|联通\n"
+)
+PROBES = ("5.0.0.1", "5.1.0.0", "5.1.4.255", "2a02:8::1")
+NAMES = ("country_code", "region_name", "city_name", "isp")
+
+
+def four(output: Path, *addresses: str) -> list[tuple[object, ...]]:
+    return [tuple(each.get(name) for name in NAMES) for each in known(output, *addresses)]
+
+
+def test_with_country_codes(build: Build) -> None:
+    output, report = build({"ipv4_source.txt": NEW}, one("ip2region", "ipv4_source.txt"))
+    assert four(output, *PROBES) == [
+        (None, None, None, None),
+        ("CN", "浙江省", "杭州市", "电信"),
+        ("CH", "Zürich", None, '"Example" AG'),
+        ("DE", None, "Berlin", None),
+    ]
+    assert report.sources[0].blanked == {}
+    assert report.sources[0].rejected == {}
+
+
+def test_without_country_codes(build: Build) -> None:
+    output, _ = build({"ip.merge.txt": OLD}, one("ip2region", "ip.merge.txt"))
+    assert four(output, "5.1.0.0", "5.1.4.0", "5.1.5.0") == [
+        (None, "浙江省", "杭州市", "电信"),
+        (None, None, None, None),
+        (None, None, None, "联通"),
+    ]
+
+
+def test_a_provider_of_two_letters_here_and_there(build: Build) -> None:
+    output, _ = build({"a.txt": OLD + "5.1.6.0|5.1.6.255|0|0|0|0|BT\n"}, one("ip2region", "a.txt"))
+    assert four(output, "5.1.6.0") == [(None, None, None, "BT")]
+
+
+def test_bad_ranges(build: Build, tmp_path: Path) -> None:
+    bad = "5.1.0.0|::1|0|0|0|0|CN\nx|y|0|0|0|0|CN\n5.1.0.0|CN\n5.2.0.0|5.1.0.0|0|0|0|0|CN\n"
+    _, report = build({"a.txt": NEW + bad}, one("ip2region", "a.txt"), rejects=tmp_path / "r.csv")
+    assert report.sources[0].read == 8
+    lines = [line.split(",")[1:3] for line in (tmp_path / "r.csv").read_text().splitlines()[1:]]
+    assert lines == [
+        ["5", "first and last are of two families"],
+        ["6", "not an address"],
+        ["7", "wrong number of cells"],
+        ["8", "first is after last"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (NEW.replace("|", ","), "1 columns, but ip2region's source text has 7"),
+        ("5.1.0.0|5.1.3.255|中国|浙江省|杭州市|电信\n", "6 columns"),
+        ("a|b|c|d|e|f|g\n", "'a' is no start"),
+    ],
+)
+def test_other_files(tmp_path: Path, text: str, problem: str) -> None:
+    error = refused(tmp_path, "a.txt", text, one("ip2region", "a.txt"))
+    assert problem in str(error)
+    assert error.line == 1
+
+
+@pytest.mark.parametrize(("kind", "content"), list(hostile("5.1.0.0|5.1.3.255|0|0|Here|0|CN")))
+def test_hostile_files(build: Build, kind: str, content: bytes) -> None:
+    output, report = build({"a.txt": content}, one("ip2region", "a.txt"))
+    assert four(output, "5.1.0.0") == [("CN", None, "Here", None)]
+    odd = kind in ("cut in a row", "too wide", "NUL", "big cell")
+    assert report.sources[0].rejected.total() == odd
+
+
+@pytest.mark.parametrize(("suffix", "content"), list(unreadable("5.1.0.0|5.1.3.255|0|0|0|0|CN")))
+def test_unreadable_files(tmp_path: Path, suffix: str, content: bytes) -> None:
+    refused(tmp_path, f"a.txt{suffix}", content, one("ip2region", f"a.txt{suffix}"))
+
+
+@pytest.mark.parametrize("text", [NEW, OLD])
+def test_round_trip(tmp_path: Path, text: str) -> None:
+    check_round_trip(tmp_path, {"a.txt": text}, one("ip2region", "a.txt"))

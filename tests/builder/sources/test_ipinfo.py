@@ -1,0 +1,459 @@
+"""IPinfo: every product of both generations, as CSV, JSON lines and Parquet; damaged files."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as papq
+import pytest
+
+from builder.sources import jsonlines, parquet
+from tests.builder.building import known
+from tests.builder.roundtrip import check_round_trip
+from tests.builder.sources.reading import hostile, one, refused, unreadable
+from tests.conftest import Build
+
+PLACE = {
+    "continent_code": "OC",
+    "country_code": "AU",
+    "region_name": "Example Region",
+    "city_name": "Alphaville",
+    "postal_code": "0800",
+    "latitude": -12.5,
+    "longitude": 130.75,
+}
+HOLDER = {"asn": 64500, "asn_organization": "Example, Inc."}
+MOST = {**PLACE, "region_code": "NT", **HOLDER}
+CORE = (
+    "network,city,region,region_code,country,country_code,continent,continent_code,latitude,"
+    "longitude,timezone,postal_code,asn,as_name,as_domain,as_type,carrier_name,mcc,mnc,"
+    "is_anonymous,is_anycast,is_hosting,is_mobile,is_satellite,is_relay,is_vpn\n"
+    "8.8.4.0/24,Alphaville,Example Region,NT,Australia,AU,Oceania,OC,-12.5,130.75,"
+    'Australia/Darwin,0800,AS64500,"Example, Inc.",example.com,business,,,,'
+)
+#: Product: a CSV with one row of 8.8.4.0/24, what is then known of it.
+PRODUCTS: dict[str, tuple[str, dict[str, object]]] = {
+    "Lite": (
+        (
+            "network,country,country_code,continent,continent_code,asn,as_name,as_domain\n"
+            '8.8.4.0/24,Australia,AU,Oceania,OC,AS64500,"Example, Inc.",example.com\n'
+        ),
+        {"continent_code": "OC", "country_code": "AU", **HOLDER},
+    ),
+    "location": (
+        (
+            "network,city,region,region_code,country,country_code,continent,continent_code,"
+            "latitude,longitude,timezone,postal_code\n"
+            "8.8.4.0/24,Alphaville,Example Region,NT,Australia,AU,Oceania,OC,-12.5,130.75,"
+            "Australia/Darwin,0800\n"
+        ),
+        {**PLACE, "region_code": "NT"},
+    ),
+    "location, legacy": (
+        (
+            "start_ip,end_ip,join_key,city,region,country,latitude,longitude,postal_code,timezone\n"
+            "8.8.4.0,8.8.4.255,8.8.0.0,Alphaville,Example Region,AU,-12.5,130.75,0800,"
+            "Australia/Darwin\n"
+        ),
+        PLACE,
+    ),
+    "location, extended": (
+        (
+            "start_ip,end_ip,join_key,city,region,region_name,country,country_name,latitude,"
+            "longitude,postal_code,timezone,geoname_id,radius\n"
+            "8.8.4.0,8.8.4.255,8.8.0.0,Alphaville,NT,Example Region,AU,Australia,-12.5,130.75,"
+            "0800,Australia/Darwin,1,50\n"
+        ),
+        {**PLACE, "region_code": "NT"},
+    ),
+    "asn": (
+        (
+            "network,asn,domain,name,type,country\n"
+            '8.8.4.0/24,AS64500,example.com,"Example, Inc.",hosting,US\n'
+        ),
+        {**HOLDER, "user_type": "hosting"},
+    ),
+    "asn, legacy": (
+        (
+            "start_ip,end_ip,join_key,asn,domain,name,type,country\n"
+            '8.8.4.0,8.8.4.255,8.8.0.0,AS64500,example.com,"Example, Inc.",education,US\n'
+        ),
+        {**HOLDER, "user_type": "college"},
+    ),
+    "asn, free": (
+        'start_ip,end_ip,asn,name,domain\n8.8.4.0,8.8.4.255,AS64500,"Example, Inc.",example.com\n',
+        HOLDER,
+    ),
+    "country": (
+        (
+            "start_ip,end_ip,country,country_name,continent,continent_name\n"
+            "8.8.4.0,8.8.4.255,AU,Australia,OC,Oceania\n"
+        ),
+        {"continent_code": "OC", "country_code": "AU"},
+    ),
+    "country_asn": (
+        (
+            "start_ip,end_ip,country,country_name,continent,continent_name,asn,as_name,as_domain\n"
+            '8.8.4.0,8.8.4.255,AU,Australia,OC,Oceania,AS64500,"Example, Inc.",example.com\n'
+        ),
+        {"continent_code": "OC", "country_code": "AU", **HOLDER},
+    ),
+    "company": (
+        (
+            "start_ip,end_ip,join_key,name,domain,type,asn,as_name,as_domain,as_type,country\n"
+            '8.8.4.0,8.8.4.255,8.8.0.0,Tenant AG,example.ch,government,AS64500,"Example, Inc.",'
+            "example.com,isp,CH\n"
+        ),
+        {**HOLDER, "organization": "Tenant AG", "user_type": "government"},
+    ),
+    "carrier": (
+        "network,name,country,mcc,mnc\n8.8.4.0/24,Example Mobile,AU/CC/CX,505,02\n",
+        {"isp": "Example Mobile", "connection_type": "Mobile", "user_type": "cellular"},
+    ),
+    "carrier, legacy": (
+        (
+            "start_ip,end_ip,join_key,name,country,mcc,mnc\n"
+            "8.8.4.0,8.8.4.255,8.8.0.0,Example Mobile,AU,505,02\n"
+        ),
+        {"isp": "Example Mobile", "connection_type": "Mobile", "user_type": "cellular"},
+    ),
+    "privacy": (
+        "network,hosting,proxy,tor,relay,vpn,service\n8.8.4.0/24,true,false,false,false,false,\n",
+        {"user_type": "hosting"},
+    ),
+    "privacy, legacy": (
+        (
+            "start_ip,end_ip,join_key,hosting,proxy,tor,vpn,relay,service\n"
+            "8.8.4.0,8.8.4.255,8.8.0.0,true,,,true,,Example VPN\n"
+        ),
+        {"user_type": "consumer_privacy_network"},
+    ),
+    "core": (
+        CORE + "false,false,false,false,false,false,false\n",
+        {**MOST, "user_type": "business"},
+    ),
+    "core, mobile": (
+        CORE.replace("business,,", "isp,Example Mobile,505")
+        + "false,false,false,true,false,false,false\n",
+        {
+            **MOST,
+            "isp": "Example Mobile",
+            "user_type": "cellular",
+            "connection_type": "Mobile",
+        },
+    ),
+    "core, satellite": (
+        CORE + "false,false,true,false,true,false,false\n",
+        {
+            **MOST,
+            "user_type": "hosting",
+            "connection_type": "Satellite",
+        },
+    ),
+}
+NUMBERS = ("latitude", "longitude")
+
+
+def records(text: str, *, typed: bool = False) -> list[dict[str, Any]]:
+    """The rows of a CSV as objects; ``typed``: with numbers and booleans as such."""
+    rows: list[dict[str, Any]] = list(csv.DictReader(io.StringIO(text)))
+    for row in rows if typed else ():
+        row.update({name: float(row[name]) for name in NUMBERS if row.get(name)})
+        row.update({name: each == "true" for name, each in row.items() if each in WORDS})
+    return rows
+
+
+WORDS = ("true", "false")
+
+
+def as_json(rows: list[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def as_parquet(rows: list[dict[str, Any]]) -> bytes:
+    stream = io.BytesIO()
+    papq.write_table(pa.Table.from_pylist(rows), stream)
+    return stream.getvalue()
+
+
+def stated(dataset: Path, address: str) -> dict[str, object]:
+    """What is known of an address, without what the country's table adds."""
+    names = {*PLACE, *HOLDER, "region_code", "isp", "organization", "connection_type", "user_type"}
+    return {name: each for name, each in known(dataset, address)[0].items() if name in names}
+
+
+@pytest.mark.parametrize("written", ["csv", "csv.gz", "json", "json typed", "json.gz", "parquet"])
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_products(build: Build, product: str, written: str) -> None:
+    text, expected = PRODUCTS[product]
+    rows = records(text, typed=written == "json typed")
+    content = {
+        "csv": text.encode(),
+        "csv.gz": gzip.compress(text.encode()),
+        "json": as_json(rows),
+        "json typed": as_json(rows),
+        "json.gz": gzip.compress(as_json(rows)),
+        "parquet": as_parquet(rows),
+    }[written]
+    name = f"a.{written.partition(' ')[0]}"
+    dataset, report = build({name: content}, one("ipinfo", name))
+    assert stated(dataset, "8.8.4.4") == expected
+    assert report.sources[0].read == 1
+    assert report.sources[0].blanked.total() == 0
+
+
+LITE = PRODUCTS["Lite"][0].splitlines()[0] + "\n"
+MIXED = LITE + (
+    "8.8.4.0/24,China,CN,Asia,AS,,,\n"
+    "8.8.5.7,Australia,AU,Oceania,OC,AS64500,Example,example.com\n"
+    "2600:1::/32,Namibia,NA,Africa,AF,AS64501,Other,example.org\n"
+)
+WRITTEN = {
+    "a.csv": MIXED.encode(),
+    "a.json": as_json(records(MIXED)),
+    "a.parquet": as_parquet(records(MIXED)),
+}
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.json", "a.parquet"])
+def test_both_families_and_bare_addresses(build: Build, name: str) -> None:
+    dataset, _ = build({name: WRITTEN[name]}, one("ipinfo", name))
+    assert stated(dataset, "8.8.4.4") == {"continent_code": "AS", "country_code": "CN"}
+    assert stated(dataset, "8.8.5.7")["asn_organization"] == "Example"
+    assert stated(dataset, "8.8.5.8") == {}
+    assert stated(dataset, "2600:1::7")["country_code"] == "NA"
+
+
+def test_the_file_says_how_it_is_written_and_not_its_name(build: Build) -> None:
+    for written in ("a.json", "a.parquet"):
+        dataset, _ = build({"b.csv": WRITTEN[written]}, one("ipinfo", "b.csv"))
+        assert stated(dataset, "8.8.4.4") == {"continent_code": "AS", "country_code": "CN"}
+
+
+def test_tables_follow_in_order(build: Build) -> None:
+    chosen = ("Lite", "location", "asn", "company", "carrier", "privacy", "country", "core")
+    files: dict[str, str | bytes] = {f"{name}.csv": PRODUCTS[name][0] for name in chosen}
+    dataset, report = build(files, one("ipinfo", "*.csv"))
+    assert [each.name.removeprefix("*.csv ") for each in report.sources] == [
+        *("(Core)", "(Location)", "(Carrier)", "(Privacy)", "(Company)", "(ASN)"),
+        *("(Country ASN)", "(Country)"),
+    ]
+    assert stated(dataset, "8.8.4.4") == {
+        **MOST,
+        "organization": "Tenant AG",
+        "isp": "Example Mobile",
+        "connection_type": "Mobile",
+        "user_type": "business",
+    }
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.json", "a.parquet"])
+def test_same_as_generic(tmp_path: Path, name: str) -> None:
+    check_round_trip(tmp_path, {name: WRITTEN[name]}, one("ipinfo", name))
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_every_product_is_the_same_as_generic(tmp_path: Path, product: str) -> None:
+    check_round_trip(tmp_path, {"a.csv": PRODUCTS[product][0]}, one("ipinfo", "a.csv"))
+
+
+BAD_RANGES: list[dict[str, Any]] = [
+    {"network": "8.8.4.0/24", "asn": "AS64500"},
+    {"network": "8.8.4.1/24", "asn": "AS1"},
+    {"network": None, "asn": "AS2"},
+    {"network": "2600::/129", "asn": "AS3"},
+    {"network": str(1 << 128), "asn": "AS4"},
+    {"network": "8.8.5.0/24", "asn": "AS64501"},
+    {"network": "nowhere", "asn": "AS5"},
+]
+COMMON: dict[str, Any] = {"country": "", "continent": "", "as_name": None}
+
+
+@pytest.mark.parametrize("rows", [1, 1 << 17])
+@pytest.mark.parametrize("name", ["a.json", "a.parquet"])
+def test_rejected_records_by_number(
+    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, rows: int
+) -> None:
+    monkeypatch.setattr(jsonlines, "BLOCK_BYTES", 90 * rows)
+    monkeypatch.setattr(parquet, "BATCH_ROWS", rows)
+    write = as_json if name == "a.json" else as_parquet
+    content = write([{**COMMON, **each} for each in BAD_RANGES])
+    path = tmp_path / "rejects.csv"
+    dataset, report = build({name: content}, one("ipinfo", name), rejects=path)
+    assert report.sources[0].read == len(BAD_RANGES)
+    found = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))[1:]
+    assert {row[0] for row in found} == {str(tmp_path / name)}
+    assert [row[1:3] for row in found] == [
+        ["2", "host bits set"],
+        ["3", "not an address"],
+        ["4", "not a prefix length"],
+        ["5", "not an address"],
+        ["7", "not an address"],
+    ]
+    assert all(text in row[3] for text, row in zip(["8.8.4.1", "", "/129"], found, strict=False))
+    assert [stated(dataset, f"8.8.{each}.1") for each in (4, 5)] == [{"asn": 64500}, {"asn": 64501}]
+
+
+JSON = as_json(records(MIXED))
+FIRST = JSON.splitlines(keepends=True)[0]
+GOOD_JSON = {
+    "byte order mark": b"\xef\xbb\xbf" + JSON,
+    "CRLF": JSON.replace(b"\n", b"\r\n"),
+    "blank lines": b"\n\n" + JSON.replace(b"\n", b"\n \t\n"),
+    "no line end": JSON.rstrip(),
+    "absent keys": JSON + b'{"network":"8.8.9.0/24"}\n{}\n',
+    "other keys": JSON + b'{"network":"8.8.9.0/24","more":{"deep":[1,{}]}}\n',
+    "null": JSON + b'{"network":"8.8.9.0/24","asn":null,"country_code":null}\n',
+    "big cell": JSON + b'{"network":"8.8.9.0/24","as_name":"' + b"x" * (1 << 20) + b'"}\n',
+    "controls": JSON + b'{"network":"8.8.9.0/24","as_name":"a\\u0000\\nb\\ud83c\\udff3"}\n',
+}
+
+
+@pytest.mark.parametrize("block", [300, 16 << 20])
+@pytest.mark.parametrize("case", GOOD_JSON)
+def test_unusual_json(build: Build, monkeypatch: pytest.MonkeyPatch, case: str, block: int) -> None:
+    monkeypatch.setattr(jsonlines, "BLOCK_BYTES", block)
+    dataset, report = build({"a.json": GOOD_JSON[case]}, one("ipinfo", "a.json"))
+    assert stated(dataset, "8.8.4.4") == {"continent_code": "AS", "country_code": "CN"}
+    assert stated(dataset, "2600:1::7")["asn"] == 64501
+    assert report.sources[0].rejected.total() == (case == "absent keys")
+
+
+BAD_JSON: dict[str, tuple[bytes, int | None]] = {
+    "cut in a record": (JSON + FIRST[:40], 4),
+    "cut in a key": (JSON + b"\n\n" + FIRST[:4], 6),
+    "null before": (b"null\n" + JSON, None),
+    "null after": (JSON + b"null\n" + JSON, 4),
+    "null behind": (JSON + FIRST.rstrip() + b" null\n" + JSON, 4),
+    "null in the next block": (JSON * 400 + b"null\n" + JSON, 1201),
+    "two on a line": (JSON + FIRST.rstrip() + FIRST, 4),
+    "over two lines": (JSON + b'{"network":\n"8.8.9.0/24"}\n', 4),
+    "a list": (b"[" + FIRST.rstrip() + b"]\n", None),
+    "a list of them": (JSON + b"[1]\n", 4),
+    "text": (JSON + b"the end\n", 4),
+    "NUL": (JSON + b"\0\0\0\n", 4),
+    "a key twice": (JSON + b'{"network":"8.8.9.0/24","asn":"1","asn":"2"}\n', 4),
+    "another type": (JSON + b'\n{"network":"8.8.9.0/24","asn":15169}\n', 5),
+    "an object for a text": (JSON + b'{"network":{}}\n', 4),
+    "not UTF-8": (JSON + b'{"network":"8.8.9.0/24","as_name":"Malm\xf6"}\n', 4),
+    "half a surrogate": (JSON + b'{"network":"8.8.9.0/24","as_name":"\\ud83c"}\n', 4),
+    "a record too long": (JSON + b'{"as_name":"' + b"x" * 70_000, 4),
+    "deep": (JSON + b'{"a":' + b"[" * 5000 + b"\n", 4),
+}
+
+
+@pytest.mark.parametrize("case", BAD_JSON)
+def test_damaged_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
+    monkeypatch.setattr(jsonlines, "BLOCK_BYTES", 30_000)
+    monkeypatch.setattr(jsonlines, "LONGEST", 30_000)
+    content, line = BAD_JSON[case]
+    error = refused(tmp_path, "a.json", content, one("ipinfo", "a.json"))
+    assert error.path == str(tmp_path / "a.json")
+    if line is not None:
+        assert error.line == line
+
+
+def test_types_are_those_of_the_first_values(build: Build) -> None:
+    rows: list[dict[str, Any]] = [
+        {"network": "8.8.4.0/24", "city": "A", "latitude": None, "longitude": 7},
+        {"network": "8.8.5.0/24", "city": None, "latitude": 1.5, "longitude": 7.25},
+    ]
+    dataset, _ = build({"a.json": as_json(rows)}, one("ipinfo", "a.json"))
+    assert stated(dataset, "8.8.4.4") == {"city_name": "A", "longitude": 7}
+    assert stated(dataset, "8.8.5.5") == {"latitude": 1.5, "longitude": 7.25}
+
+
+def test_typed_parquet(build: Build) -> None:
+    table = pa.table(
+        {
+            "network": pa.array(["8.8.4.0/24", "8.8.5.0/24"]).dictionary_encode(),
+            "city": pa.array(["A", None], pa.large_string()),
+            "latitude": pa.array([1.5, None], pa.float64()),
+            "longitude": pa.array([2.5, 3.5], pa.float32()),
+            "asn": pa.array([64500, None], pa.int64()),
+            "is_hosting": pa.array([False, True]),
+            "as_name": pa.array([b"Malm\xc3\xb6", b"B"], pa.binary()),
+        }
+    )
+    stream = io.BytesIO()
+    papq.write_table(table, stream)
+    dataset, _ = build({"a.parquet": stream.getvalue()}, one("ipinfo", "a.parquet"))
+    assert stated(dataset, "8.8.4.4") == {
+        "city_name": "A",
+        "latitude": 1.5,
+        "longitude": 2.5,
+        "asn": 64500,
+        "asn_organization": "Malmö",
+    }
+    assert stated(dataset, "8.8.5.5") == {
+        "longitude": 3.5,
+        "asn_organization": "B",
+        "user_type": "hosting",
+    }
+
+
+WHOLE = as_parquet(records(MIXED) * 300)
+
+
+def with_column(column: pa.Array) -> bytes:
+    table = pa.table({"network": ["8.8.4.0/24"], "city": column})
+    stream = io.BytesIO()
+    papq.write_table(table, stream)
+    return stream.getvalue()
+
+
+BAD_PARQUET = {
+    "the beginning": WHOLE[:100],
+    "without its end": WHOLE[:-10],
+    "the first bytes": b"PAR1",
+    "an empty footer": b"PAR1" + b"\0" * 20 + b"PAR1",
+    "a page overwritten": WHOLE[:4] + b"\xff" * 200 + WHOLE[204:],
+    "a list": with_column(pa.array([["A"]])),
+    "not UTF-8": with_column(pa.array([b"Malm\xf6"], pa.binary())),
+}
+
+
+@pytest.mark.parametrize("case", BAD_PARQUET)
+def test_damaged_parquet(tmp_path: Path, case: str) -> None:
+    error = refused(tmp_path, "a.parquet", BAD_PARQUET[case], one("ipinfo", "a.parquet"))
+    assert error.path == str(tmp_path / "a.parquet")
+    assert error.remedy == "fetch it again"
+
+
+CASES = dict(hostile('8.8.4.0/24,Australia,AU,Oceania,OC,AS64500,"Example, Inc.",example.com'))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_hostile_rows(build: Build, case: str) -> None:
+    mark = b"\xef\xbb\xbf" if case == "byte order mark" else b""
+    content = mark + LITE.encode() + CASES[case].removeprefix(mark)
+    dataset, report = build({"a.csv": content}, one("ipinfo", "a.csv"))
+    assert stated(dataset, "8.8.4.4") == PRODUCTS["Lite"][1]
+    bad = {"cut in a row", "too wide", "NUL", "big cell"}
+    assert (report.sources[0].rejected.total() > 0) == (case in bad)
+
+
+OTHERS = [
+    ("", b"start_ip,end_ip,join_key,email,name,country\n8.8.8.0,8.8.8.255,8.8.0.0,a@b,X,US\n"),
+    ("", b"ip,service,last_seen,percent_days_seen\n8.8.8.8,x,2026-01-01,5\n"),
+    ("", b"asn,name,country,continent\nAS1,x,US,NA\n"),
+    ("", b'{"start_ip":"8.8.8.0"}\n'),
+]
+
+
+@pytest.mark.parametrize(("suffix", "content"), [*unreadable(MIXED.splitlines()[1]), *OTHERS])
+def test_files_of_something_else(tmp_path: Path, suffix: str, content: bytes) -> None:
+    name = f"a.csv{suffix}"
+    error = refused(tmp_path, name, content, one("ipinfo", name))
+    assert error.path.startswith(str(tmp_path / name))
+
+
+def test_mmdb_is_left_to_its_own_reader(tmp_path: Path) -> None:
+    error = refused(tmp_path, "a.mmdb", b"of no use", one("ipinfo", "a.mmdb"))
+    assert error.path == str(tmp_path / "a.mmdb")

@@ -1,0 +1,121 @@
+"""iplocate: both tables, zipped and plain, and files that are something else."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.builder.building import known
+from tests.builder.roundtrip import check_round_trip
+from tests.builder.sources.reading import hostile, one, refused, unreadable
+from tests.conftest import Build
+
+COUNTRY = (
+    "network,continent_code,country_code,country_name\n"
+    "8.8.4.0/24,NA,US,United States\n"
+    '8.8.5.0/24,AF,NA,"Namibia"\n'
+    "2600:1::/32,EU,CH,Switzerland\n"
+)
+ASN = (
+    "network,asn,country_code,name,org,domain\n"
+    "8.8.4.0/23,64500,AU,EXAMPLE,Example Inc,example.com\n"
+    "8.8.6.0/24,64501,AU,HANDLE,,\n"
+    "2600:1::/32,64502,AU,OTHER,Other AG,example.ch\n"
+)
+
+
+def zipped(name: str, text: str) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr(name, text)
+    return stream.getvalue()
+
+
+def names(dataset: Path, *addresses: str) -> list[dict[str, object]]:
+    wanted = ("continent_code", "country_code", "asn", "asn_organization")
+    return [
+        {name: each[name] for name in wanted if name in each} for each in known(dataset, *addresses)
+    ]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"ip-to-asn.csv": ASN, "ip-to-country.csv": COUNTRY},
+        {
+            "ip-to-asn.zip": zipped("ip-to-asn-20261101.csv", ASN),
+            "ip-to-country.zip": zipped("ip-to-country-20261101.csv", COUNTRY),
+        },
+    ],
+    ids=["plain", "zipped"],
+)
+def test_both_tables(build: Build, files: dict[str, str | bytes]) -> None:
+    dataset, report = build(files, one("iplocate", "ip-to-*"))
+    assert [(each.name, each.read) for each in report.sources] == [
+        ("ip-to-* (Country)", 3),
+        ("ip-to-* (ASN)", 3),
+    ]
+    assert names(dataset, "8.8.4.4", "8.8.5.5", "8.8.6.6", "2600:1::7") == [
+        {
+            "continent_code": "NA",
+            "country_code": "US",
+            "asn": 64500,
+            "asn_organization": "Example Inc",
+        },
+        {
+            "continent_code": "AF",
+            "country_code": "NA",
+            "asn": 64500,
+            "asn_organization": "Example Inc",
+        },
+        {"asn": 64501, "asn_organization": "HANDLE"},
+        {
+            "continent_code": "EU",
+            "country_code": "CH",
+            "asn": 64502,
+            "asn_organization": "Other AG",
+        },
+    ]
+
+
+def test_same_as_generic(tmp_path: Path) -> None:
+    check_round_trip(tmp_path, {"a.csv": ASN, "c.csv": COUNTRY}, one("iplocate", "*.csv"))
+
+
+CASES = dict(hostile("8.8.4.0/24,64500,AU,EXAMPLE,Example Inc,example.com"))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_hostile_rows(build: Build, case: str) -> None:
+    mark = b"\xef\xbb\xbf" if case == "byte order mark" else b""
+    header = ASN.splitlines(keepends=True)[0].encode()
+    content = mark + header + CASES[case].removeprefix(mark)
+    dataset, report = build({"a.csv": content}, one("iplocate", "a.csv"))
+    assert names(dataset, "8.8.4.4") == [{"asn": 64500, "asn_organization": "Example Inc"}]
+    bad = {"cut in a row", "too wide", "NUL", "big cell"}
+    assert (report.sources[0].rejected.total() > 0) == (case in bad)
+
+
+def test_rejected_rows_by_line(build: Build, tmp_path: Path) -> None:
+    text = COUNTRY + '"8.8.7.0/33","E\nU",US,\n8.8.8.1/24,EU,CH,\n8.8.8.0/24,EU\n'
+    path = tmp_path / "rejects.csv"
+    build({"a.csv": text}, one("iplocate", "a.csv"), rejects=path)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert [line.split(",")[1:3] for line in lines if line.startswith(str(tmp_path))] == [
+        ["5", "not a prefix length"],
+        ["7", "host bits set"],
+        ["8", "wrong number of cells"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "content"),
+    [*unreadable(COUNTRY.splitlines()[1]), ("", b"network,country\n8.8.8.0/24,US\n")],
+)
+def test_files_of_something_else(tmp_path: Path, suffix: str, content: bytes) -> None:
+    name = f"a.csv{suffix}"
+    error = refused(tmp_path, name, content, one("iplocate", name))
+    assert error.path.startswith(str(tmp_path / name))

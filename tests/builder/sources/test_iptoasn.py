@@ -1,0 +1,142 @@
+"""iptoasn: the four files, what no AS is, quotes that quote nothing."""
+
+from __future__ import annotations
+
+import gzip
+from ipaddress import ip_address
+from pathlib import Path
+
+import pytest
+
+import geolookup
+from tests.builder.building import fails, known
+from tests.builder.roundtrip import check_round_trip
+from tests.builder.sources.reading import hostile, one, refused, unreadable
+from tests.conftest import Build, build_at
+
+V4 = (
+    '5.1.0.0\t5.1.3.255\t64500\tCH\tEXAMPLE "One", AG\n'
+    "5.1.4.0\t5.1.5.255\t0\tNone\tNot routed\n"
+    '5.1.6.0\t5.1.6.255\t64501\tNone\t"UNCLOSED\n'
+    "5.1.7.0\t5.1.7.255\t64502\tDE\tNone of your business\n"
+)
+V6 = "2a02:8::\t2a02:8:ffff:ffff:ffff:ffff:ffff:ffff\t64503\tFR\tEXEMPLE\n"
+ONE = {"asn": 64500, "asn_organization": 'EXAMPLE "One", AG'}
+UNCLOSED = {"asn": 64501, "asn_organization": '"UNCLOSED'}
+OWN = {"asn": 64502, "asn_organization": "None of your business"}
+SIX = {"asn": 64503, "asn_organization": "EXEMPLE"}
+PROBES = ("5.1.0.0", "5.1.3.255", "5.1.4.0", "5.1.6.9", "5.1.7.0", "2a02:8::9")
+
+
+def as_integers(text: str) -> str:
+    rows = [line.split("\t") for line in text.splitlines()]
+    ends = [[str(int(ip_address(end))) for end in row[:2]] for row in rows]
+    return "".join("\t".join(pair + row[2:]) + "\n" for pair, row in zip(ends, rows, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("ip2asn-v4.tsv.gz", V4, [ONE, ONE, {}, UNCLOSED, OWN, {}]),
+        ("ip2asn-v6.tsv.gz", V6, [{}, {}, {}, {}, {}, SIX]),
+        ("ip2asn-combined.tsv.gz", V4 + V6, [ONE, ONE, {}, UNCLOSED, OWN, SIX]),
+        ("ip2asn-v4-u32.tsv.gz", as_integers(V4), [ONE, ONE, {}, UNCLOSED, OWN, {}]),
+    ],
+)
+def test_the_files(build: Build, name: str, text: str, expected: list[dict[str, object]]) -> None:
+    output, report = build({name: gzip.compress(text.encode())}, one("iptoasn", name))
+    assert known(output, *PROBES) == expected
+    assert report.sources[0].rejected == {}
+    assert report.sources[0].blanked == {}
+
+
+def test_several_files_are_one_table(build: Build) -> None:
+    files: dict[str, str | bytes] = {"ip2asn-v4.tsv": V4, "ip2asn-v6.tsv": V6}
+    output, report = build(files, one("iptoasn", "ip2asn-v?.tsv"))
+    assert known(output, *PROBES) == [ONE, ONE, {}, UNCLOSED, OWN, SIX]
+    assert len(report.sources) == 1
+
+
+def test_countries_only_where_asked_for(build: Build) -> None:
+    output, report = build({"a.tsv": V4}, one("iptoasn", "a.tsv", "countries = true"))
+    codes = [each.get("country_code") for each in known(output, *PROBES)]
+    assert codes == ["CH", "CH", None, None, "DE", None]
+    assert report.sources[0].blanked == {}
+
+
+def test_a_description_alone_is_no_answer(build: Build) -> None:
+    """Not routed hides a wider row, and says nothing."""
+    text = "5.1.0.0\t5.1.255.255\t64500\tCH\tWIDE\n" + V4
+    output, _ = build({"a.tsv": text}, one("iptoasn", "a.tsv"))
+    assert known(output, "5.1.4.4", "5.1.99.0") == [{}, {"asn": 64500, "asn_organization": "WIDE"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("5.1.0.0,5.1.3.255,64500,CH,X\n", "1 columns, but a file of iptoasn has 5"),
+        ("5.1.0.0\t5.1.3.255\tCH\t64500\tX\n", "'CH' is no AS_number"),
+        ("5.1.0.0\t22\t64500\tSwitzerland\tX\n", "'Switzerland' is no country_code"),
+        ("start\tend\t64500\tCH\tX\n", "'start' is no range_start"),
+        (f"{'y' * 1000}\tend\t64500\tCH\tX\n", "yyy…' is no range_start"),
+    ],
+)
+def test_other_files(tmp_path: Path, text: str, problem: str) -> None:
+    error = refused(tmp_path, "a.tsv", text, one("iptoasn", "a.tsv"))
+    assert error.line == 1
+    assert problem in str(error)
+
+
+def test_a_bad_option(tmp_path: Path) -> None:
+    text = one("iptoasn", "a.tsv", 'countries = "yes"')
+    assert "neither true nor false" in str(fails(tmp_path, {"a.tsv": V4}, text))
+
+
+def test_bad_ranges(build: Build, tmp_path: Path) -> None:
+    bad = (
+        "5.1.0.0\t2a02::\t1\tCH\tX\n"
+        f"{1 << 32}\t{1 << 33}\t1\tCH\tX\n"
+        f"1\t{1 << 128}\t1\tCH\tX\n"
+        "5.1.9.0\t5.1.8.0\t1\tCH\tX\n"
+    )
+    _, report = build({"a.tsv": V4 + bad}, one("iptoasn", "a.tsv"), rejects=tmp_path / "r.csv")
+    assert report.sources[0].read == 8
+    lines = [line.split(",")[1:3] for line in (tmp_path / "r.csv").read_text().splitlines()[1:]]
+    assert lines == [
+        ["5", "first and last are of two families"],
+        ["6", "not an address"],
+        ["7", "not an address"],
+        ["8", "first is after last"],
+    ]
+
+
+@pytest.mark.parametrize(("kind", "content"), list(hostile("5.1.0.0\t5.1.3.255\t64500\tCH\tX")))
+def test_hostile_files(build: Build, kind: str, content: bytes) -> None:
+    output, report = build({"a.tsv": content}, one("iptoasn", "a.tsv"))
+    assert known(output, "5.1.0.0") == [{"asn": 64500, "asn_organization": "X"}]
+    odd = kind in ("cut in a row", "too wide", "NUL", "big cell")
+    assert report.sources[0].rejected.total() == odd
+
+
+@pytest.mark.parametrize(
+    ("suffix", "content"), list(unreadable("5.1.0.0\t5.1.3.255\t64500\tCH\tX"))
+)
+def test_unreadable_files(tmp_path: Path, suffix: str, content: bytes) -> None:
+    refused(tmp_path, f"a.tsv{suffix}", content, one("iptoasn", f"a.tsv{suffix}"))
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {"a.tsv": V4 + V6}
+    check_round_trip(tmp_path, files, one("iptoasn", "a.tsv", "countries = true"))
+
+
+def test_the_real_file(shared_data: Path, tmp_path: Path) -> None:
+    content = (shared_data / "iptoasn" / "ip2asn-v4.tsv").read_bytes()
+    output, report = build_at(tmp_path, {"a.tsv": content}, one("iptoasn", "a.tsv"), max_rejects=0)
+    assert (report.sources[0].read, report.sources[0].blanked) == (1_427, {})
+    rows = [line.split("\t") for line in content.decode().splitlines()]
+    with geolookup.open(output) as engine:
+        for first, last, asn, _, name in rows:
+            for address in (first, last):
+                network = engine.data(address, at=0)["network"]
+                assert (network.get("asn"), network["asn_organization"]) == (int(asn), name)

@@ -1,0 +1,412 @@
+"""MaxMind CSV: every product, its joins, the converter's ranges, deliveries, damaged files."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from ipaddress import ip_network
+from pathlib import Path
+
+import pytest
+
+from builder.errors import BuildError
+from builder.sources import delimited
+from tests.builder.building import known
+from tests.builder.roundtrip import check_round_trip
+from tests.builder.sources.reading import hostile, one, refused, unreadable
+from tests.conftest import Build, build_at
+
+PLACES = (
+    "geoname_id,locale_code,continent_code,continent_name,country_iso_code,country_name,"
+    "subdivision_1_iso_code,subdivision_1_name,subdivision_2_iso_code,subdivision_2_name,"
+    "city_name,metro_code,time_zone,is_in_european_union\n"
+)
+COUNTRIES = (
+    "geoname_id,locale_code,continent_code,continent_name,country_iso_code,country_name,"
+    "is_in_european_union\n"
+)
+BLOCKS = {
+    "city": "network,geoname_id,registered_country_geoname_id,represented_country_geoname_id,"
+    "is_anonymous_proxy,is_satellite_provider,postal_code,latitude,longitude,accuracy_radius,"
+    "is_anycast\n",
+    "country": "network,geoname_id,registered_country_geoname_id,represented_country_geoname_id,"
+    "is_anonymous_proxy,is_satellite_provider,is_anycast\n",
+    "asn": "network,autonomous_system_number,autonomous_system_organization\n",
+    "isp": "network,isp,organization,autonomous_system_number,autonomous_system_organization,"
+    "mobile_country_code,mobile_network_code\n",
+    "connection": "network,connection_type\n",
+    "enterprise": "network,geoname_id,registered_country_geoname_id,"
+    "represented_country_geoname_id,is_anonymous_proxy,is_satellite_provider,postal_code,"
+    "latitude,longitude,isp_id,is_legitimate_proxy,domain,accuracy_radius,country_confidence,"
+    "subdivision_confidence,city_confidence,postal_confidence,is_anycast\n",
+}
+PROVIDERS = (
+    "isp_id,isp,organization,autonomous_system_number,autonomous_system_organization,"
+    "connection_type,user_type,mobile_country_code,mobile_network_code\n"
+)
+EN = PLACES + (
+    '11,en,EU,Europe,CY,Cyprus,02,"Limassol District",,,"Alpha Town",,Asia/Nicosia,0\n'
+    "12,en,EU,Europe,CH,Switzerland,ZH,Zurich,,,Betaville,,Europe/Zurich,0\n"
+    "20,en,EU,Europe,DE,Germany,,,,,,,Europe/Berlin,1\n"
+    "30,en,EU,Europe,,,,,,,,,,0\n"
+)
+DE = PLACES + (
+    "11,de,EU,Europa,CY,Zypern,02,,,,Alphastadt,,Asia/Nicosia,0\n"
+    "20,de,EU,Europa,DE,Deutschland,,,,,,,Europe/Berlin,1\n"
+)
+COUNTRY_EN = COUNTRIES + "20,en,EU,Europe,DE,Germany,1\n30,en,EU,Europe,,,0\n"
+CITY = BLOCKS["city"] + (
+    "8.8.4.0/24,11,20,,0,0,00149,34.7,33.1,20,\n"
+    "8.8.5.0/24,12,12,,0,0,8027,47.3682,8.5671,20,\n"
+    "8.8.6.0/24,,20,,0,0,,,,,\n"
+    "8.8.7.0/24,30,20,,0,0,,,,,\n"
+    "8.8.8.0/24,,,,0,0,,,,,\n"
+)
+CITY_V6 = BLOCKS["city"] + "280:14c:418:1000::/64,12,,,0,0,8027,47.3682,8.5671,20,\n"
+ALPHA = {
+    "continent_code": "EU",
+    "country_code": "CY",
+    "region_code": "02",
+    "region_name": "Limassol District",
+    "city_name": "Alpha Town",
+    "postal_code": "00149",
+    "latitude": 34.7,
+    "longitude": 33.1,
+}
+BETA = {"region_code": "ZH", "region_name": "Zurich", "city_name": "Betaville"}
+CITY_FILES: dict[str, str | bytes] = {
+    "City-Blocks-IPv4.csv": CITY,
+    "City-Blocks-IPv6.csv": CITY_V6,
+    "City-Locations-de.csv": DE,
+    "City-Locations-en.csv": EN,
+}
+ALL = one("maxmind", "*.csv")
+
+
+def stated(dataset: Path, address: str) -> dict[str, object]:
+    """What is known of an address, without what the country's table adds."""
+    names = {*ALPHA, "asn", "asn_organization", "isp", "organization"}
+    names |= {"connection_type", "user_type"}
+    return {name: each for name, each in known(dataset, address)[0].items() if name in names}
+
+
+def zipped(files: dict[str, str | bytes], folder: str = "GeoLite2-City-CSV_20261101/") -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(folder + name, content)
+        archive.writestr(folder + "LICENSE.txt", "terms")
+    return stream.getvalue()
+
+
+def check_city(dataset: Path) -> None:
+    assert stated(dataset, "8.8.4.4") == ALPHA
+    assert stated(dataset, "8.8.5.5") | BETA == stated(dataset, "8.8.5.5")
+    assert stated(dataset, "8.8.5.5") == stated(dataset, "280:14c:418:1000::7")
+    assert stated(dataset, "8.8.6.6") == {"continent_code": "EU", "country_code": "DE"}
+    assert stated(dataset, "8.8.7.7") == {"continent_code": "EU"}
+    assert stated(dataset, "8.8.8.8") == {}
+
+
+def test_city_blocks_find_their_places(build: Build) -> None:
+    dataset, report = build(CITY_FILES, ALL)
+    check_city(dataset)
+    assert [(each.name, each.read, each.note) for each in report.sources] == [("*.csv", 6, "")]
+    assert report.sources[0].blanked.total() == 0
+
+
+def test_the_zip_as_delivered(build: Build) -> None:
+    dataset, _ = build({"city.zip": zipped(CITY_FILES)}, one("maxmind", "city.zip"))
+    check_city(dataset)
+
+
+@pytest.mark.parametrize("name", ["delivery", "a [1] folder*"])
+def test_a_folder(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name / "GeoLite2-City-CSV_20261101"
+    folder.mkdir(parents=True)
+    for file, content in CITY_FILES.items():
+        assert isinstance(content, str)
+        (folder / file).write_text(content, encoding="utf-8")
+    (folder / "COPYRIGHT.txt").write_text("terms", encoding="utf-8")
+    (folder / "City-Blocks-IPv4.csv.bak").write_text("of no use", encoding="utf-8")
+    check_city(build_at(tmp_path, {}, one("maxmind", name))[0])
+
+
+def test_a_folder_without_files(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    error = refused(tmp_path, "a.csv", CITY, one("maxmind", "empty"))
+    assert error.path.startswith(str(tmp_path / "empty"))
+
+
+def test_columns_are_found_by_name_in_any_order_and_older_releases_lack_some(build: Build) -> None:
+    blocks = "longitude,geoname_id,latitude,network\n33.1,11,34.7,8.8.4.0/24\n"
+    places = "city_name,locale_code,country_iso_code,geoname_id\nAlpha Town,en,CY,11\n"
+    dataset, _ = build({"a.csv": blocks, "b.csv": places}, ALL)
+    names = ("country_code", "city_name", "latitude", "longitude")
+    expected = {name: ALPHA[name] for name in names} | {"continent_code": "EU"}
+    assert stated(dataset, "8.8.4.4") == expected
+
+
+def test_another_language_with_english_where_it_is_silent(build: Build) -> None:
+    dataset, _ = build(CITY_FILES, one("maxmind", "*.csv", 'locale = "de"'))
+    assert stated(dataset, "8.8.4.4") == {**ALPHA, "city_name": "Alphastadt"}
+    assert stated(dataset, "8.8.5.5") | BETA == stated(dataset, "8.8.5.5")
+
+
+def test_another_language_alone(build: Build) -> None:
+    only = {name: each for name, each in CITY_FILES.items() if not name.endswith("-en.csv")}
+    dataset, report = build(only, one("maxmind", "*.csv", 'locale = "de"'))
+    found = {name: each for name, each in ALPHA.items() if name != "region_name"}
+    assert stated(dataset, "8.8.4.4") == {**found, "city_name": "Alphastadt"}
+    assert report.sources[0].blanked == {"unusable country_code": 3}  # ids without a place
+    assert stated(dataset, "8.8.5.5") == {}
+
+
+def test_a_language_that_is_not_there(tmp_path: Path) -> None:
+    files = {name: each for name, each in CITY_FILES.items() if "IPv6" not in name}
+    with pytest.raises(BuildError) as caught:
+        build_at(tmp_path, files, one("maxmind", "*.csv", 'locale = "xx"'))
+    assert "locale 'xx' are missing (there: de, en)" in str(caught.value)
+    with pytest.raises(BuildError, match="locale is 5"):
+        build_at(tmp_path, files, one("maxmind", "*.csv", "locale = 5"))
+
+
+def test_blocks_without_locations(tmp_path: Path) -> None:
+    error = refused(tmp_path, "a.csv", CITY, ALL)
+    assert str(error).startswith(f"{tmp_path / 'a.csv'}: its Locations in locale 'en' are missing")
+
+
+def test_an_id_without_a_place_blanks_its_row_and_is_counted(build: Build) -> None:
+    blocks = CITY + "8.8.0.0/16,11,,,0,0,,,,,\n8.8.9.0/24,99,20,,0,0,8001,1,1,,\n"
+    dataset, report = build({"a.csv": blocks, "b.csv": EN}, ALL)
+    assert report.sources[0].blanked == {"unusable country_code": 1}
+    assert stated(dataset, "8.8.9.9") == {}
+    assert stated(dataset, "8.8.10.1")["city_name"] == "Alpha Town"
+
+
+def test_country_asn_isp_and_connection_type(build: Build) -> None:
+    country = BLOCKS["country"] + "8.8.4.0/24,20,30,,0,0,\n8.8.5.0/24,,30,,0,0,\n"
+    files: dict[str, str | bytes] = {
+        "asn.csv": BLOCKS["asn"] + '8.8.4.0/23,64500,"EXAMPLE, INC."\n8.8.6.0/24,64501,\n',
+        "connection.csv": BLOCKS["connection"] + "8.8.4.0/24,Cable/DSL\n8.8.5.0/24,Cellular\n",
+        "country.csv": country,
+        "isp.csv": BLOCKS["isp"] + "8.8.4.0/24,Example Net,Example AG,64502,EXAMPLE-2,,\n",
+        "places.csv": COUNTRY_EN,
+    }
+    dataset, report = build(files, ALL)
+    titles = ["Country", "ISP", "ASN", "Connection-Type"]
+    assert [each.name for each in report.sources] == [f"*.csv ({each})" for each in titles]
+    assert stated(dataset, "8.8.4.4") == {
+        "continent_code": "EU",
+        "country_code": "DE",
+        "asn": 64502,
+        "asn_organization": "EXAMPLE-2",
+        "isp": "Example Net",
+        "organization": "Example AG",
+        "connection_type": "Residential",
+    }
+    assert stated(dataset, "8.8.5.5") == {
+        "continent_code": "EU",
+        "asn": 64500,
+        "asn_organization": "EXAMPLE, INC.",
+        "connection_type": "Mobile",
+    }
+    assert stated(dataset, "8.8.6.6") == {"asn": 64501}
+
+
+ENTERPRISE = BLOCKS["enterprise"] + (
+    "8.8.4.0/24,11,20,,0,0,00149,34.7,33.1,7,,example.com,20,99,,,,\n"
+    "8.8.5.0/24,12,20,,0,0,8027,47.3682,8.5671,0,,,20,99,,,,\n"
+    "8.8.6.0/24,,20,,0,0,,,,,,,,,,,,\n"
+    "8.8.7.0/24,,20,,0,0,,,,999,,,,,,,,\n"
+)
+PROVIDER = PROVIDERS + '7,"Example Net","Example AG",64500,EXAMPLE,Cable/DSL,business,,\n'
+
+
+def test_enterprise_joins_its_isp_table_and_comes_before_city(build: Build) -> None:
+    files: dict[str, str | bytes] = {
+        "a.csv": CITY.replace("00149", "99999"),
+        "b.csv": ENTERPRISE,
+        "c.csv": PROVIDER,
+        "d.csv": EN,
+    }
+    dataset, report = build(files, ALL)
+    assert [each.name for each in report.sources] == ["*.csv (Enterprise)", "*.csv (City)"]
+    assert stated(dataset, "8.8.4.4") == {
+        **ALPHA,
+        "asn": 64500,
+        "asn_organization": "EXAMPLE",
+        "isp": "Example Net",
+        "organization": "Example AG",
+        "connection_type": "Residential",
+        "user_type": "business",
+    }
+    assert "isp" not in stated(dataset, "8.8.5.5")
+    assert stated(dataset, "8.8.6.6") == {"continent_code": "EU", "country_code": "DE"}
+    assert report.sources[0].blanked == {"unusable asn": 1}
+
+
+def test_enterprise_without_its_isp_table(build: Build) -> None:
+    dataset, report = build({"b.csv": ENTERPRISE, "d.csv": EN}, ALL)
+    assert stated(dataset, "8.8.4.4") == ALPHA
+    note = "Enterprise came without its ISP file: its providers are unknown"
+    assert report.sources[0].note == note
+    assert f"  note        {note}" in list(report.lines())
+
+
+IGNORED = {
+    "Domain": "network,domain\n8.8.8.0/24,example.com\n",
+    "Anonymous-IP": "network,is_anonymous,is_anonymous_vpn\n8.8.8.0/24,1,1\n",
+    "IP-Risk": "network,ip_risk,is_anonymous\n8.8.8.0/24,10,1\n",
+    "User-Count": "network,ipv4_24,ipv4_32,ipv6_32,ipv6_48,ipv6_64\n8.8.8.0/24,1,1,1,1,1\n",
+    "Static-IP-Score": "network,score\n8.8.8.0/24,5.5\n",
+}
+
+
+@pytest.mark.parametrize("name", IGNORED)
+def test_products_that_no_field_holds_are_named(build: Build, tmp_path: Path, name: str) -> None:
+    assert f"{name} ignored" in str(refused(tmp_path, "a.csv", IGNORED[name], ALL))
+    connection = BLOCKS["connection"] + "8.8.8.0/24,Corporate\n"
+    dataset, report = build({"a.csv": IGNORED[name], "b.csv": connection}, ALL)
+    assert report.sources[0].note == f"{name} ignored: no field holds it"
+    assert stated(dataset, "8.8.8.8") == {"connection_type": "Corporate"}
+
+
+FORMS = {"ip": "{0}", "integer": "{1}", "hex": "{1:x}"}
+
+
+def converted(text: str, form: str, *, replace: bool) -> str:
+    """A Blocks file as geoip2-csv-converter writes it."""
+    header, *rows = text.splitlines()
+    lines = [f"network_start_{form},network_last_{form}," + header[8 * replace :]]
+    for row in rows:
+        network, rest = row.split(",", 1)
+        found = ip_network(network)
+        ends = ",".join(FORMS[form].format(end, int(end)) for end in (found[0], found[-1]))
+        lines.append(f"{ends},{rest if replace else row}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize("form", ["ip", "integer", "hex"])
+def test_ranges_of_the_converter(build: Build, form: str, replace: bool) -> None:
+    low = BLOCKS["city"] + "::808:900/120,11,,,0,0,,,,,\n"  # numbers that could be IPv4
+    files = {
+        "Blocks-IPv4.csv": converted(CITY, form, replace=replace),
+        "Blocks-IPv6.csv": converted(CITY_V6, form, replace=replace),
+        "Low-IPv6.csv": converted(low, form, replace=replace),
+        "Places.csv": EN,
+    }
+    dataset, report = build(files, ALL)
+    check_city(dataset)
+    assert report.sources[0].read == 7
+    assert report.sources[0].rejected.total() == 0
+    assert stated(dataset, "8.8.9.7") == {}
+
+
+def test_hexadecimal_ranges_that_are_none(build: Build, tmp_path: Path) -> None:
+    rows = ["8080400,80804ff,5", "0x1,2,5", "80805ff,8080500,5", ",,5", "f" * 33 + ",1,5"]
+    rows += ["g,1,5", "8080600,100000000,5"]
+    text = "network_start_hex,network_last_hex,autonomous_system_number\n"
+    text += "\n".join(rows) + "\n"
+    path = tmp_path / "rejects.csv"
+    dataset, report = build({"IPv4.csv": text}, one("maxmind", "IPv4.csv"), rejects=path)
+    assert report.sources[0].rejected == {"not an address": 5, "first is after last": 1}
+    assert stated(dataset, "8.8.4.4") == {"asn": 5}
+    lines = [row.split(",")[1] for row in path.read_text(encoding="utf-8").splitlines()[1:]]
+    assert lines == ["3", "4", "5", "6", "7", "8"]
+    # Without a family in the file's name the longer end tells it.
+    dataset, report = build({"b.csv": text}, one("maxmind", "b.csv"))
+    assert report.sources[0].rejected["not an address"] == 4
+
+
+def test_the_tables_of_the_same_delivery_count_first(tmp_path: Path) -> None:
+    older = zipped({"Blocks.csv": CITY, "Places.csv": EN}, "a/")
+    newer = EN.replace("Alpha Town", "Renamed")
+    blocks = BLOCKS["city"] + "8.8.4.0/25,11,,,0,0,,,,,\n8.8.4.128/25,30,,,0,0,,,,,\n"
+    files: dict[str, str | bytes]
+    files = {"a.zip": older, "b.zip": zipped({"Blocks.csv": blocks, "Places.csv": newer}, "b/")}
+    dataset, _ = build_at(tmp_path, files, one("maxmind", "*.zip"))
+    assert stated(dataset, "8.8.4.4")["city_name"] == "Renamed"
+    dataset, _ = build_at(tmp_path, files, one("maxmind", "a.zip"))
+    assert stated(dataset, "8.8.4.4") == ALPHA
+
+
+def test_country_blocks_beside_city_blocks_use_their_own_locations(build: Build) -> None:
+    country = BLOCKS["country"] + "8.8.4.0/22,20,,,0,0,\n"
+    other = COUNTRY_EN.replace("20,en,EU,Europe,DE", "20,en,EU,Europe,AT")
+    files = {**CITY_FILES, "Country-Blocks-IPv4.csv": country, "Country-Locations-en.csv": other}
+    dataset, _ = build(files, ALL)
+    assert stated(dataset, "8.8.6.6")["country_code"] == "DE"
+    dataset, _ = build(files, one("maxmind", "Country*.csv"))
+    assert stated(dataset, "8.8.6.6")["country_code"] == "AT"
+
+
+def test_small_blocks_give_the_same(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 256)
+    check_city(build(CITY_FILES, ALL)[0])
+
+
+def test_same_as_generic(tmp_path: Path) -> None:
+    asn = BLOCKS["asn"] + "8.8.0.0/16,64500,EXAMPLE\n2600::/16,64501,\n"
+    files = {**CITY_FILES, "x.csv": ENTERPRISE, "y.csv": PROVIDER, "z.csv": asn}
+    check_round_trip(tmp_path, files, ALL)
+
+
+CASES = dict(hostile('8.8.4.0/24,64500,"EXAMPLE, INC."'))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_hostile_rows(build: Build, case: str) -> None:
+    mark = b"\xef\xbb\xbf" if case == "byte order mark" else b""
+    content = mark + BLOCKS["asn"].encode() + CASES[case].removeprefix(mark)
+    dataset, report = build({"a.csv": content}, ALL)
+    assert stated(dataset, "8.8.4.4") == {"asn": 64500, "asn_organization": "EXAMPLE, INC."}
+    bad = {"cut in a row", "too wide", "NUL", "big cell"}
+    assert (report.sources[0].rejected.total() > 0) == (case in bad)
+
+
+DAMAGED: dict[str, tuple[str | bytes, int]] = {
+    "cut in a row": (EN[:-8], 5),
+    "too wide": (EN + "1,en,EU,,,,,,,,,,,,,,\n", 6),
+    "not UTF-8": (EN.encode().replace(b"Betaville", b"B\xe9ta"), 3),
+    "open quote": (EN + '40,en,EU,Europe,,,,,,,"x,,,0\n', 6),
+    "cut in the first row": (EN[: len(PLACES) + 20], 2),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGED)
+def test_damaged_locations_are_an_error(tmp_path: Path, case: str) -> None:
+    content, line = DAMAGED[case]
+    (tmp_path / "a.csv").write_text(CITY, encoding="utf-8")
+    error = refused(tmp_path, "b.csv", content, ALL)
+    assert (error.path, error.line) == (str(tmp_path / "b.csv"), line)
+
+
+def test_locations_with_quoted_line_breaks_and_crlf(build: Build) -> None:
+    places = "\ufeff" + EN.replace('"Alpha Town"', '"Alpha\nTown"').replace("\n12,", "\r\n12,")
+    dataset, _ = build({"a.csv": CITY, "b.csv": places}, ALL)
+    assert stated(dataset, "8.8.4.4")["city_name"] == "Alpha\nTown"
+    assert stated(dataset, "8.8.5.5")["city_name"] == "Betaville"
+
+
+@pytest.mark.parametrize(("suffix", "content"), list(unreadable("8.8.4.0/24,64500,EXAMPLE")))
+def test_files_of_something_else(tmp_path: Path, suffix: str, content: bytes) -> None:
+    name = f"a.csv{suffix}"
+    error = refused(tmp_path, name, content, one("maxmind", name))
+    assert error.path.startswith(str(tmp_path / name))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "network,colour\n8.8.8.0/24,red\n",
+        "network\n8.8.8.0/24\n",
+        "a,b\n1,2\n",
+        "network,domain,domain\n8.8.8.0/24,x,y\n",
+        EN,
+        PROVIDER,
+    ],
+)
+def test_files_that_are_none_of_maxmind(tmp_path: Path, text: str) -> None:
+    refused(tmp_path, "a.csv", text, ALL)

@@ -1,0 +1,511 @@
+"""MMDB files: every schema and tree layout, beside the library's own answers, and damaged ones.
+
+Strategy: what a file says of an address is what the library finds there; the records that the
+real fixtures were made of are compiled as generic CSV and must give the same intervals.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import random
+import zipfile
+from collections.abc import Iterator
+from contextlib import suppress
+from ipaddress import IPv4Address, ip_network
+from pathlib import Path
+from typing import Any
+
+import pyarrow.ipc
+import pytest
+
+from builder.errors import BuildError
+from tests.builder.building import fails, known
+from tests.builder.roundtrip import check_round_trip
+from tests.builder.sources.mmdb_writing import MARKER, assembled, encoded, integer, mmdb
+from tests.conftest import Build, build_at
+
+maxminddb = pytest.importorskip("maxminddb", reason="MMDB files are read by maxminddb")
+
+CITY = {
+    "continent": {"code": "EU"},
+    "country": {"iso_code": "NO", "names": {"en": "Norway"}},
+    "registered_country": {"iso_code": "SE"},
+    "subdivisions": ({"iso_code": "03", "names": {"en": "Oslo County"}}, {"iso_code": "x"}),
+    "city": {"names": {"en": "Oslo", "de": "Oslo"}},
+    "postal": {"code": "0150"},
+    "location": {
+        "latitude": 59.9,
+        "longitude": 10.75,
+        "time_zone": "Europe/Oslo",
+        "weather_code": "NOXX0029",
+    },
+    "traits": {
+        "autonomous_system_number": 64500,
+        "autonomous_system_organization": "Acme AS",
+        "isp": "Acme",
+        "organization": "Acme Nord",
+        "connection_type": "Cable/DSL",
+        "user_type": "business",
+    },
+}
+OSLO = {
+    "continent_code": "EU",
+    "country_code": "NO",
+    "region_code": "03",
+    "region_name": "Oslo County",
+    "city_name": "Oslo",
+    "postal_code": "0150",
+    "latitude": 59.9,
+    "longitude": 10.75,
+    "weather_code": "NOXX0029",
+    "asn": 64500,
+    "asn_organization": "Acme AS",
+    "isp": "Acme",
+    "organization": "Acme Nord",
+    "connection_type": "Residential",
+    "user_type": "business",
+}
+LATIN = {"8.8.0.0/16": {"country_code": "NO"}, "2600:100::/32": {"country_code": "SE"}}
+
+
+def recipe(path: str = "a.mmdb", extra: str = "") -> str:
+    return f'[dataset]\nname = "test"\n[[source]]\nformat = "mmdb"\npath = "{path}"\n{extra}\n'
+
+
+def countries(dataset: Path, *addresses: str) -> list[str | None]:
+    return [each.get("country_code") for each in known(dataset, *addresses)]
+
+
+SCHEMAS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "MaxMind city": (CITY, OSLO),
+    "registered only": (
+        {"registered_country": {"iso_code": "NO"}},
+        {"country_code": "NO"},
+    ),
+    "MaxMind ASN": (
+        {"autonomous_system_number": 64500, "autonomous_system_organization": "Acme AS"},
+        {"asn": 64500, "asn_organization": "Acme AS"},
+    ),
+    "MaxMind ISP": (
+        {"isp": "Acme", "organization": "Nord", "autonomous_system_number": 64500},
+        {"isp": "Acme", "organization": "Nord", "asn": 64500},
+    ),
+    "MaxMind connection": ({"connection_type": "Cellular"}, {"connection_type": "Mobile"}),
+    "DB-IP": (
+        {
+            "country": {"iso_code": "NO"},
+            "city": {"names": {"en": "Oslo"}},
+            "location": {"weather_code": "NOXX0029", "latitude": 59.9, "longitude": 10.75},
+            "traits": {"connection_type": "Cable", "user_type": "hosting", "isp": "Acme"},
+        },
+        {
+            "country_code": "NO",
+            "city_name": "Oslo",
+            "weather_code": "NOXX0029",
+            "latitude": 59.9,
+            "longitude": 10.75,
+            "isp": "Acme",
+            "connection_type": "Residential",
+            "user_type": "hosting",
+        },
+    ),
+    "DB-IP plain": ({"country": "NO", "continent": "EU"}, {"country_code": "NO"}),
+    "IPinfo lite": (
+        {
+            "country": "Norway",
+            "country_code": "NO",
+            "continent": "Europe",
+            "continent_code": "EU",
+            "asn": "AS64500",
+            "as_name": "Acme AS",
+            "as_domain": "acme.example",
+        },
+        {"country_code": "NO", "asn": 64500, "asn_organization": "Acme AS"},
+    ),
+    "IPinfo location": (
+        {
+            "city": "Oslo",
+            "region": "Oslo County",
+            "region_code": "03",
+            "country": "Norway",
+            "country_code": "NO",
+            "lat": "59.9",
+            "lng": "10.75",
+            "postal_code": "0150",
+            "timezone": "Europe/Oslo",
+        },
+        {name: OSLO[name] for name in list(OSLO)[1:8]},
+    ),
+    "IPinfo legacy": (
+        {"city": "Oslo", "region": "Oslo County", "country": "NO", "lat": "59.9", "lng": "10.75"},
+        {
+            "country_code": "NO",
+            "region_name": "Oslo County",
+            "city_name": "Oslo",
+            "latitude": 59.9,
+            "longitude": 10.75,
+        },
+    ),
+    "IPinfo ASN": (
+        {
+            "asn": "AS64500",
+            "domain": "acme.example",
+            "name": "Acme AS",
+            "type": "hosting",
+            "country": "SE",
+        },
+        {"asn": 64500, "asn_organization": "Acme AS", "user_type": "hosting"},
+    ),
+    "sapics country": ({"country_code": "NO"}, {"country_code": "NO"}),
+    "sapics city": (
+        {
+            "country_code": "NO",
+            "state1": "Oslo County",
+            "city": "Oslo",
+            "postcode": "0150",
+            "latitude": 59.9,
+            "longitude": 10.75,
+            "timezone": "Europe/Oslo",
+        },
+        {
+            name: each
+            for name, each in OSLO.items()
+            if name in list(OSLO)[1:8] and name != "region_code"
+        },
+    ),
+    "iplocate country": (
+        {"continent_code": "EU", "country_code": "NO", "country_name": "Norway"},
+        {"country_code": "NO"},
+    ),
+    "iplocate ASN": (
+        {
+            "asn": 64500,
+            "country_code": "SE",
+            "name": "ACME",
+            "org": "Acme AS",
+            "domain": "a.example",
+        },
+        {"asn": 64500, "asn_organization": "Acme AS"},
+    ),
+}
+
+
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_schemas(build: Build, schema: str) -> None:
+    record, expected = SCHEMAS[schema]
+    dataset, report = build({"a.mmdb": mmdb({"8.8.8.0/24": record, "8.8.9.0/24": {}})}, recipe())
+    assert (report.sources[0].read, report.sources[0].blanked.total()) == (2, 0)
+    found, empty, nothing = known(dataset, "8.8.8.8", "8.8.9.9", "8.8.10.10")
+    stated = {name: found[name] for name in OSLO if name in found}
+    derived = {"continent_code"} if "country_code" in expected else set()
+    derived |= {"region_name"} - expected.keys() if "region_name" in stated else set()
+    assert {k: v for k, v in stated.items() if k in expected or k not in derived} == expected
+    assert (empty, nothing) == ({}, {})
+
+
+@pytest.mark.parametrize("bits", [24, 28, 32])
+@pytest.mark.parametrize(("version", "aliases"), [(4, False), (6, False), (6, True)])
+def test_trees(build: Build, bits: int, version: int, aliases: bool) -> None:
+    records: dict[str, Any] = {
+        "8.0.0.0/8": {"country_code": "US"},
+        "8.8.8.0/24": {"country_code": "NO"},
+        "255.255.255.255/32": {"country_code": "SE"},
+        "9.9.9.9/32": {"country_code": "FI"},
+    }
+    if version == 6:
+        records |= {"2600::/12": {"country_code": "DK"}, "2600:1::1/128": {"country_code": "IS"}}
+    content = mmdb(records, version=version, bits=bits, aliases=aliases)
+    dataset, report = build({"a.mmdb": content}, recipe())
+    reader = maxminddb.open_database(io.BytesIO(content), maxminddb.MODE_FD)
+    assert report.sources[0].read == len(list(reader))
+    addresses = ["8.8.8.8", "8.8.9.0", "8.255.255.255", "9.9.9.9", "9.9.9.8", "7.1.1.1"]
+    if version == 6:
+        addresses += ["2600::1", "2600:1::1", "2600:1::2", "2610::1", "2a00::1"]
+    expected = [(reader.get(each) or {}).get("country_code") for each in addresses]
+    assert countries(dataset, *addresses) == expected
+
+
+def test_a_network_over_all_of_ipv4_is_no_default_of_ipv6(build: Build) -> None:
+    content = mmdb({"0.0.0.0/0": {"country_code": "NO"}, "2600::/12": {"country_code": "SE"}})
+    dataset, _ = build({"a.mmdb": content}, recipe())
+    assert countries(dataset, "8.8.8.8", "2600::1", "2a00::1") == ["NO", "SE", None]
+
+
+def test_packed(build: Build) -> None:
+    content, archive = mmdb(LATIN), io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as into:
+        into.writestr("folder/a.mmdb", content)
+        into.writestr("LICENSE.txt", "none")
+    for name, data in (("a.mmdb.gz", gzip.compress(content)), ("a.zip", archive.getvalue())):
+        dataset, _ = build({name: data}, recipe(name))
+        assert countries(dataset, "8.8.8.8", "2600:100::1") == ["NO", "SE"]
+
+
+def test_mapped_fields(build: Build) -> None:
+    record = {"place": {"town": ("A", {"de": "Oslo"})}, "cc": "NO", "zip": 150, "7": "Acme"}
+    places = 'city_name = "place.town.1.de", country_code = "cc", postal_code = "zip"'
+    fields = f'fields = {{ {places}, isp = "7" }}'
+    content = mmdb({"8.8.8.0/24": record, "8.8.9.0/24": {"place": "none", "cc": True}})
+    dataset, _ = build({"a.mmdb": content}, recipe(extra=fields))
+    found, other = known(dataset, "8.8.8.8", "8.8.9.9")
+    assert (found["city_name"], found["country_code"], found["postal_code"], found["isp"]) == (
+        *("Oslo", "NO"),
+        *("150", "Acme"),
+    )
+    assert other == {}
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ("fields = 1", "no table of paths"),
+        ("fields = {}", "no table of paths"),
+        ('fields = { city = "x" }', "unknown field 'city'"),
+        ("fields = { isp = 1 }", "source.fields.isp is not a path"),
+        ('fields = { isp = "" }', "source.fields.isp is not a path"),
+        ('fields = { isp = "country_cod" }', "did you mean 'country_code'?"),
+        ('fields = { isp = "country_code.en" }', "no record has a value at 'country_code.en'"),
+    ],
+)
+def test_mapped_fields_are_checked(tmp_path: Path, fields: str, words: str) -> None:
+    assert words in str(fails(tmp_path, {"a.mmdb": mmdb(LATIN)}, recipe(extra=fields)))
+
+
+def test_records_of_no_known_schema_are_one_error(tmp_path: Path) -> None:
+    error = fails(
+        tmp_path, {"a.mmdb": mmdb({"8.8.8.0/24": {"score": 1, "a": {"b": "c"}}})}, recipe()
+    )
+    assert "none of its fields are known (a.b, score)" in str(error)
+
+
+def test_values_that_are_unusable_are_counted(build: Build) -> None:
+    content = mmdb({"8.8.8.0/24": {"country_code": "QQ"}, "8.8.9.0/24": {"country_code": "NO"}})
+    _, report = build({"a.mmdb": content}, recipe())
+    assert dict(report.sources[0].blanked) == {"unusable country_code": 1}
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    records = {"8.8.8.0/24": CITY, "8.8.0.0/16": {}, "2600::/12": CITY, "10.0.0.0/8": CITY}
+    check_round_trip(tmp_path, {"a.mmdb": mmdb(records, aliases=True)}, recipe())
+
+
+# Damage
+
+
+LOOPS = {
+    "to itself": [(0, 0)],
+    "to each other": [(1, 1), (0, 0)],
+    "all to all": [(at * 7 % 50, at * 11 % 50) for at in range(50)],
+    "one side": [(0, 1)],
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("version", [4, 6])
+def test_a_tree_that_leads_back_ends(tmp_path: Path, loop: str, version: int) -> None:
+    content = assembled(LOOPS[loop], encoded({"country_code": "NO"}), version=version)
+    error = fails(tmp_path, {"a.mmdb": content}, recipe())
+    assert "not an MMDB file, or damaged (" in str(error)
+
+
+@pytest.mark.parametrize("at", [2, 15, 1000, (1 << 28) - 2])
+def test_records_outside_of_the_data(tmp_path: Path, at: int) -> None:
+    content = assembled([(1 + at, 1)], encoded({"country_code": "NO"}))
+    assert "damaged" in str(fails(tmp_path, {"a.mmdb": content}, recipe()))
+
+
+NONE = {
+    "text": b"network,country_code\n8.8.8.0/24,US\n" * 100,
+    "marker": MARKER,
+    "markers": MARKER * 1000,
+    "no keys": MARKER + encoded({}),
+    "no map": MARKER + encoded("x"),
+    "zeros": bytes(100_000),
+    "empty tree": assembled([], b""),
+    "version 5": assembled([(1, 1)], b"", version=5),
+    "bits": assembled([(1, 1)], b"", bits=24).replace(integer(5, 24), integer(5, 25)),
+    "count": assembled([(1, 1)], b"").replace(integer(6, 1), integer(6, 255)),
+}
+
+
+@pytest.mark.parametrize("name", NONE)
+@pytest.mark.parametrize("packed", [False, True])
+def test_other_files_are_one_error(tmp_path: Path, name: str, packed: bool) -> None:
+    content = gzip.compress(NONE[name]) if packed else NONE[name]
+    path = "a.mmdb.gz" if packed else "a.mmdb"
+    error = fails(tmp_path, {path: content}, recipe(path))
+    assert error.path == str(tmp_path / path)
+    assert "\n" not in str(error)
+
+
+def test_flipped_and_cut_bytes_are_read_or_refused(tmp_path: Path) -> None:
+    rng = random.Random(8805)
+    whole = mmdb({**LATIN, "8.8.8.0/24": CITY, "9.0.0.0/8": CITY}, aliases=True)
+    for turn in range(120):
+        damaged = bytearray(whole)
+        for _ in range(rng.randint(1, 4)):
+            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+        if turn % 3 == 0:
+            del damaged[rng.randrange(len(damaged)) :]
+        if damaged:
+            path = "a.mmdb.gz" if turn % 2 else "a.mmdb"
+            content = gzip.compress(damaged, 1) if turn % 2 else bytes(damaged)
+            with suppress(BuildError):
+                build_at(tmp_path, {path: content}, recipe(path))
+
+
+def test_the_package_missing_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "maxminddb", None)
+    error = fails(tmp_path, {"a.mmdb": mmdb(LATIN)}, recipe())
+    assert "geolookup[mmdb]" in str(error)
+
+
+# Real files
+
+
+def test_bad_files(tmp_path: Path, shared_data: Path) -> None:
+    found = sorted((shared_data / "maxmind-db" / "bad-data").rglob("*.mmdb"))
+    assert len(found) == 21
+    for path in found:
+        extra = 'fields = { isp = "ip" }' if "libmaxminddb-empty" in path.name else ""
+        with suppress(BuildError):
+            build_at(tmp_path, {}, recipe(str(path), extra))
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("GeoIP2-City-Test-Broken-Double-Format", "damaged"),
+        ("GeoIP2-City-Test-Invalid-Node-Count", "damaged"),
+        ("MaxMind-DB-test-broken-pointers-24", "damaged"),
+        ("MaxMind-DB-test-broken-search-tree-24", "damaged"),
+        ("MaxMind-DB-string-value-entries", "none of its fields"),
+        ("GeoIP2-Domain-Test", "none of its fields are known (domain)"),
+        ("GeoIP2-Static-IP-Score-Test", "none of its fields are known (score)"),
+    ],
+)
+def test_files_that_are_refused(tmp_path: Path, shared_data: Path, name: str, reason: str) -> None:
+    path = shared_data / "maxmind-db" / "test-data" / f"{name}.mmdb"
+    assert reason in str(fails(tmp_path, {}, recipe(str(path))))
+
+
+KINDS = ("ipv4", "ipv6", "mixed")
+
+
+@pytest.mark.parametrize("name", [f"test-{kind}-{bits}" for kind in KINDS for bits in (24, 28, 32)])
+def test_real_trees(build: Build, shared_data: Path, name: str) -> None:
+    path = shared_data / "maxmind-db" / "test-data" / f"MaxMind-DB-{name}.mmdb"
+    dataset, report = build({}, recipe(str(path), 'fields = { isp = "ip" }'))
+    with maxminddb.open_database(path) as reader:
+        networks = [(network, record["ip"]) for network, record in reader]
+    assert report.sources[0].read == len(networks)
+    public = [(net, ip) for net, ip in networks if net.is_global and not net.is_private]
+    found = known(dataset, *(str(network[-1]) for network, _ in public))
+    assert found == [{"isp": ip} for _, ip in public]
+
+
+PRODUCTS = (
+    "GeoIP2-City",
+    "GeoIP2-Connection-Type",
+    "GeoIP2-Country",
+    "GeoIP2-Enterprise",
+    "GeoIP2-ISP",
+    "GeoIP2-Precision-Enterprise",
+    "GeoLite2-ASN",
+    "GeoLite2-City",
+    "GeoLite2-Country",
+)
+#: The fields as the fixtures' records have them, written anew.
+WHERE: dict[str, list[tuple[Any, ...]]] = {
+    "continent_code": [("continent", "code")],
+    "country_code": [("country", "iso_code"), ("registered_country", "iso_code")],
+    "region_code": [("subdivisions", 0, "iso_code")],
+    "region_name": [("subdivisions", 0, "names", "en")],
+    "city_name": [("city", "names", "en")],
+    "postal_code": [("postal", "code")],
+    "latitude": [("location", "latitude")],
+    "longitude": [("location", "longitude")],
+    "time_zone": [("location", "time_zone")],
+    **{
+        field: [(key,), ("traits", key)]
+        for field, key in {
+            "asn": "autonomous_system_number",
+            "asn_organization": "autonomous_system_organization",
+            "isp": "isp",
+            "organization": "organization",
+            "connection_type": "connection_type",
+            "user_type": "user_type",
+        }.items()
+    },
+}
+
+
+def lookup(record: Any, path: tuple[Any, ...]) -> Any:
+    for step in path:
+        try:
+            record = record[step]
+        except (KeyError, IndexError):
+            return None
+    return record
+
+
+def generic(rows: Iterator[tuple[str, Any]]) -> str:
+    """Networks and records as generic CSV."""
+    lines = [",".join(("network", *WHERE))]
+    for network, record in rows:
+        cells = [
+            next((found for path in paths if (found := lookup(record, path)) is not None), "")
+            for paths in WHERE.values()
+        ]
+        lines.append(",".join((network, *('"' + str(c).replace('"', '""') + '"' for c in cells))))
+    return "\n".join(lines) + "\n"
+
+
+def same_tables(first: Path, second: Path) -> None:
+    for name in ("ipv4.arrow", "ipv6.arrow", "location.arrow", "network.arrow"):
+        tables = [pyarrow.ipc.open_file(each / name).read_all() for each in (first, second)]
+        assert tables[0].equals(tables[1]), name
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_real_files_equal_what_they_were_made_of(
+    tmp_path: Path, shared_data: Path, product: str
+) -> None:
+    folder = shared_data / "maxmind-db"
+    found = build_made(tmp_path / "mmdb", {}, folder / "test-data" / f"{product}-Test.mmdb")
+    source = folder / "source-data" / f"{product}-Test.json"
+    rows = (pair for each in json.loads(source.read_text()) for pair in each.items())
+    as_ipv4 = ((folded(network), record) for network, record in rows)
+    (tmp_path / "csv").mkdir()
+    expected, _ = build_at(tmp_path / "csv", {"rows.csv": generic(as_ipv4)})
+    same_tables(found, expected)
+
+
+def build_made(folder: Path, files: dict[str, str | bytes], path: Path) -> Path:
+    folder.mkdir()
+    dataset, _ = build_at(folder, files, recipe(str(path)))
+    return dataset
+
+
+def folded(network: str) -> str:
+    """An IPv6 network below ::/96 as the IPv4 one that it is in a tree."""
+    parsed = ip_network(network, strict=False)
+    first = int(parsed.network_address)
+    if parsed.version == 6 and first >> 32 == 0 and parsed.prefixlen >= 96:
+        return f"{IPv4Address(first)}/{parsed.prefixlen - 96}"
+    return str(parsed)
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_real_files_answer_as_the_library(build: Build, shared_data: Path, product: str) -> None:
+    path = shared_data / "maxmind-db" / "test-data" / f"{product}-Test.mmdb"
+    dataset, report = build({}, recipe(str(path)))
+    with maxminddb.open_database(path) as reader:
+        networks = list(reader)
+    assert report.sources[0].read == len(networks)
+    assert report.sources[0].blanked.total() == 0
+    rows = ((str(network), record) for network, record in networks)
+    expected, _ = build({"rows.csv": generic(rows)})
+    same_tables(dataset, expected)

@@ -1,0 +1,183 @@
+"""Delegated statistics: seven and eight fields, counts that are no powers of two, masked lines."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from builder.sources.rir import FORMAT
+from tests.builder.building import fails, known
+from tests.builder.roundtrip import check_round_trip
+from tests.conftest import Build
+
+EXTENDED = """\
+2.3|lacnic|20261120|9|19870101|20261119|-0300
+lacnic|*|ipv4|*|5|summary
+lacnic|*|ipv6|*|2|summary
+lacnic|*|asn|*|1|summary
+lacnic|BR|asn|64500|1|20200310|allocated|310248
+lacnic|BR|ipv4|24.152.0.0|1024|20200310|allocated|310248
+lacnic|CL|ipv4|24.152.8.0|768|00000000|assigned|310249
+lacnic||ipv4|24.152.20.0|1024||reserved|
+lacnic|EU|ipv4|24.152.32.0|256|20200310|allocated|310250
+lacnic||ipv4|24.152.48.0|1024||available
+lacnic|AR|ipv4|24.152.64.0|256|20200310|assigned
+lacnic|UY|ipv6|2800:100::|32|20200310|allocated|310251
+lacnic|ZZ|ipv6|2800:200::|32||reserved|
+"""
+PLAIN = """\
+#
+# statistics
+#
+2|apnic|20261120|3|19830613|20261119|+1000
+apnic|*|asn|*|1|summary
+apnic|*|ipv4|*|1|summary
+apnic|*|ipv6|*|1|summary
+apnic|JP|asn|64501|1|20020801|allocated
+apnic|JP|ipv4|1.1.4.0|1024|20110411|allocated
+apnic|AP|ipv4|1.1.8.0|256|20110411|assigned
+apnic||ipv4|1.1.9.0|256|20110411|assigned
+apnic|AU|ipv6|2400:1000::|32|20110411|assigned
+"""
+RECIPE = '[dataset]\nname = "test"\n[[source]]\nformat = "rir"\npath = "delegated"\n'
+
+
+def countries(dataset: Path, *addresses: str) -> list[str | None]:
+    return [each.get("country_code") for each in known(dataset, *addresses)]
+
+
+def test_extended(build: Build) -> None:
+    dataset, report = build({"delegated": EXTENDED}, RECIPE)
+    source = report.sources[0]
+    assert (source.read, source.rejected.total(), source.blanked.total()) == (5, 0, 0)
+    inside = ("24.152.0.0", "24.152.3.255", "24.152.8.0", "24.152.10.255", "24.152.64.255")
+    assert countries(dataset, *inside) == ["BR", "BR", "CL", "CL", "AR"]
+    outside = ("24.152.4.0", "24.152.11.0", "24.152.20.0", "24.152.32.0", "24.152.48.0")
+    assert countries(dataset, *outside) == [None] * 5
+    assert countries(dataset, "2800:100::", "2800:100:ffff::1", "2800:101::", "2800:200::") == [
+        *("UY", "UY"),
+        *(None, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PLAIN,
+        PLAIN.replace("\n", "\r\n"),
+        "\ufeff" + PLAIN,
+        "\n" + PLAIN,
+        PLAIN[PLAIN.index("2|apnic") :],
+        PLAIN[PLAIN.index("apnic|JP|asn") :],
+        PLAIN.replace("2|apnic", "2.3|apnic").rstrip("\n"),
+    ],
+    ids=["plain", "crlf", "mark", "blank", "no comments", "rows only", "2.3"],
+)
+def test_plain(build: Build, text: str) -> None:
+    dataset, report = build({"delegated": text}, RECIPE)
+    assert (report.sources[0].read, report.sources[0].rejected.total()) == (4, 0)
+    found = countries(dataset, "1.1.4.0", "1.1.7.255", "1.1.8.1", "1.1.9.1", "2400:1000::1")
+    assert found == ["JP", "JP", None, None, "AU"]
+
+
+def test_packed(build: Build) -> None:
+    recipe = RECIPE.replace('"delegated"', '"delegated.gz"')
+    dataset, _ = build({"delegated.gz": gzip.compress(PLAIN.encode())}, recipe)
+    assert countries(dataset, "1.1.4.0") == ["JP"]
+
+
+def test_several_registries(build: Build) -> None:
+    recipe = RECIPE.replace('"delegated"', '"delegated-*"')
+    dataset, _ = build({"delegated-a": EXTENDED, "delegated-b": PLAIN}, recipe)
+    assert countries(dataset, "1.1.4.0", "24.152.0.0") == ["JP", "BR"]
+
+
+BAD = {
+    "apnic|JP|ipv4|1.1.16.0|0|20110411|allocated": "first is after last",
+    "apnic|JP|ipv4|255.255.255.0|257|20110411|allocated": "not an address",
+    "apnic|JP|ipv4|1.1.16.0|9999999999|20110411|allocated": "not an address",
+    "apnic|JP|ipv4|1.1.16.0|99999999999|20110411|allocated": "not an address",
+    "apnic|JP|ipv4|1.1.16.0|-1|20110411|allocated": "not an address",
+    "apnic|JP|ipv4|2400:2000::|32|20110411|allocated": "not an address",
+    "apnic|JP|ipv6|1.1.16.0|24|20110411|allocated": "not an address",
+    "apnic|JP|ipv6|2400:2000::|129|20110411|allocated": "not a prefix length",
+    "apnic|JP|ipv6|2400:2000::1|32|20110411|allocated": "host bits set",
+    "apnic|JP|ipv4|1.1.16.0|256|20110411|lent": "not an address",
+    "apnic|JP|ipv5|1.1.16.0|256|20110411|allocated": "not an address",
+    "apnic|JP|ipv4|1.1.16.0|256": "not an address",
+    "apnic|JP|ipv4|1.1.16.0|256|20110411|alloca": "not an address",
+    'apnic|JP|ipv4|"1.1.16.0|256|20110411|allocated': "not an address",
+    "apnic|JP|ipv4|1.1.\x0016.0|256|20110411|allocated": "not an address",
+    "apnic|JP|ipv4|" + "1" * 1_000_000 + "|256|20110411|allocated": "not an address",
+}
+
+
+def test_bad_rows_are_rejected_with_their_lines(build: Build, tmp_path: Path) -> None:
+    text = PLAIN + "".join(f"{line}\n" for line in BAD) + "apnic|JP|ipv4|1.1.32.0|1|1|assigned\n"
+    rejects = tmp_path / "rejects.csv"
+    dataset, report = build({"delegated": text}, RECIPE, rejects=rejects)
+    assert report.sources[0].rejected.total() == len(BAD)
+    rows = [part.split(",")[1:3] for part in rejects.read_text().split("/delegated")[1:]]
+    first = PLAIN.count("\n") + 1
+    assert rows == [[str(at), reason] for at, reason in enumerate(BAD.values(), first)]
+    assert countries(dataset, "1.1.16.0", "1.1.32.0", "1.1.32.1") == [None, "JP", None]
+
+
+def test_the_last_address_may_be_delegated(build: Build) -> None:
+    dataset, report = build(
+        {"delegated": "a|JP|ipv4|0.0.0.0|4294967296|20110411|allocated|x\n"}, RECIPE
+    )
+    assert report.sources[0].rejected.total() == 0
+    assert countries(dataset, "1.0.0.0", "223.255.255.255") == ["JP", "JP"]
+
+
+@pytest.mark.parametrize(
+    "text", ["network,country_code\n8.8.8.0/24,US\n", "# only comments\n", "\x00\x01\x02", "2|"]
+)
+def test_another_file_is_one_error(tmp_path: Path, text: str) -> None:
+    error = fails(tmp_path, {"delegated": text}, RECIPE)
+    assert "not delegated statistics" in str(error)
+    assert error.path == str(tmp_path / "delegated")
+
+
+def test_not_utf8(tmp_path: Path) -> None:
+    error = fails(tmp_path, {"delegated": PLAIN.encode() + b"\xff\xfe\n"}, RECIPE)
+    assert (error.problem, error.line) == ("not UTF-8", PLAIN.count("\n") + 1)
+
+
+def test_every_cut_is_read_or_refused(build: Build) -> None:
+    for end in range(len(EXTENDED) - 200, len(EXTENDED), 7):
+        _, report = build({"delegated": EXTENDED[:end]}, RECIPE)
+        assert report.sources[0].rejected.total() <= 1
+
+
+def test_it_has_no_options() -> None:
+    assert FORMAT.options == frozenset()
+
+
+@pytest.mark.parametrize("text", [EXTENDED, PLAIN])
+def test_round_trip(tmp_path: Path, text: str) -> None:
+    check_round_trip(tmp_path, {"delegated": text}, RECIPE)
+
+
+def test_real_delegations(build: Build, shared_data: Path) -> None:
+    """The countries of all delegations of the Internet, written as delegations again."""
+    with gzip.open(shared_data / "rir" / "rir-countries.csv.gz", "rt") as stream:
+        rows = [line.rstrip("\n").split(",") for line in stream][1:]
+    text = "2|all|20261120|0|0|0|+0000\n" + "".join(_delegation(*row) for row in rows)
+    _, report = build({"delegated": text}, RECIPE)
+    source = report.sources[0]
+    assert (source.read, source.rejected.total()) == (175_195 + 67_839, 0)
+    _, plain = build(
+        {"rows.csv": "network,country_code\n" + "".join(f"{n},{c}\n" for n, c in rows)}
+    )
+    assert (report.counts, report.coverage) == (plain.counts, plain.coverage)
+
+
+def _delegation(prefix: str, country: str) -> str:
+    start, _, length = prefix.partition("/")
+    if ":" in prefix:
+        return f"all|{country}|ipv6|{start}|{length}|20261120|allocated\n"
+    return f"all|{country}|ipv4|{start}|{1 << 32 - int(length)}|20261120|assigned\n"

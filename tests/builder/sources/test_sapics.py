@@ -1,0 +1,198 @@
+"""The collection of sapics: its three kinds of file, text and integers, both column orders."""
+
+from __future__ import annotations
+
+import gzip
+from ipaddress import ip_address
+from pathlib import Path
+
+import pytest
+
+from tests.builder.building import fails, known
+from tests.builder.roundtrip import check_round_trip
+from tests.builder.sources.reading import hostile, one, refused, unreadable
+from tests.conftest import Build, build_at
+
+COUNTRY = "5.1.0.0,5.1.3.255,CH\n5.1.4.0,5.1.5.255,\n"
+COUNTRY6 = "2a02:8::,2a02:8:ffff:ffff:ffff:ffff:ffff:ffff,CH\n"
+ASN = '5.1.0.0,5.1.3.255,64500,"Example, AG"\n5.1.4.0,5.1.5.255,64501,Two\n'
+DATA = (
+    "5.1.0.0,5.1.3.255,CH,Zurich,District,Here,8064,47.3667,8.5500,Europe/Zurich\n"
+    "5.1.4.0,5.1.4.255,US,,,,02184,,,\n"
+    "5.1.5.0,5.1.5.255,,,,,,0,0,\n"
+)
+README = (
+    "5.1.0.0,5.1.3.255,CH,Here,Zurich,District,47.3667,8.5500,8064,Europe/Zurich\n"
+    "5.1.4.0,5.1.4.255,US,,,,,,02184,\n"
+    "5.1.5.0,5.1.5.255,,,,,0,0,,\n"
+)
+HERE = {
+    "country_code": "CH",
+    "region_name": "Zurich",
+    "city_name": "Here",
+    "postal_code": "8064",
+    "latitude": 47.3667,
+    "longitude": 8.55,
+}
+
+
+def as_integers(text: str) -> str:
+    rows = [line.split(",", 2) for line in text.splitlines()]
+    return "".join(f"{int(ip_address(a))},{int(ip_address(b))},{rest}\n" for a, b, rest in rows)
+
+
+@pytest.mark.parametrize("form", [str, as_integers])
+@pytest.mark.parametrize("name", ["asn-country-ipv4.csv", "what.csv"])
+def test_countries(build: Build, form: type[str], name: str) -> None:
+    output, report = build({name: form(COUNTRY)}, one("sapics", name))
+    found = known(output, "5.1.0.0", "5.1.3.255", "5.1.4.0")
+    assert [each.get("country_code") for each in found] == ["CH", "CH", None]
+    assert (report.sources[0].rejected, report.sources[0].blanked) == ({}, {})
+
+
+@pytest.mark.parametrize("form", [str, as_integers])
+def test_ipv6(build: Build, form: type[str]) -> None:
+    """As integers they need 128 bits, and a small one is no IPv4 address."""
+    small = form("::5.1.0.0,::5.1.3.255,DE\n")
+    output, _ = build({"a.csv": form(COUNTRY6) * 2 + small}, one("sapics", "a.csv"))
+    found = known(output, "2a02:8::", "2a02:8:ffff:ffff:ffff:ffff:ffff:ffff", "5.1.0.0")
+    assert [each.get("country_code") for each in found] == ["CH", "CH", None]
+
+
+@pytest.mark.parametrize("form", [str, as_integers])
+def test_asns(build: Build, form: type[str]) -> None:
+    output, _ = build({"a.csv": form(ASN)}, one("sapics", "a.csv"))
+    assert known(output, "5.1.0.0", "5.1.4.0") == [
+        {"asn": 64500, "asn_organization": "Example, AG"},
+        {"asn": 64501, "asn_organization": "Two"},
+    ]
+
+
+@pytest.mark.parametrize("form", [str, as_integers])
+@pytest.mark.parametrize("text", [DATA, README])
+def test_cities(build: Build, text: str, form: type[str]) -> None:
+    name = "geolite2-city-ipv4.csv.gz"
+    output, report = build({name: gzip.compress(form(text).encode())}, one("sapics", name))
+    here, there, nowhere = known(output, "5.1.0.0", "5.1.4.0", "5.1.5.0")
+    assert HERE.items() <= here.items()
+    assert (there["country_code"], there["postal_code"]) == ("US", "02184")
+    assert not {"latitude", "longitude", "city_name"} & there.keys()
+    assert nowhere == {}
+    assert report.sources[0].blanked == {}
+
+
+def test_the_order_of_a_city_file_must_show(tmp_path: Path, build: Build) -> None:
+    text = DATA.splitlines()[1] + "\n"
+    error = refused(tmp_path, "a.csv", text, one("sapics", "a.csv"))
+    assert "order of the city columns" in error.problem
+    order = ["start", "end", "country_code", "-", "-", "city", "postcode", "-", "-", "timezone"]
+    output, _ = build({"a.csv": text}, one("sapics", "a.csv", f"columns = {order}"))
+    assert known(output, "5.1.4.0")[0]["postal_code"] == "02184"
+
+
+def test_a_glob_of_all_kinds(build: Build) -> None:
+    files: dict[str, str | bytes] = {
+        "a.csv": ASN,
+        "b.csv": COUNTRY,
+        "c.csv": DATA,
+        "d.csv": COUNTRY6,
+    }
+    output, report = build(files, one("sapics", "*.csv"))
+    assert [(each.name, each.read) for each in report.sources] == [
+        ("*.csv (city)", 3),
+        ("*.csv (country)", 3),
+        ("*.csv (asn)", 2),
+    ]
+    (found,) = known(output, "5.1.0.0")
+    assert (found["city_name"], found["asn"]) == ("Here", 64500)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("5.1.0.0,5.1.3.255\n", "2 columns, but files of sapics have 3 (country), 4 (asn)"),
+        ("5.1.0.0,5.1.3.255,64500\n", "'64500' is no country_code"),
+        ("5.1.0.0,5.1.3.255,CH,Zurich\n", "'CH' is no asn"),
+        ("network,country,x\n", "'network' is no start"),
+        (README.replace("47.3667,8.5500", "a,b").replace("8064", "1.5"), "order of the city"),
+    ],
+)
+def test_other_files(tmp_path: Path, text: str, problem: str) -> None:
+    assert problem in str(refused(tmp_path, "a.csv", text, one("sapics", "a.csv")))
+
+
+def test_a_seven_zip_archive(tmp_path: Path) -> None:
+    content = b"7z\xbc\xaf\x27\x1c\x00\x04" + bytes(100)
+    error = refused(tmp_path, "a.7z", content, one("sapics", "a.7z"))
+    assert "7-Zip" in error.problem
+
+
+def test_bad_options(tmp_path: Path) -> None:
+    text = one("sapics", "a.csv", 'columns = ["start", "end", "contry_code"]')
+    assert "did you mean 'country_code'?" in str(fails(tmp_path, {"a.csv": COUNTRY}, text))
+    text = one("sapics", "a.csv", 'columns = ["start", "end", "asn", "-"]')
+    error = fails(tmp_path, {"a.csv": COUNTRY}, text)
+    assert "3 columns, but columns has 4" in str(error)
+
+
+def test_bad_ranges(build: Build, tmp_path: Path) -> None:
+    bad = f"5.1.0.0,2a02::,CH\n{1 << 32},{1 << 33},CH\n1,{1 << 128},CH\n5.1.0.0,5.0.0.0,CH\nCH\n"
+    _, report = build({"a.csv": COUNTRY * 3 + bad}, one("sapics", "a.csv"), rejects=tmp_path / "r")
+    assert report.sources[0].read == 11
+    lines = [line.split(",")[1:3] for line in (tmp_path / "r").read_text().splitlines()[1:]]
+    assert lines == [
+        ["7", "first and last are of two families"],
+        ["8", "not an address"],
+        ["9", "not an address"],
+        ["10", "first is after last"],
+        ["11", "wrong number of cells"],
+    ]
+
+
+@pytest.mark.parametrize(("kind", "content"), list(hostile("5.1.0.0,5.1.3.255,CH")))
+def test_hostile_files(build: Build, kind: str, content: bytes) -> None:
+    output, report = build({"a.csv": content}, one("sapics", "a.csv"))
+    assert known(output, "5.1.0.0")[0]["country_code"] == "CH"
+    odd = kind in ("cut in a row", "too wide", "NUL", "big cell")
+    assert report.sources[0].rejected.total() == odd
+
+
+@pytest.mark.parametrize(("suffix", "content"), list(unreadable("5.1.0.0,5.1.3.255,CH")))
+def test_unreadable_files(tmp_path: Path, suffix: str, content: bytes) -> None:
+    refused(tmp_path, f"a.csv{suffix}", content, one("sapics", f"a.csv{suffix}"))
+
+
+@pytest.mark.parametrize("text", [COUNTRY, COUNTRY6, ASN, DATA, as_integers(README)])
+def test_round_trip(tmp_path: Path, text: str) -> None:
+    check_round_trip(tmp_path, {"a.csv": text}, one("sapics", "a.csv"))
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("asn-country-ipv4", 116_201),
+        ("asn-country-ipv6-num", 51_776),
+        ("iptoasn-country-ipv4-num", 164_246),
+        ("iptoasn-country-ipv6", 34_202),
+    ],
+)
+def test_the_real_files(shared_data: Path, tmp_path: Path, name: str, rows: int) -> None:
+    """The same tables as from the generic CSV, whose answers are checked elsewhere."""
+    content = gzip.decompress((shared_data / "sapics" / f"{name}.csv.gz").read_bytes())
+    (tmp_path / "own").mkdir()
+    (tmp_path / "generic").mkdir()
+    output, report = build_at(
+        tmp_path / "own", {"a.csv": content}, one("sapics", "a.csv"), max_rejects=0
+    )
+    generic, _ = build_at(tmp_path / "generic", {"a.csv": b"first,last,country_code\n" + content})
+    (source,) = report.sources
+    assert (source.read, source.rejected.total()) == (rows, 0)
+    for table in ("ipv4.arrow", "ipv6.arrow", "location.arrow"):
+        assert (output / table).read_bytes() == (generic / table).read_bytes()
+
+
+def test_all_real_files_at_once(shared_data: Path, tmp_path: Path) -> None:
+    folder = shared_data / "sapics"
+    _, report = build_at(tmp_path, {}, one("sapics", f"{folder}/*.csv.gz"), max_rejects=0)
+    (source,) = report.sources
+    assert source.read == 116_201 + 51_776 + 164_246 + 34_202

@@ -1,0 +1,84 @@
+"""Region codes from region names: how names are compared, and which of several regions it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pycountry", reason="the region_code enrichment needs the extra [enrich]")
+
+from builder.enrichment.regions import fold, names_of
+from builder.report import Filled
+from tests.builder.enriching import enriched
+
+ON = "region_code = true\n"
+
+
+@pytest.mark.parametrize(
+    ("country", "name", "code"),
+    [
+        ("US", "California", "CA"),
+        ("US", "  CALIFORNIA ", "CA"),
+        ("US", "Hawai\u2019i", "HI"),
+        ("US", "Georgia", "GA"),  # a country as well, but not of this country
+        ("CA", "Quebec", "QC"),
+        ("CA", "Québec", "QC"),
+        ("AU", "New South Wales", "NSW"),
+        ("SE", "Stockholms län", "AB"),
+        ("CH", "Neuchatel", "NE"),
+        ("ES", "Cataluña", "CT"),
+        ("ES", "Catalunya", "CT"),
+        ("ES", "Comunidad de Madrid", "MD"),
+        ("ES", "Madrid", "MD"),  # and not the province of that name
+        ("ES", "Salamanca", "SA"),  # a province alone bears it
+        ("GB", "England", "ENG"),
+        ("GB", "City of Bristol", "BST"),
+        ("FR", "Val-d'Oise", "95"),
+        ("PL", "Łódzkie", "10"),
+        ("PL", "lodzkie", "10"),
+        ("US", "Nowhere", None),
+        ("US", "Québec", None),
+        ("US", "---", None),
+        ("US", "", None),
+        ("", "California", None),
+        ("VA", "Rome", None),  # a country without regions
+    ],
+)
+def test_code(tmp_path: Path, country: str, name: str, code: str | None) -> None:
+    (answer,), counts = enriched(tmp_path, ON, "country_code,region_name", f"{country},{name}")
+    assert answer.get("region_code") == code
+    lacking = bool(country or name)
+    assert counts == {"region_code": Filled(int(code is not None), int(lacking and code is None))}
+
+
+def test_what_is_stated_stays(tmp_path: Path) -> None:
+    rows = ("US,CA,Texas", "US,,Texas", "US,??,")
+    answers, counts = enriched(tmp_path, ON, "country_code,region_code,region_name", *rows)
+    assert [each["region_code"] for each in answers] == ["CA", "TX", "??"]
+    assert [each.get("region_name") for each in answers] == ["Texas", "Texas", None]
+    assert counts == {"region_code": Filled(1, 0)}
+
+
+def test_filled_and_stated_alike_are_one_location(tmp_path: Path) -> None:
+    answers, _ = enriched(
+        tmp_path, ON, "country_code,region_code,region_name", "US,CA,California", "US,,California"
+    )
+    assert answers[0] == answers[1]
+    with (tmp_path / "dataset" / "manifest.json").open() as stream:
+        assert '"locations": 1,' in stream.read()
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Ávila", {"avila"}),
+        ("Catalunya [Cataluña]", {"catalunya cataluna", "catalunya", "cataluna"}),
+        ("Madrid, Comunidad de", {"madrid comunidad de", "madrid", "comunidad de madrid"}),
+        ("A / B", {"a b", "a", "b"}),
+        ("Cardiff [Caerdydd GB-CRD]", {"cardiff caerdydd gb crd", "cardiff", "caerdydd"}),
+        ("Øster (x, y)", {"oster x y", "oster", "x y", "x", "y x"}),
+    ],
+)
+def test_names_in_one_text(text: str, names: set[str]) -> None:
+    assert {fold(each) for each in names_of(text)} == names

@@ -1,0 +1,132 @@
+"""The nearest weather station: against plain trigonometry, at the limit, and bad tables."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("scipy", reason="the weather enrichment needs the extra [enrich]")
+
+from builder.enrichment.weather import Stations
+from builder.report import Filled
+from tests.builder.building import fails, recipe
+from tests.builder.enriching import STATIONS, enriched
+
+HEADER = "country_code,latitude,longitude,weather_code"
+ON = "[enrich.weather]\nstations = 'stations.csv'\n"
+Place = tuple[float, float]
+places = st.tuples(
+    st.floats(-90, 90) | st.sampled_from((-90.0, 0.0, 90.0)),
+    st.floats(-180, 180) | st.sampled_from((-180.0, -179.99, 0.0, 179.99, 180.0)),
+)
+
+
+def kilometres(one: Place, other: Place) -> float:
+    """The haversine distance on a sphere of the Earth's mean radius."""
+    (phi, lam), (psi, mu) = (map(math.radians, each) for each in (one, other))
+    square = (
+        math.sin((psi - phi) / 2) ** 2
+        + math.cos(phi) * math.cos(psi) * math.sin((mu - lam) / 2) ** 2
+    )
+    return 2 * 6371.0088 * math.asin(math.sqrt(min(square, 1.0)))
+
+
+@given(
+    st.lists(places, min_size=1, max_size=12),
+    st.lists(places, min_size=1, max_size=12),
+    st.sampled_from((1.0, 50.0, 2000.0, 20_040.0)),
+)
+def test_nearest_as_trigonometry_has_it(
+    tmp_path_factory: pytest.TempPathFactory,
+    stations: list[Place],
+    asked: list[Place],
+    max_km: float,
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "stations.csv"
+    rows = [f"{number},{at[0]!r},{at[1]!r}\n" for number, at in enumerate(stations)]
+    path.write_text("code,latitude,longitude\n" + "".join(rows))
+    columns = {name: pa.array([at[n] for at in asked]) for n, name in enumerate(Stations.needs)}
+    found = Stations(path, max_km).find(columns).to_pylist()
+    for at, code in zip(asked, found, strict=True):
+        least = min(kilometres(at, each) for each in stations)
+        if code is None:
+            assert least > max_km - 1e-3
+        else:
+            assert kilometres(at, stations[int(code)]) < min(least, max_km) + 1e-3
+
+
+@pytest.mark.parametrize(
+    ("cells", "code"),
+    [
+        ("US,37.4,-122.08,", "USCA0746"),
+        ("US,37.4,-122.08,MINE", "MINE"),  # what is stated stays
+        (",52.5,13.4,", "GMXX0007"),
+        ("US,40.7,-74,", None),
+        ("US,37.4,,", None),
+        ("US,,,", None),
+    ],
+)
+def test_code(tmp_path: Path, cells: str, code: str | None) -> None:
+    (answer,), counts = enriched(tmp_path, ON, HEADER, cells)
+    assert answer.get("weather_code") == code
+    stated = cells.endswith("MINE")
+    assert counts == {"weather_code": Filled(int(bool(code) and not stated), int(code is None))}
+
+
+def test_how_far_is_near(tmp_path: Path) -> None:
+    """One degree of latitude is 111.195 km."""
+    stations = "code,latitude,longitude\nA,0,0\n"
+    for limit, code in ((111.1, None), (111.2, "A"), (112, "A")):
+        text = f"{ON}max_km = {limit}\n"
+        (answer,), _ = enriched(tmp_path, text, HEADER, "US,1,0,", stations=stations)
+        assert answer.get("weather_code") == code
+    (answer,), _ = enriched(tmp_path, ON, HEADER, "US,0.449,0,", stations=stations)
+    assert answer["weather_code"] == "A"
+    (answer,), _ = enriched(tmp_path, ON, HEADER, "US,0.45,0,", stations=stations)
+    assert "weather_code" not in answer
+
+
+def test_the_shortest_way_leads_over_the_date_line(tmp_path: Path) -> None:
+    stations = "code,latitude,longitude\nWEST,-17,179.9\nFAR,-17,-179\n"
+    (answer,), _ = enriched(tmp_path, ON, HEADER, "FJ,-17,-179.9,", stations=stations)
+    assert answer["weather_code"] == "WEST"
+
+
+def test_of_stations_at_one_place_the_first_counts(tmp_path: Path) -> None:
+    stations = "latitude,code,longitude\n1,B,2\n1.0,A,2\n"
+    (answer,), _ = enriched(tmp_path, ON, HEADER, "US,1,2,", stations=stations)
+    assert answer["weather_code"] == "B"
+
+
+@pytest.mark.parametrize(
+    ("table", "line", "problem"),
+    [
+        ("", None, "empty file"),
+        ("code,latitude,longitude\n", None, "no station in it"),
+        ("code,latitude,longitud\n", 1, "unknown column 'longitud'"),
+        ("code,latitude\n", 1, "missing column longitude"),
+        (STATIONS + ",1,2\n", 4, "a station without code"),
+        (STATIONS + "A,north,2\n", 4, "bad latitude 'north'"),
+        (STATIONS + "A,,2\n", 4, "bad latitude ''"),
+        (STATIONS + "A,90.1,2\n", 4, "bad latitude '90.1'"),
+        (STATIONS + "A,nan,2\n", 4, "bad latitude 'nan'"),
+        (STATIONS + "A,1,-180.5\n", 4, "bad longitude '-180.5'"),
+        (STATIONS + "A,1\n", 4, "2 cells under 3 columns"),
+    ],
+)
+def test_a_bad_table(tmp_path: Path, table: str, line: int | None, problem: str) -> None:
+    files: dict[str, str | bytes] = {"a.csv": "network\n", "stations.csv": table}
+    error = fails(tmp_path, files, recipe("path = 'a.csv'") + ON)
+    assert (error.path, error.line) == (str(tmp_path / "stations.csv"), line)
+    assert error.problem == problem
+
+
+def test_a_table_that_is_not_there(tmp_path: Path) -> None:
+    error = fails(tmp_path, {"a.csv": "network\n"}, recipe("path = 'a.csv'") + ON)
+    assert error.path == str(tmp_path / "stations.csv")
+    assert "cannot be read" in error.problem

@@ -1,0 +1,92 @@
+"""Time zones from coordinates: where they are taken from, and where there is none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("tzfpy", reason="the time_zone enrichment needs the extra [enrich]")
+
+import geolookup
+from builder.report import Filled
+from geolookup import format as fmt
+from tests.builder.building import recipe
+from tests.builder.enriching import enriched
+from tests.conftest import Build
+
+ON = "time_zone = true\n"
+
+
+def zones(folder: Path, count: int) -> list[str | None]:
+    with geolookup.open(folder / "dataset") as engine:
+        return [engine.data(f"8.8.{n}.1")["time"]["zone"] for n in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "zone"),
+    [
+        ("US,37.4,-122.08,", "America/Los_Angeles"),
+        ("US,40.7,-74,", "America/New_York"),
+        ("US,40.7,-74,America/Chicago", "America/Chicago"),  # what is stated stays
+        (",37.4,-122.08,", "America/Los_Angeles"),  # coordinates are enough
+        ("SE,37.4,-122.08,", "Europe/Stockholm"),  # a country of one zone has that one
+        ("AU,-27.5,153,", "Australia/Brisbane"),
+        ("FJ,-17,-179.9,", "Pacific/Fiji"),
+        ("US,0,-150,", None),  # at sea
+        ("US,37.4,,", None),
+        ("US,,-122.08,", None),
+        ("US,,,", None),
+        ("US,91,0,", None),  # a bad value blanks the location
+        ("AQ,-90,0,", "Antarctica/McMurdo"),
+        ("RU,67,180,", "Asia/Anadyr"),
+        ("RU,67,-180,", "Asia/Anadyr"),
+    ],
+)
+def test_zone(tmp_path: Path, cells: str, zone: str | None) -> None:
+    _, counts = enriched(tmp_path, ON, "country_code,latitude,longitude,time_zone", cells)
+    assert zones(tmp_path, 1) == [zone]
+    assert set(counts) == {"time_zone"}
+
+
+def test_counts_are_of_distinct_locations_that_lacked_it(tmp_path: Path) -> None:
+    rows = ("US,37.4,-122.08", "US,37.4,-122.08", "US,40.7,-74", "US,,", "SE,,", ",,", "US,0,-150")
+    _, counts = enriched(tmp_path, ON, "country_code,latitude,longitude", *rows)
+    assert counts == {"time_zone": Filled(2, 2)}
+
+
+def test_without_the_switch_nothing_is_filled(tmp_path: Path) -> None:
+    _, counts = enriched(tmp_path, "time_zone = false", "country_code,latitude,longitude", "US,1,1")
+    assert (counts, zones(tmp_path, 1)) == ({}, [None])
+
+
+def test_who_is_owed_is_credited_where_it_is_used(build: Build) -> None:
+    licences = {}
+    for switch in ("true", "false"):
+        text = recipe("path = 'a.csv'") + f"[enrich]\ntime_zone = {switch}\n"
+        dataset, _ = build({"a.csv": "network,isp\n8.8.8.0/24,x\n"}, text)
+        manifest = json.loads((dataset / fmt.MANIFEST).read_text())
+        licences[switch] = {each["name"]: each["licence"] for each in manifest["credits"]}
+    assert licences["true"] == {**licences["false"], "Timezone Boundary Builder": "ODbL-1.0"}
+
+
+def test_the_summary_tells(build: Build) -> None:
+    text = recipe("path = 'a.csv'") + "[enrich]\ntime_zone = true\n"
+    _, report = build({"a.csv": "network,latitude,longitude\n8.8.8.0/24,52.5,13.4\n"}, text)
+    assert "time_zone: 1 locations filled, 0 not found" in list(report.lines())
+
+
+def test_the_source_of_the_location_is_that_of_its_zone(build: Build) -> None:
+    """Nothing comes from another source than the one that decides."""
+    files: dict[str, str | bytes] = {
+        "a.csv": "network,city_name\n8.8.8.0/24,Berlin\n",
+        "b.csv": "network,latitude,longitude\n8.8.0.0/16,52.5,13.4\n",
+    }
+    text = recipe("path = 'a.csv'", "path = 'b.csv'") + "[enrich]\ntime_zone = true\n"
+    dataset, report = build(files, text)
+    assert report.enriched == {"time_zone": Filled(1, 1)}
+    with geolookup.open(dataset) as engine:
+        found = {ip: engine.data(ip)["time"]["zone"] for ip in ("8.8.8.8", "8.8.9.9")}
+        assert found == {"8.8.8.8": None, "8.8.9.9": "Europe/Berlin"}
+        assert engine.explain("8.8.9.9")["layers"]["location"]["source"] == "b.csv"
