@@ -455,5 +455,6 @@ def test_files_of_something_else(tmp_path: Path, suffix: str, content: bytes) ->
 
 
 def test_mmdb_is_left_to_its_own_reader(tmp_path: Path) -> None:
+    pytest.importorskip("maxminddb", reason="MMDB files are read by maxminddb")
     error = refused(tmp_path, "a.mmdb", b"of no use", one("ipinfo", "a.mmdb"))
     assert error.path == str(tmp_path / "a.mmdb")
