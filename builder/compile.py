@@ -25,7 +25,7 @@ from builder.rejects import Rejects
 from builder.report import BuildReport, Progress, SourceReport
 from builder.rows import SourceRows
 from builder.schema import LAYERS
-from builder.sources import FORMATS
+from builder.sources import FORMATS, auto
 from builder.sources.reader import SourceTable
 from builder.tables import tables
 from builder.values import Known
@@ -67,7 +67,7 @@ def _system_memory() -> Iterator[None]:
 
 def _compile(recipe_path: Path, output: Path, options: Options, progress: Progress) -> BuildReport:
     write.check_place(output, force=options.force)
-    plan = recipe.load(recipe_path, {name: each.options for name, each in FORMATS.items()})
+    plan = auto.resolved(recipe.load(recipe_path, auto.options(FORMATS)), FORMATS)
     known = _known(plan)
     build = _Build(plan, known, finders(plan, known), options, progress)
     for spec in plan.sources:
@@ -101,7 +101,7 @@ class _Build:
         """Read a source and lay its tables under what is known."""
         for pool in self._pools.values():
             pool.begin_source()
-        for table in FORMATS[spec.format].read(spec):
+        for table in auto.noted(spec, FORMATS[spec.format].read(spec)):
             report = SourceReport(table.name, note=table.note)
             self._report.sources.append(report)
             rows = self._read(table, report, spec.provides)

@@ -33,6 +33,7 @@ class SourceSpec:
     options: Mapping[str, Any]
     texts: Mapping[str, str]
     recipe: Path
+    taken_for: str = ""  # what of the format its files are, where they told it
 
     @property
     def name(self) -> str:

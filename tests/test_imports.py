@@ -20,7 +20,7 @@ from tests.conftest import ROOT
 #: The modules and packages of geolookup; those in one set do not know each other.
 ORDER: tuple[set[str], ...] = (
     {"errors", "format"},
-    {"address"},
+    {"address", "placing"},
     {"special", "columns"},
     {"dataset", "localtime", "envelope", "metadata"},
     {"intervals"},
@@ -30,20 +30,21 @@ ORDER: tuple[set[str], ...] = (
     {"explain"},
     {"engine"},
     {"__init__"},
-    {"gate", "tables"},
+    {"gate", "pack", "tables"},
     {"http"},
     {"cli"},
     {"__main__"},
 )
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 #: What the compiler may know of the runtime.
-SHARED = {"address", "special", "columns", "format", "verify"}
+SHARED = {"address", "special", "columns", "errors", "format", "placing", "verify"}
 #: Third-party packages by the only module that imports them.
 THIRD_PARTY = {
     "geolookup": {
         "columns": {"numpy"},
         "intervals": {"numpy"},
         "resolve": {"numpy"},
+        "pack": {"pyarrow"},
         "cli": {"click"},
     },
     "builder": {

@@ -6,6 +6,7 @@ stated in the recipe and checked here, for a misspelt word would blank all rows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -19,14 +20,16 @@ from builder.ranges import ParsedRanges, from_networks
 from builder.recipe import SourceSpec
 from builder.reference.tables import load_continents, load_countries
 from builder.schema import FIELDS
-from builder.sources import lines
+from builder.sources import lines, sniff
 from builder.sources.cells import constant
+from builder.sources.claims import Claim, Opening, lines_fit
 from builder.sources.delimited import batches
 from builder.sources.reader import Format, SourceTable
 from builder.values import Known, clean
 
 _LAYOUT = lines.layout("[ \t]*[#;]")
 _PATTERN = r"^\s*(?P<network>[^\s#;]+)\s*(?:[#;].*)?$"
+_ROW = re.compile(rf"\s*({sniff.ADDRESS.pattern})(/[0-9]+)?\s*([#;].*)?")
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
@@ -66,4 +69,8 @@ def _meaning(
     return ranges, {name: constant(value, len(rows)) for name, value in fields.items()}
 
 
-FORMAT = Format("cidr-list", frozenset({"fields"}), _read)
+def _claims(read: Opening) -> Claim | None:
+    return Claim("prefixes, one a line") if lines_fit(read.start, _LAYOUT, _ROW) else None
+
+
+FORMAT = Format("cidr-list", frozenset({"fields"}), _read, _claims)

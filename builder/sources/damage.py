@@ -69,21 +69,21 @@ class QuoteCount(io.RawIOBase):
         return data
 
 
-def check_quotes(member: Member, count: int) -> None:
+def check_quotes(member: Member, count: int, delimiter: str) -> None:
     """Raise BuildError where the last of ``count`` quotes runs to the end of the file."""
-    line = _unclosed_quote(member) if count % 2 else None
+    line = _unclosed_quote(member, delimiter) if count % 2 else None
     if line is not None:
         remedy = "close it; a quote inside a quoted cell is written twice"
         raise BuildError(member.label, "a quote is never closed", line=line, remedy=remedy)
 
 
-def _unclosed_quote(member: Member) -> int | None:
+def _unclosed_quote(member: Member, delimiter: str) -> int | None:
     """Return the line of the record that a row put behind the end would become a part of."""
     row = ["\0behind the end"]
     begin, end, last = 1, 0, row
     with member.open() as stream, unlimited_cells():
         text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="")
-        records = csv.reader(chain(text, row))
+        records = csv.reader(chain(text, row), delimiter=delimiter)
         for record in records:
             begin, end, last = end + 1, records.line_num, record
     return begin if last != row else None

@@ -17,6 +17,7 @@ from builder.ranges import ParsedRanges, from_pairs
 from builder.recipe import SourceSpec
 from builder.sources import sniff
 from builder.sources.cells import without
+from builder.sources.claims import Claim, Opening, without_header
 from builder.sources.coordinates import without_origin
 from builder.sources.headerless import Plan, columns_option, file_names, stated, tables
 from builder.sources.layout import Layout
@@ -69,6 +70,8 @@ _CONTENT = {
     "longitude": sniff.DEGREES,
     "as_number": sniff.AS_NUMBER,
 }
+#: What a file must hold to be taken for one of these where the recipe does not say so.
+_CONTINENT = {"continent": re.compile("AF|AN|AS|EU|NA|OC|SA|ZZ")}
 # The longest name first: location is the beginning of location-isp.
 _NAMED = re.compile(rf"dbip-({'|'.join(sorted(LAYOUTS, key=len, reverse=True))})(?![a-z-]*[a-z])")
 _REMEDY = "name its layout, or its columns with columns = […]"
@@ -104,10 +107,15 @@ def _plan(member: Member, spec: SourceSpec, columns: tuple[str, ...] | None) -> 
 
 def _named_layout(member: Member) -> str:
     for name in file_names(member):
-        if found := _NAMED.search(name.lower()):
-            return found[1]
+        if layout := _layout_in(name):
+            return layout
     remedy = f'write layout = "…" in the recipe: one of {", ".join(LAYOUTS)}'
     raise BuildError(member.label, "the file name states no layout", remedy=remedy)
+
+
+def _layout_in(name: str) -> str | None:
+    found = _NAMED.search(name.lower())
+    return found[1] if found else None
 
 
 def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
@@ -118,4 +126,19 @@ def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, Mapping[str, pa.Dictio
     return from_pairs(rows.column("ip_start"), rows.column("ip_end")), without_origin(fields)
 
 
-FORMAT = Format("dbip", frozenset({"layout", "columns"}), _read)
+def _claims(read: Opening) -> Claim | None:
+    found = without_header(read.start)
+    fitting = [
+        name
+        for name, columns in LAYOUTS.items()
+        if found
+        and found.width == len(_RANGE) + len(columns)
+        and not sniff.mismatch(found, (*_RANGE, *columns), _CONTENT | _CONTINENT)
+    ]
+    named = next(filter(None, map(_layout_in, file_names(read.member))), None)
+    if named in fitting:
+        return Claim(f"layout {named}", named=True)
+    return Claim(f"layout {' or '.join(fitting)}") if fitting else None
+
+
+FORMAT = Format("dbip", frozenset({"layout", "columns"}), _read, _claims)

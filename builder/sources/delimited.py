@@ -67,7 +67,7 @@ def _rows(member: Member, layout: Layout, meaning: Meaning, numbers: RowNumbers)
             if reader is not None:
                 reader.close()
     if layout.quoted:
-        check_quotes(member, counted.count)
+        check_quotes(member, counted.count, layout.delimiter)
 
 
 def _open(stream: object, layout: Layout, numbers: RowNumbers) -> pacsv.CSVStreamingReader:

@@ -1,12 +1,12 @@
 """The generic CSV: a header, the range as ``network`` or ``first,last``, any fields.
 
 Strategy: the header is checked here, for Arrow would take any; the rows are
-cut by ``delimited``.
+cut by ``delimited``. Files with names of their own come with a mapping in the recipe.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import pyarrow as pa
@@ -16,24 +16,39 @@ from builder.inputs import Member, members
 from builder.ranges import ParsedRanges, from_networks, from_pairs
 from builder.recipe import SourceSpec
 from builder.schema import FIELDS
+from builder.sources.claims import Claim, Opening
 from builder.sources.delimited import batches, first_record
 from builder.sources.layout import Layout
-from builder.sources.reader import Format, SourceTable
-
-_RANGE_COLUMNS = (("network",), ("first", "last"))
+from builder.sources.mapping import (
+    RANGES,
+    Punctuation,
+    mapped_layout,
+    mapping,
+    punctuation,
+)
+from builder.sources.reader import Batch, Format, SourceTable
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    family = _family(spec)
-    found = members(spec.path, spec.base, (".csv",))
+    family, written = _family(spec), punctuation(spec)
+    columns = mapping(spec, written)
+    suffixes = (".csv",) if columns is None else (".csv", ".tsv", ".txt")
+    found = members(spec.path, spec.base, suffixes)
     yield SourceTable(
         spec.name,
-        (
-            batch
-            for member in found
-            for batch in batches(member, _layout(member), partial(_meaning, family=family))
-        ),
+        (batch for member in found for batch in _batches(member, written, columns, family)),
     )
+
+
+def _batches(
+    member: Member, written: Punctuation, columns: Mapping[str, str] | None, family: int | None
+) -> Iterator[Batch]:
+    if columns is None:
+        layout = _layout(member, written)
+        columns = {name: name for name in layout.names}
+    else:
+        layout = mapped_layout(member, written, columns)
+    return batches(member, layout, partial(_meaning, columns=columns, family=family))
 
 
 def _family(spec: SourceSpec) -> int | None:
@@ -43,9 +58,9 @@ def _family(spec: SourceSpec) -> int | None:
     return family
 
 
-def _layout(member: Member) -> Layout:
+def _layout(member: Member, written: Punctuation) -> Layout:
     """Return the layout that the header states; any other header is an error."""
-    names, _ = first_record(member, Layout((), frozenset(), frozenset()))
+    names, _ = first_record(member, written.layout((), set(), set()))
     known = ("network", "first", "last", *FIELDS)
     for name in names:
         if name not in known:
@@ -56,19 +71,25 @@ def _layout(member: Member) -> Layout:
         if names.count(name) > 1:
             raise BuildError(member.label, f"column {name!r} twice", line=1, remedy="drop one")
     ranges = set(names) - set(FIELDS)
-    if sorted(ranges) not in [sorted(columns) for columns in _RANGE_COLUMNS]:
+    if sorted(ranges) not in [sorted(columns) for columns in RANGES]:
         remedy = "name the range as network, or as first and last"
         raise BuildError(member.label, "no range in the header", line=1, remedy=remedy)
-    return Layout(tuple(names), frozenset(ranges), frozenset(FIELDS))
+    return written.layout(tuple(names), ranges, set(FIELDS))
 
 
 def _meaning(
-    rows: pa.RecordBatch, family: int | None
+    rows: pa.RecordBatch, columns: Mapping[str, str], family: int | None
 ) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
-    fields = {name: rows.column(name) for name in rows.schema.names if name in FIELDS}
-    if "network" in rows.schema.names:
-        return from_networks(rows.column("network")), fields
-    return from_pairs(rows.column("first"), rows.column("last"), family), fields
+    fields = {ours: rows.column(theirs) for ours, theirs in columns.items() if ours in FIELDS}
+    if "network" in columns:
+        return from_networks(rows.column(columns["network"])), fields
+    first, last = (rows.column(columns[end]) for end in ("first", "last"))
+    return from_pairs(first, last, family), fields
 
 
-FORMAT = Format("csv", frozenset({"family"}), _read)
+def _claims(read: Opening) -> Claim:
+    names = _layout(read.start, Punctuation(",", header=True)).names
+    return Claim(f"columns {', '.join(names)}")
+
+
+FORMAT = Format("csv", frozenset({"family", "columns", "delimiter", "header"}), _read, _claims)

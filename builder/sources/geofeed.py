@@ -7,6 +7,7 @@ A row without a location is kept, for it hides what a wider row says.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pyarrow as pa
@@ -15,8 +16,9 @@ import pyarrow.compute as pc
 from builder.inputs import members
 from builder.ranges import ParsedRanges, from_networks
 from builder.recipe import SourceSpec
-from builder.sources import lines
+from builder.sources import lines, sniff
 from builder.sources.cells import Cells, without
+from builder.sources.claims import Claim, Opening, lines_fit
 from builder.sources.delimited import batches
 from builder.sources.reader import Format, SourceTable
 from builder.sources.transcoded import encoding, transcoded
@@ -28,6 +30,11 @@ _CELLS = [rf"\s*(?P<{name}>{_QUOTED}|{_PLAIN})\s*" for name in _COLUMNS]
 #: Each cell but the first may be missing with all behind it.
 _PATTERN = "^" + "(?:,".join(_CELLS) + "(?:,.*)?" + ")?" * (len(_CELLS) - 1) + "(?:#.*)?$"
 _REGION = r"^(?:(?P<country>[A-Z]{2})-)?(?P<code>[A-Z0-9]{1,3})$"
+#: A row as the RFC has it, whose region is a code: other vendors have a name there.
+_ROW = re.compile(
+    rf'\s*"?({sniff.ADDRESS.pattern})(/[0-9]+)?"?\s*,\s*"?([A-Za-z]{{2}})?"?\s*'
+    r'(,\s*"?([A-Za-z]{2}-)?[A-Za-z0-9]{0,3}"?\s*(,.*)?)?(#.*)?'
+)
 _NO_COUNTRY = "ZZ"  # how feeds said "no location" before the RFC
 
 
@@ -63,4 +70,8 @@ def _region_code(country: pa.Array, region: pa.Array) -> pa.Array:
     return pc.if_else(own, code, pa.scalar(None, pa.string()))
 
 
-FORMAT = Format("geofeed", frozenset({"encoding"}), _read)
+def _claims(read: Opening) -> Claim | None:
+    return Claim("a feed") if lines_fit(read.start, _LAYOUT, _ROW) else None
+
+
+FORMAT = Format("geofeed", frozenset({"encoding"}), _read, _claims)

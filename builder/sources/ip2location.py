@@ -8,6 +8,7 @@ is part of, so it says nothing of the zone and is not read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +23,7 @@ from builder.recipe import SourceSpec
 from builder.reference.csv_table import read_table
 from builder.sources import sniff
 from builder.sources.cells import joined, without
+from builder.sources.claims import Claim, Opening, without_header
 from builder.sources.coordinates import without_origin
 from builder.sources.headerless import Plan, file_names, stated, tables
 from builder.sources.hexadecimal import from_hex_pairs
@@ -44,6 +46,9 @@ _FIELDS = {
     "as": "asn_organization",
 }
 _MISSING = "-"
+#: What tells these files from others of the same width: their names, and countries in words.
+_NAMED = re.compile(r"IP2LOCATION|(?<![A-Z0-9])DB[0-9]{1,2}(?![0-9])|^IP-COUNTRY", re.IGNORECASE)
+_CLAIMED = {**CONTENT, "country_name": re.compile(r"(?![A-Za-z]{2}-).{4,}")}
 _REGION_COLUMNS = ("country_code", "subdivision_name", "code")
 _SEPARATOR = "\n"
 
@@ -128,15 +133,20 @@ def _unnamed(found: sniff.Sample) -> BuildError:
 
 def _fitting(found: sniff.Sample) -> str:
     """Return, as the end of a remedy, the databases that the first rows look like."""
+    fitting = _fitting_databases(found, CONTENT)
+    return f" (it looks like {' or '.join(fitting)})" if fitting else ""
+
+
+def _fitting_databases(found: sniff.Sample, content: Mapping[str, re.Pattern[str]]) -> list[str]:
     fitting = [
         table
         for table, columns in DATABASES.items()
         for edition in EDITIONS
         if len(edition.columns) + len(columns) == found.width
         and not sniff.mismatch(found, edition.columns, edition.content)
-        and not sniff.mismatch(found, (*edition.columns, *columns), CONTENT, _MISSING)
+        and not sniff.mismatch(found, (*edition.columns, *columns), content, _MISSING)
     ]
-    return f" (it looks like {' or '.join(dict.fromkeys(fitting))})" if fitting else ""
+    return list(dict.fromkeys(fitting))
 
 
 _Ranges = Callable[[pa.RecordBatch], ParsedRanges]
@@ -166,4 +176,12 @@ def _meaning(
     return ranges(rows), without_origin(fields)
 
 
-FORMAT = Format("ip2location", frozenset({"db", "regions"}), _read)
+def _claims(read: Opening) -> Claim | None:
+    found, names = without_header(read.start), file_names(read.member)
+    fitting, database = _fitting_databases(found, _CLAIMED) if found else [], named(names)
+    if database in fitting and any(map(_NAMED.search, names)):
+        return Claim(database, named=True)
+    return Claim(" or ".join(fitting)) if fitting else None
+
+
+FORMAT = Format("ip2location", frozenset({"db", "regions"}), _read, _claims)

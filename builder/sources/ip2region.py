@@ -15,6 +15,7 @@ from builder.ranges import ParsedRanges, from_pairs
 from builder.recipe import SourceSpec
 from builder.sources import sniff
 from builder.sources.cells import without
+from builder.sources.claims import Claim, Opening
 from builder.sources.headerless import Plan, stated, tables
 from builder.sources.layout import Layout
 from builder.sources.reader import Format, SourceTable
@@ -58,4 +59,9 @@ def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.Dictionar
     return from_pairs(rows.column("start"), rows.column("end")), fields
 
 
-FORMAT = Format("ip2region", frozenset(), _read)
+def _claims(read: Opening) -> Claim | None:
+    coded = "alpha2" in _plan(read.start).layout.names
+    return Claim("with country codes" if coded else "without country codes")
+
+
+FORMAT = Format("ip2region", frozenset(), _read, _claims)

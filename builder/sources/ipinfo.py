@@ -21,6 +21,7 @@ from builder.ranges import ParsedRanges, from_networks, from_pairs
 from builder.recipe import SourceSpec
 from builder.sources import delimited, jsonlines, mmdb, parquet
 from builder.sources.cells import Cells, constant, renamed, with_values
+from builder.sources.claims import Claim, Opening
 from builder.sources.combine import first_known
 from builder.sources.layout import Layout
 from builder.sources.products import Product, header, product_of, shown, tables
@@ -79,6 +80,8 @@ _FLAGS = {
     "connection_type": {"is_mobile": "Mobile", "is_satellite": "Satellite"},
 }
 _CARRIED = {"user_type": "cellular", "connection_type": "Mobile"}
+#: Columns that others have beside the same names.
+_FOREIGN = frozenset({"org"})
 _REGION_CODE = "^[A-Z0-9]{1,3}$"
 _SUFFIXES = (".csv", ".json", ".jsonl", ".ndjson", ".parquet")
 
@@ -170,4 +173,9 @@ def _codes(regions: Cells) -> Cells:
     return with_values(regions, pc.if_else(codes, texts, pa.scalar(None, pa.string())))
 
 
-FORMAT = Format("ipinfo", frozenset(), _read)
+def _claims(read: Opening) -> Claim | None:
+    file = _identified(read.member)
+    return None if _FOREIGN & set(file.names) else Claim(file.product.name)
+
+
+FORMAT = Format("ipinfo", frozenset(), _read, _claims)

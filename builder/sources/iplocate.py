@@ -11,6 +11,7 @@ from builder.inputs import Member, members
 from builder.ranges import ParsedRanges, from_networks
 from builder.recipe import SourceSpec
 from builder.sources.cells import Cells
+from builder.sources.claims import Claim, Opening
 from builder.sources.combine import first_known
 from builder.sources.delimited import batches
 from builder.sources.layout import Layout
@@ -20,6 +21,7 @@ from builder.sources.reader import Batch, Format, SourceTable
 _COUNTRY = Product("Country", frozenset({"network", "continent_code", "country_code"}))
 _ASN = Product("ASN", frozenset({"network", "asn", "name", "org"}))
 PRODUCTS = (_COUNTRY, _ASN)
+_OWN = frozenset({"country_name", "org"})  # of which the generic CSV has none
 _WANTED = frozenset({"continent_code", "country_code", "asn", "name", "org"})
 
 
@@ -56,4 +58,9 @@ def _networks(rows: pa.RecordBatch) -> tuple[ParsedRanges, Mapping[str, Cells]]:
     return from_networks(rows.column("network")), fields
 
 
-FORMAT = Format("iplocate", frozenset(), _read)
+def _claims(read: Opening) -> Claim | None:
+    product, _ = _identified(read.start)
+    return Claim(product.name) if _OWN & set(header(read.start)) else None
+
+
+FORMAT = Format("iplocate", frozenset(), _read, _claims)

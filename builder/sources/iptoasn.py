@@ -18,6 +18,7 @@ from builder.ranges import ParsedRanges, from_pairs
 from builder.recipe import SourceSpec
 from builder.sources import sniff
 from builder.sources.cells import without
+from builder.sources.claims import Claim, Opening
 from builder.sources.headerless import Plan, stated, tables
 from builder.sources.layout import Layout
 from builder.sources.reader import Format, SourceTable
@@ -68,4 +69,8 @@ def _meaning(
     return from_pairs(rows.column("range_start"), rows.column("range_end"), family), cells
 
 
-FORMAT = Format("iptoasn", frozenset({"countries"}), _read)
+def _claims(read: Opening) -> Claim | None:
+    return Claim(_plan(read.start, _FIELDS).table)
+
+
+FORMAT = Format("iptoasn", frozenset({"countries"}), _read, _claims)

@@ -57,7 +57,7 @@ def load(member: Member, names: tuple[str, ...], key: str, columns: tuple[str, .
             table = _read(counted, {key, *columns} & set(names), skipped)
         except pa.ArrowInvalid as error:
             raise arrow_failure(member, error) from error
-    check_quotes(member, counted.count)
+    check_quotes(member, counted.count, ",")
     for reject in locate(member, skipped, layout=layout):
         remedy = "the file may be cut off: fetch it again"
         raise BuildError(member.label, WRONG_CELL_COUNT, line=reject.line, remedy=remedy)

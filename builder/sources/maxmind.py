@@ -20,8 +20,10 @@ from builder.inputs import Member, members
 from builder.ranges import ParsedRanges, from_networks, from_pairs
 from builder.recipe import SourceSpec
 from builder.sources.cells import Cells
+from builder.sources.claims import Claim, Opening
 from builder.sources.combine import at, marked
 from builder.sources.delimited import batches
+from builder.sources.headerless import file_names
 from builder.sources.hexadecimal import from_hex_pairs
 from builder.sources.keyed import KeyedTable
 from builder.sources.layout import Layout
@@ -61,6 +63,14 @@ FIELDS = {
     **PROVIDER_FIELDS,
 }
 _IDS = ("geoname_id", "registered_country_geoname_id", "isp_id")
+#: Columns of Blocks that no other format has; the others are words that anybody may use.
+_OWN = frozenset(
+    {
+        *("registered_country_geoname_id", "autonomous_system_number", "is_anonymous_vpn"),
+        *("ip_risk", "static_ip_score", "ipv4_24"),
+    }
+)
+_NAMED = re.compile("geoip2|geolite2", re.IGNORECASE)
 _SUFFIXES = (".csv", ".csv.gz", ".csv.zst")  # in a folder, beside which others may lie
 _FAMILY = re.compile(r"ipv([46])", re.IGNORECASE)
 
@@ -187,4 +197,16 @@ def _provided(ids: Cells, providers: KeyedTable) -> dict[str, Cells]:
     return fields
 
 
-FORMAT = Format("maxmind", frozenset({"locale"}), _read)
+def _claims(read: Opening) -> Claim | None:
+    """Claim what has columns of no other vendor, or a name of this one."""
+    names = header(read.start)
+    named = any(map(_NAMED.search, file_names(read.member)))
+    if _range(names) is None:
+        joined = {"geoname_id", "locale_code"} <= set(names) or names[:1] == ("isp_id",)
+        return Claim("what Blocks refer to", named) if joined else None
+    product = product_of(names, (*PRODUCTS, *IGNORED))
+    own = _OWN & set(names) or _range(names) != RANGES[0]
+    return Claim(f"{product.name} blocks", named) if product and (own or named) else None
+
+
+FORMAT = Format("maxmind", frozenset({"locale"}), _read, _claims)

@@ -18,6 +18,7 @@ from builder.points import I64
 from builder.recipe import SourceSpec
 from builder.schema import FIELDS
 from builder.sources.cells import Cells
+from builder.sources.claims import Claim, Opening, ending
 from builder.sources.mmdb_file import Records, networks, opened
 from builder.sources.mmdb_schemas import Paths, column, paths_of, recognised
 from builder.sources.reader import Batch, Format, Reject, RowNumbers, SourceTable
@@ -25,6 +26,7 @@ from builder.sources.reader import Batch, Format, Reject, RowNumbers, SourceTabl
 #: Records held at once; those of a city file are large.
 _CHUNK = 1 << 14
 _SAMPLE = 1 << 12  # of the records, to see what they are
+_MARKER = b"\xab\xcd\xefMaxMind.com"  # before what the file says of itself, at its end
 _MOST_SHOWN = 8  # paths, in messages
 
 
@@ -103,4 +105,10 @@ def _nowhere(_member: Member, _wanted: Mapping[int, str]) -> Iterator[Reject]:
     yield from ()
 
 
-FORMAT = Format("mmdb", frozenset({"fields"}), _read)
+def _claims(read: Opening) -> Claim | None:
+    with read.start.open() as stream:
+        binary = b"\0" in stream.read()
+    return Claim("a search tree") if binary and _MARKER in ending(read.member) else None
+
+
+FORMAT = Format("mmdb", frozenset({"fields"}), _read, _claims)

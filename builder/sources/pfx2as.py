@@ -21,6 +21,7 @@ from builder.recipe import SourceSpec
 from builder.sources import as_names
 from builder.sources.as_names import AsNames
 from builder.sources.cells import Cells, with_values
+from builder.sources.claims import Claim, Opening
 from builder.sources.delimited import batches, first_record
 from builder.sources.layout import Layout
 from builder.sources.lines import prefixes
@@ -31,6 +32,7 @@ _COLUMNS = {3: ("prefix", "length", "asn"), 2: ("network", "asn")}
 _ADDRESS = re.compile(r"[0-9A-Fa-f]*[.:][0-9A-Fa-f.:]*(/[0-9]+)?")
 #: Several origins (``3356_174``) and sets (``10,20``), of which the first counts.
 _ORIGINS = r"^\{?([0-9]{1,10})[_,][0-9_,{}]*$"
+_AS = re.compile(r"[0-9{][0-9_,{}]*")
 _DEFAULT_ROUTES = ["0.0.0.0/0", "::/0"]
 _DEFAULT_ROUTE = "default route"
 
@@ -90,4 +92,11 @@ def _without_default_routes(network: pa.Array, asn: Cells) -> Cells:
     return pa.DictionaryArray.from_arrays(pc.if_else(defaults, last, asn.indices), values)
 
 
-FORMAT = Format("pfx2as", frozenset({"names"}), _read)
+def _claims(read: Opening) -> Claim | None:
+    names = _layout(read.start).names
+    cells, _ = first_record(read.start, _cut(()))
+    of_caida = "length" in names
+    return Claim("of CAIDA" if of_caida else "of pyasn") if _AS.fullmatch(cells[-1]) else None
+
+
+FORMAT = Format("pfx2as", frozenset({"names"}), _read, _claims)

@@ -12,6 +12,7 @@ from builder.inputs import Member
 from builder.points import I64
 from builder.ranges import ParsedRanges
 from builder.recipe import SourceSpec
+from builder.sources.claims import Claim, Opening
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +73,18 @@ class SourceTable:
     note: str = ""
 
 
+def _no_claim(_read: Opening) -> None:
+    """Claim nothing: a format that has to be named."""
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A source format: its name in recipes, its own options, and its reader."""
+    """A source format: its name in recipes, its own options, and its reader.
+
+    ``claims`` says whether a file is of the format, for ``auto``; a BuildError means no.
+    """
 
     name: str
     options: frozenset[str]
     read: Callable[[SourceSpec], Iterator[SourceTable]]
+    claims: Callable[[Opening], Claim | None] = _no_claim

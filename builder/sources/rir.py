@@ -23,6 +23,7 @@ from builder.ranges import REASONS, ParsedRanges, from_networks
 from builder.recipe import SourceSpec
 from builder.sources import lines
 from builder.sources.cells import without
+from builder.sources.claims import Claim, Opening
 from builder.sources.delimited import batches, first_record
 from builder.sources.reader import Batch, Format, SourceTable
 from geolookup.address import MAX
@@ -51,11 +52,15 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _batches(member: Member) -> Iterator[Batch]:
-    cells, _ = first_record(member, lines.layout(_COMMENT))
-    if not _FIRST.match("".join(cells)):
+    if not _is_delegated(member):
         remedy = "name a delegated or delegated-extended file as the registry publishes it"
         raise BuildError(member.label, "not delegated statistics", remedy=remedy)
     return batches(member, _LAYOUT, _meaning)
+
+
+def _is_delegated(member: Member) -> bool:
+    cells, _ = first_record(member, lines.layout(_COMMENT))
+    return _FIRST.match("".join(cells)) is not None
 
 
 def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
@@ -82,4 +87,8 @@ def _ranges(found: dict[str, pa.Array]) -> ParsedRanges:
     return replace(ranges, family=family, last=last, reason=reason)
 
 
-FORMAT = Format("rir", frozenset(), _read)
+def _claims(read: Opening) -> Claim | None:
+    return Claim("delegations") if _is_delegated(read.start) else None
+
+
+FORMAT = Format("rir", frozenset(), _read, _claims)

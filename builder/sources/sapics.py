@@ -17,8 +17,9 @@ from builder.inputs import Member
 from builder.ranges import ParsedRanges, from_pairs
 from builder.recipe import SourceSpec
 from builder.sources import sniff
+from builder.sources.claims import Claim, Opening, without_header
 from builder.sources.coordinates import without_origin
-from builder.sources.headerless import Plan, columns_option, stated, tables
+from builder.sources.headerless import Plan, columns_option, file_names, stated, tables
 from builder.sources.layout import Layout
 from builder.sources.reader import Format, SourceTable
 
@@ -50,6 +51,9 @@ _CONTENT = {
     "latitude": sniff.DEGREES,
     "longitude": sniff.DEGREES,
 }
+#: What tells these files from others of the same width: their names, and zones that are names.
+_NAMED = re.compile(r"-ipv[46](-num)?(?![a-z0-9-])", re.IGNORECASE)
+_ZONE = {"timezone": re.compile(r"[A-Z][A-Za-z_]+/.+")}
 _FRACTION = re.compile(r"[+-]?[0-9]{1,3}\.[0-9]+")
 _SEVEN_ZIP = b"7z\xbc\xaf\x27\x1c"
 
@@ -110,4 +114,11 @@ def _meaning(
     return ranges, without_origin(stated(rows, _FIELDS))
 
 
-FORMAT = Format("sapics", frozenset({"columns"}), _read)
+def _claims(read: Opening) -> Claim | None:
+    plan, found = _plan(read.start, None), without_header(read.start)
+    if found is None or sniff.mismatch(found, plan.layout.names, _ZONE):
+        return None
+    return Claim(plan.table, any(map(_NAMED.search, file_names(read.member))))
+
+
+FORMAT = Format("sapics", frozenset({"columns"}), _read, _claims)

@@ -7,6 +7,7 @@ becomes one line on standard error and the exit status 2.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ import click
 
 from geolookup.errors import GeoLookupError
 
-COMMANDS = ("build", "explain", "info", "lookup")
+COMMANDS = ("build", "explain", "info", "lookup", "pack", "unpack")
 MISUSE = 2
 #: What a shell reports of a program that a closed pipe ended.
 _BROKEN_PIPE = 141
@@ -66,3 +67,8 @@ def fail(message: str) -> None:
     """Print one line on standard error and exit with status 2."""
     click.echo(f"geolookup: {message}", err=True)
     sys.exit(MISUSE)
+
+
+def end_orderly() -> None:
+    """Let SIGTERM end the program the orderly way, so that unfinished files are removed."""
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import signal
-import sys
 from pathlib import Path
 
 import click
 
-from geolookup.cli import fail
+from geolookup.cli import end_orderly, fail
 
 
 @click.command(name="build", short_help="Compile a recipe into a dataset.")
@@ -47,8 +45,7 @@ def command(
     from builder.errors import BuildError
     from builder.report import Progress
 
-    # Ends the build the orderly way, so that the unfinished dataset is removed.
-    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+    end_orderly()
     try:
         report = compile_dataset(recipe, output, Options(force, rejects, max_rejects), Progress())
     except BuildError as error:

@@ -10,6 +10,7 @@ import pytest
 
 from builder import write
 from geolookup import format as fmt
+from geolookup import placing
 from tests.builder.building import fails, isps
 from tests.conftest import Build, build_at
 
@@ -44,7 +45,7 @@ def test_a_full_disk_leaves_the_old_dataset(
     def full(*_arguments: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(write, step, full)
+    monkeypatch.setattr(write if hasattr(write, step) else placing, step, full)
     error = fails(tmp_path, NEW)
     problem = "cannot be written (No space left on device); check space and permissions"
     assert str(error) == f"{output}: {problem}"
@@ -68,7 +69,7 @@ def test_force_replaces(
 ) -> None:
     build(OLD)
     if not exchange:  # as on systems that cannot swap two folders in one step
-        monkeypatch.setattr(write, "_exchange", lambda *_: False)
+        monkeypatch.setattr(placing, "_exchange", lambda *_: False)
     output, _ = build(NEW)
     assert isps(output, "8.8.8.8") == ["new"]
     assert names(tmp_path) == {"a.csv", "recipe.toml", "dataset"}
@@ -85,7 +86,7 @@ def test_a_rename_that_fails_puts_the_old_back(
             raise PermissionError(13, "Permission denied")
         return rename(self, target)
 
-    monkeypatch.setattr(write, "_exchange", lambda *_: False)
+    monkeypatch.setattr(placing, "_exchange", lambda *_: False)
     monkeypatch.setattr(Path, "rename", failing)
     fails(tmp_path, NEW)
     assert isps(output, "8.8.8.8") == ["old"]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from geolookup.cli import COMMANDS
 from tests.conftest import ROOT, Build
 
 NOTICE = "bundled sample dataset"
@@ -91,6 +92,13 @@ def test_another_dataset_by_option_and_by_environment(build: Build) -> None:
         ("build", "sample_data/recipe.toml", "--output", "sample_data"),
         ("build", "sample_data/recipe.toml", "--output", "tests", "--force"),
         ("build", "sample_data/recipe.toml", "--output", "x", "--max-rejects", "-1"),
+        ("pack", "/nowhere", "x.tar.zst"),
+        ("pack", "sample_data", "x.tar.zst"),
+        ("pack", "geolookup/sample"),
+        ("pack", "geolookup/sample", "README.md"),
+        ("unpack", "/nowhere.tar.zst", "x"),
+        ("unpack", "README.md", "x"),
+        ("unpack", "README.md", "tests", "--force"),
     ],
 )
 def test_misuse_is_status_2_with_one_clear_text(args: tuple[str, ...]) -> None:
@@ -100,12 +108,17 @@ def test_misuse_is_status_2_with_one_clear_text(args: tuple[str, ...]) -> None:
     assert done.stderr.strip()
 
 
-@pytest.mark.parametrize("command", ["lookup", "build", "info", "explain"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_with_an_example(command: str) -> None:
     done = run(command, "--help")
     assert f"Example: geolookup {command}" in " ".join(done.stdout.split())
     assert command in run("--help").stdout
-    assert command in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"geolookup {command}" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_module_of_the_command_line_is_a_command() -> None:
+    modules = {path.stem for path in (ROOT / "geolookup" / "cli").glob("*.py")}
+    assert modules - {"__init__"} == set(COMMANDS)
 
 
 def test_build_writes_the_rejects_and_counts_them(tmp_path: Path) -> None:

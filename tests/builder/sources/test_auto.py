@@ -1,0 +1,326 @@
+"""Recognising: every reader's own fixtures, deliveries as they come, and what is not certain."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as papq
+import pytest
+
+import geolookup
+from builder.errors import BuildError
+from builder.sources import FORMATS
+from tests.builder.building import fails, known
+from tests.builder.sources import (
+    test_cidr_list,
+    test_dbip,
+    test_geofeed,
+    test_ip2location,
+    test_ip2region,
+    test_ipinfo,
+    test_iplocate,
+    test_iptoasn,
+    test_maxmind,
+    test_pfx2as,
+    test_rir,
+    test_sapics,
+)
+from tests.builder.sources.mmdb_writing import mmdb
+from tests.builder.sources.reading import one
+from tests.conftest import Build, build_at
+
+LATIN = {"8.8.0.0/16": {"country_code": "NO"}, "2600:100::/32": {"country_code": "SE"}}
+HOSTING = 'fields = { user_type = "hosting" }'
+IPINFO = {f"{product}.csv": text for product, (text, _) in test_ipinfo.PRODUCTS.items()}
+FILES: dict[str, dict[str, str | bytes]] = {
+    "cidr-list": {"a.txt": test_cidr_list.LIST, "b": "\ufeff\n ; x\n2600::/32\n"},
+    "csv": {
+        "a.csv": "network,isp\n8.8.8.0/24,x\n",
+        "b.csv": "\ufeffconnection_type,network\r\nMobile,8.8.8.0/24\r\n",
+        "c.csv": "first,last,continent_code,country_code\n8.8.8.0,8.8.8.9,EU,CH\n",
+        "d.csv": "network,continent_code,country_code\n8.8.8.0/24,EU,CH\n",
+    },
+    "dbip": {
+        f"dbip-{layout}-2026-11.csv": test_dbip.rows(rest)
+        for layout, (rest, _) in test_dbip.LAYOUTS.items()
+    },
+    "geofeed": {"a.csv": test_geofeed.FEED, "b.csv": "8.8.8.0/24,US\n9.9.9.9,,,,\n"},
+    "ip2location": {
+        name: text
+        for number in test_ip2location.DATABASES
+        for name, text in (
+            (f"IP2LOCATION-LITE-DB{number}.CSV", test_ip2location.ipv4(number)),
+            (f"IP2LOCATION-LITE-DB{number}.IPV6.CSV", test_ip2location.ipv6(number)),
+        )
+    },
+    "ip2region": {"a.txt": test_ip2region.NEW, "b.txt": test_ip2region.OLD},
+    "ipinfo": {**IPINFO, "a.json": '{"network":"8.8.8.0/24","city":"x"}\n'},
+    "iplocate": {"a.csv": test_iplocate.COUNTRY, "b.csv": test_iplocate.ASN},
+    "iptoasn": {
+        "a.tsv": test_iptoasn.V4,
+        "b": test_iptoasn.V6,
+        "u32.tsv": test_iptoasn.as_integers(test_iptoasn.V4),
+    },
+    "maxmind": {
+        **test_maxmind.CITY_FILES,
+        "GeoIP2-Connection-Type-Blocks-IPv4.csv": "network,connection_type\n8.8.8.0/24,Cellular\n",
+        "asn.csv": f"{test_maxmind.BLOCKS['asn']}8.8.8.0/24,64500,x\n",
+        "providers.csv": f"{test_maxmind.PROVIDERS}1,x,x,1,x,,,,\n",
+    },
+    "mmdb": {"a.mmdb": mmdb(LATIN), "renamed": mmdb(LATIN), "a.gz": gzip.compress(mmdb(LATIN))},
+    "pfx2as": {"a": test_pfx2as.CAIDA, "b.dat": test_pfx2as.PYASN},
+    "rir": {"a": test_rir.EXTENDED, "b": test_rir.PLAIN},
+    "sapics": {
+        "asn-country-ipv4.csv": test_sapics.COUNTRY,
+        "dbip-country-ipv6.csv": test_sapics.COUNTRY6,
+        "integers.csv": test_sapics.as_integers(test_sapics.COUNTRY),
+        "asn-ipv4.csv": test_sapics.ASN,
+        "asn-ipv4-num.csv": test_sapics.as_integers(test_sapics.ASN),
+        "a.csv": test_sapics.DATA,
+        "b.csv": test_sapics.README,
+        "c.csv": test_sapics.as_integers(test_sapics.DATA),
+        "d.csv": test_sapics.as_integers(test_sapics.README),
+    },
+}
+CASES = [(name, file, content) for name, files in FILES.items() for file, content in files.items()]
+
+
+def zipped(files: dict[str, str | bytes]) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.mkdir("delivery")
+        for name, content in files.items():
+            archive.writestr(f"delivery/{name}", content)
+    return stream.getvalue()
+
+
+def taken_for(folder: Path, path: str, *options: str) -> str:
+    """The format that files lying in a folder were taken for, as the manifest has it."""
+    dataset, _ = build_at(folder, {}, one("auto", path, *options))
+    manifest = json.loads((dataset / "manifest.json").read_bytes())
+    return str(manifest["sources"][0]["format"])
+
+
+def test_every_format_is_tried() -> None:
+    assert set(FILES) == set(FORMATS)
+
+
+@pytest.mark.parametrize(("name", "file", "content"), CASES, ids=[f"{c[0]}: {c[1]}" for c in CASES])
+def test_a_file_of_each_kind(tmp_path: Path, name: str, file: str, content: str | bytes) -> None:
+    """What needs other files beside it (Locations), or another option, may fail behind that."""
+    if name == "mmdb":
+        pytest.importorskip("maxminddb", reason="MMDB files are read by maxminddb")
+    data = content if isinstance(content, bytes) else content.encode()
+    (tmp_path / file).write_bytes(data)
+    if name == "maxmind":
+        (tmp_path / "asn-blocks.csv").write_text(f"{test_maxmind.BLOCKS['asn']}8.8.8.0/24,1,x\n")
+        (tmp_path / "places-en.csv").write_text(test_maxmind.EN)
+    options = [HOSTING] if name == "cidr-list" else []
+    assert taken_for(tmp_path, "*.csv" if name == "maxmind" else file, *options) == name
+
+
+def test_parquet(tmp_path: Path) -> None:
+    table = pa.table({"network": ["8.8.8.0/24"], "city": ["x"]})
+    papq.write_table(table, tmp_path / "location")
+    assert taken_for(tmp_path, "location") == "ipinfo"
+
+
+def test_it_says_what_it_took_a_file_for(build: Build) -> None:
+    text = one("auto", "*.csv", 'locale = "de"', 'name = "City"')
+    dataset, report = build(test_maxmind.CITY_FILES, text)
+    assert [each.note for each in report.sources] == [
+        "taken for maxmind: City blocks, what Blocks refer to"
+    ]
+    assert known(dataset, "8.8.4.4")[0]["city_name"] == "Alphastadt"
+    manifest = json.loads((dataset / "manifest.json").read_bytes())
+    assert {key: manifest["sources"][0][key] for key in ("format", "name")} == {
+        "format": "maxmind",
+        "name": "City",
+    }
+
+
+def test_the_note_stands_before_that_of_the_reader(build: Build) -> None:
+    files: dict[str, str | bytes] = {
+        "a.csv": f"{test_maxmind.BLOCKS['asn']}8.8.8.0/24,64500,x\n",
+        "b.csv": "network,domain\n8.8.8.0/24,example.com\n",
+        "c.csv": f"{test_maxmind.BLOCKS['connection']}8.8.8.0/24,Cellular\n",
+    }
+    _, report = build({"GeoIP2.zip": zipped(files)}, one("auto", "GeoIP2.zip"))
+    taken = "taken for maxmind: ASN blocks, Domain blocks, Connection-Type blocks"
+    ignored = "Domain ignored: no field holds it"
+    assert [each.note for each in report.sources] == [f"{taken}; {ignored}", ""]
+
+
+def test_a_named_format_has_no_note(build: Build) -> None:
+    _, report = build(test_maxmind.CITY_FILES, one("maxmind", "*.csv"))
+    assert report.sources[0].note == ""
+
+
+def test_the_same_dataset_as_with_the_format_named(tmp_path: Path) -> None:
+    generations = set()
+    for name in ("auto", "maxmind"):
+        (tmp_path / name).mkdir()
+        text = one(name, "*.csv")
+        dataset, _ = build_at(tmp_path / name, test_maxmind.CITY_FILES, text)
+        with geolookup.open(dataset) as engine:
+            generations.add(engine.metadata.generation)
+    assert len(generations) == 1
+
+
+@pytest.mark.parametrize("folder", [True, False], ids=["folder", "zip"])
+def test_a_delivery_with_its_licence(tmp_path: Path, folder: bool) -> None:
+    files = {**test_maxmind.CITY_FILES, "LICENSE.txt": "The terms.\n", "COPYRIGHT.txt": "(c)\n"}
+    if folder:
+        with zipfile.ZipFile(io.BytesIO(zipped(files))) as archive:
+            archive.extractall(tmp_path / "GeoLite2")
+    else:
+        (tmp_path / "GeoLite2.zip").write_bytes(zipped(files))
+    (path,) = [each.name for each in tmp_path.iterdir()]
+    dataset, report = build_at(tmp_path, {}, one("auto", path))
+    test_maxmind.check_city(dataset)
+    assert "LICENSE" not in report.sources[0].note
+
+
+CONSIDERED = f'(considered: {", ".join(sorted(FORMATS))}); name the format: format = "…"'
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("hello\nworld\n", "'hello'"),
+        ("cidr,country\n8.8.8.0/24,CH\n", "'cidr,country'"),
+        ("network,isp,colour\n8.8.8.0/24,x,red\n", "'network,isp,colour'"),
+        (
+            "8.8.8.0/24,Switzerland,Zurich,Winterthur\n",
+            "'8.8.8.0/24,Switzerland,Zurich,Winterthur'",
+        ),
+        ("1.0.0.0\t1.0.0.255\tCH\n", r"'1.0.0.0\t1.0.0.255\tCH'"),
+        ("\n\n", "''"),
+        ("<html>" + "x" * 1000, "'<html>" + "x" * 54 + "'"),
+        ('{"a": 1}\n', "'{\"a\": 1}'"),
+        ('{"a": \n', "'{\"a\": '"),
+        ("network,isp,isp\n8.8.8.0/24,x,y\n", "'network,isp,isp'"),
+        ("\0\1\2\3 no tree\n" * 50, r"'\x00\x01\x02\x03 no tree'"),
+    ],
+)
+def test_what_nobody_claims(tmp_path: Path, text: str, shown: str) -> None:
+    error = fails(tmp_path, {"a.data": text}, one("auto", "a.data"))
+    place = tmp_path / "a.data"
+    assert str(error) == f"{place}: not recognised, it holds {shown} {CONSIDERED}"
+
+
+@pytest.mark.parametrize(
+    ("text", "fitting"),
+    [
+        (test_dbip.rows("CH"), "dbip (layout country-lite), sapics (country)"),
+        (
+            test_sapics.ASN.replace(",Two", ",Two words"),
+            "dbip (layout asn-lite), ip2location (ASN), sapics (asn)",
+        ),
+        (test_sapics.as_integers(test_sapics.ASN), "ip2location (ASN), sapics (asn)"),
+    ],
+)
+def test_what_several_formats_fit(tmp_path: Path, text: str, fitting: str) -> None:
+    error = fails(tmp_path, {"ranges.csv": text}, one("auto", "ranges.csv"))
+    assert error.path == str(tmp_path / "ranges.csv")
+    assert error.problem == f"fits several formats: {fitting}"
+    assert error.remedy == 'name the format: format = "…"'
+
+
+def test_the_vendors_name_decides_where_the_content_fits_several(tmp_path: Path) -> None:
+    names = {
+        "dbip-country-lite-2026-11.csv": "dbip",
+        "dbip-country-ipv4.csv": "sapics",
+        "ip2asn.csv": None,
+    }
+    for name, expected in names.items():
+        (tmp_path / name).write_text("5.1.0.0,5.1.3.255,CH\n")
+        if expected is not None:
+            assert taken_for(tmp_path, name) == expected
+        else:
+            fails(tmp_path, {}, one("auto", name))
+
+
+def test_a_name_without_the_content_is_nothing(tmp_path: Path) -> None:
+    files = {"dbip-city-lite.csv": "8.8.8.0/24,US,US-NJ,Newark,\n", "GeoLite2.mmdb": "8.8.8.8\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    assert taken_for(tmp_path, "dbip-city-lite.csv") == "geofeed"
+    assert taken_for(tmp_path, "GeoLite2.mmdb", HOSTING) == "cidr-list"
+
+
+def test_a_layout_that_the_recipe_has_to_state(tmp_path: Path) -> None:
+    """The content tells the format alone; the option that its reader asks for may be given."""
+    (tmp_path / "a.csv").write_text(test_dbip.rows(test_dbip.LAYOUTS["city-lite"][0]))
+    assert "states no layout" in fails(tmp_path, {}, one("auto", "a.csv")).problem
+    assert taken_for(tmp_path, "a.csv", 'layout = "city-lite"') == "dbip"
+
+
+def test_an_option_of_another_format(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {"a.csv": "network,isp\n8.8.8.0/24,x\n"}
+    error = fails(tmp_path, files, one("auto", "a.csv", 'locale = "de"'))
+    assert error.problem == "source.locale is no option of csv, which a.csv was taken for"
+    assert error.path == str(tmp_path / "recipe.toml")
+    error = fails(tmp_path, files, one("auto", "a.csv", "lokale = 1"))
+    assert str(error).endswith("unknown key source.lokale; did you mean 'locale'?")
+
+
+def test_files_of_one_glob_are_of_one_format(tmp_path: Path) -> None:
+    files = {"a.csv": "network,isp\n8.8.8.0/24,x\n", "b.csv": test_iplocate.COUNTRY}
+    error = fails(tmp_path, dict(files), one("auto", "*.csv"))
+    assert error.problem == "files of several formats: csv; iplocate"
+    error = fails(tmp_path, {"b.csv": "what,ever\n"}, one("auto", "*.csv"))
+    assert error.path == str(tmp_path / "b.csv")
+
+
+@pytest.mark.parametrize("empty", [True, False])
+def test_an_archive_of_nothing_known(tmp_path: Path, empty: bool) -> None:
+    content = zipped({} if empty else {"a.txt": "hello\n", "b.txt": "world\n"})
+    error = fails(tmp_path, {"a.zip": content}, one("auto", "a.zip"))
+    assert error.path == str(tmp_path / "a.zip")
+    assert error.problem.startswith("not recognised, it holds files, none of them known")
+
+
+def test_a_folder_of_what_is_read_by_name(tmp_path: Path) -> None:
+    """Only MaxMind's files come in folders; others are named by a glob."""
+    (tmp_path / "feeds").mkdir()
+    (tmp_path / "feeds" / "a.csv").write_text(test_geofeed.FEED)
+    error = fails(tmp_path, {}, one("auto", "feeds"))
+    assert str(error) == f"{tmp_path / 'feeds'}: not a file; name a file or a glob of files"
+    assert taken_for(tmp_path, "feeds/*") == "geofeed"
+
+
+@pytest.mark.parametrize("size", [1 << 8, 1 << 17, 1 << 20])
+@pytest.mark.parametrize("letters", [b"x", b"\0", b"\xff", b"x\r", b'"', b"1,", b"|", b"\t"])
+def test_bytes_of_nothing(tmp_path: Path, letters: bytes, size: int) -> None:
+    error = fails(tmp_path, {"a.data": letters * size}, one("auto", "a.data"))
+    assert error.problem.startswith("not recognised")
+    assert len(str(error)) < 1000
+    assert "\n" not in str(error)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    rows = "network,isp\n" + "8.8.8.0/24,x\n" * 1000
+    cut = gzip.compress(rows.encode())[:-20]
+    assert "truncated" in fails(tmp_path, {"a.gz": cut}, one("auto", "a.gz")).problem
+    assert fails(tmp_path, {}, one("auto", "no.csv")).problem == "no such file"
+    assert fails(tmp_path, {"e.csv": ""}, one("auto", "e.csv")).problem == "empty file"
+
+
+def test_before_anything_is_read(tmp_path: Path) -> None:
+    """A source that is not recognised stops the build, though one before it is a bad file."""
+    files: dict[str, str | bytes] = {"a.csv": "network,isp\nbad,x\n", "b.csv": "what,ever\n"}
+    text = one("csv", "a.csv") + '[[source]]\nformat = "auto"\npath = "b.csv"\n'
+    with pytest.raises(BuildError, match="not recognised"):
+        build_at(tmp_path, files, text, max_rejects=0)
+
+
+def test_long_files_are_told_by_their_beginning(tmp_path: Path) -> None:
+    rows = "network,isp\n" + "8.8.8.0/24,x\n" * 50_000
+    (tmp_path / "a.csv").write_text(rows)
+    assert taken_for(tmp_path, "a.csv") == "csv"

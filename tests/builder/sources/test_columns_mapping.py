@@ -1,0 +1,198 @@
+"""Columns of foreign CSVs mapped in the recipe: names, positions, delimiters, every error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.builder.building import fails, known
+from tests.builder.roundtrip import check_round_trip
+from tests.builder.sources.reading import hostile, one
+from tests.conftest import Build
+
+HERE = 'columns = { network = "cidr", country_code = "country", asn = "as_number" }'
+FOREIGN = (
+    "id;cidr;as_number;country;what ever\n"
+    '1;8.8.8.0/24;AS64500;ch;"a;b"\n'
+    "2;2600:100::/32;64501;DE;\n"
+    '3;9.9.9.9;;NO;"two\nlines"\n'
+)
+SEMICOLON = 'delimiter = ";"'
+
+
+def stated(dataset: Path, *addresses: str) -> list[dict[str, object]]:
+    names = ("country_code", "asn", "isp", "organization")
+    return [
+        {name: each[name] for name in names if name in each} for each in known(dataset, *addresses)
+    ]
+
+
+def test_names_of_the_file(build: Build) -> None:
+    dataset, report = build({"a.csv": FOREIGN}, one("csv", "a.csv", HERE, SEMICOLON))
+    assert stated(dataset, "8.8.8.8", "2600:100::1", "9.9.9.9", "9.9.9.8") == [
+        {"country_code": "CH", "asn": 64500},
+        {"country_code": "DE", "asn": 64501},
+        {"country_code": "NO"},
+        {},
+    ]
+    assert (report.sources[0].read, report.sources[0].rejected.total()) == (3, 0)
+
+
+def test_the_mapping_as_a_table_of_its_own(build: Build) -> None:
+    text = one("csv", "a.csv", SEMICOLON, "[source.columns]", 'network = "cidr"', 'isp = "id"')
+    dataset, _ = build({"a.csv": FOREIGN}, text)
+    assert stated(dataset, "8.8.8.8") == [{"isp": "1"}]
+
+
+@pytest.mark.parametrize("delimiter", ["\\t", "|", " ", ","])
+def test_positions_and_delimiters(build: Build, delimiter: str) -> None:
+    letter = "\t" if delimiter == "\\t" else delimiter
+    rows = [["134744072", "x", "134744079", "Acme"], ["134744080", "y", "134744080", "Other"]]
+    text = "".join(letter.join(row) + "\n" for row in rows)
+    columns = "columns = { first = 1, last = 3, isp = 4, organization = 4 }"
+    options = (columns, "header = false", f'delimiter = "{delimiter}"')
+    dataset, report = build({"a.txt": text}, one("csv", "a.txt", *options))
+    assert report.sources[0].read == 2
+    assert stated(dataset, "8.8.8.15", "8.8.8.16") == [
+        {"isp": "Acme", "organization": "Acme"},
+        {"isp": "Other", "organization": "Other"},
+    ]
+
+
+def test_integers_of_ipv6(build: Build) -> None:
+    options = ("columns = { first = 1, last = 2, isp = 3 }", "header = false", "family = 6")
+    first = 0x2600 << 112
+    dataset, _ = build({"a.csv": f"{first},{first + 9},x\n"}, one("csv", "a.csv", *options))
+    assert stated(dataset, "2600::9", "2600::a") == [{"isp": "x"}, {}]
+
+
+def test_our_own_names_with_another_delimiter(build: Build) -> None:
+    text = one("csv", "a.csv", SEMICOLON)
+    dataset, _ = build({"a.csv": "network;isp\n8.8.8.0/24;a,b\n"}, text)
+    assert stated(dataset, "8.8.8.8") == [{"isp": "a,b"}]
+
+
+def test_columns_that_are_passed_over_may_be_anything(build: Build) -> None:
+    text = "x,cidr,x,,isp,network\n1,8.8.8.0/24,2,3,no,9.9.9.9\n"
+    columns = 'columns = { network = "cidr", organization = "isp" }'
+    dataset, _ = build({"a.csv": text}, one("csv", "a.csv", columns))
+    assert stated(dataset, "8.8.8.8", "9.9.9.9") == [{"organization": "no"}, {}]
+
+
+def test_every_file_of_a_glob_may_have_its_own_order(build: Build) -> None:
+    files: dict[str, str | bytes] = {
+        "1.csv": "cidr,org\n8.8.8.0/24,x\n",
+        "2.csv": "more,org,cidr\n?,y,9.9.9.0/24\n",
+    }
+    text = one("csv", "?.csv", 'columns = { network = "cidr", isp = "org" }')
+    assert stated(build(files, text)[0], "8.8.8.8", "9.9.9.9") == [{"isp": "x"}, {"isp": "y"}]
+
+
+WRONG = {
+    "columns = 1": 'source.columns is no table of names; write columns = { network = "cidr"',
+    "columns = {}": 'source.columns is no table of names; write columns = { network = "cidr"',
+    'columns = ["network"]': "source.columns is no table of names; write columns = {",
+    'columns = { netwrok = "cidr" }': (
+        "unknown field 'netwrok' in columns; did you mean 'network'?"
+    ),
+    'columns = { network = "cidr", cuntry_code = "x" }': (
+        "unknown field 'cuntry_code' in columns; did you mean 'country_code'?"
+    ),
+    'columns = { isp = "id" }': "no range in columns; name one column as network, or two as",
+    'columns = { first = "cidr" }': "no range in columns; name one column as network, or two as",
+    'columns = { network = "cidr", first = "a", last = "b" }': "no range in columns; name",
+    "columns = { network = 1 }": (
+        "source.columns.network is not a name; name a column of its header, or write header"
+    ),
+    'columns = { network = "" }': "source.columns.network is not a name; name a column",
+    'columns = { network = "cidr" }\nheader = false': (
+        "source.columns.network is not a position; write 1 for the first column; without"
+    ),
+    "columns = { network = 0 }\nheader = false": "source.columns.network is not a position; ",
+    "columns = { network = true }\nheader = false": "source.columns.network is not a position; ",
+    "header = false": "source.header is false without columns; write columns = { network = 1",
+    "header = 0": "source.header is neither true nor false; write header = false",
+    'columns = { network = "cidr", isp = "cidr" }': (
+        "column 'cidr' is the range and something else in columns; keep one of them"
+    ),
+    'columns = { first = "cidr", last = "cidr" }': "column 'cidr' is the range and something",
+    'delimiter = ""': "source.delimiter cannot be ''; write one character",
+    'delimiter = ";;"': "source.delimiter cannot be ';;'; write one character",
+    'delimiter = "\\n"': "source.delimiter cannot be '\\n'; write one character",
+    "delimiter = '\"'": "source.delimiter cannot be '\"'; write one character",
+    'delimiter = "."': "source.delimiter cannot be '.'; write one character",
+    'delimiter = "x"': "source.delimiter cannot be 'x'; write one character",
+    'delimiter = "¦"': "source.delimiter cannot be '¦'; write one character",
+    "delimiter = 1": "source.delimiter cannot be 1; write one character",
+}
+
+
+@pytest.mark.parametrize("options", WRONG, ids=range(len(WRONG)))
+def test_every_error_of_a_mapping(tmp_path: Path, options: str) -> None:
+    error = fails(tmp_path, {"a.csv": FOREIGN}, one("csv", "a.csv", options))
+    assert str(error).startswith(f"{tmp_path / 'recipe.toml'}: {WRONG[options]}")
+
+
+LACKING = {
+    'columns = { network = "cdir" }\ndelimiter = ";"': "no column 'cdir'; did you mean 'cidr'?",
+    'columns = { network = "xyzzy" }\ndelimiter = ";"': (
+        "no column 'xyzzy'; known are id, cidr, as_number, country, what ever"
+    ),
+    'columns = { network = "cidr" }': "no column 'cidr'; did you mean",
+    "columns = { network = 2, isp = 6 }\nheader = false\ndelimiter = ';'": (
+        "no column '6'; correct columns: there are 5"
+    ),
+}
+
+
+@pytest.mark.parametrize("options", LACKING, ids=range(len(LACKING)))
+def test_what_a_file_lacks(tmp_path: Path, options: str) -> None:
+    error = fails(tmp_path, {"a.csv": FOREIGN}, one("csv", "a.csv", options))
+    if "delimiter" not in options:
+        assert str(error).startswith(f"{tmp_path / 'a.csv'}:1: no column 'cidr'; known are")
+    else:
+        assert str(error) == f"{tmp_path / 'a.csv'}:1: {LACKING[options]}"
+
+
+def test_a_column_of_the_mapping_twice(tmp_path: Path) -> None:
+    text = one("csv", "a.csv", 'columns = { network = "cidr" }')
+    error = fails(tmp_path, {"a.csv": "cidr,cidr\n8.8.8.8,9.9.9.9\n"}, text)
+    assert str(error) == f"{tmp_path / 'a.csv'}:1: column 'cidr' twice; drop one"
+
+
+def test_bad_rows_are_found_at_their_lines(build: Build, tmp_path: Path) -> None:
+    """Behind a quoted line break, with and without a header."""
+    bad = FOREIGN + "4;9.9.9.1/24;;;\n5;9.9.9.9;\n6;x;;;\n"
+    for header, path in ((True, "a.csv"), (False, "b.csv")):
+        columns = HERE if header else "columns = { network = 2, country_code = 4, asn = 3 }"
+        text = one("csv", path, columns, SEMICOLON, f"header = {str(header).lower()}")
+        content = bad if header else bad.split("\n", 1)[1]
+        _, report = build({path: content}, text, rejects=tmp_path / "rejects")
+        rows = (tmp_path / "rejects").read_text().splitlines()[1:]
+        assert [line.split(",")[1:3] for line in rows] == [
+            [str(6 - (not header)), "host bits set"],
+            [str(7 - (not header)), "wrong number of cells"],
+            [str(8 - (not header)), "not an address"],
+        ]
+        assert report.sources[0].read == 6
+
+
+def test_an_unclosed_quote(tmp_path: Path) -> None:
+    text = one("csv", "a.csv", HERE, SEMICOLON)
+    error = fails(tmp_path, {"a.csv": FOREIGN + '4;9.9.9.0/24;;;"open\n5;8.8.4.0/24;;;\n'}, text)
+    assert str(error).startswith(f"{tmp_path / 'a.csv'}:6: a quote is never closed")
+
+
+HOSTILE = dict(hostile("8.8.8.0/24,x,Acme"))
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_hostile_rows(build: Build, case: str) -> None:
+    options = ("columns = { network = 1, isp = 3 }", "header = false")
+    dataset, _ = build({"a.csv": HOSTILE[case]}, one("csv", "a.csv", *options))
+    assert stated(dataset, "8.8.8.8") == [{"isp": "Acme"}]
+
+
+def test_same_as_generic(tmp_path: Path) -> None:
+    check_round_trip(tmp_path, {"a.csv": FOREIGN}, one("csv", "a.csv", HERE, SEMICOLON))

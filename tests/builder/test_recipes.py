@@ -1,0 +1,267 @@
+"""The recipes that come along: each builds from files as its vendor delivers them, and answers."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+import shutil
+import tomllib
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import geolookup
+from builder.compile import Options, compile_dataset
+from builder.errors import BuildError
+from builder.report import BuildReport, Progress
+from tests.builder.sources import test_dbip as dbip
+from tests.builder.sources import test_geofeed as geofeed
+from tests.builder.sources import test_ip2location as ip2location
+from tests.builder.sources import test_ipinfo as ipinfo
+from tests.builder.sources import test_iptoasn as iptoasn
+from tests.builder.sources import test_maxmind as maxmind
+from tests.builder.sources import test_rir as rir
+from tests.conftest import ROOT
+
+FOLDER = ROOT / "builder" / "recipes"
+DOCUMENT = (ROOT / "docs" / "recipe.md").read_text(encoding="utf-8")
+Files = Mapping[str, str | bytes]
+
+
+def zipped(folder: str, files: Files) -> bytes:
+    """An archive as vendors make it: a folder, and the terms beside the data."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, content in {**files, "LICENSE.txt": "terms", "COPYRIGHT.txt": "c"}.items():
+            archive.writestr(folder + name, content)
+    return stream.getvalue()
+
+
+def of_maxmind(product: str, files: Files) -> dict[str, bytes]:
+    folder = f"{product}-CSV_20261117"
+    named = {f"{product}-{name}": content for name, content in files.items()}
+    return {f"{folder}.zip": zipped(f"{folder}/", named)}
+
+
+def of_dbip(product: str) -> dict[str, bytes]:
+    rest = dbip.LAYOUTS[product][0].replace("Kanton Zürich", "Zurich")
+    return {f"dbip-{product}-2026-11.csv.gz": gzip.compress(dbip.rows(rest).encode())}
+
+
+def of_ip2location(name: str, text: str) -> dict[str, bytes]:
+    return {f"{name}.ZIP": zipped("", {name: text})}
+
+
+PLACES: Files = {
+    "Locations-en.csv": maxmind.EN,
+    "Locations-de.csv": maxmind.DE,
+    "Blocks-IPv6.csv": maxmind.CITY_V6,
+}
+CITY: Files = {**PLACES, "Blocks-IPv4.csv": maxmind.CITY}
+ASN = ip2location.quoted(["83952640", "83953663", "5.1.4.0/22", "64500", "Example AS"])
+#: Recipe: files beside it.
+DELIVERED: dict[str, Mapping[str, str | bytes]] = {
+    "maxmind-geolite2": {
+        **of_maxmind("GeoLite2-City", CITY),
+        **of_maxmind(
+            "GeoLite2-ASN",
+            {
+                "Blocks-IPv4.csv": maxmind.BLOCKS["asn"] + '8.8.4.0/23,64500,"EXAMPLE, INC."\n',
+                "Blocks-IPv6.csv": maxmind.BLOCKS["asn"] + "280:14c::/32,64501,OTHER\n",
+            },
+        ),
+    },
+    "maxmind-enterprise": of_maxmind(
+        "GeoIP2-Enterprise",
+        {
+            "Locations-en.csv": maxmind.EN,
+            "Blocks-IPv4.csv": maxmind.ENTERPRISE.replace(",999,", ",7,"),
+            "ISP.csv": maxmind.PROVIDER,
+        },
+    ),
+    "maxmind-geoip2": {
+        **of_maxmind("GeoIP2-City", CITY),
+        **of_maxmind(
+            "GeoIP2-ISP",
+            {
+                "Blocks-IPv4.csv": maxmind.BLOCKS["isp"]
+                + "8.8.4.0/24,Example Net,Example AG,64502,EXAMPLE-2,,\n"
+            },
+        ),
+        **of_maxmind(
+            "GeoIP2-Connection-Type",
+            {"Blocks-IPv4.csv": maxmind.BLOCKS["connection"] + "8.8.4.0/23,Cable/DSL\n"},
+        ),
+    },
+    "dbip-lite": {**of_dbip("city-lite"), **of_dbip("asn-lite")},
+    "dbip-location-isp": of_dbip("location-isp"),
+    "ip2location-lite": {
+        **of_ip2location("IP2LOCATION-LITE-DB11.CSV", ip2location.ipv4(11)),
+        **of_ip2location("IP2LOCATION-LITE-DB11.IPV6.CSV", ip2location.ipv6(11)),
+        **of_ip2location("IP2LOCATION-LITE-ASN.CSV", ASN),
+    },
+    "ip2location-db26": {
+        "DB26-IPV6.CSV.ZIP": zipped("", {"IPV6-COUNTRY-ASN.CSV": ip2location.ipv6(26)})
+    },
+    "ipinfo-lite": {"ipinfo_lite.csv.gz": gzip.compress(ipinfo.PRODUCTS["Lite"][0].encode())},
+    "public-domain": {
+        "geofeeds/one.csv": geofeed.FEED,
+        "geofeeds/two.csv": "1.1.4.0/24,JP,JP-13,Tokyo,\n",
+        "ip2asn-combined.tsv.gz": gzip.compress((iptoasn.V4 + iptoasn.V6).encode()),
+        "delegated-lacnic-extended-latest": rir.EXTENDED,
+        "delegated-apnic-extended-latest": rir.PLAIN,
+    },
+}
+ZURICH = {"latitude": 47.3769, "city_name": "Zürich", "zone": "Europe/Zurich", "code": "CHF"}
+WINTERTHUR = {**ip2location.expected(11), "region_code": "ZH", "zone": "Europe/Zurich"}
+#: Recipe: address: some of what is then known of it.
+ANSWERS: dict[str, dict[str, dict[str, object]]] = {
+    "maxmind-geolite2": {
+        "8.8.4.4": {**maxmind.ALPHA, "asn": 64500, "zone": "Asia/Nicosia", "code": "EUR"},
+        "8.8.6.6": {"country_code": "DE", "asn": None},
+        "280:14c:418:1000::7": {"city_name": "Betaville", "asn_organization": "OTHER"},
+    },
+    "maxmind-enterprise": {
+        "8.8.4.4": {**maxmind.ALPHA, "asn": 64500, "isp": "Example Net", "user_type": "business"},
+    },
+    "maxmind-geoip2": {
+        "8.8.4.4": {
+            **maxmind.ALPHA,
+            "organization": "Example AG",
+            "connection_type": "Residential",
+        },
+        "8.8.5.5": {"city_name": "Betaville", "isp": None, "connection_type": "Residential"},
+    },
+    "dbip-lite": {
+        "5.1.0.0": {**ZURICH, "region_code": "ZH", "asn": 64500},
+        "2a02:8::": {**ZURICH, "region_code": "ZH", "asn_organization": "Example, AG"},
+    },
+    "dbip-location-isp": {
+        "5.1.3.255": {**ZURICH, "region_code": "ZH", "isp": "Example Net", "asn": 64500},
+        "2a02:8::": {"postal_code": "8001", "connection_type": "Mobile"},
+    },
+    "ip2location-lite": {
+        "5.1.4.0": {**WINTERTHUR, "asn": 64500, "asn_organization": "Example AS"},
+        "5.1.8.0": {"country_code": None, "asn": None},
+        "2a02:8::1": {**WINTERTHUR, "asn": None},
+    },
+    "ip2location-db26": {
+        "5.1.4.0": {**ip2location.expected(26), "zone": "Europe/Zurich"},
+        "2a02:8::1": {**ip2location.expected(26), "region_code": "ZH"},
+    },
+    "ipinfo-lite": {"8.8.4.4": ipinfo.PRODUCTS["Lite"][1]},
+    "public-domain": {
+        "8.8.0.1": {**geofeed.NEWARK},
+        "1.1.4.1": {"country_code": "JP", "region_code": "13", "city_name": "Tokyo"},
+        "1.1.5.1": {"country_code": "JP", "city_name": None},
+        "5.1.0.0": {"country_code": None, "asn": 64500},
+        "24.152.0.1": {"country_code": "BR", "city_name": None},
+        "2a02:8::9": {"asn": 64503},
+    },
+}
+#: What each names to the user, which the licence of its data asks for.
+CREDITED = {
+    "maxmind-geolite2": "This product includes GeoLite data created by MaxMind, available from "
+    "https://www.maxmind.com.",
+    "dbip-lite": "IP Geolocation by DB-IP",
+    "ip2location-lite": "This site or product includes IP2Location LITE data available from "
+    "https://lite.ip2location.com.",
+    "ipinfo-lite": "IP address data is powered by IPinfo",
+}
+
+
+def text_of(name: str) -> str:
+    return (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def sources(name: str) -> list[dict[str, Any]]:
+    listed: list[dict[str, Any]] = tomllib.loads(text_of(name))["source"]
+    return listed
+
+
+def delivered(name: str, folder: Path) -> Path:
+    """Put the files and a copy of the recipe into a folder; skip what needs an extra."""
+    if "[enrich]" in text_of(name):
+        for library in ("tzfpy", "pycountry"):
+            pytest.importorskip(library, reason="the recipe needs the extra [enrich]")
+    for file, content in DELIVERED[name].items():
+        path = folder / file
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return Path(shutil.copy(FOLDER / f"{name}.toml", folder))
+
+
+def compiled(recipe: Path) -> tuple[Path, BuildReport]:
+    output = recipe.parent / "dataset"
+    return output, compile_dataset(recipe, output, Options(), Progress())
+
+
+def test_every_recipe_is_tested_and_documented() -> None:
+    there = {path.stem for path in FOLDER.iterdir()}
+    assert there == set(DELIVERED) == set(ANSWERS)
+    assert {path.suffix for path in FOLDER.iterdir()} == {".toml"}
+    assert set(re.findall(r"\(\.\./builder/recipes/([\w-]+)\.toml\)", DOCUMENT)) == there
+
+
+@pytest.mark.parametrize("name", DELIVERED)
+def test_it_builds_and_answers(name: str, tmp_path: Path) -> None:
+    output, report = compiled(delivered(name, tmp_path))
+    assert len(report.sources) == len(sources(name))
+    for source in report.sources:
+        assert source.used > 0
+        assert (source.rejected, source.blanked, source.note) == ({}, {}, "")
+    with geolookup.open(output) as engine:
+        for address, expected in ANSWERS[name].items():
+            data = engine.data(address, at=0)
+            found = {**data["location"], **data["network"], **data["currency"], **data["time"]}
+            assert {key: found.get(key) for key in expected} == expected, address
+
+
+@pytest.mark.parametrize("name", DELIVERED)
+def test_it_says_whose_the_data_are(name: str, tmp_path: Path) -> None:
+    """In the recipe, in the dataset, and in a comment where the files come from."""
+    output, _ = compiled(delivered(name, tmp_path))
+    listed = json.loads((output / "manifest.json").read_bytes())["sources"]
+    for stated, kept in zip(sources(name), listed, strict=True):
+        assert kept["name"] == stated["name"]
+        assert kept["licence"] == stated["licence"]
+        assert (
+            kept["attribution"]
+            == stated["attribution"]
+            == CREDITED.get(name, stated["attribution"])
+        )
+        assert kept.get("url", "https://").startswith("https://")
+        assert kept["coverage"]  # no source is idle in this order of precedence
+    comment = text_of(name).partition("[dataset]")[0]
+    assert "\n# Files:" in comment
+    assert "\n# Licence:" in comment
+
+
+@pytest.mark.parametrize("name", DELIVERED)
+def test_its_dates_are_left_to_the_user_and_can_be_stated(name: str, tmp_path: Path) -> None:
+    assert all("date" not in source for source in sources(name))
+    recipe = delivered(name, tmp_path)
+    commented = re.compile(r'^# (date = "[0-9-]+")', re.MULTILINE)
+    text, count = commented.subn(r"\1", text_of(name))
+    assert count == len(sources(name))
+    recipe.write_text(text, encoding="utf-8")
+    output, _ = compiled(recipe)
+    with geolookup.open(output) as engine:
+        assert all(
+            source.date and source.date[:7] == "2026-11" for source in engine.metadata.sources
+        )
+
+
+@pytest.mark.parametrize("name", DELIVERED)
+def test_without_the_files_it_says_which_is_missing(name: str, tmp_path: Path) -> None:
+    recipe = delivered(name, tmp_path)
+    for file in DELIVERED[name]:
+        (tmp_path / file).unlink()
+    with pytest.raises(BuildError) as caught:
+        compiled(recipe)
+    assert str(caught.value).startswith(f"{tmp_path / sources(name)[0]['path']}: no such file; ")
