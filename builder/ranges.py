@@ -59,7 +59,9 @@ class _Text:
 
 
 def _text(column: pa.Array) -> _Text:
-    column = pc.fill_null(column.cast(pa.large_string()), "")
+    column = column.cast(pa.large_string())
+    if column.null_count:  # filling copies, also where nothing is to be filled
+        column = pc.fill_null(column, "")
     _, offsets, data = column.buffers()
     bounds = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
     letters = np.frombuffer(data or b"\0", np.uint8)
