@@ -6,19 +6,10 @@ or from none.
 
 from __future__ import annotations
 
+from geolookup.format import PLACE_MEMBERS
+
 LAYERS: dict[str, tuple[str, ...]] = {
-    "location": (
-        "continent_code",
-        "country_code",
-        "region_code",
-        "region_name",
-        "city_name",
-        "postal_code",
-        "latitude",
-        "longitude",
-        "weather_code",
-        "time_zone",
-    ),
+    "location": ("continent_code", "country_code", *PLACE_MEMBERS, "time_zone"),
     "asn": ("asn", "asn_organization"),
     "isp": ("isp",),
     "organization": ("organization",),
