@@ -60,6 +60,9 @@ cdef enum:
     INVALID = 10001
     PRIVATE = 10002
     DAMAGED = -1
+    BLOCK = 64  # addresses of a column that are searched for in step
+    INVALID_ROW = -1  # as ``intervals`` says
+    PRIVATE_ROW = -2
 
 
 include "_kernel_address.pxi"
@@ -197,15 +200,38 @@ cdef class State:
     # --- intervals ---
 
     cdef Py_ssize_t _locate_ipv4(self, uint64_t value) noexcept nogil:
-        cdef uint32_t address = <uint32_t>value
-        cdef Py_ssize_t bucket = address >> self.shift
-        cdef Py_ssize_t low = self.jump[bucket], high = <Py_ssize_t>self.jump[bucket + 1] + 1, at
-        if high > self.ipv4_count or low >= high:
+        cdef Py_ssize_t low, high
+        self._narrow_ipv4(value, &low, &high)
+        if low >= high:
             return DAMAGED
         # Mostly one line of each column is all that is needed: fetch them at once.
         PREFETCH(&self.ipv4_locations[low])
         PREFETCH(&self.ipv4_networks[low])
-        # starts[low] <= address, and starts[high] is beyond it.
+        return self._bisect_ipv4(value, low, high)
+
+    cdef Py_ssize_t _locate_ipv6(self, Address* address) noexcept nogil:
+        cdef Py_ssize_t low, high
+        self._narrow_ipv6(address.high, &low, &high)
+        if low >= high:
+            return DAMAGED
+        return self._bisect_ipv6(address, low, high)
+
+    cdef inline void _narrow_ipv4(
+        self, uint64_t value, Py_ssize_t* low, Py_ssize_t* high
+    ) noexcept nogil:
+        """Find bounds by the jump table: low is included, high is not; none if low >= high."""
+        cdef Py_ssize_t bucket = <uint32_t>value >> self.shift
+        low[0] = self.jump[bucket]
+        high[0] = <Py_ssize_t>self.jump[bucket + 1] + 1
+        if high[0] > self.ipv4_count:
+            high[0] = 0
+
+    cdef inline Py_ssize_t _bisect_ipv4(
+        self, uint64_t value, Py_ssize_t low, Py_ssize_t high
+    ) noexcept nogil:
+        """Search where starts[low] <= value and starts[high] is beyond it."""
+        cdef uint32_t address = <uint32_t>value
+        cdef Py_ssize_t at
         while high - low > 1:
             at = (low + high) >> 1
             if self.starts[at] <= address:
@@ -214,30 +240,34 @@ cdef class State:
                 high = at
         return low
 
-    cdef Py_ssize_t _locate_ipv6(self, Address* address) noexcept nogil:
-        """Search the fence for the high half, then the blocks between its ends."""
-        cdef uint64_t half = address.high
-        cdef Py_ssize_t below = 0, upto, low, high, at
-        high = self.fence_count
-        while below < high:
-            at = (below + high) >> 1
+    cdef void _narrow_ipv6(
+        self, uint64_t half, Py_ssize_t* low, Py_ssize_t* high
+    ) noexcept nogil:
+        """Find bounds by searching the fence for the high half, as ``_narrow_ipv4`` says."""
+        cdef Py_ssize_t below = 0, upto, end = self.fence_count, at
+        while below < end:
+            at = (below + end) >> 1
             if self.fence[at] < half:
                 below = at + 1
             else:
-                high = at
-        upto, high = below, self.fence_count
-        if upto < high and self.fence[upto] == half:
-            while upto < high:
-                at = (upto + high) >> 1
+                end = at
+        upto, end = below, self.fence_count
+        if upto < end and self.fence[upto] == half:
+            while upto < end:
+                at = (upto + end) >> 1
                 if self.fence[at] <= half:
                     upto = at + 1
                 else:
-                    high = at
-        low = (below - 1) * _stride if below else 0
-        high = min(upto * _stride, self.ipv6_count)
-        if low >= high:
-            return DAMAGED
-        # The start of interval low is not above the address, that of high is.
+                    end = at
+        low[0] = (below - 1) * _stride if below else 0
+        high[0] = min(upto * _stride, self.ipv6_count)
+
+    cdef inline Py_ssize_t _bisect_ipv6(
+        self, Address* address, Py_ssize_t low, Py_ssize_t high
+    ) noexcept nogil:
+        """Search where the start of interval low is not above the address, that of high is."""
+        cdef uint64_t half = address.high
+        cdef Py_ssize_t at
         while high - low > 1:
             at = (low + high) >> 1
             if self.highs[at] < half or (
@@ -444,42 +474,131 @@ cdef class State:
             raise self.outside()
         return result
 
-    def resolve_column(
+    # --- columns ---
+
+    def locate_texts(
         self,
         const unsigned char[::1] letters,
         const int64_t[::1] offsets,
-        uint32_t[::1] locations,
-        uint32_t[::1] networks,
-        int32_t[::1] codes,
-        Py_ssize_t begin,
-        Py_ssize_t end,
+        int32_t[::1] rows,
+        uint8_t[::1] families,
     ):
-        """Fill rows ``begin`` to ``end`` of the outputs; see ``resolve.resolve``. Without the GIL."""
-        cdef Py_ssize_t row, size = letters.shape[0]
-        cdef Answer answer
-        cdef int status = 0
-        if not 0 <= begin <= end <= min(
-            offsets.shape[0] - 1, locations.shape[0], networks.shape[0], codes.shape[0]
-        ):
-            raise ValueError("the columns are shorter than the rows asked for")
+        """Locate the texts ``letters[offsets[i] : offsets[i + 1]]``; see ``intervals``."""
+        cdef Py_ssize_t begin = 0, count = rows.shape[0], size = letters.shape[0], at
+        cdef Sought block[BLOCK]
+        cdef int used, status = 0
+        if offsets.shape[0] != count + 1 or families.shape[0] != count:
+            raise ValueError("the columns differ in length")
         with nogil:
-            for row in range(begin, end):
-                locations[row] = networks[row] = 0
-                if not 0 <= offsets[row] <= offsets[row + 1] <= size:
-                    codes[row] = INVALID
-                elif not _parse(
-                    &letters[0] + offsets[row], offsets[row + 1] - offsets[row], &answer.address
-                ):
-                    codes[row] = INVALID
-                else:
-                    codes[row] = self.resolve(&answer)
-                    if codes[row] == 0:
-                        locations[row], networks[row] = answer.location, answer.network
-                    elif codes[row] == DAMAGED:
-                        status = DAMAGED
-                        break
-        if status == DAMAGED:
+            while begin < count:
+                used = <int>min(BLOCK, count - begin)
+                for at in range(used):
+                    if 0 <= offsets[begin + at] <= offsets[begin + at + 1] <= size:
+                        _parse(
+                            &letters[0] + offsets[begin + at],
+                            offsets[begin + at + 1] - offsets[begin + at],
+                            &block[at].address,
+                        )
+                    else:
+                        block[at].address.family = 0
+                    families[begin + at] = block[at].address.family
+                    self._judge(&block[at])
+                status |= self._locate_block(block, used, &rows[begin])
+                begin += used
+        if status:
             raise self.outside()
+
+    def locate_numbers(
+        self,
+        const uint8_t[::1] families,
+        const uint64_t[::1] highs,
+        const uint64_t[::1] lows,
+        int32_t[::1] rows,
+    ):
+        """Locate addresses that are numbers already; see ``intervals``."""
+        cdef Py_ssize_t begin = 0, count = rows.shape[0], at
+        cdef Sought block[BLOCK]
+        cdef int used, status = 0
+        if not families.shape[0] == highs.shape[0] == lows.shape[0] == count:
+            raise ValueError("the columns differ in length")
+        with nogil:
+            while begin < count:
+                used = <int>min(BLOCK, count - begin)
+                for at in range(used):
+                    block[at].address.family = families[begin + at]
+                    block[at].address.high = highs[begin + at]
+                    block[at].address.low = lows[begin + at]
+                    self._judge(&block[at])
+                status |= self._locate_block(block, used, &rows[begin])
+                begin += used
+        if status:
+            raise self.outside()
+
+    def take_rows(
+        self, const int32_t[::1] rows, uint32_t[::1] locations, uint32_t[::1] networks
+    ):
+        """Fill in the rows of both tables for located rows; see ``intervals``."""
+        cdef Py_ssize_t at, row, count = rows.shape[0], bad = -1
+        if locations.shape[0] != count or networks.shape[0] != count:
+            raise ValueError("the columns differ in length")
+        with nogil:
+            for at in range(count):
+                row = rows[at]
+                if row < 0:
+                    locations[at] = networks[at] = 0
+                elif row < self.ipv4_count:
+                    locations[at] = self.ipv4_locations[row]
+                    networks[at] = self.ipv4_networks[row]
+                elif row < self.ipv4_count + self.ipv6_count:
+                    locations[at] = self.ipv6_locations[row - self.ipv4_count]
+                    networks[at] = self.ipv6_networks[row - self.ipv4_count]
+                else:
+                    bad = row
+                    break
+        if bad >= 0:
+            raise IndexError(f"row {bad} is not one of this dataset")
+
+    cdef void _judge(self, Sought* sought) noexcept nogil:
+        """Settle what needs no search, and have the beginning of the others' search fetched."""
+        cdef Address* address = &sought.address
+        cdef uint64_t value = address.low
+        sought.low = 0
+        sought.high = -1
+        if address.family == 0:
+            sought.row = INVALID_ROW
+        elif address.family == 4 or _embedded(address, &value):
+            sought.row = PRIVATE_ROW if _private_ipv4(value) else 4
+            address.family, address.low = 4, value
+            PREFETCH(&self.jump[<uint32_t>value >> self.shift])
+        else:
+            sought.row = PRIVATE_ROW if _private_ipv6(address) else 6
+
+    cdef int _locate_block(self, Sought* block, int used, int32_t* rows) noexcept nogil:
+        """Search for a block of addresses in step, so that their memory is fetched at once."""
+        cdef int at
+        cdef Sought* sought
+        cdef Py_ssize_t interval
+        for at in range(used):
+            sought = &block[at]
+            if sought.row == 4:
+                self._narrow_ipv4(sought.address.low, &sought.low, &sought.high)
+                PREFETCH(&self.starts[(sought.low + sought.high) >> 1])
+            elif sought.row == 6:
+                self._narrow_ipv6(sought.address.high, &sought.low, &sought.high)
+                PREFETCH(&self.highs[(sought.low + sought.high) >> 1])
+        for at in range(used):
+            sought = &block[at]
+            interval = sought.row
+            if interval > 0:
+                if sought.low >= sought.high:
+                    return DAMAGED
+                if interval == 4:
+                    interval = self._bisect_ipv4(sought.address.low, sought.low, sought.high)
+                else:
+                    interval = self._bisect_ipv6(&sought.address, sought.low, sought.high)
+                    interval += self.ipv4_count
+            rows[at] = <int32_t>interval
+        return 0
 
 
 cdef class Kernel:
