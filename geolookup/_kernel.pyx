@@ -66,6 +66,7 @@ cdef enum:
 
 
 include "_kernel_address.pxi"
+include "_kernel_texts.pxi"
 include "_kernel_parts.pxi"
 
 
@@ -484,26 +485,16 @@ cdef class State:
         uint8_t[::1] families,
     ):
         """Locate the texts ``letters[offsets[i] : offsets[i + 1]]``; see ``intervals``."""
-        cdef Py_ssize_t begin = 0, count = rows.shape[0], size = letters.shape[0], at
-        cdef Sought block[BLOCK]
-        cdef int used, status = 0
+        cdef Py_ssize_t begin = 0, count = rows.shape[0], size = letters.shape[0], used
+        cdef int status = 0
         if offsets.shape[0] != count + 1 or families.shape[0] != count:
             raise ValueError("the columns differ in length")
         with nogil:
             while begin < count:
-                used = <int>min(BLOCK, count - begin)
-                for at in range(used):
-                    if 0 <= offsets[begin + at] <= offsets[begin + at + 1] <= size:
-                        _parse(
-                            &letters[0] + offsets[begin + at],
-                            offsets[begin + at + 1] - offsets[begin + at],
-                            &block[at].address,
-                        )
-                    else:
-                        block[at].address.family = 0
-                    families[begin + at] = block[at].address.family
-                    self._judge(&block[at])
-                status |= self._locate_block(block, used, &rows[begin])
+                used = min(BLOCK, count - begin)
+                status |= _locate_texts(
+                    self, &letters[0], size, &offsets[begin], used, &rows[begin], &families[begin]
+                )
                 begin += used
         if status:
             raise self.outside()
@@ -516,20 +507,16 @@ cdef class State:
         int32_t[::1] rows,
     ):
         """Locate addresses that are numbers already; see ``intervals``."""
-        cdef Py_ssize_t begin = 0, count = rows.shape[0], at
-        cdef Sought block[BLOCK]
-        cdef int used, status = 0
+        cdef Py_ssize_t begin = 0, count = rows.shape[0], used
+        cdef int status = 0
         if not families.shape[0] == highs.shape[0] == lows.shape[0] == count:
             raise ValueError("the columns differ in length")
         with nogil:
             while begin < count:
-                used = <int>min(BLOCK, count - begin)
-                for at in range(used):
-                    block[at].address.family = families[begin + at]
-                    block[at].address.high = highs[begin + at]
-                    block[at].address.low = lows[begin + at]
-                    self._judge(&block[at])
-                status |= self._locate_block(block, used, &rows[begin])
+                used = min(BLOCK, count - begin)
+                status |= _locate_numbers(
+                    self, &families[begin], &highs[begin], &lows[begin], used, &rows[begin]
+                )
                 begin += used
         if status:
             raise self.outside()
@@ -537,68 +524,25 @@ cdef class State:
     def take_rows(
         self, const int32_t[::1] rows, uint32_t[::1] locations, uint32_t[::1] networks
     ):
-        """Fill in the rows of both tables for located rows; see ``intervals``."""
-        cdef Py_ssize_t at, row, count = rows.shape[0], bad = -1
-        if locations.shape[0] != count or networks.shape[0] != count:
-            raise ValueError("the columns differ in length")
+        """Fill in the rows of one table or both for located rows; see ``intervals``."""
+        cdef Py_ssize_t count = rows.shape[0], bad = -1
+        for length in (locations.shape[0], networks.shape[0]):
+            if length not in (0, count):
+                raise ValueError("the columns differ in length")
         with nogil:
-            for at in range(count):
-                row = rows[at]
-                if row < 0:
-                    locations[at] = networks[at] = 0
-                elif row < self.ipv4_count:
-                    locations[at] = self.ipv4_locations[row]
-                    networks[at] = self.ipv4_networks[row]
-                elif row < self.ipv4_count + self.ipv6_count:
-                    locations[at] = self.ipv6_locations[row - self.ipv4_count]
-                    networks[at] = self.ipv6_networks[row - self.ipv4_count]
-                else:
-                    bad = row
-                    break
+            if locations.shape[0]:
+                bad = _take_rows(
+                    self, self.ipv4_locations, self.ipv6_locations, &rows[0], count, &locations[0]
+                )
+            if networks.shape[0] and bad < 0:
+                bad = _take_rows(
+                    self, self.ipv4_networks, self.ipv6_networks, &rows[0], count, &networks[0]
+                )
         if bad >= 0:
-            raise IndexError(f"row {bad} is not one of this dataset")
+            raise IndexError(f"row {rows[bad]} is not one of this dataset")
 
-    cdef void _judge(self, Sought* sought) noexcept nogil:
-        """Settle what needs no search, and have the beginning of the others' search fetched."""
-        cdef Address* address = &sought.address
-        cdef uint64_t value = address.low
-        sought.low = 0
-        sought.high = -1
-        if address.family == 0:
-            sought.row = INVALID_ROW
-        elif address.family == 4 or _embedded(address, &value):
-            sought.row = PRIVATE_ROW if _private_ipv4(value) else 4
-            address.family, address.low = 4, value
-            PREFETCH(&self.jump[<uint32_t>value >> self.shift])
-        else:
-            sought.row = PRIVATE_ROW if _private_ipv6(address) else 6
 
-    cdef int _locate_block(self, Sought* block, int used, int32_t* rows) noexcept nogil:
-        """Search for a block of addresses in step, so that their memory is fetched at once."""
-        cdef int at
-        cdef Sought* sought
-        cdef Py_ssize_t interval
-        for at in range(used):
-            sought = &block[at]
-            if sought.row == 4:
-                self._narrow_ipv4(sought.address.low, &sought.low, &sought.high)
-                PREFETCH(&self.starts[(sought.low + sought.high) >> 1])
-            elif sought.row == 6:
-                self._narrow_ipv6(sought.address.high, &sought.low, &sought.high)
-                PREFETCH(&self.highs[(sought.low + sought.high) >> 1])
-        for at in range(used):
-            sought = &block[at]
-            interval = sought.row
-            if interval > 0:
-                if sought.low >= sought.high:
-                    return DAMAGED
-                if interval == 4:
-                    interval = self._bisect_ipv4(sought.address.low, sought.low, sought.high)
-                else:
-                    interval = self._bisect_ipv6(&sought.address, sought.low, sought.high)
-                    interval += self.ipv4_count
-            rows[at] = <int32_t>interval
-        return 0
+include "_kernel_columns.pxi"
 
 
 cdef class Kernel:

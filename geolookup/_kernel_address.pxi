@@ -11,12 +11,6 @@ cdef struct Answer:
     uint32_t location, network  # rows; not yet compared with the tables' lengths
 
 
-cdef struct Sought:
-    Address address
-    int row  # the family whose intervals are searched, or why none is
-    Py_ssize_t low, high  # bounds of the search
-
-
 cdef bint _parse_ipv4(Text text, Py_ssize_t size, uint64_t* value) noexcept nogil:
     """Exactly four decimal octets without leading zeros."""
     cdef uint32_t octet, digit, found = 0

@@ -72,22 +72,22 @@ def take_rows(
 ) -> None:
     """Fill in the rows of the location and network tables for n located rows.
 
-    Both are 0, the unknown row, where the located row is below 0. Raises
-    IndexError where there is no such interval.
+    Both are 0, the unknown row, where the located row is below 0. A table
+    whose array has length 0 is not asked for, and costs nothing. Raises
+    IndexError where an interval that is asked for does not exist.
     """
     ipv4 = len(dataset.ipv4_starts)
     outside = rows >= ipv4 + len(dataset.ipv6_highs)
     if outside.any():
         raise IndexError(f"row {rows[outside][0]} is not one of this dataset")
-    for chosen, first, location, network in (
-        (rows < ipv4, 0, dataset.ipv4_locations, dataset.ipv4_networks),
-        (rows >= ipv4, ipv4, dataset.ipv6_locations, dataset.ipv6_networks),
+    for out, first, second in (
+        (locations, dataset.ipv4_locations, dataset.ipv6_locations),
+        (networks, dataset.ipv4_networks, dataset.ipv6_networks),
     ):
-        at = rows[chosen] - first
-        locations[chosen] = np.asarray(location)[at]
-        networks[chosen] = np.asarray(network)[at]
-    unknown = rows < 0
-    locations[unknown] = networks[unknown] = 0
+        if len(out):
+            for chosen, before, table in ((rows < ipv4, 0, first), (rows >= ipv4, ipv4, second)):
+                out[chosen] = np.asarray(table)[rows[chosen] - before]
+            out[rows < 0] = 0
 
 
 def _carried_as_ipv4(found: columns.Addresses) -> columns.Addresses:
