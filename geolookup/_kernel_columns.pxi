@@ -94,7 +94,7 @@ cdef int _locate_ipv4s(State state, Block* block, int32_t* rows) noexcept nogil:
     """Bisect between the bounds of the jump table, in as many steps for all as the worst takes."""
     cdef uint32_t lows[BLOCK]
     cdef uint32_t sizes[BLOCK]
-    cdef uint32_t low, size, half, value, all_sizes = 0, bad = 0
+    cdef uint32_t low, size, half, value, private, all_sizes = 0, bad = 0
     cdef int at, step, steps = 0
     cdef Py_ssize_t start, end
     for at in range(block.ipv4_count):
@@ -115,7 +115,8 @@ cdef int _locate_ipv4s(State state, Block* block, int32_t* rows) noexcept nogil:
             half = size >> 1
             low += half & (0 - <uint32_t>(state.starts[low + half] <= value))
             size -= half
-        rows[block.ipv4_at[at]] = PRIVATE_ROW if _private_ipv4(value) else <int32_t>low
+        private = 0 - <uint32_t>_private_ipv4(value)
+        rows[block.ipv4_at[at]] = <int32_t>(private & <uint32_t>PRIVATE_ROW | low & ~private)
     return 0
 
 

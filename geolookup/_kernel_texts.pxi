@@ -7,9 +7,13 @@ buffer, whatever is no address. Bytes beyond a text are read, and then masked.
 
 cdef extern from *:
     """
+    #include <string.h>
     #define EACH_BYTE 0x0101010101010101ull
     #define EACH_WORD 0x0000000100000001ull
     #define BITS_TO_TOP 0x0102040810204080ull
+    #if defined(__SSE2__)
+    #include <emmintrin.h>
+    #endif
 
     #if defined(__GNUC__) || defined(__clang__)
     #define LOWEST_BIT(bits) __builtin_ctzll(bits)
@@ -20,10 +24,30 @@ cdef extern from *:
         return at;
     }
     #endif
+
+    /* 8 bits, of which bit i says whether byte i of a word is the letter. */
+    static inline unsigned long long marks8(const unsigned char* text, unsigned char letter) {
+        unsigned long long word;
+        memcpy(&word, text, 8);
+        word ^= EACH_BYTE * letter;
+        word = ~(((word & EACH_BYTE * 127) + EACH_BYTE * 127) | word | EACH_BYTE * 127);
+        return (word >> 7) * BITS_TO_TOP >> 56;
+    }
+
+    /* The same of 16 bytes; every x86-64 has SSE2. */
+    static inline unsigned long long MARKS(const unsigned char* text, unsigned char letter) {
+    #if defined(__SSE2__)
+        __m128i bytes = _mm_loadu_si128((const __m128i*)text);
+        return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8((char)letter)));
+    #else
+        return marks8(text, letter) | marks8(text + 8, letter) << 8;
+    #endif
+    }
     """
-    const uint64_t EACH_BYTE, EACH_WORD, BITS_TO_TOP
+    const uint64_t EACH_BYTE, EACH_WORD
     const bint PY_LITTLE_ENDIAN
     int LOWEST_BIT(uint64_t bits) noexcept nogil  # of bits that are not all zero
+    uint64_t MARKS(Text text, unsigned char letter) noexcept nogil
 
 cdef enum:
     # Bytes that the parsers read from a text's beginning on.
@@ -66,13 +90,6 @@ cdef inline bint _begins_with_group(Text text) noexcept nogil:
     return ((word - (EACH_BYTE << 24)) & ~word & EACH_BYTE * 128) != 0
 
 
-cdef inline uint64_t _marks(uint64_t word, uint64_t letter) noexcept nogil:
-    """Return 8 bits, of which bit i says whether byte i of a word is the letter."""
-    word ^= EACH_BYTE * letter
-    word = ~(((word & EACH_BYTE * 127) + EACH_BYTE * 127) | word | EACH_BYTE * 127)
-    return (word >> 7) * BITS_TO_TOP >> 56
-
-
 cdef inline uint64_t _digits(Text text, int begin, int count) noexcept nogil:
     """Return up to 4 digits as numbers, a byte each, the last one in the highest of 4 bytes."""
     return <uint32_t>((_half_word(text + begin) ^ 0x30303030u) << (32 - 8 * count))
@@ -94,8 +111,7 @@ cdef inline bint _quick_ipv4(Text text, Py_ssize_t size, uint64_t* value) noexce
     cdef int end1, end2, end3, size1, size2, size3, size4
     if <size_t>(size - 7) > 8:
         return False
-    stops = _marks(_word(text), 46) | _marks(_word(text + 8), 46) << 8
-    stops = (stops & ((<uint64_t>1 << size) - 1)) | <uint64_t>1 << size
+    stops = (MARKS(text, c".") & ((<uint64_t>1 << size) - 1)) | <uint64_t>1 << size
     second = stops & (stops - 1)
     third = second & (second - 1)
     fourth = third & (third - 1)
@@ -120,26 +136,32 @@ cdef inline int _count_bits(uint64_t bits) noexcept nogil:
     return <int>(((bits + (bits >> 4)) & EACH_BYTE * 0x0F) * EACH_BYTE >> 56)
 
 
-cdef inline uint64_t _hex_group(uint64_t letters, uint64_t* bad) noexcept nogil:
-    """Return the group of four ``_digits``; a letter that is none sets bits in ``bad``."""
-    cdef uint64_t alphas = letters >> 6 & 0x01010101u  # 1 in each byte of a to f, A to F
-    cdef uint64_t nibbles = (letters & 0x0F0F0F0Fu) + 9 * alphas
-    # Digits have no other bit; letters have 0x50, and 0x20 where they are large.
-    bad[0] |= (letters ^ 0x50 * alphas) & (0xF0F0F0F0u ^ 0x20 * alphas)
+cdef inline uint64_t _two_groups(const uint32_t* letters, uint64_t* bad) noexcept nogil:
+    """Return the groups of two ``_digits``, the first in bits 16 to 31, the other below it.
+
+    A letter that is none sets bits in ``bad``.
+    """
+    cdef uint64_t word = _word(<Text>letters), nibbles
+    cdef uint64_t alphas = word >> 6 & EACH_BYTE  # 1 in each byte of a to f, A to F
+    nibbles = (word & EACH_BYTE * 0x0F) + 9 * alphas
+    # Digits have no other bit; letters have 0x50, and either 0x20 or not.
+    bad[0] |= (word ^ 0x50 * alphas) & (EACH_BYTE * 0xF0 ^ 0x20 * alphas)
     # Digits are 0 to 9 and letters 10 to 15.
-    bad[0] |= (nibbles & 0x10101010u) | (((nibbles + 0x06060606u) >> 4 ^ alphas) & 0x01010101u)
-    nibbles = nibbles << 4 | nibbles >> 8
-    return (nibbles & 0xFF) << 8 | (nibbles >> 16 & 0xFF)
+    bad[0] |= (nibbles & EACH_BYTE * 0x10) | (((nibbles + EACH_BYTE * 6) >> 4 ^ alphas) & EACH_BYTE)
+    nibbles = (nibbles << 4 | nibbles >> 8) & EACH_WORD * 0xFF00FF  # a byte of each two
+    nibbles = (nibbles << 8 | nibbles >> 16) & EACH_WORD * 0xFFFF
+    return (nibbles << 16 | nibbles >> 32) & 0xFFFFFFFFu
 
 
 cdef inline bint _quick_ipv6(Text text, Py_ssize_t size, Address* out) noexcept nogil:
     """Groups of hexadecimal digits between colons, with or without ``::``."""
-    cdef uint64_t colons = 0, pairs, stops, group, upper, high = 0, low = 0, bad = 0
-    cdef int at, missing, length, begin, end, left = 128
+    cdef uint64_t colons, pairs, stops, bad = 0
+    cdef uint32_t groups[8]
+    cdef uint32_t* group = groups
+    cdef int at, missing, length, begin, end
     if <size_t>(size - 3) > 36:
         return False
-    for at in range(0, 40, 8):
-        colons |= _marks(_word(text + at), 58) << at
+    colons = MARKS(text, c":") | MARKS(text + 16, c":") << 16 | MARKS(text + 32, c":") << 32
     colons &= (<uint64_t>1 << size) - 1
     pairs = colons & colons >> 1
     if pairs & (pairs - 1):
@@ -153,17 +175,16 @@ cdef inline bint _quick_ipv6(Text text, Py_ssize_t size, Address* out) noexcept 
     missing = 8 - _count_bits(stops)  # an empty piece stands for one group and these
     if missing < 0 or (missing > 0 and pairs == 0):
         return False
+    memset(groups, 0, sizeof(groups))
     while stops:
         at = LOWEST_BIT(stops)
         stops &= stops - 1
         length = at - begin
-        bad |= length > 4
-        group = _hex_group(_digits(text, begin, length & 7 if length < 5 else 4), &bad)
+        if length > 4:
+            return False
+        group[0] = <uint32_t>_digits(text, begin, length)
+        group += 1 + (missing if length == 0 else 0)
         begin = at + 1
-        left -= 16 + (16 * missing if length == 0 else 0)
-        upper = <uint64_t>0 - <uint64_t>(left > 63)
-        group <<= left & 63
-        high |= group & upper
-        low |= group & ~upper
-    out.high, out.low = high, low
+    out.high = _two_groups(&groups[0], &bad) << 32 | _two_groups(&groups[2], &bad)
+    out.low = _two_groups(&groups[4], &bad) << 32 | _two_groups(&groups[6], &bad)
     return bad == 0
