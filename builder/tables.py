@@ -40,20 +40,21 @@ def tables(interned: Interned, known: Known) -> dict[str, pa.Table]:
     }
 
 
-def _starts(points: Points) -> dict[str, NDArray[np.generic]]:
+def starts(points: Points) -> dict[str, NDArray[np.generic]]:
+    """Return the columns of the intervals' first addresses."""
     if points.high is None:
         return {"start": points.low.astype(np.uint32)}
     return {"start_high": points.high, "start_low": points.low}
 
 
 def _provenance(family: Provenance) -> pa.Table:
-    return pa.table({**_starts(family.starts), **family.sources})
+    return pa.table({**starts(family.starts), **family.sources})
 
 
 def _intervals(family: FamilyIntervals) -> pa.Table:
     return pa.table(
         {
-            **_starts(family.starts),
+            **starts(family.starts),
             "location": family.location.astype(np.uint32),
             "network": family.network.astype(np.uint32),
         }

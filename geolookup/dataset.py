@@ -104,6 +104,7 @@ class Dataset:
         )
         self._zones = self._file(fmt.ZONE)
         self._provenance: dict[int, Provenance] = {}
+        self._beside: dict[str, _File] = {}
 
     def _file(self, name: str) -> _File:
         return _File(os.path.join(self.path, name), self.manifest["files"].get(name))
@@ -123,13 +124,22 @@ class Dataset:
         Raises DatasetError where another dataset has taken this one's place.
         """
         if family not in self._provenance:
-            file = self._file(fmt.PROVENANCE[family])
+            self._provenance[family] = Provenance(self.beside(fmt.PROVENANCE[family]), family)
+        return self._provenance[family]
+
+    def beside(self, name: str) -> _File:
+        """Return a file that no lookup needs; mapped when it is first asked for.
+
+        Raises DatasetError where another dataset has taken this one's place.
+        """
+        if name not in self._beside:
+            file = self._file(name)
             # Looked at behind the mapping, so that nothing can come in between.
             if read_manifest(self.path)["generation"] != self.manifest["generation"]:
                 problem = "replaced by another dataset since it was opened"
                 raise DatasetError(self.path, problem, "open it again")
-            self._provenance[family] = Provenance(file, family)
-        return self._provenance[family]
+            self._beside[name] = file
+        return self._beside[name]
 
 
 class Provenance:

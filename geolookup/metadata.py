@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from geolookup import format as fmt
 from geolookup.errors import DatasetError
 
 
@@ -36,6 +37,7 @@ class Metadata:
     counts: Mapping[str, int]  # intervals, locations, networks, countries, zones
     coverage: Mapping[str, Mapping[str, int]]  # known addresses by layer and family
     bytes: int  # of all files
+    explain: str  # "sources", or "full" where source rows are kept: what ``explain`` tells
 
 
 def of_manifest(manifest: Mapping[str, Any], path: Path) -> Metadata:
@@ -57,6 +59,7 @@ def _metadata(manifest: Mapping[str, Any]) -> Metadata:
         counts=_numbers(manifest["counts"]),
         coverage=_coverage(manifest["coverage"]),
         bytes=sum(_is(int, described["bytes"]) for described in manifest["files"].values()),
+        explain="full" if fmt.explains_rows(manifest) else "sources",
     )
 
 

@@ -74,7 +74,7 @@ def unpack(archive: Path, output: Path, *, force: bool) -> None:
 def _described(manifest: dict[str, Any], place: Path, remedy: str) -> dict[str, tuple[int, str]]:
     """Return size and digest of each file that a manifest describes."""
     files = manifest["files"]
-    if set(files) != set(fmt.FILES):
+    if set(files) not in ({*fmt.FILES}, {*fmt.FILES, *fmt.EXPLAINING}):
         raise DatasetError(place, "the manifest describes other files than a dataset has", remedy)
     try:
         return {name: (int(each["bytes"]), str(each["sha256"])) for name, each in files.items()}

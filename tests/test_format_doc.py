@@ -91,6 +91,21 @@ def test_columns_are_those_of_the_file(dataset: Path, file: str) -> None:
     assert listed == [(column.name, in_words(column.type)) for column in schema]
 
 
+def test_side_files_are_as_described(build: Build) -> None:
+    sources = '[[source]]\nformat = "csv"\npath = "ranges.csv"\n'
+    text = f'[dataset]\nname = "d"\nexplain = "full"\n{sources}'
+    dataset, _ = build({"ranges.csv": CSV}, text)
+    listed = [named(row[0])[0] for row in rows_under("The rows behind an answer")]
+    assert listed == list(fmt.EXPLAINING)
+    assert {*listed, *fmt.FILES, fmt.MANIFEST} == {path.name for path in dataset.iterdir()}
+    for file in listed:
+        with pa.ipc.open_file(dataset / file) as reader:
+            schema = reader.schema
+            assert reader.num_record_batches == 1
+        columns = [(named(row[0])[0], row[1]) for row in rows_under(file)]
+        assert columns == [(column.name, in_words(column.type)) for column in schema]
+
+
 def test_provenance_is_by_layer_and_position_of_the_source(dataset: Path) -> None:
     assert list(fmt.LAYERS) == list(LAYERS)
     listed = rows_under(fmt.PROVENANCE[4])
