@@ -13,7 +13,8 @@ from builder.sources.ahead import ahead
 def test_order_and_end() -> None:
     with ahead(range(1, 100)) as numbers:
         assert list(numbers) == list(range(1, 100))
-    with ahead([]) as nothing:
+    none: list[int] = []
+    with ahead(none) as nothing:
         assert list(nothing) == []
 
 
