@@ -71,14 +71,16 @@ cdef class State:
 
     cdef readonly object dataset
     cdef _Column jump_column, starts_column, locations_column, networks_column
-    cdef _Column highs_column, lows_column, fence_column, locations6_column, networks6_column
+    cdef _Column highs_column, lows_column, low_values_column, fence_column, locations6_column, networks6_column
     cdef _Column countries_column, zones_column
     cdef const uint32_t* jump
     cdef const uint32_t* starts
     cdef const uint32_t* ipv4_locations
     cdef const uint32_t* ipv4_networks
     cdef const uint64_t* highs
-    cdef const uint64_t* lows
+    cdef const void* low_indices
+    cdef const uint64_t* low_values
+    cdef int low_width
     cdef const uint64_t* fence
     cdef const uint32_t* ipv6_locations
     cdef const uint32_t* ipv6_networks
@@ -120,12 +122,16 @@ cdef class State:
         return 0
 
     cdef int _map_ipv6(self, dataset) except -1:
-        self.highs_column, self.lows_column = _Column(dataset.ipv6_highs), _Column(dataset.ipv6_lows)
+        self.highs_column = _Column(dataset.ipv6_highs)
+        self.lows_column = _Column(dataset.ipv6_lows.indices)
+        self.low_values_column = _Column(dataset.ipv6_lows.values)
         self.fence_column = _Column(dataset.ipv6_fence)
         self.locations6_column = _Column(dataset.ipv6_locations)
         self.networks6_column = _Column(dataset.ipv6_networks)
         self.highs = <const uint64_t*>self.highs_column.data
-        self.lows = <const uint64_t*>self.lows_column.data
+        self.low_indices = self.lows_column.data
+        self.low_width = dataset.ipv6_lows.indices.itemsize
+        self.low_values = <const uint64_t*>self.low_values_column.data
         self.fence = <const uint64_t*>self.fence_column.data
         self.ipv6_locations = <const uint32_t*>self.locations6_column.data
         self.ipv6_networks = <const uint32_t*>self.networks6_column.data
@@ -217,7 +223,7 @@ cdef class State:
     cdef Py_ssize_t _locate_ipv6(self, Address* address) noexcept nogil:
         """Search the fence for the high half, then the blocks between its ends."""
         cdef uint64_t half = address.high
-        cdef Py_ssize_t below = 0, upto, low, high, at
+        cdef Py_ssize_t below = 0, upto, low, high, at, value
         high = self.fence_count
         while below < high:
             at = (below + high) >> 1
@@ -240,13 +246,27 @@ cdef class State:
         # The start of interval low is not above the address, that of high is.
         while high - low > 1:
             at = (low + high) >> 1
-            if self.highs[at] < half or (
-                self.highs[at] == half and self.lows[at] <= address.low
-            ):
+            if self.highs[at] < half:
                 low = at
-            else:
+            elif self.highs[at] > half:
                 high = at
+            else:
+                value = self._low(at)
+                if value >= self.low_values_column.count:
+                    return DAMAGED
+                if self.low_values[value] <= address.low:
+                    low = at
+                else:
+                    high = at
         return low
+
+    cdef inline Py_ssize_t _low(self, Py_ssize_t at) noexcept nogil:
+        """Return which of the lower halves is that of an interval's start."""
+        if self.low_width == 1:
+            return (<const uint8_t*>self.low_indices)[at]
+        if self.low_width == 2:
+            return (<const uint16_t*>self.low_indices)[at]
+        return (<const uint32_t*>self.low_indices)[at]
 
     cdef int resolve(self, Answer* answer) noexcept nogil:
         """Find the rows of an address; 0, PRIVATE or DAMAGED."""

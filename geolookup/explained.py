@@ -14,7 +14,7 @@ from typing import Any
 
 from geolookup import format as fmt
 from geolookup.address import MAX, canonical
-from geolookup.dataset import Dataset
+from geolookup.dataset import Dataset, Encoded
 from geolookup.errors import DatasetError
 from geolookup.metadata import Source
 
@@ -44,10 +44,12 @@ class _Deciding:
         self._path = file.path
         self._tables = file.view("table", "uint16")
         self._rows = file.view("row", "uint32")
+        self._lows: memoryview | Encoded
         if family == 4:
             self._lows = self._highs = file.view("start", "uint32")
         else:
-            self._highs, self._lows = (file.view(f"start_{h}", "uint64") for h in ("high", "low"))
+            self._highs = file.view("start_high", "uint64")
+            self._lows = file.encoded("start_low", "uint64")
         self._family = family
         if len({len(each) for each in (self._tables, self._rows, self._highs, self._lows)}) > 1:
             raise DatasetError(self._path, "the columns differ in length", _REBUILD)
@@ -66,7 +68,11 @@ class _Deciding:
             begin = end
 
     def _start(self, interval: int) -> int:
-        low: int = self._lows[interval]
+        try:
+            low: int = self._lows[interval]
+        except IndexError:
+            problem = "an index leads outside its table"
+            raise DatasetError(self._path, problem, _REBUILD) from None
         return low if self._family == 4 else self._highs[interval] << 64 | low
 
 

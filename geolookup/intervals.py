@@ -16,7 +16,7 @@ from geolookup.address import MAPPED, MAX, NAT64
 from geolookup.errors import InvalidAddressError, PrivateAddressError
 
 if TYPE_CHECKING:
-    from geolookup.dataset import Dataset
+    from geolookup.dataset import Dataset, Encoded
 
 U64 = NDArray[np.uint64]
 _MASK_32 = np.uint64(0xFFFF_FFFF)
@@ -80,6 +80,17 @@ def _fill(
     networks[rows[public]] = network[interval]
 
 
+class _Lows:
+    """The lower halves of the starts; only those asked for are taken from the dictionary."""
+
+    def __init__(self, column: Encoded) -> None:
+        self._indices, self._values = np.asarray(column.indices), np.asarray(column.values)
+
+    def __getitem__(self, rows: NDArray[np.int64]) -> U64:
+        found: U64 = self._values[self._indices[rows]]
+        return found
+
+
 def _private_bounds(family: int) -> tuple[U64 | None, U64]:
     """Return first and last + 1 of all private ranges: an address that passed an odd number is."""
     ranges = special.private_ranges(family)
@@ -90,13 +101,11 @@ def _private_bounds(family: int) -> tuple[U64 | None, U64]:
     return (np.array([bound >> 64 for bound in bounds], np.uint64) if family == 6 else None), low
 
 
-def _columns(
-    dataset: Dataset, family: int
-) -> tuple[U64 | None, NDArray[Any], NDArray[Any], NDArray[Any]]:
+def _columns(dataset: Dataset, family: int) -> tuple[U64 | None, Any, NDArray[Any], NDArray[Any]]:
     """Return starts (high and low half) and rows of a family's intervals, as numpy views."""
     if family == 6:
         tables = dataset.ipv6_locations, dataset.ipv6_networks
         location, network = (np.asarray(each) for each in tables)
-        return np.asarray(dataset.ipv6_highs), np.asarray(dataset.ipv6_lows), location, network
+        return np.asarray(dataset.ipv6_highs), _Lows(dataset.ipv6_lows), location, network
     location, network = (np.asarray(e) for e in (dataset.ipv4_locations, dataset.ipv4_networks))
     return None, np.asarray(dataset.ipv4_starts), location, network

@@ -58,7 +58,7 @@ def _metadata(manifest: Mapping[str, Any]) -> Metadata:
         fields=tuple(_is(str, each) for each in _is(list, manifest["fields"])),
         counts=_numbers(manifest["counts"]),
         coverage=_coverage(manifest["coverage"]),
-        bytes=sum(_is(int, described["bytes"]) for described in manifest["files"].values()),
+        bytes=sum(_count(described["bytes"]) for described in manifest["files"].values()),
         explain="full" if fmt.explains_rows(manifest) else "sources",
     )
 
@@ -86,4 +86,10 @@ def _texts(texts: Any) -> dict[str, str]:
 
 
 def _numbers(numbers: Any) -> dict[str, int]:
-    return {name: _is(int, number) for name, number in numbers.items()}
+    return {name: _count(number) for name, number in numbers.items()}
+
+
+def _count(number: Any) -> int:
+    if _is(int, number) < 0:
+        raise ValueError
+    return int(number)

@@ -18,6 +18,7 @@ import pyarrow.csv as pacsv
 
 from builder.inputs import Member
 from builder.ranges import ParsedRanges, from_networks
+from builder.sources.ahead import ahead
 from builder.sources.damage import QuoteCount, arrow_failure, check_quotes
 from builder.sources.layout import Layout
 from builder.sources.locate import locate
@@ -60,9 +61,10 @@ def _rows(member: Member, layout: Layout, meaning: Meaning, numbers: RowNumbers)
         counted, reader = QuoteCount(masked(stream, layout)), None
         try:
             reader = _open(counted, layout, numbers)
-            for rows in reader:
-                yield Batch(numbers, numbers.delivered, *meaning(rows))
-                numbers.delivered += len(rows)
+            with ahead(reader) as following:
+                for rows in following:
+                    yield Batch(numbers, numbers.delivered, *meaning(rows))
+                    numbers.delivered += len(rows)
         except pa.ArrowInvalid as error:
             raise arrow_failure(member, error, layout.not_utf8) from error
         finally:
