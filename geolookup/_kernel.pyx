@@ -75,14 +75,16 @@ cdef class State:
 
     cdef readonly object dataset
     cdef _Column jump_column, starts_column, locations_column, networks_column
-    cdef _Column highs_column, lows_column, fence_column, locations6_column, networks6_column
+    cdef _Column highs_column, lows_column, low_values_column, fence_column, locations6_column, networks6_column
     cdef _Column countries_column, zones_column
     cdef const uint32_t* jump
     cdef const uint32_t* starts
     cdef const uint32_t* ipv4_locations
     cdef const uint32_t* ipv4_networks
     cdef const uint64_t* highs
-    cdef const uint64_t* lows
+    cdef const void* low_indices
+    cdef const uint64_t* low_values
+    cdef int low_width
     cdef const uint64_t* fence
     cdef const uint32_t* ipv6_locations
     cdef const uint32_t* ipv6_networks
@@ -124,12 +126,16 @@ cdef class State:
         return 0
 
     cdef int _map_ipv6(self, dataset) except -1:
-        self.highs_column, self.lows_column = _Column(dataset.ipv6_highs), _Column(dataset.ipv6_lows)
+        self.highs_column = _Column(dataset.ipv6_highs)
+        self.lows_column = _Column(dataset.ipv6_lows.indices)
+        self.low_values_column = _Column(dataset.ipv6_lows.values)
         self.fence_column = _Column(dataset.ipv6_fence)
         self.locations6_column = _Column(dataset.ipv6_locations)
         self.networks6_column = _Column(dataset.ipv6_networks)
         self.highs = <const uint64_t*>self.highs_column.data
-        self.lows = <const uint64_t*>self.lows_column.data
+        self.low_indices = self.lows_column.data
+        self.low_width = dataset.ipv6_lows.indices.itemsize
+        self.low_values = <const uint64_t*>self.low_values_column.data
         self.fence = <const uint64_t*>self.fence_column.data
         self.ipv6_locations = <const uint32_t*>self.locations6_column.data
         self.ipv6_networks = <const uint32_t*>self.networks6_column.data
@@ -201,38 +207,15 @@ cdef class State:
     # --- intervals ---
 
     cdef Py_ssize_t _locate_ipv4(self, uint64_t value) noexcept nogil:
-        cdef Py_ssize_t low, high
-        self._narrow_ipv4(value, &low, &high)
-        if low >= high:
+        cdef uint32_t address = <uint32_t>value
+        cdef Py_ssize_t bucket = address >> self.shift
+        cdef Py_ssize_t low = self.jump[bucket], high = <Py_ssize_t>self.jump[bucket + 1] + 1, at
+        if high > self.ipv4_count or low >= high:
             return DAMAGED
         # Mostly one line of each column is all that is needed: fetch them at once.
         PREFETCH(&self.ipv4_locations[low])
         PREFETCH(&self.ipv4_networks[low])
-        return self._bisect_ipv4(value, low, high)
-
-    cdef Py_ssize_t _locate_ipv6(self, Address* address) noexcept nogil:
-        cdef Py_ssize_t low, high
-        self._narrow_ipv6(address.high, &low, &high)
-        if low >= high:
-            return DAMAGED
-        return self._bisect_ipv6(address, low, high)
-
-    cdef inline void _narrow_ipv4(
-        self, uint64_t value, Py_ssize_t* low, Py_ssize_t* high
-    ) noexcept nogil:
-        """Find bounds by the jump table: low is included, high is not; none if low >= high."""
-        cdef Py_ssize_t bucket = <uint32_t>value >> self.shift
-        low[0] = self.jump[bucket]
-        high[0] = <Py_ssize_t>self.jump[bucket + 1] + 1
-        if high[0] > self.ipv4_count:
-            high[0] = 0
-
-    cdef inline Py_ssize_t _bisect_ipv4(
-        self, uint64_t value, Py_ssize_t low, Py_ssize_t high
-    ) noexcept nogil:
-        """Search where starts[low] <= value and starts[high] is beyond it."""
-        cdef uint32_t address = <uint32_t>value
-        cdef Py_ssize_t at
+        # starts[low] <= address, and starts[high] is beyond it.
         while high - low > 1:
             at = (low + high) >> 1
             if self.starts[at] <= address:
@@ -241,43 +224,53 @@ cdef class State:
                 high = at
         return low
 
-    cdef void _narrow_ipv6(
-        self, uint64_t half, Py_ssize_t* low, Py_ssize_t* high
-    ) noexcept nogil:
-        """Find bounds by searching the fence for the high half, as ``_narrow_ipv4`` says."""
-        cdef Py_ssize_t below = 0, upto, end = self.fence_count, at
-        while below < end:
-            at = (below + end) >> 1
+    cdef Py_ssize_t _locate_ipv6(self, Address* address) noexcept nogil:
+        """Search the fence for the high half, then the blocks between its ends."""
+        cdef uint64_t half = address.high
+        cdef Py_ssize_t below = 0, upto, low, high, at, value
+        high = self.fence_count
+        while below < high:
+            at = (below + high) >> 1
             if self.fence[at] < half:
                 below = at + 1
             else:
-                end = at
-        upto, end = below, self.fence_count
-        if upto < end and self.fence[upto] == half:
-            while upto < end:
-                at = (upto + end) >> 1
+                high = at
+        upto, high = below, self.fence_count
+        if upto < high and self.fence[upto] == half:
+            while upto < high:
+                at = (upto + high) >> 1
                 if self.fence[at] <= half:
                     upto = at + 1
                 else:
-                    end = at
-        low[0] = (below - 1) * _stride if below else 0
-        high[0] = min(upto * _stride, self.ipv6_count)
-
-    cdef inline Py_ssize_t _bisect_ipv6(
-        self, Address* address, Py_ssize_t low, Py_ssize_t high
-    ) noexcept nogil:
-        """Search where the start of interval low is not above the address, that of high is."""
-        cdef uint64_t half = address.high
-        cdef Py_ssize_t at
+                    high = at
+        low = (below - 1) * _stride if below else 0
+        high = min(upto * _stride, self.ipv6_count)
+        if low >= high:
+            return DAMAGED
+        # The start of interval low is not above the address, that of high is.
         while high - low > 1:
             at = (low + high) >> 1
-            if self.highs[at] < half or (
-                self.highs[at] == half and self.lows[at] <= address.low
-            ):
+            if self.highs[at] < half:
                 low = at
-            else:
+            elif self.highs[at] > half:
                 high = at
+            else:
+                value = self._low(at)
+                if value >= self.low_values_column.count:
+                    return DAMAGED
+                if self.low_values[value] <= address.low:
+                    low = at
+                else:
+                    high = at
         return low
+
+    cdef inline Py_ssize_t _low(self, Py_ssize_t at) noexcept nogil:
+        """Return which of the lower halves is that of an interval's start."""
+        if self.low_width == 1:
+            return (<const uint8_t*>self.low_indices)[at]
+        if self.low_width == 2:
+            return (<const uint16_t*>self.low_indices)[at]
+        return (<const uint32_t*>self.low_indices)[at]
 
     cdef int resolve(self, Answer* answer) noexcept nogil:
         """Find the rows of an address; 0, PRIVATE or DAMAGED."""

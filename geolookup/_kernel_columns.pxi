@@ -123,7 +123,7 @@ cdef int _locate_ipv4s(State state, Block* block, int32_t* rows) noexcept nogil:
 cdef int _locate_ipv6s(State state, Block* block, int32_t* rows) noexcept nogil:
     """Search the fence, then the intervals of a stride, by the high halves of the addresses."""
     cdef uint32_t found[BLOCK]
-    cdef Py_ssize_t window = min(<Py_ssize_t>_stride, state.ipv6_count), start
+    cdef Py_ssize_t window = min(<Py_ssize_t>_stride, state.ipv6_count), start, low
     cdef int at, bad = 0
     cdef Address address
     if state.fence_count == 0 or window == 0:
@@ -141,14 +141,16 @@ cdef int _locate_ipv6s(State state, Block* block, int32_t* rows) noexcept nogil:
         PREFETCH(&state.highs[start + (window >> 1)])
     _advance(state.highs, window, block.highs, block.ipv6_count, found)
     for at in range(block.ipv6_count):
-        PREFETCH(&state.lows[found[at]])
-    for at in range(block.ipv6_count):
         start = found[at]
-        if state.highs[start] == block.highs[at] and state.lows[start] > block.lows[at]:
-            address.high, address.low = block.highs[at], block.lows[at]
-            start = state._locate_ipv6(&address)
-            if start < 0:
+        if state.highs[start] == block.highs[at]:
+            low = state._low(start)
+            if low >= state.low_values_column.count:
                 return DAMAGED
+            if state.low_values[low] > block.lows[at]:
+                address.high, address.low = block.highs[at], block.lows[at]
+                start = state._locate_ipv6(&address)
+                if start < 0:
+                    return DAMAGED
         rows[block.ipv6_at[at]] = <int32_t>(start + state.ipv4_count)
     return 0
 

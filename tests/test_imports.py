@@ -26,7 +26,8 @@ ORDER: tuple[set[str], ...] = (
     {"intervals"},
     {"verify", "kernel_python", "_kernel"},
     {"kernel", "store"},
-    {"networks", "resolve"},
+    {"networks"},
+    {"explained"},
     {"explain"},
     {"engine"},
     {"__init__"},
@@ -43,7 +44,6 @@ THIRD_PARTY = {
     "geolookup": {
         "columns": {"numpy"},
         "intervals": {"numpy"},
-        "resolve": {"numpy"},
         "pack": {"pyarrow"},
         "cli": {"click"},
     },
