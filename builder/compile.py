@@ -23,6 +23,7 @@ from builder.pool import LayerPool
 from builder.recipe import Recipe, SourceSpec
 from builder.reference.tables import load_continents, load_countries
 from builder.rejects import Rejects
+from builder.remote.sources import made_local
 from builder.report import BuildReport, Progress, SourceReport
 from builder.row_places import RowPlaces
 from builder.rows import SourceRows
@@ -31,17 +32,20 @@ from builder.sources import FORMATS, auto
 from builder.sources.reader import SourceTable
 from builder.tables import tables
 from builder.values import Known
+from geolookup.verify.logical import generation
 
 DEFAULT_REJECTED_SHARE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a build is to treat its output and its bad rows."""
+    """How a build is to treat its output, its bad rows and what lies elsewhere."""
 
     force: bool = False
     rejects: Path | None = None
     max_rejects: int | None = None  # per source; None: 1 % of its rows
+    cache: Path | None = None  # of fetched files; None: the user's own
+    offline: bool = False  # take what is in the cache, and ask nobody
 
 
 def compile_dataset(
@@ -69,7 +73,9 @@ def _system_memory() -> Iterator[None]:
 
 def _compile(recipe_path: Path, output: Path, options: Options, progress: Progress) -> BuildReport:
     write.check_place(output, force=options.force)
-    plan = auto.resolved(recipe.load(recipe_path, auto.options(FORMATS)), FORMATS)
+    stated = recipe.load(recipe_path, auto.options(FORMATS))
+    local = made_local(stated, options.cache, progress, offline=options.offline)
+    plan = auto.resolved(local, FORMATS)
     known = _known(plan)
     build = _Build(plan, known, finders(plan, known), options, progress)
     for number, spec in enumerate(plan.sources, 1):
@@ -169,10 +175,11 @@ class _Build:
                 content |= self._explained.tables(self._pools)
             added = [each.credit for each in self._finders if each.credit is not None]
             document = manifest.logical(self._plan, interned, content, added)
-            document["generation"] = manifest.generation(document, content)
+            document["generation"] = generation(document, content)
         with self._progress.stage("writing"), write.placed(output) as folder:
             document["files"] = write.write_tables(folder, content)
             write.write_manifest(folder, document)
+            write.check_written(folder, output)
             self._report.bytes = sum(path.stat().st_size for path in folder.iterdir())
         self._report.counts = document["counts"]
         self._report.coverage = document["coverage"]

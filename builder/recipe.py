@@ -14,6 +14,8 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from builder.errors import BuildError, near_match
+from builder.remote import place as places
+from builder.remote.place import Remote
 from builder.schema import FIELDS
 
 _TEXTS = ("name", "date", "licence", "attribution", "url")
@@ -36,11 +38,14 @@ class SourceSpec:
     texts: Mapping[str, str]
     recipe: Path
     taken_for: str = ""  # what of the format its files are, where they told it
+    sha256: str = ""  # of the one file that it is, where the recipe states it
+    remote: Remote | None = None  # where it is to be fetched from
 
     @property
     def name(self) -> str:
         """The name given, else that of the file or glob, for a manifest holds no paths."""
-        return self.texts.get("name", PurePath(self.path).name)
+        file = self.remote.file if self.remote else PurePath(self.path).name
+        return self.texts.get("name", file)
 
     @property
     def base(self) -> Path:
@@ -153,16 +158,28 @@ def _source(path: Path, table: dict[str, Any], formats: Mapping[str, frozenset[s
     name = _string(path, place, table, "format")
     if name not in formats:
         raise BuildError(path, f"unknown format {name!r}", remedy=near_match(name, formats))
-    fixed = ("format", "path", "provides", *_TEXTS)
+    fixed = ("format", "path", "provides", *_TEXTS, *places.TEXTS, places.SWITCH)
     _only_known(path, place, table, (*fixed, *sorted(formats[name])))
+    found, sha256 = _place(path, table)
     return SourceSpec(
         format=name,
-        path=_string(path, place, table, "path"),
+        path=found.uri if isinstance(found, Remote) else found,
         provides=_provides(path, table),
         options={key: value for key, value in table.items() if key in formats[name]},
         texts={key: _text(path, place, table, key) for key in _TEXTS if key in table},
         recipe=path,
+        sha256=sha256,
+        remote=found if isinstance(found, Remote) else None,
     )
+
+
+def _place(path: Path, table: dict[str, Any]) -> tuple[str | Remote, str]:
+    """Return where a source lies, here or elsewhere, and its digest, empty where none is stated."""
+    place = "source."
+    texts = {key: _string(path, place, table, key) for key in places.TEXTS if key in table}
+    insecure = _switch(path, place, table, places.SWITCH)
+    found = places.place(path, _string(path, place, table, "path"), texts, insecure=insecure)
+    return found, places.sha256(path, texts)
 
 
 def _provides(path: Path, table: dict[str, Any]) -> frozenset[str]:

@@ -114,12 +114,13 @@ class Progress:
         self._began = time.monotonic()
         self._stage = ""
         self._rows = 0
+        self._bytes = ""
         self._last = 0.0
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Show a stage while it lasts."""
-        self._stage, self._rows, self._last = name, 0, 0.0
+        self._stage, self._rows, self._bytes, self._last = name, 0, "", 0.0
         self._draw()
         try:
             yield
@@ -129,18 +130,26 @@ class Progress:
     def rows(self, count: int) -> None:
         """Add rows to the stage on show."""
         self._rows += count
-        if time.monotonic() - self._last > 0.1:
-            self._draw()
+        self._draw_sometimes()
+
+    def bytes(self, done: int, total: int | None) -> None:
+        """Say how many bytes of the stage on show are done, of how many if that is known."""
+        self._bytes = f"{done:,}" + (f" of {total:,} bytes" if total else " bytes") + "  "
+        self._draw_sometimes()
 
     @property
     def elapsed(self) -> float:
         """Seconds since the build began."""
         return time.monotonic() - self._began
 
+    def _draw_sometimes(self) -> None:
+        if time.monotonic() - self._last > 0.1:
+            self._draw()
+
     def _draw(self) -> None:
         if self._shown:
             rows = f"{self._rows:,} rows  " if self._rows else ""
-            self._stream.write(f"\r\x1b[K{self._stage}  {rows}{self.elapsed:.1f} s")
+            self._stream.write(f"\r\x1b[K{self._stage}  {rows}{self._bytes}{self.elapsed:.1f} s")
             self._stream.flush()
             self._last = time.monotonic()
 

@@ -10,10 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from builder.errors import BuildError
-from builder.manifest import describe
 from geolookup import format as fmt
 from geolookup import placing
 from geolookup.errors import DatasetError
+from geolookup.verify import verify
+from geolookup.verify.described import describe
 
 
 def check_place(output: Path, *, force: bool) -> None:
@@ -62,3 +63,12 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     path = folder / fmt.MANIFEST
     path.write_bytes(fmt.canonical(manifest))
     placing.durable(path)
+
+
+def check_written(folder: Path, output: Path) -> None:
+    """Raise BuildError where what was written is not whole; then it is not to get its name."""
+    try:
+        verify(folder)
+    except DatasetError as error:
+        problem = f"what was written is damaged: {Path(error.path).name}: {error.problem}"
+        raise BuildError(output, problem, remedy="build it again on another disk") from error

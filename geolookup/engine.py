@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from geolookup.acceptance import Acceptance
 from geolookup.dataset import Dataset
 from geolookup.envelope import Object
-from geolookup.errors import DatasetError
-from geolookup.kernel import Kernel
+from geolookup.kernel import Kernel, State
+from geolookup.store import follow
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, Self
 
+    from geolookup.acceptance import MaxAge, OnStale
     from geolookup.metadata import Metadata
     from geolookup.networks import Network
+    from geolookup.watch import Watch
 
 #: The dataset that is there without any other.
 SAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sample")
@@ -26,27 +29,40 @@ ENVIRONMENT = "GEOLOOKUP_DATASET"
 class Engine(Kernel):
     """Offline lookups on one dataset; made by ``geolookup.open``.
 
-    Safe to use from many threads and after a fork; pickled as the dataset's
-    path and generation. A context manager: leaving it closes the engine.
+    Safe to use from many threads and after a fork. Pickled as path and
+    generation: what is unpickled answers from that very generation, which must
+    still be there, and neither watches nor minds the age. A context manager:
+    leaving it closes the engine.
     """
 
-    def __init__(self, path: str) -> None:
-        super().__init__(Dataset(path))
-        self._path = path
+    def __init__(self, path: str, dataset: Dataset, acceptance: Acceptance) -> None:
+        super().__init__(dataset)
+        self._path, self._acceptance = path, acceptance
+        self._closed = False
+        self._watch: Watch | None = None
 
     @property
     def path(self) -> Path:
-        """The dataset's directory, absolute."""
+        """The directory of the dataset that answers, absolute; in a store, its generation's."""
         from pathlib import Path
 
-        return Path(self._path)
+        return Path(self._open_state().dataset.path)
+
+    @property
+    def generation(self) -> str:
+        """The id of the generation that answers; ``metadata.generation``, but quick to ask."""
+        generation: str = self._open_state().dataset.manifest["generation"]
+        return generation
+
+    @property
+    def stale(self) -> bool:
+        """Whether the data are older than ``max_age``; False where none was given."""
+        return self._acceptance.stale(self._open_state().dataset) is not None
 
     @property
     def metadata(self) -> Metadata:
         """Name, generation, sources, credits, fields, counts and coverage of the dataset."""
-        from geolookup.metadata import of_manifest
-
-        return of_manifest(self._open_state().dataset.manifest, self.path)
+        return _metadata(self._open_state().dataset)
 
     def network(self, ip: object) -> Network:
         """Return the largest aligned network around ``ip`` that has one answer.
@@ -76,7 +92,8 @@ class Engine(Kernel):
         """
         from geolookup.explain import explain
 
-        return explain(self._open_state(), self.metadata.sources, ip)
+        state = self._open_state()
+        return explain(state, _metadata(state.dataset).sources, ip)
 
     def networks(self, within: object = None) -> Iterator[tuple[Network, Object]]:
         """Yield ``(network, record)`` for all that is known, in address order, IPv4 first.
@@ -89,9 +106,41 @@ class Engine(Kernel):
 
         return networks_of(self._open_state(), within)
 
+    def reload(self) -> bool:
+        """Answer from the dataset that the path means by now; return whether it is another.
+
+        A store's path means its current generation, another path the dataset that
+        took its place. The new one is verified first; lookups go on meanwhile and
+        change over from one to the next, running ones and iterations finish where they
+        began. Raises DatasetError, and goes on answering as before, for a dataset that is
+        damaged, of another format, without fields known until now, or too old.
+        """
+        changed = False
+        # Asked again behind the swap: another thread may have put an older one in its place.
+        while self.generation != follow.generation(self._path):
+            self._swap(self._successor(self._open_state().dataset))
+            if self._closed:  # meanwhile, and it stays so
+                self._swap(None)
+            changed = True
+        return changed
+
+    def _successor(self, old: Dataset) -> State:
+        check = self._acceptance.check_replacement
+        return State(follow.opened(self._path, lambda new: check(old, new)))
+
+    def check_age(self) -> None:
+        """Look at the age of the data again, as ``open`` did; a watched engine does by itself.
+
+        Too old for ``max_age``, they are said to be so in the log, or DatasetError is raised.
+        """
+        self._acceptance.check(self._open_state().dataset)
+
     def close(self) -> None:
         """Let the dataset go; later calls raise ClosedError, running ones finish."""
+        self._closed = True
         self._swap(None)
+        if self._watch is not None:
+            self._watch.end()
 
     def __enter__(self) -> Self:
         self._open_state()
@@ -101,29 +150,53 @@ class Engine(Kernel):
         self.close()
 
     def __reduce__(self) -> tuple[object, tuple[str, str]]:
-        generation = self._open_state().dataset.manifest["generation"]
-        return _reopen, (self._path, generation)
+        return _reopen, (self._path, self.generation)
 
     def __repr__(self) -> str:
         return f"<geolookup.Engine {self._path!r}>"
 
 
-def open(path: str | os.PathLike[str] | None = None) -> Engine:  # noqa: A001 - the public name
-    """Open a dataset directory; None: ``$GEOLOOKUP_DATASET``, else the bundled sample.
+def open(  # noqa: A001 - the public name
+    path: str | os.PathLike[str] | None = None,
+    *,
+    watch: float | None = None,
+    max_age: MaxAge | None = None,
+    on_stale: OnStale = "warn",
+    allow_lost_fields: bool = False,
+) -> Engine:
+    """Open a dataset directory or a store; None: ``$GEOLOOKUP_DATASET``, else the bundled sample.
 
-    Takes constant time: files are mapped, not read. Raises DatasetError where
-    there is no dataset, or one that is damaged or of another version.
+    Takes constant time: files are mapped, not read. Of a store the current
+    generation answers. ``watch`` is how many seconds to wait between looks at the
+    path; what it means by then is taken up as ``reload`` does, and what is refused
+    is said in the log ``geolookup``, once.
+
+    ``max_age`` is how old data may be: a timedelta, days, or "30d", "4w"; age is
+    that of the oldest dated source that decides anything. ``on_stale`` says what
+    becomes of older data: "warn" in the log, "refuse", or "tag" (``engine.stale`` says
+    so in any case). ``allow_lost_fields`` has a reload take datasets without fields that
+    the one before knew.
+
+    Raises DatasetError where there is no dataset, or one that is damaged, of another
+    version, or refused for its age; ValueError for another option than these.
     """
     if path is None:
         path = os.environ.get(ENVIRONMENT) or SAMPLE
-    return Engine(os.path.abspath(os.fspath(path)))
+    place = os.path.abspath(os.fspath(path))
+    acceptance = Acceptance(max_age, on_stale, allow_lost_fields=allow_lost_fields)
+    engine = Engine(place, follow.opened(place, acceptance.check), acceptance)
+    if watch is not None:
+        from geolookup.watch import Watch
+
+        engine._watch = Watch(engine, place, watch)  # noqa: SLF001 - its own module
+    return engine
 
 
 def _reopen(path: str, generation: str) -> Engine:
-    engine = Engine(path)
-    found = engine.metadata.generation
-    if found != generation:
-        raise DatasetError(
-            path, f"generation {found} where {generation} was pickled", "pickle again"
-        )
-    return engine
+    return Engine(path, follow.opened_generation(path, generation), Acceptance())
+
+
+def _metadata(dataset: Dataset) -> Metadata:
+    from geolookup.metadata import of_manifest
+
+    return of_manifest(dataset.manifest, dataset.path)

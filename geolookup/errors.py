@@ -93,6 +93,10 @@ class DatasetError(GeoLookupError):
         return type(self), (self.path, self.problem, self.remedy)
 
 
+class DiffError(GeoLookupError):
+    """A comparison that cannot be made as asked: a gate that is none, an unusable traffic file."""
+
+
 class ClosedError(GeoLookupError):
     """The engine was closed; open the dataset again to look anything up."""
 

@@ -10,7 +10,7 @@ addresses to their family, and search the interval starts; per family at once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,16 @@ PRIVATE_ROW = -2
 _MASK_32 = np.uint64(0xFFFF_FFFF)
 
 
+class Partitions(Protocol):
+    """What addresses are located in: the interval starts of both families, as a dataset has."""
+
+    ipv4_starts: memoryview
+    ipv6_highs: memoryview
+    ipv6_lows: Encoded
+
+
 def locate_texts(
-    dataset: Dataset,
+    dataset: Partitions,
     letters: NDArray[np.uint8],
     offsets: NDArray[np.int64],
     rows: NDArray[np.int32],
@@ -45,7 +53,11 @@ def locate_texts(
 
 
 def locate_numbers(
-    dataset: Dataset, families: NDArray[np.uint8], highs: U64, lows: U64, rows: NDArray[np.int32]
+    dataset: Partitions,
+    families: NDArray[np.uint8],
+    highs: U64,
+    lows: U64,
+    rows: NDArray[np.int32],
 ) -> None:
     """Locate n addresses by family (4, 6; 0 is none) and halves; IPv4 lies in ``lows``."""
     found = _carried_as_ipv4(columns.Addresses(families, highs, lows))

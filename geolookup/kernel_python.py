@@ -70,6 +70,34 @@ class _Country:
         self.currency = envelope.currency(texts)
 
 
+class _Rendering:
+    """Rows of a dataset as the parts that answers are joined from."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+        self._countries = _Recent(lambda row: _Country(dataset.countries[row].split(b"\n")))
+
+    def location_json(self, row: int) -> tuple[bytes, int, bytes]:
+        dataset = self._dataset
+        country = self._countries[dataset.location_countries[row]]
+        place = envelope.place_json(dataset.locations[row].split(b"\n"))
+        return country.head + place, dataset.location_zones[row], country.currency_json
+
+    def location(self, row: int) -> tuple[Object, int, Object]:
+        dataset = self._dataset
+        country = self._countries[dataset.location_countries[row]]
+        location = country.location.copy()
+        location.update(envelope.place(dataset.locations[row]))
+        return location, dataset.location_zones[row], country.currency
+
+    def network_json(self, row: int) -> bytes:
+        texts = self._dataset.networks[row].split(b"\n")
+        return envelope.network_json(texts) + envelope.TAIL
+
+    def network(self, row: int) -> Object:
+        return envelope.network(self._dataset.networks[row])
+
+
 class State:
     """A dataset with what has been rendered of it; an engine swaps it as a whole."""
 
@@ -80,11 +108,12 @@ class State:
         self.ipv4_locations = dataset.ipv4_locations
         self.ipv4_networks = dataset.ipv4_networks
         self.zones = dataset.zones()
-        self.countries = _Recent(self._country)
-        self.locations_json = _Recent(self._location_json)
-        self.networks_json = _Recent(self._network_json)
-        self.locations = _Recent(self._location)
-        self.networks = _Recent(self._network)
+        # Nothing refers back to the state, so that its files close with its last reader.
+        rendering = _Rendering(dataset)
+        self.locations_json = _Recent(rendering.location_json)
+        self.networks_json = _Recent(rendering.network_json)
+        self.locations = _Recent(rendering.location)
+        self.networks = _Recent(rendering.network)
         self._times_json: dict[int, tuple[int, bytes]] = {}
         self._times: dict[int, tuple[int, Object]] = {}
 
@@ -142,29 +171,6 @@ class State:
         from geolookup.intervals import take_rows
 
         take_rows(self.dataset, *columns)
-
-    def _country(self, row: int) -> _Country:
-        return _Country(self.dataset.countries[row].split(b"\n"))
-
-    def _location_json(self, row: int) -> tuple[bytes, int, bytes]:
-        dataset = self.dataset
-        country = self.countries[dataset.location_countries[row]]
-        place = envelope.place_json(dataset.locations[row].split(b"\n"))
-        return country.head + place, dataset.location_zones[row], country.currency_json
-
-    def _location(self, row: int) -> tuple[Object, int, Object]:
-        dataset = self.dataset
-        country = self.countries[dataset.location_countries[row]]
-        location = country.location.copy()
-        location.update(envelope.place(dataset.locations[row]))
-        return location, dataset.location_zones[row], country.currency
-
-    def _network_json(self, row: int) -> bytes:
-        texts = self.dataset.networks[row].split(b"\n")
-        return envelope.network_json(texts) + envelope.TAIL
-
-    def _network(self, row: int) -> Object:
-        return envelope.network(self.dataset.networks[row])
 
     def time_json(self, zone: int, second: int) -> bytes:
         """Return the time object's JSON, kept for the second."""

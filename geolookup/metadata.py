@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from os import PathLike
 from typing import Any, TypeVar
 
+from geolookup import age
 from geolookup import format as fmt
 from geolookup.errors import DatasetError
 
@@ -39,8 +40,13 @@ class Metadata:
     bytes: int  # of all files
     explain: str  # "sources", or "full" where source rows are kept: what ``explain`` tells
 
+    @property
+    def age(self) -> age.Age:
+        """How old the data are today, by the sources that decide anything."""
+        return age.of((each.name, each.date) for each in self.sources if each.coverage)
 
-def of_manifest(manifest: Mapping[str, Any], path: Path) -> Metadata:
+
+def of_manifest(manifest: Mapping[str, Any], path: str | PathLike[str]) -> Metadata:
     """Build the metadata of a manifest; DatasetError where it is damaged."""
     try:
         return _metadata(manifest)

@@ -61,9 +61,9 @@ def placed(output: Path) -> Iterator[Path]:
         with explained(output):
             yield fresh
             fresh.chmod(0o777 & ~_umask())
-            _sync(fresh)
+            sync(fresh)
             _rename_into(fresh, output)
-            _sync(output.parent)
+            sync(output.parent)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
 
@@ -81,7 +81,7 @@ def placed_file(output: Path) -> Iterator[Path]:
             durable(fresh)
             fresh.chmod(0o666 & ~_umask())
             fresh.replace(output)
-            _sync(output.parent)
+            sync(output.parent)
     finally:
         fresh.unlink(missing_ok=True)
 
@@ -104,11 +104,13 @@ def _umask() -> int:
 
 def durable(path: Path) -> None:
     """Make a file that was written and closed last as long as the disk."""
-    with path.open("rb+") as file:
+    # Windows wants a file that may be written to; elsewhere it may be somebody else's.
+    with path.open("rb" if os.name == "posix" else "rb+") as file:
         os.fsync(file.fileno())
 
 
-def _sync(folder: Path) -> None:
+def sync(folder: Path) -> None:
+    """Make what was made, renamed and removed in a folder last as long as the disk."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -17,7 +17,10 @@ import click
 
 from geolookup.errors import GeoLookupError
 
-COMMANDS = ("build", "explain", "info", "lookup", "pack", "unpack")
+COMMANDS = (
+    *("build", "diff", "download", "explain", "generations", "info", "lookup"),
+    *("pack", "prune", "publish", "rollback", "unpack", "verify"),
+)
 MISUSE = 2
 #: What a shell reports of a program that a closed pipe ended.
 _BROKEN_PIPE = 141

@@ -31,8 +31,21 @@ from geolookup.cli import end_orderly, fail
     type=click.IntRange(min=0),
     help="Rejected rows a source may have. [default: 1 % of its rows]",
 )
+@click.option(
+    "--cache",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder of fetched files. [default: $GEOLOOKUP_CACHE, else the user's cache folder]",
+)
+@click.option("--offline", is_flag=True, help="Take remote sources from the cache only.")
 def command(
-    recipe: Path, output: Path, force: bool, rejects: Path | None, max_rejects: int | None
+    recipe: Path,
+    output: Path,
+    force: bool,
+    rejects: Path | None,
+    max_rejects: int | None,
+    cache: Path | None,
+    offline: bool,
 ) -> None:
     """Compile the sources that RECIPE names into a dataset.
 
@@ -47,7 +60,8 @@ def command(
 
     end_orderly()
     try:
-        report = compile_dataset(recipe, output, Options(force, rejects, max_rejects), Progress())
+        options = Options(force, rejects, max_rejects, cache, offline)
+        report = compile_dataset(recipe, output, options, Progress())
     except BuildError as error:
         fail(str(error))
     else:

@@ -18,7 +18,7 @@ _EXPLAINS = {"sources": "the deciding sources", "full": "the deciding sources an
 @click.argument("dataset", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(dataset: str | None, as_json: bool) -> None:
-    """Describe DATASET: generation, sources, licences, counts, coverage.
+    """Describe DATASET, or a store's current one: generation, age, sources, licences, coverage.
 
     Without DATASET, $GEOLOOKUP_DATASET is described, else the bundled sample.
 
@@ -27,7 +27,8 @@ def command(dataset: str | None, as_json: bool) -> None:
     with geolookup.open(dataset) as engine:
         metadata = engine.metadata
     if as_json:
-        click.echo(json.dumps(asdict(metadata), ensure_ascii=False, indent=2))
+        described = asdict(metadata) | {"age": asdict(metadata.age)}
+        click.echo(json.dumps(described, ensure_ascii=False, indent=2))
     else:
         click.echo("\n".join(_lines(metadata)))
 
@@ -36,6 +37,7 @@ def _lines(metadata: Metadata) -> Iterator[str]:
     yield f"name        {metadata.name}"
     yield f"generation  {metadata.generation}"
     yield f"size        {metadata.bytes:,} bytes"
+    yield f"age         {metadata.age}"
     yield f"explains    {_EXPLAINS[metadata.explain]}"
     yield "counts      " + ", ".join(f"{n:,} {name}" for name, n in metadata.counts.items())
     yield "coverage"

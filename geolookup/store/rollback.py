@@ -1,0 +1,31 @@
+"""Rolling back: the generation before the current one answers again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from geolookup.errors import DatasetError
+from geolookup.store import pointer
+from geolookup.store.change import changing
+from geolookup.store.pointer import Published
+from geolookup.verify import verify
+
+
+def rollback(store: str | os.PathLike[str]) -> str:
+    """Withdraw the current generation of a store, and return the id of the one before it.
+
+    What was withdrawn stays in the store until it is pruned, but no rollback leads to
+    it; publishing it again does. Raises DatasetError, leaving the store as it was, where
+    there is none before, or a damaged one.
+    """
+    store = Path(store)
+    with changing(store) as published:
+        standing = pointer.standing(published)
+        if len(standing) < 2:
+            raise DatasetError(store, "no generation before the current one", "publish another")
+        before, current = standing[-2:]
+        verify(pointer.folder_of(store, before.generation))
+        withdrawn = Published(current.generation, current.at, withdrawn=True)
+        pointer.write(store, [withdrawn if each is current else each for each in published])
+    return before.generation

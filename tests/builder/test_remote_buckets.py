@@ -1,0 +1,216 @@
+"""s3 and gs against real servers of these protocols on this machine (moto, gcp-storage-emulator).
+
+What a bucket does wrong is told by a web server that answers in its place.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+from pyarrow import fs
+
+from builder.errors import BuildError
+from tests.builder.building import isps, recipe
+from tests.builder.serving import cut, drop, fetched, kept_files, remote, serving, status
+from tests.conftest import build_at
+
+ROWS = b"network,isp\n" + b"".join(b"8.8.%d.0/24,isp %d\n" % (at, at) for at in range(256))
+OTHER = ROWS.replace(b"isp ", b"net ")
+PAGE = b"<html>no</html>"
+HIDDEN = "s3cr3tWord"
+
+
+@contextmanager
+def program(module: str, *args: str) -> Iterator[str]:
+    """Run a server as a process of its own; gives its host and port."""
+    if importlib.util.find_spec(module.partition(".")[0]) is None:
+        pytest.skip(f"{module} is not installed")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    quiet = subprocess.DEVNULL
+    command = [sys.executable, "-m", module, *args, str(port)]
+    process = subprocess.Popen(command, stdout=quiet, stderr=quiet)
+    try:
+        _wait_for(port)
+        yield f"127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _wait_for(port: int) -> None:
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise TimeoutError
+
+
+class Bucket:
+    """A bucket named ``bucket``: its addresses, and a way to put files there."""
+
+    def __init__(self, scheme: str, host: str, system: fs.FileSystem, options: str) -> None:
+        self.scheme, self.host, self._system, self._options = scheme, host, system, options
+
+    def put(self, name: str, content: bytes) -> str:
+        with self._system.open_output_stream(f"bucket/{name}") as stream:
+            stream.write(content)
+        return self.address(name)
+
+    def address(self, name: str) -> str:
+        endpoint = f"endpoint_override={self.host}&scheme=http"
+        return f"{self.scheme}://bucket/{name}?{endpoint}{self._options}"
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[Bucket]:
+    with program("moto.server", "-H", "127.0.0.1", "-p") as host:
+        system = fs.S3FileSystem(
+            access_key="a",
+            secret_key="b",  # noqa: S106 (any will do there)
+            scheme="http",
+            endpoint_override=host,
+            region="us-east-1",
+            allow_bucket_creation=True,
+        )
+        system.create_dir("bucket")
+        yield Bucket("s3", host, system, "&region=us-east-1")
+
+
+@pytest.fixture(scope="module")
+def gs() -> Iterator[Bucket]:
+    with program(
+        "gcp_storage_emulator", "start", "--in-memory", "--host", "127.0.0.1", "--port"
+    ) as host:
+        made = Request(
+            f"http://{host}/storage/v1/b?project=p",
+            data=b'{"name": "bucket"}',
+            headers={"Content-Type": "application/json"},
+        )
+        urlopen(made).close()  # noqa: S310 (the scheme stands above)
+        system = fs.GcsFileSystem(anonymous=True, scheme="http", endpoint_override=host)
+        yield Bucket("gs", host, system, "&anonymous=true")
+
+
+@pytest.fixture(autouse=True)
+def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAEXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", HIDDEN)
+
+
+@pytest.fixture(params=["s3", "gs"])
+def bucket(request: pytest.FixtureRequest) -> Bucket:
+    found: Bucket = request.getfixturevalue(request.param)
+    return found
+
+
+def test_an_object_comes_once_and_is_then_unchanged(bucket: Bucket, tmp_path: Path) -> None:
+    address = bucket.put("d/a.csv", ROWS)
+    first, second = fetched(address, tmp_path), fetched(address, tmp_path)
+    assert (first.changed, second.changed) == (True, False)
+    assert first.kept.path.read_bytes() == ROWS
+    bucket.put("d/a.csv", OTHER)
+    assert fetched(address, tmp_path).changed
+    assert kept_files(tmp_path, "a.csv") == [OTHER]
+
+
+def test_a_part_is_resumed_if_it_is_of_this_version(bucket: Bucket, tmp_path: Path) -> None:
+    address = bucket.put("a.csv", ROWS)
+    with pytest.raises(BuildError, match="SHA-256"):
+        fetched(address, tmp_path, "0" * 64)
+    folder = tmp_path / "cache" / f"a.csv-{remote(address, tmp_path).identity}"
+    for content, start in ((ROWS, 1000), (OTHER, 0)):
+        first = fetched(address, tmp_path).kept
+        (folder / "kept.json").unlink()
+        (folder / "part").mkdir()
+        (folder / "part" / "a.csv").write_bytes(ROWS[:1000])
+        note = '{"validator": "%s", "total": %d}'
+        validator = first.version.validator.replace('"', '\\"')
+        (folder / "part.json").write_text(note % (validator, len(ROWS)))
+        bucket.put("a.csv", content) if content == OTHER else None
+        done = fetched(address, tmp_path)
+        assert (done.start, done.kept.path.read_bytes()) == (start, content)
+
+
+def test_a_build_reads_a_bucket(bucket: Bucket, tmp_path: Path) -> None:
+    address = bucket.put("a.csv", ROWS)
+    output, report = build_at(tmp_path, {}, recipe(f'path = "{address}"'), cache=tmp_path / "cache")
+    assert isps(output, "8.8.8.8") == ["isp 8"]
+    assert report.sources[0].name == "a.csv"
+
+
+def test_the_date_of_an_object(bucket: Bucket, tmp_path: Path) -> None:
+    kept = fetched(bucket.put("a.csv", ROWS), tmp_path).kept
+    assert kept.version.modified[:4] == time.strftime("%Y", time.gmtime())
+    assert kept.version.modified.endswith("+00:00")
+
+
+def test_what_is_not_there(bucket: Bucket, tmp_path: Path) -> None:
+    for address in (bucket.address("none.csv"), bucket.address("none/none.csv")):
+        with pytest.raises(BuildError, match="no such file in the bucket; correct the path"):
+            fetched(address, tmp_path)
+
+
+def test_content_is_checked_as_that_of_the_web_is(bucket: Bucket, tmp_path: Path) -> None:
+    for name, content, text in (
+        ("page.csv", PAGE, "HTML or XML page"),
+        ("a.zip", ROWS, "what came is no .zip file"),
+        ("empty.csv", b"", "the file that came is empty"),
+    ):
+        with pytest.raises(BuildError, match=text):
+            fetched(bucket.put(name, content), tmp_path)
+
+
+FAILURES = {
+    "refused": (status(403), "the bucket refuses access; check the credentials"),
+    "failing": (status(503), "the bucket cannot be read ("),
+    "dropping": (drop, "the bucket cannot be read ("),
+    "missing": (status(404), "no such file in the bucket"),
+    "cutting": (cut(ROWS, 1000), "the bucket cannot be read ("),
+    "resetting": (cut(ROWS, 1000, reset=True), "the bucket cannot be read ("),
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_bucket_that_fails(name: str, tmp_path: Path) -> None:
+    act, text = FAILURES[name]
+    with serving(act) as site:
+        site_host = site.url.removeprefix("http://")
+        with pytest.raises(BuildError) as caught:
+            fetched(
+                f"s3://bucket/a.csv?endpoint_override={site_host}&scheme=http&region=us-east-1",
+                tmp_path,
+            )
+    assert str(caught.value).startswith(f"s3://bucket/a.csv?…: {text}")
+    assert "\n" not in str(caught.value)
+    assert HIDDEN not in str(caught.value)
+
+
+WRONG = {
+    "s3://b/a.csv?regio=x": "unknown option regio of s3://b/a.csv?…; did you mean 'region'?",
+    "gs://b/a.csv?region=x": "unknown option region of gs://b/a.csv?…; known are endpoint_override",
+    "s3://b/a.csv?access_key=x": "unknown option access_key of s3://b/a.csv?…",
+    "s3://b/a.csv?scheme=http": "s3://b/a.csv?… is not encrypted; write scheme=https, or",
+    "s3://b/a.csv?endpoint_override=h.example&scheme=http": "s3://b/a.csv?… is not encrypted",
+}
+
+
+@pytest.mark.parametrize("address", WRONG)
+def test_options_that_are_none(address: str, tmp_path: Path) -> None:
+    with pytest.raises(BuildError) as caught:
+        fetched(address, tmp_path)
+    assert str(caught.value).startswith(f"{tmp_path / 'recipe.toml'}: {WRONG[address]}")

@@ -1,0 +1,138 @@
+"""Building from remote sources: what is fetched is built, and nothing tells when it was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from builder.errors import BuildError
+from builder.report import BuildReport
+from tests.builder.building import fails, isps, recipe
+from tests.builder.serving import MODIFIED, file, serving, status
+from tests.conftest import build_at
+
+ROWS = b"network,isp\n8.8.8.0/24,one\n"
+OTHER = ROWS.replace(b"one", b"two")
+SHA256 = hashlib.sha256(ROWS).hexdigest()
+
+
+def built(folder: Path, *sources: str, **options: object) -> tuple[Path, BuildReport]:
+    return build_at(folder, {}, recipe(*sources), cache=folder / "cache", **options)
+
+
+def failing(folder: Path, *sources: str, **options: object) -> str:
+    return str(fails(folder, {}, recipe(*sources), cache=folder / "cache", **options))
+
+
+def test_remote_and_local_sources_in_their_order(tmp_path: Path) -> None:
+    (tmp_path / "b.csv").write_bytes(b"network,isp\n8.8.0.0/16,local\n")
+    with serving(file(ROWS)) as site:
+        output, report = built(tmp_path, f'path = "{site.url}/a.csv"', 'path = "b.csv"')
+    assert isps(output, "8.8.8.8", "8.8.9.9") == ["one", "local"]
+    assert [each.name for each in report.sources] == ["a.csv", "b.csv"]
+
+
+def test_the_dataset_does_not_tell_when_or_whence_it_was_fetched(tmp_path: Path) -> None:
+    """The same bytes as from a file of that name, but for a date that is asked for."""
+    (tmp_path / "a.csv").write_bytes(ROWS)
+    local, _ = build_at(tmp_path, {}, recipe('path = "a.csv"'), force=True)
+    wanted = (local / "manifest.json").read_bytes()
+    with serving(file(ROWS, Last_Modified=MODIFIED)) as site:
+        for _ in range(2):
+            output, _ = built(tmp_path, f'path = "{site.url}/a.csv?key=s3cr3t"')
+            assert (output / "manifest.json").read_bytes() == wanted
+
+
+def test_its_rows_are_explained_by_the_name_of_the_file(tmp_path: Path) -> None:
+    with serving(file(ROWS)) as site:
+        text = recipe(f'path = "{site.url}/a.csv"').replace("\n", '\nexplain = "full"\n', 1)
+        output, _ = build_at(tmp_path, {}, text, cache=tmp_path / "cache")
+    import geolookup
+
+    with geolookup.open(output) as engine:
+        explained = json.dumps(engine.explain("8.8.8.8"))
+    assert '"a.csv"' in explained
+    assert str(tmp_path) not in explained
+
+
+def test_offline_takes_what_is_there(tmp_path: Path) -> None:
+    with serving(file(ROWS)) as site:
+        source = f'path = "{site.url}/a.csv"'
+        built(tmp_path, source)
+        asked = len(site.asked)
+        output, _ = built(tmp_path, source, offline=True)
+        assert len(site.asked) == asked
+    output, _ = built(tmp_path, source, offline=True)
+    assert isps(output, "8.8.8.8") == ["one"]
+
+
+def test_offline_says_what_is_not_there(tmp_path: Path) -> None:
+    with serving(file(ROWS)) as site:
+        source = f'path = "{site.url}/a.csv"'
+        text = f"{site.url}/a.csv: not in the cache at {tmp_path / 'cache'}"
+        assert failing(tmp_path, source, offline=True) == f"{text}; run geolookup download"
+        built(tmp_path, source)
+        pinned = f'{source}\nsha256 = "{"0" * 64}"'
+        assert failing(tmp_path, pinned, offline=True).startswith(f"{text} with this sha256; ")
+        (path,) = tmp_path.glob("cache/*/*/a.csv")
+        path.write_bytes(OTHER)
+        assert failing(tmp_path, source, offline=True).startswith(f"{text}; ")
+
+
+def test_a_source_that_fails_leaves_no_dataset(tmp_path: Path) -> None:
+    with serving(status(404)) as site:
+        assert "no such file on the server" in failing(tmp_path, f'path = "{site.url}/a.csv"')
+    assert not (tmp_path / "dataset").exists()
+
+
+def test_a_digest_is_checked_here_too(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(ROWS)
+    (tmp_path / "b.csv").write_bytes(OTHER)
+    for path in ("a.csv", f"file://{tmp_path}/a.csv", str(tmp_path / "a.csv")):
+        output, _ = built(tmp_path, f'path = "{path}"\nsha256 = "{SHA256}"')
+        assert isps(output, "8.8.8.8") == ["one"]
+    wrong = failing(tmp_path, f'path = "b.csv"\nsha256 = "{SHA256}"')
+    found = hashlib.sha256(OTHER).hexdigest()
+    assert wrong.startswith(
+        f"{tmp_path / 'b.csv'}: its SHA-256 is {found}, the recipe says {SHA256}"
+    )
+    for path in ("*.csv", "c.csv"):
+        assert "not one file" in failing(tmp_path, f'path = "{path}"\nsha256 = "{SHA256}"')
+
+
+def test_a_file_address_may_be_a_glob(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(ROWS)
+    output, _ = built(tmp_path, f'path = "file://{tmp_path}/*.csv"')
+    assert isps(output, "8.8.8.8") == ["one"]
+
+
+def test_the_date_of_the_server_is_taken_where_it_is_asked_for(tmp_path: Path) -> None:
+    with serving(file(ROWS, Last_Modified=MODIFIED)) as site:
+        asked = f'path = "{site.url}/a.csv"\ndate = "last-modified"'
+        for options in ({}, {"offline": True}):
+            output, _ = built(tmp_path, asked, **options)
+            (source,) = json.loads((output / "manifest.json").read_bytes())["sources"]
+            assert source["date"] == "2026-11-19"
+    with serving(file(ROWS)) as site:
+        asked = f'path = "{site.url}/a.csv"\ndate = "last-modified"'
+        assert "does not say when the file was modified; write" in failing(tmp_path, asked)
+    (tmp_path / "a.csv").write_bytes(ROWS)
+    asked = 'path = "a.csv"\ndate = "last-modified"'
+    assert "source.date is 'last-modified' for a path of this machine" in failing(tmp_path, asked)
+
+
+def test_auto_knows_a_fetched_file_by_its_name(tmp_path: Path) -> None:
+    with serving(file(b"8.8.8.0\t8.8.8.255\t15169\tUS\tGOOGLE\n")) as site:
+        path = f"{site.url}/get"
+        text = recipe(f'path = "{path}"\nfile = "ip2asn-v4.tsv"').replace('"csv"', '"auto"')
+        _, report = build_at(tmp_path, {}, text, cache=tmp_path / "cache")
+    assert "taken for iptoasn" in report.sources[0].note
+
+
+def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("a file")
+    with serving(file(ROWS)) as site, pytest.raises(BuildError, match="cannot be written"):
+        built(tmp_path, f'path = "{site.url}/a.csv"')

@@ -1,0 +1,182 @@
+"""Redirects and certificates: followed where it is safe, and the key goes to its own host only."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from builder.errors import BuildError
+from tests.builder.serving import Site, fetched, file, kept_files, remote, serving, status, to
+
+if TYPE_CHECKING:
+    import trustme
+else:
+    trustme = pytest.importorskip("trustme", reason="the servers need certificates")
+
+ROWS = b"network,isp\n8.8.8.0/24,one\n"
+HIDDEN = "s3cr3t-K/ey+7"
+
+
+@pytest.fixture
+def authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> trustme.CA:
+    """A certificate authority that this process trusts, as it would one of its system."""
+    made = trustme.CA()
+    path = tmp_path / "authority.pem"
+    made.cert_pem.write_to_path(str(path))
+    monkeypatch.setenv("SSL_CERT_FILE", str(path))
+    monkeypatch.setenv("VENDOR_KEY", HIDDEN)
+    return made
+
+
+@pytest.fixture
+def other(authority: trustme.CA) -> Iterator[Site]:
+    """Another host (that is: another port) with a valid certificate."""
+    with serving(file(ROWS), tls=authority.issue_cert("localhost")) as site:
+        yield site
+
+
+def authorizations(site: Site) -> list[str | None]:
+    return [headers.get("Authorization") for _, headers in site.asked]
+
+
+def test_a_valid_certificate(authority: trustme.CA, tmp_path: Path) -> None:
+    with serving(file(ROWS), tls=authority.issue_cert("localhost")) as site:
+        assert fetched(f"{site.url}/a.csv", tmp_path).kept.path.read_bytes() == ROWS
+
+
+@pytest.mark.parametrize("name", ["elsewhere.example", None])
+def test_a_certificate_of_another_host_or_of_nobody(
+    name: str | None, authority: trustme.CA, tmp_path: Path
+) -> None:
+    issuer = authority if name else trustme.CA()
+    with (
+        serving(file(ROWS), tls=issuer.issue_cert(name or "localhost")) as site,
+        pytest.raises(BuildError) as caught,
+    ):
+        fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
+    assert "the certificate of localhost:" in str(caught.value)
+    assert site.asked == []
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+def test_the_key_stays_with_its_host(
+    code: int, authority: trustme.CA, other: Site, tmp_path: Path
+) -> None:
+    plan = (to("/b.csv", code), to(f"{other.url}/c.csv", code))
+    with serving(*plan, tls=authority.issue_cert("localhost")) as site:
+        done = fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
+    assert done.kept.path.read_bytes() == ROWS
+    assert [path for path, _ in site.asked] == ["/a.csv", "/b.csv"]
+    assert authorizations(site) == [f"Bearer {HIDDEN}"] * 2
+    assert authorizations(other) == [None]
+    assert HIDDEN not in str(other.asked[0][1])
+
+
+def test_the_key_comes_back_with_its_host_only(
+    authority: trustme.CA, other: Site, tmp_path: Path
+) -> None:
+    with serving(file(ROWS), tls=authority.issue_cert("localhost")) as site:
+        site.plan.insert(0, to(f"{other.url}/b.csv"))
+        other.plan.insert(0, to(f"{site.url}/c.csv"))
+        fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
+    assert authorizations(site) == [f"Bearer {HIDDEN}"] * 2
+    assert authorizations(other) == [None]
+
+
+def test_a_host_that_hands_the_key_on_is_not_followed(
+    authority: trustme.CA, other: Site, tmp_path: Path
+) -> None:
+    for key in (HIDDEN, "s3cr3t-K%2Fey%2B7"):
+        act = to(f"{other.url}/a.csv?key={key}")
+        with (
+            serving(act, tls=authority.issue_cert("localhost")) as site,
+            pytest.raises(BuildError) as caught,
+        ):
+            fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
+        assert "redirects to localhost with the key in the address" in str(caught.value)
+        assert key not in str(caught.value)
+    assert other.asked == []
+
+
+WRONG = {
+    "ftp://localhost/a.csv": "redirects to what is no address of the web",
+    "file:///etc/passwd": "redirects to what is no address of the web",
+    "https://user:word@localhost/a.csv": "redirects to what is no address of the web",
+    "https://[/a.csv": "redirects to what is no address of the web",
+    "https://localhost:x/a.csv": "redirects to what is no address of the web",
+    "": "redirects to what is no address of the web",
+    "/a.csv": "redirects over 5 times",
+    "http://localhost/a.csv": "redirects to localhost without encryption",
+}
+
+
+@pytest.mark.parametrize("insecure", ["true", "false"])
+@pytest.mark.parametrize("location", WRONG)
+def test_redirects_that_are_not_followed(
+    location: str, insecure: str, authority: trustme.CA, tmp_path: Path
+) -> None:
+    with (
+        serving(to(location), tls=authority.issue_cert("localhost")) as site,
+        pytest.raises(BuildError) as caught,
+    ):
+        fetched(f"{site.url}/a.csv", tmp_path, insecure=insecure)
+    assert str(caught.value).startswith(f"{site.url}/a.csv: {WRONG[location]}; ")
+    assert kept_files(tmp_path, "a.csv") == []
+
+
+def test_plain_http_stays_on_this_machine(tmp_path: Path) -> None:
+    with serving(file(ROWS)) as target, serving(to(f"{target.url}/b.csv")) as site:
+        assert fetched(f"{site.url}/a.csv", tmp_path).kept.path.read_bytes() == ROWS
+    with (
+        serving(to("http://192.0.2.1/a.csv")) as site,
+        pytest.raises(BuildError, match=r"redirects to 192\.0\.2\.1 without encryption"),
+    ):
+        fetched(f"{site.url}/a.csv", tmp_path)
+
+
+def test_plain_http_may_lead_to_https(authority: trustme.CA, other: Site, tmp_path: Path) -> None:
+    with serving(to(f"{other.url}/a.csv")) as site:
+        done = fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
+    assert done.kept.path.read_bytes() == ROWS
+    assert authorizations(site) == [f"Bearer {HIDDEN}"]
+    assert authorizations(other) == [None]
+
+
+def test_an_error_behind_a_redirect_is_told(
+    authority: trustme.CA, other: Site, tmp_path: Path
+) -> None:
+    other.plan[:] = [status(403)]
+    with (
+        serving(to(f"{other.url}/b.csv"), tls=authority.issue_cert("localhost")) as site,
+        pytest.raises(BuildError, match=r"refuses access .403.; check the key in VENDOR_KEY"),
+    ):
+        fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
+
+
+def test_the_ways_of_a_key(authority: trustme.CA, tmp_path: Path) -> None:
+    basic = base64.b64encode(b"42:word").decode()
+    (tmp_path / "key.txt").write_text("42:word\n")
+    with serving(file(ROWS), tls=authority.issue_cert("localhost")) as site:
+        fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
+        fetched(f"{site.url}/b.csv", tmp_path, key_env="VENDOR_KEY", key_as="X-Api-Key")
+        fetched(f"{site.url}/c.csv", tmp_path, key_file="key.txt", key_as="basic")
+        fetched(f"{site.url}/{{key}}/d.csv?k={{key}}", tmp_path, key_env="VENDOR_KEY")
+        fetched(f"{site.url}/e.csv", tmp_path)
+    named = [(headers.get("Authorization"), headers.get("X-Api-Key")) for _, headers in site.asked]
+    assert named == [
+        (f"Bearer {HIDDEN}", None),
+        (None, HIDDEN),
+        (f"Basic {basic}", None),
+        (None, None),
+        (None, None),
+    ]
+    assert site.asked[3][0] == "/s3cr3t-K%2Fey%2B7/d.csv?k=s3cr3t-K%2Fey%2B7"
+
+
+def test_a_key_in_the_address_is_not_in_the_headers_too(tmp_path: Path) -> None:
+    shown = remote("https://h.example/a.csv?k={key}&v=1", tmp_path, key_env="VENDOR_KEY").shown
+    assert shown == "https://h.example/a.csv?…"

@@ -1,0 +1,200 @@
+"""Resuming: whatever the server does, the file that is kept is one version, whole."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from builder.errors import BuildError
+from tests.builder.serving import (
+    FAST,
+    MODIFIED,
+    Act,
+    Handler,
+    cut,
+    fetched,
+    file,
+    kept_files,
+    serving,
+    status,
+)
+
+ONE = b"".join(b"%06d,one\n" % at for at in range(30_000))
+TWO = ONE.replace(b"one", b"two")
+SHA256 = hashlib.sha256(ONE).hexdigest()
+AT = 200_000
+
+
+def answered(content: bytes, place: str, **headers: str) -> Act:
+    """An answer to a Range: these bytes, under that Content-Range."""
+    headers = {"ETag": '"one"', "Content_Range": place, **headers}
+    return lambda handler: handler.answer(206, content, **headers)
+
+
+def test_the_rest_is_fetched_and_no_more(tmp_path: Path) -> None:
+    with serving(cut(ONE, AT), file(ONE)) as site:
+        done = fetched(f"{site.url}/a.csv", tmp_path)
+    assert done.kept.path.read_bytes() == ONE
+    assert done.start == AT
+    assert str(done) == f"fetched {len(ONE):,} bytes, resumed at byte {AT:,}"
+    assert site.ranges == [None, f"bytes={AT}-"]
+    assert site.asked[1][1]["If-Range"] == '"one"'
+
+
+def test_the_next_run_goes_on(tmp_path: Path) -> None:
+    with serving(cut(ONE, AT), status(404), file(ONE)) as site:
+        with pytest.raises(BuildError, match="404"):
+            fetched(f"{site.url}/a.csv", tmp_path)
+        assert kept_files(tmp_path, "a.csv") == []
+        assert fetched(f"{site.url}/a.csv", tmp_path).start == AT
+    assert kept_files(tmp_path, "a.csv") == [ONE]
+
+
+LATER = {
+    "the range is ignored": [status(200, ONE, ETag='"one"')],
+    "the file changed": [file(TWO, '"two"')],
+    "the file changed, and the range is answered": [
+        answered(TWO[AT:], f"bytes {AT}-{len(TWO) - 1}/{len(TWO)}", ETag='"two"'),
+        file(TWO, '"two"'),
+    ],
+    "the file grew, under the same ETag": [
+        answered((ONE + TWO)[AT:], f"bytes {AT}-{len(ONE + TWO) - 1}/{len(ONE + TWO)}"),
+        file(ONE),
+    ],
+    "another range": [answered(ONE[9:], f"bytes 9-{len(ONE) - 1}/{len(ONE)}"), file(ONE)],
+    "not to the end": [answered(ONE[AT : AT + 9], f"bytes {AT}-{AT + 8}/{len(ONE)}"), file(ONE)],
+    "no range stated": [answered(ONE[AT:], ""), file(ONE)],
+    "nonsense stated": [answered(ONE[AT:], "bytes x-y/z"), file(ONE)],
+    "out of range": [status(416, Content_Range=f"bytes */{len(ONE)}"), file(ONE)],
+    "cut again": [
+        cut(ONE, AT),  # from the beginning, for the range is ignored
+        file(ONE),
+    ],
+    "packed now": [
+        answered(ONE[AT:], f"bytes {AT}-{len(ONE) - 1}/{len(ONE)}", Content_Encoding="gzip"),
+        file(ONE),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_no_file_is_made_of_two(name: str, tmp_path: Path) -> None:
+    with serving(cut(ONE, AT), *LATER[name]) as site:
+        found = fetched(f"{site.url}/a.csv", tmp_path).kept.path.read_bytes()
+    assert found == (TWO if "changed" in name else ONE)
+    assert kept_files(tmp_path, "a.csv") == [found]
+
+
+def test_a_lie_about_the_version_is_found_by_the_digest(tmp_path: Path) -> None:
+    """The server sends the rest of another file under the same ETag and length."""
+    rest = answered(TWO[AT:], f"bytes {AT}-{len(TWO) - 1}/{len(TWO)}")
+    with serving(cut(ONE, AT), rest, file(ONE)) as site:
+        assert fetched(f"{site.url}/a.csv", tmp_path, SHA256).kept.path.read_bytes() == ONE
+    assert site.ranges == [None, f"bytes={AT}-", None]
+
+
+@pytest.mark.parametrize("etag", ["", 'W/"one"'])
+def test_without_a_sure_version_it_begins_again(etag: str, tmp_path: Path) -> None:
+    with serving(cut(ONE, AT, etag=etag), file(ONE, etag)) as site:
+        assert fetched(f"{site.url}/a.csv", tmp_path).kept.path.read_bytes() == ONE
+    assert site.ranges == [None, None]
+
+
+@pytest.mark.parametrize("etag", ["", '"one"'])
+def test_what_stays_of_a_failure_is_what_can_be_resumed(etag: str, tmp_path: Path) -> None:
+    with (
+        serving(cut(ONE, AT, etag=etag), status(503)) as site,
+        pytest.raises(BuildError),
+    ):
+        fetched(f"{site.url}/a.csv", tmp_path)
+    parts = [path.read_bytes() for path in tmp_path.glob("cache/*/part/*")]
+    assert parts == ([ONE[:AT]] if etag else [])
+
+
+def test_nothing_stays_of_what_is_too_large(tmp_path: Path) -> None:
+    small = replace(FAST, largest=AT)
+    with (
+        serving(file(ONE)) as site,
+        pytest.raises(BuildError, match="larger than"),
+    ):
+        fetched(f"{site.url}/a.csv", tmp_path, "", small)
+    assert list(tmp_path.glob("cache/*/part")) == []
+
+
+@pytest.mark.parametrize(("date", "sure"), [("08:00:59", False), ("08:01:00", True)])
+def test_a_date_is_sure_a_minute_later(date: str, sure: bool, tmp_path: Path) -> None:
+    """RFC 9110, 8.8.2.2: until then the file might have changed twice within its second."""
+
+    def act(handler: Handler) -> None:
+        handler.send_response_only(200)
+        handler.send_header("Date", f"Thu, 19 Nov 2026 {date} GMT")
+        handler.send_header("Last-Modified", MODIFIED)
+        handler.send_header("Content-Length", str(len(ONE)))
+        handler.end_headers()
+        handler.wfile.write(ONE[:AT])
+
+    with serving(act, file(ONE, "", Last_Modified=MODIFIED)) as site:
+        assert fetched(f"{site.url}/a.csv", tmp_path).kept.path.read_bytes() == ONE
+    assert site.ranges == [None, f"bytes={AT}-" if sure else None]
+    assert site.asked[1][1].get("If-Range") == (MODIFIED if sure else None)
+
+
+def test_a_page_does_not_cost_what_is_here(tmp_path: Path) -> None:
+    """Such as that of a hotel's network, in place of the rest."""
+    page = status(200, b"<html>", Content_Type="text/html")
+    with serving(cut(ONE, AT), page, file(ONE)) as site:
+        with pytest.raises(BuildError, match="HTML page"):
+            fetched(f"{site.url}/a.csv", tmp_path)
+        assert fetched(f"{site.url}/a.csv", tmp_path).start == AT
+
+
+def test_a_part_without_its_note_is_not_used(tmp_path: Path) -> None:
+    for note in (None, "{", "[]", json.dumps({"validator": '"one"', "total": "x"})):
+        with serving(cut(ONE, AT), status(404), file(ONE)) as site:
+            folder = tmp_path / str(note)
+            folder.mkdir()
+            with pytest.raises(BuildError):
+                fetched(f"{site.url}/a.csv", folder)
+            (path,) = folder.glob("cache/*/part.json")
+            path.unlink() if note is None else path.write_text(note)
+            assert fetched(f"{site.url}/a.csv", folder).kept.path.read_bytes() == ONE
+
+
+def test_a_part_that_is_complete_is_checked_and_taken(tmp_path: Path) -> None:
+    """A run that ended between the last byte and the swap."""
+    with serving(cut(ONE, AT), status(404), file(ONE)) as site:
+        with pytest.raises(BuildError):
+            fetched(f"{site.url}/a.csv", tmp_path)
+        (part,) = tmp_path.glob("cache/*/part/a.csv")
+        part.write_bytes(ONE)
+        assert fetched(f"{site.url}/a.csv", tmp_path).kept.path.read_bytes() == ONE
+    assert site.ranges[-1] == f"bytes={len(ONE) - 1}-"
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cuts=st.lists(st.integers(0, len(ONE) - 1), max_size=3), resets=st.booleans())
+def test_any_cuts(cuts: list[int], resets: bool, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Each answer ends somewhere, and ranges are answered: the file is the same in the end."""
+    folder = tmp_path_factory.mktemp("cuts")
+
+    def ending(at: int) -> Act:
+        def act(handler: Handler) -> None:
+            start = int((handler.headers.get("Range") or "bytes=0-")[6:-1])
+            code = 206 if start else 200
+            headers = {"Content_Range": f"bytes {start}-{len(ONE) - 1}/{len(ONE)}" if start else ""}
+            length = str(len(ONE) - start)
+            handler.answer(code, ONE[start:at], Content_Length=length, ETag='"one"', **headers)
+            if resets:
+                handler.reset()
+
+        return act
+
+    with serving(*(ending(at) for at in cuts), file(ONE)) as site:
+        assert fetched(f"{site.url}/a.csv", folder).kept.path.read_bytes() == ONE
+    assert len(site.asked) == len(cuts) + 1

@@ -1,0 +1,357 @@
+"""Fetching from a web server that fails in every way: a file is whole and right, or not taken.
+
+The server is a real one, so what is tested is what goes over the wire. Every failure is met
+once with an empty cache and once with a good file in it, which has to stay.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import random
+import socket
+import zipfile
+from dataclasses import replace
+from email.utils import formatdate
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from builder.errors import BuildError
+from builder.remote.limits import Limits
+from builder.report import Progress
+from tests.builder.serving import (
+    FAST,
+    MODIFIED,
+    Act,
+    Handler,
+    cut,
+    drop,
+    fetched,
+    file,
+    kept_files,
+    serving,
+    status,
+    trickle,
+)
+from tests.builder.test_progress import Terminal
+
+ROWS = b"network,isp\n" + b"".join(b"8.8.%d.0/24,isp %d\n" % (at, at) for at in range(256))
+OTHER = ROWS.replace(b"isp ", b"net ")
+PAGE = b"<!DOCTYPE html>\n<html><body>Please log in</body></html>"
+SHA256 = hashlib.sha256(ROWS).hexdigest()
+
+
+def zipped(content: bytes = ROWS) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.csv", content)
+    return stream.getvalue()
+
+
+def parquet() -> bytes:
+    stream = io.BytesIO()
+    pq.write_table(pa.table({"network": ["8.8.8.0/24"]}), stream)
+    return stream.getvalue()
+
+
+def chunked(content: bytes, *, ended: bool = True) -> Act:
+    def act(handler: Handler) -> None:
+        handler.answer(200, b"", Content_Length="", Transfer_Encoding="chunked")
+        for at in range(0, len(content), 1000):
+            piece = content[at : at + 1000]
+            handler.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+        handler.wfile.write(b"0\r\n\r\n" if ended else b"")
+
+    return act
+
+
+def raw(text: bytes) -> Act:
+    """Send what is no answer of HTTP."""
+
+    def act(handler: Handler) -> None:
+        handler.wfile.write(text)
+
+    return act
+
+
+def silent(handler: Handler) -> None:
+    """Wait until the other side gives up."""
+    handler.connection.recv(1)
+
+
+def test_a_file_comes_once_and_is_then_unchanged(tmp_path: Path) -> None:
+    with serving(file(ROWS)) as site:
+        first = fetched(f"{site.url}/a.csv", tmp_path)
+        second = fetched(f"{site.url}/a.csv", tmp_path)
+    assert first.kept.path.read_bytes() == ROWS
+    assert (first.kept.path.name, first.kept.sha256) == ("a.csv", SHA256)
+    assert (first.changed, second.changed) == (True, False)
+    assert second.kept == first.kept
+    assert str(first) == f"fetched {len(ROWS):,} bytes"
+    assert str(second) == f"unchanged, {len(ROWS):,} bytes"
+    assert [headers.get("If-None-Match") for _, headers in site.asked] == [None, '"one"']
+
+
+def test_a_date_serves_where_there_is_no_etag(tmp_path: Path) -> None:
+    with serving(file(ROWS, "", Last_Modified=MODIFIED)) as site:
+        assert fetched(f"{site.url}/a.csv", tmp_path).changed
+        assert not fetched(f"{site.url}/a.csv", tmp_path).changed
+    assert site.asked[1][1]["If-Modified-Since"] == MODIFIED
+
+
+def test_a_new_file_takes_the_place_of_the_old(tmp_path: Path) -> None:
+    with serving(file(ROWS), file(OTHER, '"two"')) as site:
+        fetched(f"{site.url}/a.csv", tmp_path)
+        second = fetched(f"{site.url}/a.csv", tmp_path)
+    assert second.changed
+    assert kept_files(tmp_path, "a.csv") == [OTHER]
+
+
+def test_a_stated_digest_that_is_there_needs_no_server(tmp_path: Path) -> None:
+    with serving(file(ROWS)) as site:
+        fetched(f"{site.url}/a.csv", tmp_path, SHA256)
+    again = fetched(f"{site.url}/a.csv", tmp_path, SHA256)
+    assert not again.changed
+    assert len(site.asked) == 1
+
+
+def test_another_stated_digest_is_fetched_without_a_condition(tmp_path: Path) -> None:
+    with serving(file(ROWS), file(OTHER)) as site:  # the same ETag for both
+        fetched(f"{site.url}/a.csv", tmp_path)
+        digest = hashlib.sha256(OTHER).hexdigest()
+        assert fetched(f"{site.url}/a.csv", tmp_path, digest).kept.path.read_bytes() == OTHER
+    assert site.asked[1][1].get("If-None-Match") is None
+
+
+def test_a_damaged_cache_is_mended(tmp_path: Path) -> None:
+    with serving(file(ROWS)) as site:
+        path = fetched(f"{site.url}/a.csv", tmp_path).kept.path
+        path.write_bytes(OTHER)
+        assert fetched(f"{site.url}/a.csv", tmp_path).changed
+        (path.parent.parent / "kept.json").write_text('{"sha256": ["')
+        assert fetched(f"{site.url}/a.csv", tmp_path).changed
+    assert path.read_bytes() == ROWS
+
+
+GIVEN_UP = "(tried 4 times); try again later"
+BAD: dict[str, tuple[str, Act, str]] = {
+    "401": ("a.csv", status(401), "the server refuses access (401); state key_env or key_file"),
+    "403": ("a.csv", status(403, PAGE), "the server refuses access (403)"),
+    "404": ("a.csv", status(404), "no such file on the server (404); correct the path"),
+    "204": ("a.csv", status(204), "the server answers 204"),
+    "418": ("a.csv", status(418), "the server answers 418"),
+    "304": ("a.csv", status(304), "says that a file is unchanged which is not here"),
+    "429": ("a.csv", status(429), f"the server answers 429 {GIVEN_UP}"),
+    "500": ("a.csv", status(500, PAGE), f"the server answers 500 {GIVEN_UP}"),
+    "503": ("a.csv", status(503, Retry_After="0"), f"the server answers 503 {GIVEN_UP}"),
+    "wait": (
+        "a.csv",
+        status(429, Retry_After="3600"),
+        "the server answers 429, and to wait for 3,600 s (tried once); try again later",
+    ),
+    "cut": ("a.csv", cut(ROWS, 1000), f"at 1,000 of {len(ROWS):,} bytes {GIVEN_UP}"),
+    "cut at once": ("a.csv", cut(ROWS, 0), f"at 0 of {len(ROWS):,} bytes {GIVEN_UP}"),
+    "reset": ("a.csv", cut(ROWS, 1000, reset=True), GIVEN_UP),
+    "drop": ("a.csv", drop, "localhost"),
+    "no http": ("a.csv", raw(b"SSH-2.0-x\r\n"), f"cannot be reached (BadStatusLine) {GIVEN_UP}"),
+    "too short": (
+        "a.csv",
+        status(200, ROWS, Content_Length="99999"),
+        f"of 99,999 bytes {GIVEN_UP}",
+    ),
+    "negative": ("a.csv", file(ROWS, Content_Length="-5"), "does not say how long the file is"),
+    "no length": ("a.csv", file(ROWS, Content_Length=""), "how long the file is; state its sha256"),
+    "chunks cut": ("a.csv", chunked(ROWS, ended=False), "the connection broke (Incomplete"),
+    "empty": ("a.csv", file(b""), "the file that came is empty"),
+    "page": ("a.csv", file(PAGE, Content_Type="text/html; charset=utf-8"), "an HTML page; the key"),
+    "page as text": ("a.csv", file(PAGE), "answered with an HTML or XML page; the key"),
+    "page as zip": ("a.zip", file(PAGE, Content_Type="application/zip"), "HTML or XML page"),
+    "page with a mark": ("a.csv", file(b"\xef\xbb\xbf \n" + PAGE), "HTML or XML page"),
+    "xml": ("a.csv", file(b"<?xml version='1.0'?><Error/>"), "HTML or XML page"),
+    "no zip": ("a.zip", file(ROWS), "what came is no .zip file; the key or the path may be"),
+    "no gzip": ("a.csv.gz", file(ROWS), "what came is no .gz file"),
+    "no tar": ("a.tgz", file(b"PK\3\4"), "what came is no .tgz file"),
+    "no zst": ("a.csv.zst", file(ROWS), "what came is no .zst file"),
+    "no parquet": ("a.parquet", file(ROWS), "what came is no .parquet file"),
+    "half zip": ("a.zip", file(zipped()[:-30]), "truncated or damaged (File is not a zip file)"),
+    "bad zip": ("a.zip", file(zipped().replace(b"a.csv", b"b.csv", 1)), "truncated or damaged ("),
+    "half gzip": ("a.csv.gz", file(gzip.compress(ROWS)[:-9]), "truncated or damaged ("),
+    "half parquet": ("a.parquet", file(parquet()[:-1]), "truncated or damaged (no end mark)"),
+    "half mmdb": ("a.mmdb", file(random.Random(1).randbytes(200_000)), "(no end mark)"),
+    "other coding": ("a.csv", file(ROWS, Content_Encoding="br"), "in a way that was not asked for"),
+    "false coding": ("a.csv", file(ROWS, Content_Encoding="gzip"), "truncated or damaged ("),
+    "slow": ("a.csv", trickle(ROWS, 0.01), f"fewer than 100,000 bytes a second {GIVEN_UP}"),
+    "silent": ("a.csv", silent, f"cannot be reached (it sends nothing) {GIVEN_UP}"),
+    "large": ("a.csv", file(ROWS + b"#" * 300_000), "the file is larger than 250,000 bytes"),
+    "large chunks": ("a.csv", chunked(ROWS * 100), "the file is larger than 250,000 bytes"),
+}
+SMALL = replace(FAST, largest=250_000)
+#: Bounds that only their own case has: a busy machine may be slow in any other.
+BOUNDS = {
+    "slow": replace(FAST, pace_over=0.05, slowest=100_000),
+    "silent": replace(FAST, silence=0.2),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_not_whole_and_right_is_not_taken(name: str, tmp_path: Path) -> None:
+    path, act, text = BAD[name]
+    with serving(act) as site:
+        with pytest.raises(BuildError) as caught:
+            fetched(f"{site.url}/{path}", tmp_path, "", BOUNDS.get(name, SMALL))
+        assert text in str(caught.value)
+        assert str(caught.value).startswith(f"{site.url}/{path}: ")
+        assert "\n" not in str(caught.value)
+    assert kept_files(tmp_path, path) == []
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_was_there_before_stays(name: str, tmp_path: Path) -> None:
+    path, act, _ = BAD[name]
+    good = {"zip": zipped(), "gz": gzip.compress(ROWS), "csv": ROWS, "parquet": parquet()}
+    good["mmdb"] = b"\xab\xcd\xefMaxMind.com"
+    good["zst"] = bytes(pa.Codec("zstd").compress(ROWS, asbytes=True))
+    good["tgz"] = EMPTY_TAR
+    content = good[path.rpartition(".")[2]]
+    with serving(file(content, '"before"'), act) as site:
+        fetched(f"{site.url}/{path}", tmp_path)
+        if name == "304":  # which is now the right answer
+            assert not fetched(f"{site.url}/{path}", tmp_path).changed
+        else:
+            with pytest.raises(BuildError):
+                fetched(f"{site.url}/{path}", tmp_path, "", BOUNDS.get(name, SMALL))
+    assert kept_files(tmp_path, path) == [content]
+
+
+def _tar() -> bytes:
+    import tarfile
+
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        info = tarfile.TarInfo("a.csv")
+        info.size = len(ROWS)
+        archive.addfile(info, io.BytesIO(ROWS))
+    return stream.getvalue()
+
+
+EMPTY_TAR = _tar()
+
+
+def test_a_wrong_digest(tmp_path: Path) -> None:
+    wrong = "0" * 64
+    with serving(file(ROWS)) as site:
+        with pytest.raises(BuildError) as caught:
+            fetched(f"{site.url}/a.csv", tmp_path, wrong)
+        assert f"the SHA-256 of what came is {SHA256}, the recipe says {wrong}" in str(caught.value)
+        assert len(site.asked) == 1  # another attempt would bring the same
+    assert kept_files(tmp_path, "a.csv") == []
+
+
+@pytest.mark.parametrize("act", [status(503), status(429, Retry_After="0"), drop, cut(ROWS, 0)])
+def test_what_passes_is_tried_again(act: Act, tmp_path: Path) -> None:
+    with serving(act, act, file(ROWS)) as site:
+        assert fetched(f"{site.url}/a.csv", tmp_path).kept.path.read_bytes() == ROWS
+    assert len(site.asked) == 3
+
+
+def test_what_does_not_pass_is_not_tried_again(tmp_path: Path) -> None:
+    for act in (status(401), status(404), file(PAGE, Content_Type="text/html")):
+        with serving(act) as site, pytest.raises(BuildError):
+            fetched(f"{site.url}/a.csv", tmp_path)
+        assert len(site.asked) == 1
+
+
+@pytest.mark.parametrize("date", [False, True])
+def test_the_wait_a_server_asks_for_is_kept(
+    date: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("builder.remote.transfer.time.sleep", waits.append)
+    monkeypatch.setattr("builder.remote.headers.time.time", lambda: 1_795_132_800.0)
+    asked = formatdate(1_795_132_807, usegmt=True) if date else "7"
+    with serving(status(429, Retry_After=asked), status(503, Retry_After="x"), file(ROWS)) as site:
+        fetched(f"{site.url}/a.csv", tmp_path, "", Limits())
+    assert waits[0] == 7
+    assert 1 <= waits[1] <= 2  # the second failure: half to all of two seconds
+
+
+def test_waits_double_up_to_the_longest() -> None:
+    limits = Limits(attempts=20)
+    for failures in range(1, 20):
+        longest = min(2.0 ** (failures - 1), 120)
+        waits = [limits.wait(failures, None) or 0 for _ in range(50)]
+        assert all(longest / 2 <= wait <= longest for wait in waits)
+        assert len(set(waits)) > 1
+    assert limits.wait(20, None) is None
+    assert (limits.wait(1, 120), limits.wait(1, 121)) == (120, None)
+
+
+def test_nobody_there(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and not listening
+        with pytest.raises(BuildError, match=r"cannot be reached .Connection refused"):
+            fetched(f"http://127.0.0.1:{taken.getsockname()[1]}/a.csv", tmp_path)
+
+
+def test_the_bytes_are_shown() -> None:
+    terminal = Terminal()
+    progress = Progress(terminal)
+    with progress.stage("fetching a.csv"):
+        for total, shown in ((None, "1,234 bytes  "), (5678, "1,234 of 5,678 bytes  ")):
+            progress._last = float("-inf")  # as if the last display were long ago
+            progress.bytes(1234, total)
+            assert f"fetching a.csv  {shown}" in terminal.getvalue()
+
+
+def test_chunks_without_a_length(tmp_path: Path) -> None:
+    with serving(chunked(ROWS)) as site:
+        assert fetched(f"{site.url}/a.csv", tmp_path).kept.path.read_bytes() == ROWS
+
+
+def test_no_length_at_all_is_well_with_a_digest(tmp_path: Path) -> None:
+    with serving(file(ROWS, Content_Length="")) as site:
+        assert fetched(f"{site.url}/a.csv", tmp_path, SHA256).kept.path.read_bytes() == ROWS
+    with (
+        serving(file(ROWS[:-9], Content_Length="")) as site,
+        pytest.raises(BuildError, match="the SHA-256 of what came is"),
+    ):
+        fetched(f"{site.url}/a.csv", tmp_path, SHA256)
+
+
+CODED = {
+    "packed for the way": ("a.csv", gzip.compress(ROWS), ROWS),
+    "said of a file that is gzip itself": ("a.csv.gz", gzip.compress(ROWS), gzip.compress(ROWS)),
+    "a gzip within a gzip": (
+        "a.csv.gz",
+        gzip.compress(gzip.compress(ROWS)),
+        gzip.compress(ROWS),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CODED)
+@pytest.mark.parametrize("coding", ["gzip", "x-gzip", "GZIP"])
+def test_gzip_for_the_way(name: str, coding: str, tmp_path: Path) -> None:
+    path, sent, wanted = CODED[name]
+    with serving(file(sent, Content_Encoding=coding)) as site:
+        kept = fetched(f"{site.url}/{path}", tmp_path).kept
+    assert kept.path.read_bytes() == wanted
+    assert kept.sha256 == hashlib.sha256(wanted).hexdigest()
+    assert site.asked[0][1]["Accept-Encoding"] == "identity"
+
+
+def test_whole_files_of_every_kind_are_taken(tmp_path: Path) -> None:
+    for name, content in {
+        "a.zip": zipped(),
+        "a.csv.gz": gzip.compress(ROWS),
+        "a.tar.gz": EMPTY_TAR,
+        "a.parquet": parquet(),
+        "a.json": b'{"network": "8.8.8.0/24"}\n',
+        "a.mmdb": b"\xab\xcd\xefMaxMind.com",
+    }.items():
+        with serving(file(content)) as site:
+            assert fetched(f"{site.url}/{name}", tmp_path).kept.path.read_bytes() == content

@@ -1,0 +1,150 @@
+"""``geolookup download`` as a shell runs it: its lines, its exit status, its lock, its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.builder.serving import Act, Handler, file, kept_files, serving, status
+from tests.cli.test_commands import run
+from tests.conftest import ROOT
+
+ROWS = b"network,isp\n" + b"8.8.8.0/24,one\n" * 20_000
+
+
+def write_recipe(folder: Path, *paths: str) -> str:
+    sources = "".join(f'[[source]]\nformat = "csv"\npath = "{path}"\n' for path in paths)
+    path = folder / "recipe.toml"
+    path.write_text(f'[dataset]\nname = "t"\n{sources}')
+    return str(path)
+
+
+def test_a_line_for_each_source(tmp_path: Path) -> None:
+    size = f"{len(ROWS):,} bytes"
+    with serving(file(ROWS)) as site:
+        recipe = write_recipe(tmp_path, f"{site.url}/a.csv", "local.csv", f"{site.url}/b.csv")
+        cache = ("--cache", str(tmp_path / "cache"))
+        first, second = run("download", recipe, *cache), run("download", recipe, *cache)
+    assert first.stdout == f"a.csv: fetched {size}\nb.csv: fetched {size}\n"
+    assert second.stdout == f"a.csv: unchanged, {size}\nb.csv: unchanged, {size}\n"
+    assert (first.returncode, first.stderr) == (second.returncode, second.stderr) == (0, "")
+
+
+def test_the_environment_names_the_cache_and_a_build_finds_it(tmp_path: Path) -> None:
+    env = {"GEOLOOKUP_CACHE": str(tmp_path / "cache")}
+    output = str(tmp_path / "out")
+    with serving(file(ROWS)) as site:
+        recipe = write_recipe(tmp_path, f"{site.url}/a.csv")
+        refused = run("build", recipe, "--output", output, "--offline", env=env)
+        assert run("download", recipe, env=env).returncode == 0
+    assert refused.returncode == 2
+    assert "not in the cache" in refused.stderr
+    done = run("build", recipe, "--output", output, "--offline", env=env)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_fails_does_not_stop_the_rest(tmp_path: Path) -> None:
+    def act(handler: Handler) -> None:
+        (status(404) if "none" in handler.path else file(ROWS))(handler)
+
+    with serving(act) as site:
+        recipe = write_recipe(tmp_path, f"{site.url}/none.csv", f"{site.url}/b.csv")
+        done = run("download", recipe, "--cache", str(tmp_path / "cache"))
+    problem = "no such file on the server (404); correct the path in the recipe"
+    assert done.stderr == f"geolookup: none.csv: {site.url}/none.csv: {problem}\n"
+    assert done.stdout.startswith("b.csv: fetched ")
+    assert done.returncode == 1
+
+
+def test_a_recipe_that_is_none(tmp_path: Path) -> None:
+    done = run("download", write_recipe(tmp_path, "ftp://h.example/a.csv"))
+    assert done.returncode == 2
+    assert "unknown scheme ftp://" in done.stderr
+
+
+class Waiting:
+    """A server's act that sends half of a file and waits to be let go."""
+
+    def __init__(self) -> None:
+        self.begun, self.go = threading.Event(), threading.Event()
+
+    def __call__(self, handler: Handler) -> None:
+        half = len(ROWS) // 2
+        handler.answer(200, ROWS[:half], Content_Length=str(len(ROWS)), ETag='"one"')
+        self.begun.set()
+        self.go.wait(60)
+        handler.wfile.write(ROWS[half:])
+
+
+@contextmanager
+def begun(recipe: str, cache: str, act: Waiting) -> Iterator[subprocess.Popen[str]]:
+    """A download in a process of its own, in the middle of its file."""
+    args = [sys.executable, "-m", "geolookup", "download", recipe, "--cache", cache]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(args, cwd=ROOT, stdout=pipe, stderr=pipe, text=True) as process:
+        assert act.begun.wait(60)
+        try:
+            yield process
+        finally:
+            act.go.set()
+
+
+def test_a_second_run_at_the_same_time_is_refused(tmp_path: Path) -> None:
+    act, cache = Waiting(), str(tmp_path / "cache")
+    with serving(act) as site:
+        recipe = write_recipe(tmp_path, f"{site.url}/a.csv")
+        with begun(recipe, cache, act) as first:
+            second = run("download", recipe, "--cache", cache)
+            building = run("build", recipe, "--output", str(tmp_path / "o"), "--cache", cache)
+            act.go.set()
+            output, _ = first.communicate()
+    refusal = f"{site.url}/a.csv: another run is fetching it; wait for its end\n"
+    assert (second.returncode, second.stderr) == (1, f"geolookup: a.csv: {refusal}")
+    assert (building.returncode, building.stderr) == (2, f"geolookup: {refusal}")
+    assert (first.returncode, output) == (0, f"a.csv: fetched {len(ROWS):,} bytes\n")
+    assert len(site.asked) == 1
+    assert kept_files(tmp_path, "a.csv") == [ROWS]
+
+
+BEFORE = b"network,isp\n8.8.8.0/24,before\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "before"),
+    [
+        (signal.SIGKILL, None),
+        (signal.SIGKILL, BEFORE),
+        (signal.SIGTERM, None),
+        (signal.SIGINT, BEFORE),
+    ],
+)
+def test_the_end_in_the_middle_leaves_nothing_half(
+    number: signal.Signals, before: bytes | None, tmp_path: Path
+) -> None:
+    act, cache = Waiting(), str(tmp_path / "cache")
+    plan: list[Act] = [file(before, '"zero"')] if before else []
+    with serving(*plan, act, file(ROWS)) as site:
+        recipe = write_recipe(tmp_path, f"{site.url}/a.csv")
+        if before:
+            run("download", recipe, "--cache", cache)
+        with begun(recipe, cache, act) as process:
+            while not any(path.stat().st_size for path in Path(cache).glob("*/part/a.csv")):
+                time.sleep(0.01)
+            os.kill(process.pid, number)
+            _, errors = process.communicate()
+        assert process.returncode != 0
+        assert "Traceback" not in errors
+        assert kept_files(tmp_path, "a.csv") == ([before] if before else [])
+        again = run("download", recipe, "--cache", cache)  # no lock is left either
+    assert again.stdout.startswith(f"a.csv: fetched {len(ROWS):,} bytes")
+    assert kept_files(tmp_path, "a.csv") == [ROWS]
+    assert site.ranges[-1] is not None

@@ -1,0 +1,63 @@
+"""``geolookup verify`` as a shell runs it: what it prints, and its exit status."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+from geolookup import format as fmt
+from geolookup.verify import verify
+from tests.cli.test_commands import run
+from tests.conftest import ROOT
+from tests.damage import copied
+
+SAMPLE = ROOT / "geolookup" / "sample"
+
+
+def test_a_whole_dataset_is_status_0() -> None:
+    report = verify(SAMPLE)
+    for options in ((), ("--deep",)):
+        done = run("verify", str(SAMPLE), *options)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.splitlines() == [
+            f"{SAMPLE}: whole, {report.files} files, {report.bytes:,} bytes",
+            f"generation {report.generation}",
+        ]
+
+
+def test_damage_is_status_1_with_a_line_for_each_file(tmp_path: Path) -> None:
+    dataset = copied(SAMPLE, tmp_path / "copy")
+    (dataset / fmt.ZONE).unlink()
+    (dataset / fmt.IPV4).write_bytes(b"")
+    done = run("verify", str(dataset))
+    assert (done.returncode, done.stdout) == (1, "")
+    first, second = done.stderr.splitlines()
+    assert first.startswith(f"geolookup: {dataset / fmt.IPV4}: 0 bytes, but the manifest says ")
+    assert second.startswith(f"geolookup: {dataset / fmt.ZONE}: missing; ")
+
+
+def test_a_folder_without_a_dataset_is_status_1(tmp_path: Path) -> None:
+    done = run("verify", str(tmp_path))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "no dataset here" in done.stderr
+
+
+def test_misuse_is_status_2() -> None:
+    for args in ((), ("/nowhere",), ("README.md",), (str(SAMPLE), "--shallow")):
+        done = run("verify", *args)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr
+
+
+def test_the_page_shows_what_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    page = ROOT / "docs" / "verify.md"
+    assert doctest.testfile(str(page), module_relative=False).attempted == 3
+    blocks = re.findall(r"```console\n\$ geolookup (.*)\n((?:.*\n)*?)```", page.read_text("utf-8"))
+    assert len(blocks) == 1
+    for command, shown in blocks:
+        pattern = re.escape(shown).replace("…", ".*")
+        assert re.fullmatch(pattern, run(*command.split()).stdout)

@@ -1,0 +1,1 @@
+"""Damaged datasets: ``verify`` finds the damage, and lookups on it stay within the contract."""

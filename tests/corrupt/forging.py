@@ -1,0 +1,62 @@
+"""Datasets that are wrong inside and right outside: files, digests and offsets all agree."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from geolookup import format as fmt
+from geolookup.verify.described import describe, read
+from geolookup.verify.logical import generation
+
+Change = Callable[[list[Any]], None]
+
+
+def table(dataset: Path, name: str) -> pa.Table:
+    return pa.Table.from_batches([read(dataset / name)[0]])
+
+
+def replaced(dataset: Path, name: str, column: str, change: Change) -> None:
+    """Change the values of one column, in a list, and make everything else agree."""
+    before = table(dataset, name)
+    values = before[column].to_pylist()
+    change(values)
+    kind = before.schema.field(column).type
+    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    after = pa.array(values, plain)
+    if pa.types.is_dictionary(kind):
+        after = after.dictionary_encode()
+        after = pa.DictionaryArray.from_arrays(
+            after.indices.cast(kind.index_type), after.dictionary
+        )
+    at = before.schema.get_field_index(column)
+    write(dataset, name, before.set_column(at, column, after))
+
+
+def write(dataset: Path, name: str, content: pa.Table) -> None:
+    """Put another table in the place of a file, described as it is."""
+    columns = [each.combine_chunks() for each in content.columns]
+    batch = pa.RecordBatch.from_arrays(columns, schema=content.schema)
+    path = dataset / name
+    path.unlink()
+    with path.open("wb") as stream, pa.ipc.new_file(stream, batch.schema) as writer:
+        writer.write_batch(batch)
+    document = manifest(dataset)
+    document["files"][name] = describe(path)
+    rewrite(dataset, document)
+
+
+def manifest(dataset: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((dataset / fmt.MANIFEST).read_bytes())
+    return document
+
+
+def rewrite(dataset: Path, document: dict[str, Any]) -> None:
+    """Write a manifest whose generation id is right."""
+    tables = {name: table(dataset, name) for name in document["files"]}
+    document["generation"] = generation(document, tables)
+    (dataset / fmt.MANIFEST).write_bytes(fmt.canonical(document))

@@ -1,0 +1,105 @@
+"""A thousand lookups on a dataset that may be damaged: envelopes or DatasetError, nothing else."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from geolookup.dataset import Dataset
+from geolookup.errors import DatasetError
+from geolookup.explain import explain
+from geolookup.metadata import of_manifest
+from tests.contract import check
+from tests.damage import ADDRESSES
+
+LOOKUPS = 1000
+KERNELS = {"compiled": "geolookup._kernel", "python": "geolookup.kernel_python"}
+_AT = 1_795_132_800
+_EXPLAINED = ("8.8.8.8", "223.255.255.255", "2a00:1::5", "fbff:ffff::")
+
+
+def addresses(dataset: Path) -> list[str]:
+    """Return the addresses around all starts of a small dataset, and seeded others."""
+    opened, rng = Dataset(dataset), random.Random(1)
+    ends = [start + step for start in opened.ipv4_starts for step in (-1, 0)]
+    texts = [str(IPv4Address(value)) for value in ends if value >= 0]
+    halves = zip(opened.ipv6_highs, opened.ipv6_lows, strict=True)
+    texts += [str(IPv6Address(high << 64 | low)) for high, low in halves]
+    texts += ADDRESSES
+    assert len(texts) < LOOKUPS // 2
+    while len(texts) < LOOKUPS * 2 // 3:
+        texts.append(str(IPv4Address(rng.getrandbits(32))))
+    while len(texts) < LOOKUPS:
+        texts.append(str(IPv6Address(0x2 << 124 | rng.getrandbits(124))))
+    return texts
+
+
+#: Answers that were found valid before: the same ones come thousands of times.
+_valid: set[bytes] = set()
+#: Of each address its answer, None where it was refused.
+Answers = list[bytes | None]
+
+
+class Probe:
+    """Asks one kernel and holds every answer against the contract."""
+
+    def __init__(self, kernel: str, texts: list[str]) -> None:
+        self._kernel = import_module(KERNELS[kernel])
+        self._texts = texts
+        letters = [text.encode() for text in texts]
+        self._letters = np.frombuffer(b"".join(letters), np.uint8)
+        self._offsets = np.cumsum([0, *map(len, letters)], dtype=np.int64)
+
+    def survey(self, folder: Path) -> Answers:
+        """Return what all lookups answer; whatever but DatasetError a damage leads to is raised."""
+        try:
+            dataset = Dataset(folder)
+            kernel, state = self._kernel.Kernel(dataset), self._kernel.State(dataset)
+        except DatasetError:
+            return [None] * len(self._texts)
+        _columns(state, self._letters, self._offsets)
+        for text in self._texts[::40]:
+            _answer(lambda ip: _compact(kernel.lookup(ip, at=_AT)), text)
+        return [_answer(lambda ip: kernel.lookup_json(ip, at=_AT), text) for text in self._texts]
+
+    def explain(self, folder: Path) -> None:
+        """Ask who decided, which reads files that no lookup reads."""
+        for text in _EXPLAINED:
+            with suppress(DatasetError):
+                dataset = Dataset(folder)
+                sources = of_manifest(dataset.manifest, folder).sources
+                explain(self._kernel.State(dataset), sources, text)
+
+
+def _answer(lookup: Callable[[str], bytes], text: str) -> bytes | None:
+    try:
+        answer = lookup(text)
+    except DatasetError:
+        return None
+    if answer not in _valid:
+        check(json.loads(answer))
+        _valid.add(answer)
+    return answer
+
+
+def _compact(answer: object) -> bytes:
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _columns(state: Any, letters: Any, offsets: Any) -> None:
+    """Locate all addresses at once, and take their rows."""
+    size = len(offsets) - 1
+    rows, families = np.zeros(size, np.int32), np.zeros(size, np.uint8)
+    with suppress(DatasetError):
+        state.locate_texts(letters, offsets, rows, families)
+        assert set(families.tolist()) <= {0, 4, 6}
+        with suppress(IndexError):  # its own way to say that an interval does not exist
+            state.take_rows(rows, np.zeros(size, np.uint32), np.zeros(size, np.uint32))

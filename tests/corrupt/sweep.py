@@ -1,0 +1,155 @@
+"""Flips through all bytes of a small dataset: ``python -m tests.corrupt.sweep --help``.
+
+Every flip must be found by ``verify``; ``open`` and a thousand lookups on it,
+unverified, must answer by the contract or raise DatasetError. A forged flip
+has its digest in the manifest, so that ``verify`` gets to read the columns;
+what it does not find then must change no answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import sys
+import tempfile
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+
+from geolookup import format as fmt
+from geolookup.errors import DatasetError
+from geolookup.verify import verify
+from tests.conftest import build_at
+from tests.corrupt.flips import Flip, Flippable, every_flip
+from tests.corrupt.probe import KERNELS, Answers, Probe, addresses
+from tests.damage import CSV
+
+RECIPE = """[dataset]
+name = "swept"
+explain = "full"
+[[source]]
+format = "csv"
+path = "a.csv"
+"""
+_PART = 1000
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of flips: counts by file and outcome, and what must not be."""
+
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Flips that one process makes, one after the other, in a copy of its own."""
+
+    dataset: Path
+    kernel: str
+    forged: bool
+    flips: list[Flip]
+
+    def run(self) -> Outcome:
+        """Flip, verify, look up, and flip back."""
+        outcome = Outcome()
+        with _copy(self.dataset) as folder:
+            probe, copy = Probe(self.kernel, addresses(folder)), Flippable(folder)
+            whole = probe.survey(folder)
+            for flip in self.flips:
+                with copy.flipped(flip, forged=self.forged):
+                    self._take(flip, folder, probe, whole, outcome)
+            if probe.survey(folder) != whole or None in whole or _found(folder) != "missed":
+                outcome.failures.append("the last flip was not taken back")
+        return outcome
+
+    def _take(
+        self, flip: Flip, folder: Path, probe: Probe, whole: Answers, outcome: Outcome
+    ) -> None:
+        try:
+            found, answers = _found(folder), probe.survey(folder)
+            if flip.name not in (*fmt.ANSWERING, fmt.MANIFEST):
+                probe.explain(folder)
+        except Exception:  # noqa: BLE001 - whatever it is, it is reported
+            outcome.failures.append(f"{flip}: {traceback.format_exc()}")
+            return
+        outcome.counts[flip.name, found] += 1
+        outcome.counts[flip.name, "refused" if None in answers else "answered"] += 1
+        if found == "missed" and (not self.forged or answers != whole):
+            outcome.failures.append(f"{flip}: not found by verify")
+
+
+def _found(folder: Path) -> str:
+    """Return whether plain ``verify`` finds the damage, or only the deep one, or neither."""
+    for outcome, deep in (("found", False), ("found deep", True)):
+        try:
+            verify(folder, deep=deep)
+        except DatasetError:
+            return outcome
+    return "missed"
+
+
+@contextmanager
+def _copy(dataset: Path) -> Iterator[Path]:
+    memory = Path("/dev/shm")  # noqa: S108 - only where it is there
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        yield shutil.copytree(dataset, Path(folder) / "dataset")
+
+
+def sweep(kernel: str, *, sample: int | None, seed: int, forged: bool, jobs: int) -> Outcome:
+    """Flip every byte, or a seeded sample of them with repetition; return what became of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        dataset, _ = build_at(Path(folder), {"a.csv": CSV}, RECIPE)
+        flips = every_flip(dataset, seed)
+        if forged:
+            flips = [flip for flip in flips if flip.name != fmt.MANIFEST]
+        if sample is not None:
+            flips = random.Random(seed).choices(flips, k=sample)
+        parts = [
+            Part(dataset, kernel, forged, flips[begin : begin + _PART])
+            for begin in range(0, len(flips), _PART)
+        ]
+        # A crash ends a process of the pool, and with it the pool, with an error.
+        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+            return _joined(pool.map(Part.run, parts))
+
+
+def _joined(outcomes: Iterator[Outcome]) -> Outcome:
+    joined = Outcome()
+    for each in outcomes:
+        joined.counts += each.counts
+        joined.failures += each.failures
+    return joined
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.corrupt.sweep", description=__doc__)
+    parser.add_argument("--kernel", choices=KERNELS, default="compiled")
+    parser.add_argument("--sample", type=int, metavar="N", help="flips; all bytes without")
+    parser.add_argument("--seed", type=int, default=20261121)
+    parser.add_argument("--forged", action="store_true", help="with the digests made to fit")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Run the command; exits with 1 where anything is as it must not be."""
+    outcome = sweep(**vars(_arguments()))
+    for (name, what), count in sorted(outcome.counts.items()):
+        print(f"{name:<24} {what:<12} {count:>8,}")
+    for failure in outcome.failures[:20]:
+        print(failure, file=sys.stderr)
+    print(f"{len(outcome.failures)} failures")
+    sys.exit(bool(outcome.failures))
+
+
+if __name__ == "__main__":
+    main()

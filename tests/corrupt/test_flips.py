@@ -1,0 +1,62 @@
+"""Flipped bytes, by the command that flips all of them: here a seeded sample.
+
+Each kernel has its turn in a run of its own, as ``GEOLOOKUP_KERNEL`` says.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+import geolookup
+from geolookup import format as fmt
+from tests.conftest import ROOT
+
+#: The twin takes four times as long for the same thousand lookups.
+SAMPLE = {"compiled": 20_000, "python": 5_000}
+
+
+@pytest.fixture(scope="module")
+def kernel() -> str:
+    with geolookup.open() as engine:
+        return engine.kernel
+
+
+def sweep(*args: str) -> dict[tuple[str, str], int]:
+    """Run the command in a process of its own, so that a crash is a failure like others."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.corrupt.sweep", *args],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    lines = re.findall(r"^(\S+) +(\w+(?: deep)?) +([\d,]+)$", done.stdout, re.MULTILINE)
+    return {(name, what): int(count.replace(",", "")) for name, what, count in lines}
+
+
+def total(counts: dict[tuple[str, str], int], *whats: str) -> int:
+    return sum(count for (_, what), count in counts.items() if what in whats)
+
+
+def test_every_flip_is_found_and_no_lookup_leaves_the_contract(kernel: str) -> None:
+    flips = SAMPLE[kernel]
+    counts = sweep("--kernel", kernel, "--sample", str(flips))
+    assert total(counts, "found", "found deep") == flips
+    assert total(counts, "answered", "refused") == flips
+    assert {name for name, _ in counts} == {fmt.MANIFEST, *fmt.FILES, *fmt.EXPLAINING}
+    # Only what the manifest says beside the files needs the generation id to be found.
+    assert {name for name, what in counts if what == "found deep"} == {fmt.MANIFEST}
+    assert total(counts, "answered") > flips // 4
+    assert total(counts, "refused") > flips // 10
+
+
+def test_flips_whose_digest_was_made_to_fit(kernel: str) -> None:
+    counts = sweep("--kernel", kernel, "--sample", "1000", "--forged")
+    assert total(counts, "found", "found deep", "missed") == 1000
+    assert total(counts, "found", "found deep") > 500
+    assert total(counts, "found deep") > 20

@@ -1,0 +1,245 @@
+"""What is wrong inside files that are whole: ``verify`` names file, column and row.
+
+Each dataset here is forged, so that sizes, digests, offsets and the generation
+id are right, and one column says what it must not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from geolookup import format as fmt
+from geolookup.errors import DatasetError
+from geolookup.verify import examine, verify
+from tests.conftest import build_at
+from tests.corrupt.forging import Change, manifest, replaced, rewrite, table, write
+from tests.corrupt.probe import KERNELS, Probe, addresses
+from tests.corrupt.sweep import RECIPE
+from tests.damage import CSV, copied
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_at(tmp_path_factory.mktemp("whole"), {"a.csv": CSV}, RECIPE)[0]
+
+
+@pytest.fixture
+def dataset(whole: Path, tmp_path: Path) -> Path:
+    return copied(whole, tmp_path / "copy")
+
+
+def put(row: int, value: object) -> Change:
+    def change(values: list[Any]) -> None:
+        values[row] = value
+
+    return change
+
+
+def swap(one: int, other: int) -> Change:
+    def change(values: list[Any]) -> None:
+        values[one], values[other] = values[other], values[one]
+
+    return change
+
+
+V4, V6 = fmt.PROVENANCE[4], fmt.PROVENANCE[6]
+E4, E6 = fmt.EXPLAINED[4], fmt.EXPLAINED[6]
+ROWS, FROM, SAID = fmt.EXPLAINED_ROWS, fmt.EXPLAINED_FILES, fmt.EXPLAINED_VALUES
+#: File, column, change, and what is said of which row.
+STRUCTURE: tuple[tuple[str, str, Change, str], ...] = (
+    (fmt.IPV4, "start", put(0, 1), "row 0: the first interval does not begin at 0"),
+    (fmt.IPV4, "start", swap(2, 3), "row 3: not greater than the row before"),
+    (fmt.IPV4, "location", put(4, 10**6), "row 4: leads outside location.arrow"),
+    (fmt.IPV4, "network", put(4, 2**32 - 1), "row 4: leads outside network.arrow"),
+    (fmt.IPV4, "location", put(1, None), "1 values are null"),
+    (fmt.IPV6, "start_high", swap(2, 4), "row 3: not greater than the row before"),
+    (fmt.IPV6, "start_low", put(0, 7), "row 0: the first interval does not begin at 0"),
+    (fmt.IPV6, "network", put(2, 999), "row 2: leads outside network.arrow"),
+    (fmt.IPV4_JUMP, "interval", put(8, 3), "row 8: not the interval of its bucket"),
+    (fmt.IPV4_JUMP, "interval", put(256, 10**6), "row 256: not the interval of its bucket"),
+    (fmt.IPV6_FENCE, "start_high", put(0, 1), "row 0: not that of its interval"),
+    (fmt.LOCATION, "country", put(2, 9), "row 2: leads outside country.arrow"),
+    (fmt.LOCATION, "zone", put(1, 999), "row 1: leads outside zone.arrow"),
+    (fmt.LOCATION, "zone", put(0, 1), "row 0: not unknown"),
+    (fmt.LOCATION, "city_name", put(0, "Nowhere"), "row 0: not unknown"),
+    (fmt.LOCATION, "city_name", put(2, ""), "row 2: an empty text"),
+    (fmt.LOCATION, "latitude", put(1, 90.5), "row 1: no coordinate"),
+    (fmt.LOCATION, "longitude", put(1, float("nan")), "row 1: no coordinate"),
+    (fmt.NETWORK, "asn", put(1, 0), "row 1: 0"),
+    (fmt.COUNTRY, "currency_name", put(1, ""), "row 1: an empty text"),
+    (fmt.ZONE, "zone", put(1, None), "row 1: null"),
+    (V4, "start", swap(1, 2), "row 2: not greater than the row before"),
+    (V4, "location", put(1, 2), "row 1: of 1 sources"),
+    (V6, "start_high", put(0, 1), "row 0: the first interval does not begin at 0"),
+    (E4, "row", put(1, 10**6), f"row 1: leads outside {ROWS}"),
+    (E4, "table", put(0, 2), "row 0: a table is left out"),
+    (E4, "start", swap(1, 2), "row 2: not greater than the row before"),
+    (E6, "start_high", put(0, 5), "row 0: the table's first interval does not begin at 0"),
+    (ROWS, "file", put(1, 3), f"row 1: leads outside {FROM}"),
+    (ROWS, "file", put(1, 0), "row 1: of no file"),
+    (ROWS, "family", put(1, 5), "row 1: neither 4 nor 6"),
+    (ROWS, "last_low", put(1, 0), "row 1: no range"),
+    (ROWS, "asn", put(2, 10**6), f"row 2: leads outside {SAID}"),
+    (FROM, "source", put(1, 2), "row 1: of 1 sources"),
+    (FROM, "file", put(1, None), "row 1: no name"),
+)
+TEXTS: tuple[tuple[str, str, Change, str], ...] = (
+    (fmt.LOCATION, "json_crc32", put(2, 1), "row 2: not the checksum of the row's text"),
+    (fmt.LOCATION, "city_name", put(2, "Berlin"), "row 2: says otherwise than the other columns"),
+    (fmt.LOCATION, "latitude", put(1, 1.5), "row 1: says otherwise than the other columns"),
+    (fmt.NETWORK, "asn", put(1, 1), "row 1: says otherwise than the other columns"),
+    (fmt.NETWORK, "isp", put(1, "X"), "row 1: says otherwise than the other columns"),
+    (fmt.COUNTRY, "country_is_eu", put(1, None), "row 1: says otherwise than the other columns"),
+    (fmt.COUNTRY, "country_languages", put(1, []), "row 1: says otherwise than the other columns"),
+    (SAID, "json_crc32", put(1, 1), "row 1: not the checksum of the row's text"),
+)
+
+
+@pytest.mark.parametrize(("name", "column", "change", "said"), STRUCTURE)
+def test_structure(dataset: Path, name: str, column: str, change: Change, said: str) -> None:
+    replaced(dataset, name, column, change)
+    told = [str(each) for each in examine(dataset).damages]
+    place = f"{dataset / name}: column "
+    assert any(each.startswith(place) and column in each and said in each for each in told), told
+    assert all("\n" not in each and len(each) < 400 for each in told)
+    _stands(dataset)
+
+
+@pytest.mark.parametrize(("name", "column", "change", "said"), TEXTS)
+def test_texts(dataset: Path, name: str, column: str, change: Change, said: str) -> None:
+    """What a column says is read by ``deep`` alone."""
+    replaced(dataset, name, column, change)
+    verify(dataset)
+    told = [str(each) for each in examine(dataset, deep=True).damages]
+    assert any(each.startswith(f"{dataset / name}: column json") and said in each for each in told)
+    _stands(dataset)
+
+
+def _stands(dataset: Path) -> None:
+    """Lookups on it, unverified, stay within the contract on either kernel."""
+    texts = [text for text in _addresses(dataset) if text]
+    for kernel in KERNELS:
+        if kernel == "compiled":
+            pytest.importorskip("geolookup._kernel", reason="the extension was not built")
+        probe = Probe(kernel, texts)
+        probe.survey(dataset)
+        probe.explain(dataset)
+
+
+def _addresses(dataset: Path) -> list[str]:
+    try:
+        return addresses(dataset)
+    except (IndexError, DatasetError):
+        return ["8.8.8.8", "20.0.0.1", "2a00::", "2001:4860::1", "9.9.9.9", "223.255.255.255"]
+
+
+def _wider(content: pa.Table) -> pa.Table:
+    column = content["city_name"].chunk(0)
+    wide = pa.DictionaryArray.from_arrays(column.indices.cast(pa.int32()), column.dictionary)
+    return content.set_column(content.schema.get_field_index("city_name"), "city_name", wide)
+
+
+def _twice(content: pa.Table) -> pa.Table:
+    column = content["city_name"].chunk(0)
+    values = [*column.dictionary.to_pylist(), "Dublin", "Dublin"]
+    wide = pa.DictionaryArray.from_arrays(column.indices, pa.array(values))
+    return content.set_column(content.schema.get_field_index("city_name"), "city_name", wide)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        (fmt.LOCATION, _wider, "column city_name: 5 values need no indices of 32 bits"),
+        (fmt.LOCATION, _twice, "column city_name: its dictionary has a value twice"),
+        (fmt.IPV4, lambda each: each.select(["location", "start", "network"]), "its columns are"),
+        (fmt.IPV4, lambda each: each.rename_columns(["start", "location", "net"]), "columns are"),
+        (fmt.IPV4_JUMP, lambda each: each.slice(1), "256 rows are no jump table"),
+        (fmt.IPV6_FENCE, lambda each: each.slice(1), "no rows"),
+        (
+            fmt.IPV4,
+            lambda each: each.set_column(0, "start", each["start"].cast(pa.int64())),
+            "column start: of type int64, not uint32",
+        ),
+    ],
+)
+def test_tables(
+    dataset: Path, name: str, change: Callable[[pa.Table], pa.Table], said: str
+) -> None:
+    write(dataset, name, change(table(dataset, name)))
+    told = [str(each) for each in examine(dataset, deep=True).damages]
+    assert any(str(dataset / name) in each and said in each for each in told), told
+    _stands(dataset)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda each: each["counts"].update(locations=99), "'counts' says otherwise"),
+        (lambda each: each["fields"].pop(), "'fields' says otherwise"),
+        (lambda each: each["coverage"]["asn"].update(ipv4=1), "'coverage' is not that"),
+        (
+            lambda each: each["sources"][0]["coverage"]["location"].update(ipv6=1),
+            "'coverage' of source 1 is not that",
+        ),
+    ],
+)
+def test_summaries(dataset: Path, change: Callable[[Any], object], said: str) -> None:
+    document = manifest(dataset)
+    change(document)
+    rewrite(dataset, document)
+    verify(dataset)
+    with pytest.raises(DatasetError, match=said):
+        verify(dataset, deep=True)
+
+
+def test_a_name_changed_is_another_generation(dataset: Path) -> None:
+    document = manifest(dataset)
+    document["name"] = "forged"
+    (dataset / fmt.MANIFEST).write_bytes(fmt.canonical(document))
+    verify(dataset)
+    with pytest.raises(DatasetError, match="'generation' is not that of the columns"):
+        verify(dataset, deep=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda each: each.pop("counts"), "'counts' is missing"),
+        (lambda each: each.update(more=1), "unknown 'more'"),
+        (lambda each: each["files"].pop(fmt.ZONE), f"{fmt.ZONE} is not described"),
+        (lambda each: each["files"].update({"../x": {"bytes": 1}}), "unknown file '../x'"),
+        (lambda each: each["files"][fmt.IPV4].update(rows=1), "rows, but the manifest says 1"),
+        (lambda each: each["files"][fmt.IPV4].update(more=1), "not described as the format has"),
+        (
+            lambda each: each["files"][fmt.IPV4]["columns"]["start"].update(buffers=[None, [0, 8]]),
+            "column start: the manifest says otherwise",
+        ),
+        (lambda each: each["files"].update({fmt.IPV4: 7}), "manifest is damaged"),
+        (lambda each: each["files"][fmt.IPV4].update(columns=None), "not described"),
+        (lambda each: each.update(name="\ud800"), "not in the form"),
+    ],
+)
+def test_manifests(dataset: Path, change: Callable[[Any], object], said: str) -> None:
+    document = manifest(dataset)
+    change(document)
+    try:
+        text = fmt.canonical(document)
+    except UnicodeEncodeError:
+        text = fmt.canonical(document | {"name": "SURROGATE"}).replace(b"SURROGATE", b"\\ud800")
+    (dataset / fmt.MANIFEST).write_bytes(text)
+    with pytest.raises(DatasetError, match=said):
+        verify(dataset)
+
+
+def test_another_serialisation_of_the_same_manifest(dataset: Path) -> None:
+    path = dataset / fmt.MANIFEST
+    text = path.read_bytes()
+    for other in (text + b"\n", text.replace(b" ", b"  ", 1), text.decode().encode("utf-16")):
+        path.write_bytes(other)
+        with pytest.raises(DatasetError, match="not in the form that geolookup writes"):
+            verify(dataset)

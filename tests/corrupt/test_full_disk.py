@@ -1,0 +1,72 @@
+"""A disk that is full: building, packing and unpacking say so in a line and leave nothing."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from geolookup.errors import DatasetError
+from geolookup.pack import pack, unpack
+from geolookup.verify import verify
+from tests.builder.building import fails
+from tests.conftest import ROOT, build_at
+from tests.damage import CSV
+
+SAMPLE = ROOT / "geolookup" / "sample"
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 128 KiB, which holds less than the sample."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=128k", "none", str(folder)]
+    if (
+        not shutil.which("mount")
+        or subprocess.run(mount, capture_output=True, check=False).returncode
+    ):
+        pytest.skip("a file system may not be mounted here; run as root on Linux")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def left(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_build(small: Path) -> None:
+    rows = "".join(f"20.{n}.0.0/16,{'city' * 60} {n}\n" for n in range(256))
+    (small / "filler").write_bytes(bytes(40_000))
+    # An input on the same disk, and no room for the dataset.
+    error = fails(small, {"a.csv": f"network,city_name\n{rows}"})
+    assert "No space left" in str(error)
+    assert left(small) == ["a.csv", "filler", "recipe.toml"]
+
+
+def test_a_build_in_the_place_of_another_leaves_that(small: Path) -> None:
+    dataset, report = build_at(small, {"a.csv": CSV})
+    free = shutil.disk_usage(small).free
+    (small / "filler").write_bytes(bytes(free - 8192))
+    assert "No space left" in str(fails(small, {"a.csv": CSV}))
+    assert verify(dataset, deep=True).generation == report.generation
+    assert left(small) == ["a.csv", "dataset", "filler", "recipe.toml"]
+
+
+def test_pack(small: Path) -> None:
+    (small / "filler").write_bytes(bytes(100_000))
+    with pytest.raises(DatasetError, match="No space left"):
+        pack(SAMPLE, small / "a.tar.zst", force=False)
+    assert left(small) == ["filler"]
+
+
+def test_unpack(small: Path, tmp_path: Path) -> None:
+    pack(SAMPLE, tmp_path / "a.tar.zst", force=False)
+    with pytest.raises(DatasetError, match="No space left"):
+        unpack(tmp_path / "a.tar.zst", small / "dataset", force=False)
+    assert left(small) == []

@@ -1,0 +1,72 @@
+"""Work in a forked child that dies, or whose system calls fail, at a chosen step.
+
+A step is anything that may change the disk: Python's audit events tell of each before it
+happens, so that nothing can be forgotten here that the code does. Only syncing has no event.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any, Literal
+
+import geolookup
+
+Kind = Literal["kill", "fault"]
+#: How the child ended.
+DONE, REFUSED, FAILED, KILLED = "done", "refused", "failed", "killed"
+_STATUS = {0: DONE, 3: REFUSED, -signal.SIGKILL: KILLED}
+_EVENTS = {
+    *("os.chmod", "os.link", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.truncate"),
+    *("os.symlink", "shutil.rmtree", "tempfile.mkdtemp", "tempfile.mkstemp"),
+}
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+
+
+def ending(work: Callable[[], object], kind: Kind, step: int) -> str:
+    """Do the work in a child that is killed, or is refused by the system, before its step."""
+    child = os.fork()
+    if child == 0:
+        _dying(work, kind, step)
+    return _STATUS.get(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), FAILED)
+
+
+def _dying(work: Callable[[], object], kind: Kind, step: int) -> None:
+    status = 1
+    try:
+        _arm(kind, step)
+        work()
+        status = 0
+    except geolookup.DatasetError:
+        status = 3
+    except BaseException:  # noqa: BLE001 - the child must end here, whatever happens
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def _arm(kind: Kind, step: int) -> None:
+    left, sync = step, os.fsync
+
+    def count() -> None:
+        nonlocal left
+        left -= 1
+        if left == -1:
+            if kind == "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def watch(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in _EVENTS or (event == "open" and arguments[2] & _WRITING):
+            count()
+
+    def fsync(descriptor: int) -> None:
+        count()
+        sync(descriptor)
+
+    sys.addaudithook(watch)
+    os.fsync = fsync  # type: ignore[assignment]

@@ -1,0 +1,50 @@
+"""Datasets that tell each other apart: every answer holds its dataset's number, twice.
+
+Location and network come from different tables, so an answer put together from two
+datasets would hold two numbers.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import geolookup
+from geolookup.dataset import read_manifest
+from tests.conftest import build_at
+
+ADDRESSES = ("8.8.8.8", "9.9.9.9", "2001:4860::1", "::ffff:8.8.8.8", "1.2.3.4")
+
+
+def numbered(
+    folder: Path, number: int, *, more: str = "", values: str = "", date: str = ""
+) -> Path:
+    """Build the dataset of a number, with further columns and a source date if given."""
+    folder.mkdir()
+    cells = f"Town {number},Carrier {number}{values}"
+    networks = ("8.8.8.0/24", "9.9.9.0/24", "2001:4860::/32", "1.0.0.0/8")
+    rows = "".join(f"{network},{cells}\n" for network in networks)
+    recipe = f'[dataset]\nname = "n{number}"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
+    if date:
+        recipe += f'date = "{date}"\n'
+    return build_at(folder, {"a.csv": f"network,city_name,isp{more}\n{rows}"}, recipe)[0]
+
+
+def generation(dataset: Path) -> str:
+    return str(read_manifest(dataset)["generation"])
+
+
+def answers(engine: geolookup.Engine) -> list[bytes]:
+    return [engine.lookup_json(ip, at=0) for ip in ADDRESSES]
+
+
+def answers_of(dataset: Path) -> list[bytes]:
+    with geolookup.open(dataset) as engine:
+        return answers(engine)
+
+
+def number(engine: geolookup.Engine) -> int:
+    """The number that an engine answers with; one number, in both places."""
+    data = engine.data("8.8.8.8", at=0)
+    town, carrier = data["location"]["city_name"].split(), data["network"]["isp"].split()
+    assert town[1] == carrier[1]
+    return int(town[1])

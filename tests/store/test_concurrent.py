@@ -1,0 +1,60 @@
+"""Several who change one store at once, and readers that start meanwhile."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import geolookup
+from geolookup.store.generations import generations
+from geolookup.store.prune import prune
+from geolookup.store.publish import publish
+from tests.conftest import ROOT
+from tests.store.numbered import ADDRESSES, answers_of, generation
+
+
+def test_processes_that_make_and_fill_one_store(tmp_path: Path, datasets: list[Path]) -> None:
+    store = tmp_path / "store"
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-m", "geolookup", "publish", str(dataset), str(store)],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for dataset in datasets[:6]
+    ]
+    said = [process.communicate()[0].split() for process in running]
+    ids = [generation(dataset) for dataset in datasets[:6]]
+    assert said == [["generation", each] for each in ids]
+    assert {each.generation for each in generations(store)} == set(ids)
+    (current,) = [each for each in generations(store) if each.current]
+    assert answers_of(store) == answers_of(datasets[ids.index(current.generation)])
+
+
+def test_threads_too(store: Path, datasets: list[Path]) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: publish(datasets[number % 8], store), range(40)))
+    assert {each.generation for each in generations(store)} == {generation(d) for d in datasets}
+
+
+def test_who_opens_while_all_but_one_is_removed(store: Path, datasets: list[Path]) -> None:
+    """Between reading the pointer and opening the folder, the generation may go."""
+    good = {tuple(answers_of(dataset)) for dataset in datasets}
+
+    def change() -> None:
+        for number in range(150):
+            publish(datasets[number % 8], store)
+            prune(store, 1)
+
+    with ThreadPoolExecutor(1) as pool:
+        changing = pool.submit(change)
+        opened = 0
+        while not changing.done():
+            with geolookup.open(store) as engine:
+                assert tuple(engine.lookup_json(ip, at=0) for ip in ADDRESSES) in good
+            opened += 1
+        changing.result()
+    assert opened > 20

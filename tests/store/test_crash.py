@@ -1,0 +1,119 @@
+"""A process that ends at any step leaves the store at the old or the new generation."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+import geolookup
+from geolookup.store.prune import prune
+from geolookup.store.publish import publish
+from geolookup.store.rollback import rollback
+from geolookup.verify import verify
+from tests.conftest import ROOT
+from tests.store.dying import DONE, KILLED, REFUSED, Kind, ending
+from tests.store.numbered import answers_of, generation
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system"),
+    #: Python 3.12 and later warn of threads at a fork; Arrow's, from earlier builds, are idle.
+    pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning"),
+]
+Change = Callable[[list[Path], Path], object]
+
+CHANGES: dict[str, tuple[Change, int]] = {
+    "publish": (lambda datasets, store: publish(datasets[2], store), 2),
+    "copy": (lambda datasets, store: publish(datasets[2], store, copy=True), 2),
+    "again": (lambda datasets, store: publish(datasets[0], store), 0),
+    "rollback": (lambda _, store: rollback(store), 0),
+    "prune": (lambda _, store: prune(store, 1), 1),
+}
+
+
+def steps(
+    change: Change, datasets: list[Path], store: Path, place: Path, kind: Kind
+) -> list[tuple[str, str]]:
+    """Have a fresh copy of the store changed with an end at each step; (how it ended, generation).
+
+    After each the store must answer from a whole generation, and take the change up again.
+    """
+    outcomes: list[tuple[str, str]] = []
+    for step in count():
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(store, place)
+        ended = ending(partial(change, datasets, place), kind, step)
+        with geolookup.open(place) as engine:
+            found = engine.generation
+            verify(engine.path)
+        outcomes.append((ended, found))
+        assert step < 300
+        if ended == DONE and outcomes[-2:-1] == outcomes[-1:]:
+            return outcomes  # twice without an end: there are no more steps
+        if found == generation(datasets[1]):
+            change(datasets, place)
+        check_tidy(place)
+    raise AssertionError
+
+
+def check_tidy(store: Path) -> None:
+    publish(store, store)  # of what is current: cleans up, changes nothing else
+    assert {path.name for path in store.iterdir()} == {"current", "generations", ".lock"}
+    assert not any(path.name.startswith(".") for path in (store / "generations").iterdir())
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_killed_at_every_step(tmp_path: Path, store: Path, datasets: list[Path], name: str) -> None:
+    change, after = CHANGES[name]
+    old, new = generation(datasets[1]), generation(datasets[after])
+    outcomes = steps(change, datasets, store, tmp_path / "copy", "kill")
+    assert {ended for ended, _ in outcomes} == {KILLED, DONE}
+    found = [each for _, each in outcomes]
+    # Old up to the one step that changes it, new from there on.
+    moved = found.index(new)
+    assert found == [old] * moved + [new] * (len(found) - moved)
+    assert len(found) > (30 if name in ("publish", "copy") else 4)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_refused_by_the_system_at_every_step(
+    tmp_path: Path, store: Path, datasets: list[Path], name: str
+) -> None:
+    change, after = CHANGES[name]
+    old, new = generation(datasets[1]), generation(datasets[after])
+    outcomes = steps(change, datasets, store, tmp_path / "copy", "fault")
+    assert {ended for ended, _ in outcomes} == {REFUSED, DONE}
+    assert {found for ended, found in outcomes if ended == DONE} == {new}
+    assert {found for _, found in outcomes} == {old, new}
+
+
+def test_killed_at_any_time(store: Path, datasets: list[Path]) -> None:
+    """With the real command, and a reader that must never meet anything but the two."""
+    good = [answers_of(datasets[number]) for number in (1, 2)]
+    command = [sys.executable, "-m", "geolookup"]
+    drawn = random.Random(20261121)
+    killed = 0
+    for _ in range(16):
+        change = drawn.choice((["publish", str(datasets[2])], ["publish", str(datasets[1])]))
+        process = subprocess.Popen(
+            [*command, *change, str(store)], cwd=ROOT, stdout=subprocess.DEVNULL
+        )
+        end = time.monotonic() + drawn.uniform(0.2, 1.2)
+        while time.monotonic() < end and process.poll() is None:
+            assert answers_of(store) in good
+        process.kill()
+        killed += process.wait() != 0
+        assert answers_of(store) in good
+    assert killed
+    publish(datasets[3], store)
+    assert answers_of(store) == answers_of(datasets[3])
+    check_tidy(store)

@@ -1,0 +1,94 @@
+"""Reload under fire: readers in threads and processes while a store changes 200 times."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import geolookup
+from geolookup.store.prune import prune
+from geolookup.store.publish import publish
+from geolookup.store.rollback import rollback
+from tests.conftest import ROOT
+from tests.store.numbered import ADDRESSES, answers_of
+from tests.store.reading import Reader, descriptors
+
+CHANGES = 200
+
+
+def good_answers(datasets: list[Path]) -> dict[str, set[bytes]]:
+    columns = zip(*(answers_of(dataset) for dataset in datasets), strict=True)
+    return dict(zip(ADDRESSES, map(set, columns), strict=True))
+
+
+def change(store: Path, datasets: list[Path], number: int) -> None:
+    """Publish another generation; every fourth time roll back instead, at times prune."""
+    if number % 4 == 3:
+        rollback(store)
+    else:
+        publish(datasets[(number - number // 4) % 8], store)
+    if number % 10 == 9:
+        prune(store, 3)
+
+
+def start_reader(store: Path, good: dict[str, set[bytes]], stop: Path) -> subprocess.Popen[str]:
+    answers = json.dumps({ip: [each.decode() for each in texts] for ip, texts in good.items()})
+    command = [sys.executable, "-m", "tests.store.reading", str(store), answers, str(stop)]
+    reader = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert reader.stdout is not None
+    assert reader.stdout.readline() == "ready\n"
+    return reader
+
+
+@pytest.fixture
+def _switching() -> Generator[None, None, None]:
+    """A switch of threads at every chance: more meets, and nobody waits for four readers."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(interval)
+
+
+@pytest.mark.usefixtures("_switching")
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc on this system")
+def test_every_answer_is_one_generations(tmp_path: Path, store: Path, datasets: list[Path]) -> None:
+    good, stop, before = good_answers(datasets), tmp_path / "stop", descriptors()
+    processes = [start_reader(store, good, stop) for _ in range(2)]
+    ended = threading.Event()
+
+    def read(engine: geolookup.Engine) -> Reader:
+        reader = Reader(engine, good)
+        while not ended.is_set():
+            reader.look()
+        return reader
+
+    with geolookup.open(store) as engine, ThreadPoolExecutor(4) as pool:
+        threads = [pool.submit(read, engine) for _ in range(4)]
+        try:
+            for number in range(CHANGES):
+                change(store, datasets, number)
+                engine.reload()
+        finally:
+            ended.set()
+            stop.touch()
+        readers = [thread.result() for thread in threads]
+    said = [json.loads(process.communicate()[0]) for process in processes]
+
+    assert all(process.returncode == 0 for process in processes)
+    assert [reader.mixed for reader in readers] == [0] * 4
+    assert [each["mixed"] for each in said] == [0] * 2
+    assert all(len(reader.met) == 8 and reader.lookups > 1000 for reader in readers)
+    assert all(each["met"] > 4 and each["lookups"] > 1000 for each in said)
+    assert descriptors() == before
+    for each in said:
+        settled, last = each["descriptors"]
+        # One generation's files, and for a moment those of the next.
+        assert last <= settled + 16
+        assert each["grown"] < 16 << 20

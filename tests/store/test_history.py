@@ -1,0 +1,162 @@
+"""Rollback, generations and prune beside a plain model of what they mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup.store import pointer
+from geolookup.store.generations import generations
+from geolookup.store.prune import prune
+from geolookup.store.publish import publish
+from geolookup.store.rollback import rollback
+from tests.store.numbered import answers_of, generation
+
+
+def current(store: Path) -> str:
+    (found,) = [each.generation for each in generations(store) if each.current]
+    return found
+
+
+def test_rollback_goes_one_back_each_time(store: Path, datasets: list[Path]) -> None:
+    publish(datasets[2], store)
+    assert rollback(store) == generation(datasets[1])
+    assert answers_of(store) == answers_of(datasets[1])
+    assert rollback(store) == generation(datasets[0])
+    before = (store / "current").read_bytes()
+    with pytest.raises(geolookup.DatasetError, match="no generation before"):
+        rollback(store)
+    assert (store / "current").read_bytes() == before
+    assert [each.withdrawn for each in generations(store)] == [True, True, False]
+
+
+def test_rollback_does_not_lead_to_what_was_withdrawn(store: Path, datasets: list[Path]) -> None:
+    rollback(store)
+    publish(datasets[2], store)
+    assert rollback(store) == generation(datasets[0])
+
+
+def test_publishing_again_ends_a_withdrawal(store: Path, datasets: list[Path]) -> None:
+    rollback(store)
+    publish(datasets[1], store)
+    assert answers_of(store) == answers_of(datasets[1])
+    assert rollback(store) == generation(datasets[0])
+
+
+def test_rollback_refuses_a_damaged_generation(store: Path, datasets: list[Path]) -> None:
+    (store / "generations" / generation(datasets[0]) / "zone.arrow").unlink()
+    with pytest.raises(geolookup.DatasetError, match=r"zone.arrow"):
+        rollback(store)
+    assert answers_of(store) == answers_of(datasets[1])
+
+
+def test_prune_keeps_the_newest_and_the_current_one(store: Path, datasets: list[Path]) -> None:
+    for dataset in datasets[2:5]:
+        publish(dataset, store)
+    ids = [generation(each) for each in datasets[:5]]
+    assert set(prune(store, 3)) == {ids[0], ids[1]}
+    assert rollback(store) == ids[3]
+    assert prune(store, 1) == [ids[2]]
+    assert [each.generation for each in generations(store)] == [ids[4], ids[3]]
+    assert answers_of(store) == answers_of(datasets[3])
+
+
+def test_prune_keeps_the_one_before_unless_told(store: Path, datasets: list[Path]) -> None:
+    for dataset in datasets[2:5]:
+        publish(dataset, store)
+    rollback(store)
+    rollback(store)
+    ids = [generation(each) for each in datasets[:5]]
+    assert set(prune(store)) == {ids[0]}  # 4 and 3 were published last; 2 answers, 1 came before
+    assert set(prune(store, 1)) == {ids[1], ids[3]}
+
+
+def test_prune_removes_what_never_came_to_be_published(store: Path, datasets: list[Path]) -> None:
+    other = store / "generations" / generation(datasets[5])
+    other.mkdir()
+    assert prune(store, 9) == [generation(datasets[5])]
+
+
+def test_a_removed_generation_still_answers_who_has_it_open(
+    store: Path, datasets: list[Path]
+) -> None:
+    with geolookup.open(store) as engine:
+        publish(datasets[2], store)
+        prune(store, 1)
+        assert not engine.path.exists()
+        assert [engine.lookup_json("8.8.8.8", at=0)] == answers_of(datasets[1])[:1]
+        assert len(list(engine.networks())) == 4
+
+
+def test_less_than_one_is_not_kept(store: Path) -> None:
+    with pytest.raises(ValueError, match="keep"):
+        prune(store, 0)
+
+
+@pytest.mark.parametrize("change", [rollback, prune, generations])
+def test_where_no_store_is(tmp_path: Path, change: object) -> None:
+    assert callable(change)
+    with pytest.raises(geolookup.DatasetError, match="no store here"):
+        change(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+class Model:
+    """What a store means, said plainly."""
+
+    def __init__(self) -> None:
+        self.published: list[int] = []
+        self.withdrawn: set[int] = set()
+
+    @property
+    def standing(self) -> list[int]:
+        return [each for each in self.published if each not in self.withdrawn]
+
+    def publish(self, number: int) -> None:
+        self.published = [*(each for each in self.published if each != number), number]
+        self.withdrawn.discard(number)
+
+    def rollback(self) -> None:
+        if len(self.standing) > 1:
+            self.withdrawn.add(self.standing[-1])
+
+    def prune(self, keep: int) -> None:
+        kept = {*self.published[-keep:], *self.standing[-min(keep, 2) :]}
+        self.published = [each for each in self.published if each in kept]
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(
+        st.tuples(st.just("publish"), st.integers(0, 4))
+        | st.tuples(st.just("rollback"), st.just(0))
+        | st.tuples(st.just("prune"), st.integers(1, 4)),
+        max_size=12,
+    )
+)
+def test_any_sequence_of_changes(
+    tmp_path_factory: pytest.TempPathFactory, datasets: list[Path], changes: list[tuple[str, int]]
+) -> None:
+    store, model = tmp_path_factory.mktemp("any") / "store", Model()
+    for change, number in [("publish", 0), *changes]:
+        if change == "publish":
+            publish(datasets[number], store)
+            model.publish(number)
+        elif change == "prune":
+            prune(store, number)
+            model.prune(number)
+        else:
+            try:
+                rollback(store)
+            except geolookup.DatasetError:
+                assert len(model.standing) == 1
+            model.rollback()
+        ids = [generation(datasets[each]) for each in model.published]
+        assert [each.generation for each in pointer.read(store)] == ids
+        assert {path.name for path in (store / "generations").iterdir()} == set(ids)
+        assert current(store) == generation(datasets[model.standing[-1]])
+        assert geolookup.open(store).generation == current(store)

@@ -1,0 +1,76 @@
+"""The pointer: what it holds is trusted in nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import geolookup
+from geolookup.store.publish import publish
+from geolookup.store.rollback import rollback
+
+ID = "a" * 64
+GOOD = {"at": "2026-11-20T00:00:00Z", "generation": ID, "withdrawn": False}
+
+
+def pointed(published: Any, **members: Any) -> str:
+    stated = {"format": "geolookup-store", "format_version": 1, "published": published}
+    return json.dumps(stated | members)
+
+
+DAMAGED = {
+    "": "not the pointer",
+    "[]": "not the pointer",
+    "5": "not the pointer",
+    "{}": "not the pointer",
+    "[" * 100_000: "not the pointer",
+    "\x00\xff": "not the pointer",
+    pointed([]): "not the pointer",
+    pointed({}): "not the pointer",
+    pointed([5]): "not the pointer",
+    pointed([{"generation": ID}]): "not the pointer",
+    pointed([GOOD | {"withdrawn": True}]): "not the pointer",
+    pointed([GOOD | {"generation": "../../../etc"}]): "not the pointer",
+    pointed([GOOD | {"generation": [ID]}]): "not the pointer",
+    pointed([GOOD | {"generation": f"{ID}\n"}]): "not the pointer",
+    pointed([GOOD], format="other"): "not the pointer",
+    pointed([GOOD], format_version=2): "format version 2",
+}
+
+
+@pytest.mark.parametrize("text", DAMAGED, ids=range(len(DAMAGED)))
+def test_a_damaged_pointer(store: Path, datasets: list[Path], text: str) -> None:
+    (store / "current").write_text(text, encoding="utf-8")
+    for use in (
+        lambda: geolookup.open(store),
+        lambda: publish(datasets[2], store),
+        lambda: rollback(store),
+    ):
+        with pytest.raises(geolookup.DatasetError, match=DAMAGED[text]) as caught:
+            use()
+        assert str(store / "current") in str(caught.value)
+
+
+def test_a_damaged_pointer_is_refused_by_who_runs(store: Path) -> None:
+    with geolookup.open(store) as engine:
+        before = engine.generation
+        (store / "current").write_text("{}")
+        with pytest.raises(geolookup.DatasetError, match="not the pointer"):
+            engine.reload()
+        assert engine.generation == before
+        assert engine.lookup("8.8.8.8")["success"]
+
+
+def test_a_pointer_to_nothing(store: Path) -> None:
+    (store / "current").write_text(pointed([GOOD]))
+    with pytest.raises(geolookup.DatasetError, match=f"{ID}: no dataset here"):
+        geolookup.open(store)
+
+
+def test_a_store_without_a_pointer(store: Path) -> None:
+    (store / "current").unlink()
+    with pytest.raises(geolookup.DatasetError, match="no dataset here"):
+        geolookup.open(store)

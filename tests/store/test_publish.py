@@ -1,0 +1,193 @@
+"""Publishing: what is in the store afterwards, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import geolookup
+from geolookup import format as fmt
+from geolookup.store.generations import generations
+from geolookup.store.publish import publish
+from tests.conftest import ROOT
+from tests.damage import copied
+from tests.store.numbered import answers, answers_of, generation, number
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_a_new_store_answers_from_what_was_published(tmp_path: Path, datasets: list[Path]) -> None:
+    store = tmp_path / "store"
+    before = datetime.now(UTC).replace(microsecond=0)
+    assert publish(datasets[0], store) == generation(datasets[0])
+    with geolookup.open(store) as engine:
+        assert answers(engine) == answers_of(datasets[0])
+        assert engine.generation == engine.metadata.generation == generation(datasets[0])
+        assert engine.path == store / "generations" / generation(datasets[0])
+    (listed,) = generations(store)
+    assert before <= datetime.fromisoformat(listed.at) <= datetime.now(UTC)
+    assert listed.current
+    assert not listed.withdrawn
+
+
+def test_sources_licences_and_credits_travel_with_the_data(tmp_path: Path) -> None:
+    publish(ROOT / "geolookup" / "sample", tmp_path / "store")
+    with (
+        geolookup.open(tmp_path / "store") as engine,
+        geolookup.open(ROOT / "geolookup" / "sample") as sample,
+    ):
+        assert engine.metadata == sample.metadata
+        assert all(source.licence for source in engine.metadata.sources)
+
+
+def test_nothing_is_left_beside_the_generations(store: Path, datasets: list[Path]) -> None:
+    assert names(store) == {"current", "generations", ".lock"}
+    assert names(store / "generations") == {generation(each) for each in datasets[:2]}
+    for folder in (store / "generations").iterdir():
+        assert names(folder) == {*fmt.FILES, fmt.MANIFEST}
+
+
+@pytest.mark.parametrize("copy", [False, True])
+def test_files_are_linked_or_copied(tmp_path: Path, datasets: list[Path], copy: bool) -> None:
+    publish(datasets[0], tmp_path / "store", copy=copy)
+    place = tmp_path / "store" / "generations" / generation(datasets[0])
+    for name in (*fmt.FILES, fmt.MANIFEST):
+        assert (place / name).samefile(datasets[0] / name) is not copy
+        assert (place / name).read_bytes() == (datasets[0] / name).read_bytes()
+
+
+def test_links_are_not_followed_out_of_the_store(tmp_path: Path, datasets: list[Path]) -> None:
+    linked = tmp_path / "linked"
+    linked.mkdir()
+    for path in datasets[0].iterdir():
+        (linked / path.name).symlink_to(path)
+    publish(linked, tmp_path / "store")
+    place = tmp_path / "store" / "generations" / generation(datasets[0])
+    assert not any(path.is_symlink() for path in place.iterdir())
+    assert answers_of(tmp_path / "store") == answers_of(datasets[0])
+
+
+def test_from_another_file_system_files_are_copied(store: Path, datasets: list[Path]) -> None:
+    memory = Path("/dev/shm")  # noqa: S108 - a file system of its own
+    if not memory.is_dir() or memory.stat().st_dev == store.stat().st_dev:
+        pytest.skip("no second file system here")
+    elsewhere = memory / f"geolookup-{os.getpid()}"
+    try:
+        shutil.copytree(datasets[2], elsewhere)
+        publish(elsewhere, store)
+    finally:
+        shutil.rmtree(elsewhere)
+    assert answers_of(store) == answers_of(datasets[2])
+
+
+def test_a_generation_that_is_there_only_moves_the_pointer(
+    store: Path, datasets: list[Path]
+) -> None:
+    place = store / "generations" / generation(datasets[0])
+    before = place.stat().st_ino
+    publish(datasets[0], store)
+    assert place.stat().st_ino == before
+    assert answers_of(store) == answers_of(datasets[0])
+    listed = [each.generation for each in generations(store)]
+    assert listed == [generation(datasets[0]), generation(datasets[1])]
+
+
+def test_a_generation_by_its_place_in_the_store(store: Path, datasets: list[Path]) -> None:
+    publish(store / "generations" / generation(datasets[0]), store)
+    assert answers_of(store) == answers_of(datasets[0])
+
+
+def test_a_store_means_its_current_generation(tmp_path: Path, store: Path) -> None:
+    publish(store, tmp_path / "other")
+    assert answers_of(tmp_path / "other") == answers_of(store)
+
+
+def test_a_damaged_generation_is_brought_again(store: Path, datasets: list[Path]) -> None:
+    broken = store / "generations" / generation(datasets[0]) / fmt.NETWORK
+    data = bytearray(broken.read_bytes())
+    broken.unlink()  # or the dataset that it is linked to would change
+    data[len(data) // 2] ^= 1
+    broken.write_bytes(data)
+    publish(datasets[0], store)
+    assert answers_of(store) == answers_of(datasets[0])
+    assert broken.read_bytes() != data
+
+
+def damaged(dataset: Path, place: Path, name: str) -> Path:
+    copied(dataset, place)
+    data = bytearray((place / name).read_bytes())
+    data[len(data) // 2] ^= 1
+    (place / name).write_bytes(data)
+    return place
+
+
+@pytest.mark.parametrize("name", [*fmt.FILES, fmt.MANIFEST])
+def test_a_damaged_dataset_is_refused(
+    tmp_path: Path, store: Path, datasets: list[Path], name: str
+) -> None:
+    before = (store / "current").read_bytes()
+    broken = damaged(datasets[2], tmp_path / "broken", name)
+    with pytest.raises(geolookup.DatasetError) as caught:
+        publish(broken, store)
+    assert str(broken) in str(caught.value)
+    assert (store / "current").read_bytes() == before
+    assert names(store / "generations") == {generation(each) for each in datasets[:2]}
+
+
+def test_a_missing_file_is_named(tmp_path: Path, store: Path, datasets: list[Path]) -> None:
+    broken = copied(datasets[2], tmp_path / "broken")
+    (broken / fmt.ZONE).unlink()
+    with pytest.raises(geolookup.DatasetError, match=r"zone\.arrow: missing"):
+        publish(broken, store)
+
+
+@pytest.mark.parametrize("wrong", ["../../outside", "", "a" * 63, "A" * 64, "." * 64])
+def test_a_generation_that_is_no_folder_name_is_refused(
+    tmp_path: Path, store: Path, datasets: list[Path], wrong: str
+) -> None:
+    broken = copied(datasets[2], tmp_path / "broken")
+    manifest = json.loads((broken / fmt.MANIFEST).read_text()) | {"generation": wrong}
+    (broken / fmt.MANIFEST).write_bytes(fmt.canonical(manifest))
+    with pytest.raises(geolookup.DatasetError, match="no generation"):
+        publish(broken, store)
+    assert not (tmp_path / "outside").exists()
+
+
+def test_what_is_no_store_is_left_alone(tmp_path: Path, datasets: list[Path]) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter.txt").write_text("Dear")
+    (tmp_path / "file").write_text("Dear")
+    wrong = {
+        tmp_path / "full": "something else",
+        tmp_path / "file": "no folder",
+        copied(datasets[1], tmp_path / "dataset"): "is a dataset",
+        tmp_path / "missing" / "store": "no such folder",
+    }
+    for place, problem in wrong.items():
+        with pytest.raises(geolookup.DatasetError, match=problem):
+            publish(datasets[0], place)
+    assert names(tmp_path / "full") == {"letter.txt"}
+
+
+def test_an_empty_folder_becomes_a_store(tmp_path: Path, datasets: list[Path]) -> None:
+    (tmp_path / "store").mkdir()
+    publish(datasets[3], tmp_path / "store")
+    with geolookup.open(tmp_path / "store") as engine:
+        assert number(engine) == 3
+
+
+def test_what_died_leaves_is_cleaned_away(store: Path, datasets: list[Path]) -> None:
+    left = store / "generations" / f".{generation(datasets[2])}.abc"
+    left.mkdir()
+    (left / fmt.ZONE).write_bytes(b"x")
+    (store / ".current.abc").write_bytes(b"x")
+    publish(datasets[2], store)
+    assert names(store) == {"current", "generations", ".lock"}
+    assert names(store / "generations") == {generation(each) for each in datasets[:3]}

@@ -1,0 +1,250 @@
+"""Reload: the new dataset answers, or the old one goes on and it is said why not."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import multiprocessing
+import os
+import pickle
+import threading
+import weakref
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import geolookup
+from geolookup import format as fmt
+from geolookup.store.prune import prune
+from geolookup.store.publish import publish
+from geolookup.store.rollback import rollback
+from tests.conftest import build_at
+from tests.damage import copied
+from tests.store.numbered import answers, answers_of, generation, number, numbered
+
+
+def forced(dataset: Path, store: Path, place: Path, name: str, data: bytes) -> None:
+    """Have a store point to a dataset with a file replaced, which ``publish`` would refuse."""
+    publish(dataset, store, copy=True)
+    broken = store / "generations" / generation(dataset) / name
+    broken.unlink()
+    broken.write_bytes(data)
+
+
+def test_reload_follows_the_pointer(store: Path, datasets: list[Path]) -> None:
+    with geolookup.open(store) as engine:
+        assert not engine.reload()
+        publish(datasets[2], store)
+        assert number(engine) == 1
+        assert engine.reload()
+        assert not engine.reload()
+        assert answers(engine) == answers_of(datasets[2])
+        assert engine.generation == engine.metadata.generation == generation(datasets[2])
+        assert engine.path.name == generation(datasets[2])
+        rollback(store)
+        assert engine.reload()
+        assert number(engine) == 1
+
+
+def test_a_dataset_that_was_replaced_in_its_place(tmp_path: Path, datasets: list[Path]) -> None:
+    place = numbered(tmp_path / "n", 1)
+    with geolookup.open(place) as engine:
+        assert not engine.reload()
+        build_at(place.parent, {"a.csv": "network,city_name,isp\n8.8.8.0/24,Town 5,Carrier 5\n"})
+        assert number(engine) == 1
+        assert engine.reload()
+        assert number(engine) == 5
+
+
+def test_iterations_finish_where_they_began(store: Path, datasets: list[Path]) -> None:
+    with geolookup.open(store) as engine:
+        expected = list(engine.networks())
+        running = engine.networks()
+        first = next(running)
+        publish(datasets[2], store)
+        engine.reload()
+        assert [first, *running] == expected
+        assert next(engine.networks())[1]["location"]["city_name"] == "Town 2"
+
+
+def test_explain_follows(store: Path, datasets: list[Path]) -> None:
+    with geolookup.open(store) as engine:
+        engine.explain("8.8.8.8")
+        publish(datasets[2], store)
+        prune(store, 1)
+        engine.reload()
+        assert engine.explain("8.8.8.8")["layers"]["isp"]["source"] == "a.csv"
+
+
+@pytest.mark.parametrize("name", [*fmt.FILES, fmt.MANIFEST])
+def test_a_damaged_generation_is_refused(
+    tmp_path: Path, store: Path, datasets: list[Path], name: str
+) -> None:
+    data = bytearray((datasets[2] / name).read_bytes())
+    data[len(data) // 2] ^= 1
+    with geolookup.open(store) as engine:
+        forced(datasets[2], store, tmp_path / "broken", name, bytes(data))
+        for _ in range(2):
+            with pytest.raises(geolookup.DatasetError, match=generation(datasets[2])):
+                engine.reload()
+            assert answers(engine) == answers_of(datasets[1])
+        publish(datasets[2], store)
+        assert engine.reload()
+
+
+def test_another_format_is_refused(tmp_path: Path, store: Path, datasets: list[Path]) -> None:
+    manifest = json.loads((datasets[2] / fmt.MANIFEST).read_bytes()) | {"format_version": 2}
+    with geolookup.open(store) as engine:
+        forced(datasets[2], store, tmp_path / "n", fmt.MANIFEST, fmt.canonical(manifest))
+        with pytest.raises(geolookup.DatasetError, match="format version 2"):
+            engine.reload()
+        assert number(engine) == 1
+
+
+def test_lost_fields_are_refused_unless_allowed(
+    tmp_path: Path, store: Path, datasets: list[Path]
+) -> None:
+    more = numbered(tmp_path / "more", 5, more=",asn", values=",64500")
+    publish(more, store)
+    with geolookup.open(store) as engine, geolookup.open(store, allow_lost_fields=True) as open_:
+        publish(datasets[2], store)
+        with pytest.raises(geolookup.DatasetError, match=r"lacks network\.asn"):
+            engine.reload()
+        assert engine.get("8.8.8.8", "network.asn") == 64500
+        assert open_.reload()
+        assert number(open_) == 2
+        publish(more, store)
+        assert not engine.reload()
+        assert open_.reload()
+
+
+def test_a_store_that_is_gone(store: Path, tmp_path: Path) -> None:
+    with geolookup.open(store) as engine:
+        store.rename(tmp_path / "moved")
+        with pytest.raises(geolookup.DatasetError, match="no dataset here"):
+            engine.reload()
+        assert number(engine) == 1
+
+
+def test_reload_after_close(store: Path) -> None:
+    engine = geolookup.open(store)
+    engine.close()
+    with pytest.raises(geolookup.ClosedError):
+        engine.reload()
+
+
+def test_a_close_during_a_reload_stays(store: Path, datasets: list[Path]) -> None:
+    """Whenever the close happens, the engine is closed in the end."""
+    for turn in range(30):
+        engine = geolookup.open(store)
+        publish(datasets[2 + turn % 2], store)
+        started = threading.Barrier(2)
+
+        def reload(engine: geolookup.Engine = engine, started: Any = started) -> None:
+            started.wait()
+            with contextlib.suppress(geolookup.ClosedError):
+                engine.reload()
+
+        thread = threading.Thread(target=reload)
+        thread.start()
+        started.wait()
+        engine.close()
+        thread.join()
+        with pytest.raises(geolookup.ClosedError):
+            engine.lookup("8.8.8.8")
+
+
+def test_reloads_in_threads_end_at_the_current_generation(
+    store: Path, datasets: list[Path]
+) -> None:
+    with geolookup.open(store) as engine:
+        for turn in range(40):
+            threads = [threading.Thread(target=engine.reload) for _ in range(3)]
+            threads[0].start()
+            publish(datasets[turn % 8], store)
+            for thread in threads[1:]:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert number(engine) == turn % 8
+
+
+def test_the_old_dataset_goes_with_its_last_reader(store: Path, datasets: list[Path]) -> None:
+    """At once: its files must not wait for the collector of cycles."""
+    gc.collect()
+    gc.disable()
+    try:
+        with geolookup.open(store) as engine:
+            answers(engine)
+            engine.lookup("8.8.8.8")
+            old = weakref.ref(engine._open_state().dataset)
+            running = engine.networks()
+            next(running)
+            publish(datasets[2], store)
+            engine.reload()
+            assert old() is not None
+            running.close()  # type: ignore[attr-defined]
+            assert old() is None
+            new = weakref.ref(engine._open_state().dataset)
+        assert new() is None
+    finally:
+        gc.enable()
+
+
+def test_pickled_to_its_very_generation(store: Path, datasets: list[Path]) -> None:
+    with geolookup.open(store, watch=0.01) as engine:
+        data = pickle.dumps(engine)
+    publish(datasets[2], store)
+    with pickle.loads(data) as again:  # noqa: S301 - our own
+        assert number(again) == 1
+        assert again.reload()
+        assert number(again) == 2
+    prune(store, 1)
+    with pytest.raises(geolookup.DatasetError, match=generation(datasets[1])):
+        pickle.loads(data)  # noqa: S301 - our own
+
+
+#: Python 3.12 and later warn of threads at a fork; Arrow's, from earlier builds, are idle.
+forks = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+
+
+@forks
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_other_processes_answer_from_the_generation_they_were_given(
+    store: Path, datasets: list[Path], method: str
+) -> None:
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"no {method} on this system")
+    with (
+        geolookup.open(store) as engine,
+        multiprocessing.get_context(method).Pool(2) as pool,
+    ):
+        publish(datasets[2], store)
+        assert pool.map(number, [engine] * 4) == [1] * 4
+        engine.reload()
+        assert pool.map(number, [engine] * 4) == [2] * 4
+
+
+@forks
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_forked_child_reloads_for_itself(store: Path, datasets: list[Path]) -> None:
+    with geolookup.open(store) as engine:
+        publish(datasets[2], store)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if engine.reload() and number(engine) == 2 else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert number(engine) == 1
+
+
+def test_copies_of_files_that_are_no_longer_there(
+    tmp_path: Path, store: Path, datasets: list[Path]
+) -> None:
+    """Removing the dataset that was published leaves the store whole."""
+    origin = copied(datasets[2], tmp_path / "origin")
+    publish(origin, store)
+    for path in origin.iterdir():
+        path.unlink()
+    assert answers_of(store) == answers_of(datasets[2])

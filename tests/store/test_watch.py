@@ -1,0 +1,137 @@
+"""Watching: changes are taken up, refusals said once, and threads end with their engine."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import geolookup
+from geolookup.store.publish import publish
+from tests.conftest import build_at
+from tests.store.numbered import generation, number, numbered
+
+SOON = 0.01
+
+
+def eventually(met: Callable[[], bool]) -> bool:
+    """Wait for something to be so; a minute is forever."""
+    end = time.monotonic() + 60
+    while not met() and time.monotonic() < end:
+        time.sleep(SOON)
+    return met()
+
+
+def watchers() -> int:
+    return sum(thread.name == "geolookup-watch" for thread in threading.enumerate())
+
+
+def test_a_published_generation_is_taken_up(store: Path, datasets: list[Path]) -> None:
+    with geolookup.open(store, watch=SOON) as engine:
+        for wanted in (2, 3, 0):
+            publish(datasets[wanted], store)
+            assert eventually(lambda wanted=wanted: number(engine) == wanted)  # type: ignore[misc]
+
+
+def test_a_dataset_replaced_in_its_place_is_taken_up(tmp_path: Path) -> None:
+    place = numbered(tmp_path / "n", 1)
+    with geolookup.open(place, watch=SOON) as engine:
+        build_at(place.parent, {"a.csv": "network,city_name,isp\n8.8.8.0/24,Town 5,Carrier 5\n"})
+        assert eventually(lambda: number(engine) == 5)
+
+
+def test_a_refusal_is_said_once_and_a_good_one_taken_up(
+    store: Path, datasets: list[Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    with geolookup.open(store, watch=SOON) as engine:
+        publish(datasets[2], store, copy=True)
+        assert eventually(lambda: number(engine) == 2)
+        publish(datasets[3], store, copy=True)
+        assert eventually(lambda: number(engine) == 3)
+        (store / "generations" / generation(datasets[2]) / "zone.arrow").unlink()
+        pointer = (store / "current").read_text()
+        other = pointer.replace(generation(datasets[3]), "f" * 64)
+        for text in (other, other + " ", other + "  "):
+            (store / ".next").write_text(text)
+            (store / ".next").rename(store / "current")
+            time.sleep(20 * SOON)
+        assert eventually(lambda: len(caplog.records) > 0)
+        assert number(engine) == 3
+        publish_again(store, pointer)
+        publish(datasets[4], store)
+        assert eventually(lambda: number(engine) == 4)
+    (record,) = caplog.records
+    assert (record.name, record.levelno) == ("geolookup", logging.WARNING)
+    said = record.getMessage()
+    assert "f" * 64 in said
+    assert f"still answering from generation {generation(datasets[3])}" in said
+
+
+def publish_again(store: Path, pointer: str) -> None:
+    (store / ".next").write_text(pointer)
+    (store / ".next").rename(store / "current")
+
+
+def test_a_store_that_goes_and_comes_back(
+    store: Path, datasets: list[Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with geolookup.open(store, watch=SOON) as engine:
+        store.rename(tmp_path / "moved")
+        assert eventually(lambda: len(caplog.records) > 0)
+        assert number(engine) == 1
+        (tmp_path / "moved").rename(store)
+        publish(datasets[2], store)
+        assert eventually(lambda: number(engine) == 2)
+    assert len(caplog.records) == 1
+
+
+def test_nothing_is_said_of_addresses(
+    store: Path, datasets: list[Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    with geolookup.open(store, watch=SOON) as engine:
+        for _ in range(100):
+            engine.lookup("8.8.8.8")
+        (store / "current").write_text("{}")
+        assert eventually(lambda: len(caplog.records) > 0)
+    assert "8.8.8.8" not in caplog.text
+
+
+def test_the_thread_ends_with_close(store: Path) -> None:
+    before = watchers()
+    engine = geolookup.open(store, watch=3600)
+    assert watchers() == before + 1
+    engine.close()
+    assert eventually(lambda: watchers() == before)
+
+
+def test_the_thread_keeps_no_engine_alive(store: Path) -> None:
+    before = watchers()
+    engine = geolookup.open(store, watch=SOON)
+    engine.lookup("8.8.8.8")
+    del engine
+    gc.collect()
+    assert eventually(lambda: watchers() == before)
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
+def test_seconds_that_are_none(store: Path, seconds: float) -> None:
+    with pytest.raises(ValueError, match="watch"):
+        geolookup.open(store, watch=seconds)
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_forked_child_watches_for_itself(store: Path, datasets: list[Path]) -> None:
+    with geolookup.open(store, watch=SOON) as engine:
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if eventually(lambda: number(engine) == 2) else 1)
+        publish(datasets[2], store)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert eventually(lambda: number(engine) == 2)
