@@ -62,11 +62,18 @@ class InvalidKeyError(ContractError):
 
 
 class RateLimitError(ContractError):
-    """More requests in a second than the plan's rate."""
+    """More requests in a second than the plan's rate.
+
+    ``retry_after`` is how many seconds it takes until a request can be admitted.
+    """
 
     code = 30001
     message = "Rate limit exceeded"
     http_status = 429
+
+    def __init__(self, retry_after: float = 1.0) -> None:
+        super().__init__()
+        self.retry_after = retry_after
 
 
 class QuotaError(ContractError):
@@ -91,6 +98,34 @@ class DatasetError(GeoLookupError):
 
     def __reduce__(self) -> tuple[type[DatasetError], tuple[str, str, str]]:
         return type(self), (self.path, self.problem, self.remedy)
+
+
+class AccountsError(GeoLookupError):
+    """An account store that cannot be used now; no request passes without it.
+
+    The text names the store (without a password), what is wrong, and what to
+    do. No answer of the contract: over HTTP it is a 503 with ``Retry-After``.
+    """
+
+    http_status: ClassVar[int] = 503
+    retry_after: ClassVar[float] = 1.0
+
+    def __init__(self, store: str, problem: str, remedy: str) -> None:
+        self.store = store
+        self.problem = problem
+        self.remedy = remedy
+        super().__init__(f"{store}: {problem}; {remedy}")
+
+    def __reduce__(self) -> tuple[type[AccountsError], tuple[str, str, str]]:
+        return type(self), (self.store, self.problem, self.remedy)
+
+
+class PlansError(GeoLookupError):
+    """A plan that is not there, or a plans file that cannot be read."""
+
+
+class SettingsError(GeoLookupError):
+    """A setting of the HTTP service that cannot be followed; the text says what to write."""
 
 
 class ClosedError(GeoLookupError):

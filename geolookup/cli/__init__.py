@@ -17,7 +17,7 @@ import click
 
 from geolookup.errors import GeoLookupError
 
-COMMANDS = ("build", "explain", "info", "lookup", "pack", "unpack")
+COMMANDS = ("build", "explain", "info", "keys", "lookup", "pack", "plans", "serve", "unpack")
 MISUSE = 2
 #: What a shell reports of a program that a closed pipe ended.
 _BROKEN_PIPE = 141
