@@ -82,6 +82,7 @@ class Dataset:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
         self.manifest = read_manifest(self.path)
+        self._files: dict[str, _File] = {}
         jump = self._file(fmt.IPV4_JUMP)
         self.jump = jump.view("interval", "uint32")
         self.jump_shift = 32 - _jump_bits(jump.path, len(self.jump))
@@ -106,7 +107,13 @@ class Dataset:
         self._provenance: dict[int, Provenance] = {}
 
     def _file(self, name: str) -> _File:
-        return _File(os.path.join(self.path, name), self.manifest["files"].get(name))
+        described = self.manifest["files"].get(name)
+        found = self._files[name] = _File(os.path.join(self.path, name), described)
+        return found
+
+    def mapped(self, name: str) -> memoryview:
+        """Return one of the files that answers come from, whole, as it was when opened."""
+        return self._files[name].whole
 
     def zones(self) -> list[str | None]:
         """Return the zone names by row; row 0 is None."""
@@ -213,7 +220,7 @@ class _File:
             size = int(described["bytes"])
         except (TypeError, KeyError, ValueError, OverflowError):
             raise DatasetError(path, "the manifest does not describe it", _REBUILD) from None
-        self._view = _mapped(path, size)
+        self.whole = _mapped(path, size)
 
     def view(self, column: str, kind: str) -> memoryview:
         """Return a column of fixed-width integers."""
@@ -243,9 +250,9 @@ class _File:
             offset, length = (int(each) for each in described["buffers"][number])
         except (TypeError, KeyError, IndexError, ValueError, OverflowError):
             raise DatasetError(self.path, "a buffer is not described", _REBUILD) from None
-        if offset < 0 or length < 0 or offset % 8 or offset + length > len(self._view):
+        if offset < 0 or length < 0 or offset % 8 or offset + length > len(self.whole):
             raise DatasetError(self.path, "a buffer lies outside the file", _REBUILD)
-        return self._view[offset : offset + length]
+        return self.whole[offset : offset + length]
 
 
 def _mapped(path: str, size: int) -> memoryview:
