@@ -74,8 +74,8 @@ class Taker:
 
     def _chosen(self, rows: Int32) -> dict[str, pa.Array]:
         """Return the rows of each table that is needed."""
-        locations = np.empty(len(rows) if self._needs_location else 0, np.uint32)
-        networks = np.empty(len(rows) if self._needs_network else 0, np.uint32)
+        locations = np.empty(len(rows), np.uint32)
+        networks = np.empty(len(rows), np.uint32)
         self._state.take_rows(rows, locations, networks)
         chosen = {"location": pa.array(locations), "network": pa.array(networks)}
         if self._needs_location:
