@@ -7,6 +7,7 @@ frame is met. Whatever else speaks Arrow's PyCapsule interface is a stream.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any
@@ -15,6 +16,7 @@ import pyarrow as pa
 
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.fields import of_table
+from geolookup.tables.locate import CHUNK, column_of
 
 #: Puts an enricher's columns beside the column (and that of instants, or None) of some data.
 Carrier = Callable[[Enricher, Any, str, str | None], Any]
@@ -32,21 +34,32 @@ def enrich(
     """Return data of the same kind with columns of answers; see ``Engine.enrich``."""
     carrier = _carrier_of(data)
     instants = at if isinstance(at, str) else None
-    enricher = Enricher(
-        state, of_table(paths), at=None if instants is not None else at, **wishes
-    )
+    enricher = Enricher(state, of_table(paths), at=None if instants is not None else at, **wishes)
     return carrier(enricher, data, column, instants)
 
 
 def check_names(present: Iterable[str], column: str, at: str | None, made: Iterable[str]) -> None:
-    """Raise KeyError where a column is missing, ValueError where one would come twice."""
+    """Raise KeyError where a column is missing, ValueError where one is there or comes twice."""
     names = list(present)
     for wanted in (column, *([] if at is None else [at])):
         if wanted not in names:
             raise KeyError(f"no column {wanted!r}; there are {', '.join(map(repr, names))}")
+        if names.count(wanted) > 1:
+            raise ValueError(f"there is more than one column {wanted!r}: rename one")
     twice = sorted(set(names) & set(made))
     if twice:
         raise ValueError(f"there is a column {twice[0]!r} already: ask for a prefix")
+
+
+def check_no_column(at: str | None) -> None:
+    """Raise KeyError where a bare column was given and one of instants is to be beside it."""
+    if at is not None:
+        raise KeyError(f"no column {at!r}: there is but one, without a name")
+
+
+def in_one(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column as one array; Arrow itself cannot for dictionaries in no chunks."""
+    return pa.concat_arrays(column.chunks or [pa.nulls(0, column.type)])
 
 
 def _table(enricher: Enricher, data: pa.Table, column: str, at: str | None) -> pa.Table:
@@ -57,9 +70,7 @@ def _table(enricher: Enricher, data: pa.Table, column: str, at: str | None) -> p
     return data
 
 
-def _batch(
-    enricher: Enricher, data: pa.RecordBatch, column: str, at: str | None
-) -> pa.RecordBatch:
+def _batch(enricher: Enricher, data: pa.RecordBatch, column: str, at: str | None) -> pa.RecordBatch:
     made = _table(enricher, pa.Table.from_batches([data]), column, at)
     columns = [each.combine_chunks() for each in made.columns]
     return pa.record_batch(columns, schema=made.schema)
@@ -70,7 +81,8 @@ def _reader(
 ) -> pa.RecordBatchReader:
     """Return a stream that reads from the other as it is read."""
     check_names(data.schema.names, column, at, enricher.names)
-    schema = pa.schema([*data.schema, *enricher.schema(instants=at is not None)], data.schema.metadata)
+    kinds = data.schema.field(column).type, None if at is None else data.schema.field(at).type
+    schema = pa.schema([*data.schema, *enricher.schema(*kinds)], data.schema.metadata)
     return pa.RecordBatchReader.from_batches(schema, _streamed(enricher, data, column, at, schema))
 
 
@@ -82,29 +94,40 @@ def _streamed(
     schema: pa.Schema,
 ) -> Iterator[pa.RecordBatch]:
     """Cut batches as the enricher does, remember them, and join its columns to them."""
-    kept: list[pa.RecordBatch] = []
+    kept: deque[pa.RecordBatch] = deque()
 
     def columns() -> Iterator[tuple[pa.ChunkedArray, pa.ChunkedArray | None]]:
         for batch in data:
             for begin in range(0, len(batch), CHUNK):
                 part = batch.slice(begin, CHUNK)
                 kept.append(part)
-                own = None if at is None else pa.chunked_array([part[at]])
-                yield pa.chunked_array([part[column]]), own
+                yield column_of(part[column]), None if at is None else column_of(part[at])
 
     for made in enricher.batches(columns()):
-        part = kept.pop(0)
+        part = kept.popleft()
         yield pa.record_batch([*part.columns, *made.columns], schema=schema)
 
 
 def _column(enricher: Enricher, data: Any, _column: str, at: str | None) -> pa.Table:
-    if at is not None:
-        raise KeyError(f"no column {at!r}: there is but one, without a name")
+    check_no_column(at)
     return enricher.table(data)
 
 
 def _stream(enricher: Enricher, data: Any, column: str, at: str | None) -> Any:
-    return _reader(enricher, pa.RecordBatchReader.from_stream(data), column, at)
+    """Take structs for batches of a table, anything else for a column."""
+    try:
+        reader = pa.RecordBatchReader.from_stream(data)
+    except pa.ArrowInvalid:
+        return _column(enricher, _whole(data), column, at)
+    return _reader(enricher, reader, column, at)
+
+
+def _whole(data: Any) -> pa.ChunkedArray:
+    try:
+        return pa.chunked_array(data)
+    except (pa.ArrowException, RuntimeError):
+        name = type(data).__name__
+        raise TypeError(f"a {name} that is no table, and is read but once: read it first") from None
 
 
 def _array(enricher: Enricher, data: Any, column: str, at: str | None) -> Any:

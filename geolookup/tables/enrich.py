@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any, Literal
 
 import numpy as np
@@ -23,7 +24,7 @@ from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressE
 from geolookup.intervals import INVALID_ROW, PRIVATE_ROW
 from geolookup.localtime import instant
 from geolookup.tables.fields import OF_ADDRESS, Field
-from geolookup.tables.instants import seconds_of
+from geolookup.tables.instants import instants_of
 from geolookup.tables.locate import CHUNK, Located, column_of, locate_chunk
 from geolookup.tables.rows import row_tables
 from geolookup.tables.take import Taker
@@ -35,6 +36,7 @@ _ERRORS: dict[int, type[ContractError]] = {
     PRIVATE_ROW: PrivateAddressError,
 }
 _FAMILIES = pa.array(["ipv4", "ipv6"])
+_TEXT = pa.string()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,26 +79,32 @@ class Enricher:
         #: of the columns that are made, in their order
         self.names = [f"{prefix}{field.name}" for field in fields]
 
-    def schema(self, *, instants: bool = False) -> pa.Schema:
-        """Return the schema of what is made; ``instants``: where rows have their own."""
-        none = pa.array([], pa.string()), pa.array([], pa.int64()) if instants else None
-        return self._enrich(_Part(0, *none)).schema
+    def schema(
+        self, addresses: pa.DataType = _TEXT, instants: pa.DataType | None = None
+    ) -> pa.Schema:
+        """Return the schema of what is made of columns of these types.
+
+        Raises TypeError where one holds no addresses or the other no instants.
+        """
+        column = _empty(addresses)
+        return self._enrich(_Part(0, column, None if instants is None else _empty(instants))).schema
 
     def table(self, addresses: Any, at: Any = None) -> pa.Table:
         """Return the columns for a whole column; ``at`` is one of instants beside it."""
         column = column_of(addresses)
         instants = None if at is None else column_of(at)
-        found = list(self.batches([(column, instants)]))
-        return pa.Table.from_batches(found, self.schema(instants=at is not None))
+        schema = self.schema(column.type, None if instants is None else instants.type)
+        return pa.Table.from_batches(list(self.batches([(column, instants)])), schema)
 
     def batches(
         self, columns: Iterable[tuple[pa.ChunkedArray, pa.ChunkedArray | None]]
     ) -> Iterator[pa.RecordBatch]:
         """Yield the columns for a sequence of columns, in order, at most CHUNK rows at once."""
         parts = _parts(columns)
-        if self._threads == 1:
-            return map(self._enrich, parts)
-        return self._on_threads(parts)
+        ahead = list(islice(parts, 2))
+        if self._threads == 1 or len(ahead) < 2:  # threads cost more than one part gains
+            return map(self._enrich, chain(ahead, parts))
+        return self._on_threads(chain(ahead, parts))
 
     def _on_threads(self, parts: Iterator[_Part]) -> Iterator[pa.RecordBatch]:
         """Keep every thread busy, and no more than twice as many parts in memory."""
@@ -117,12 +125,10 @@ class Enricher:
         located = locate_chunk(self._state, part.addresses)
         if self._strict:
             _refuse(located, part.begin)
-        seconds = None if part.instants is None else seconds_of(part.instants)
-        taken = iter(self._taker.take(located.rows, seconds))
+        instants = None if part.instants is None else instants_of(part.instants, part.begin)
+        taken = iter(self._taker.take(located.rows, instants))
         columns = [
-            _OF_ADDRESS[field.path](part.addresses, located)
-            if field in OF_ADDRESS
-            else next(taken)
+            _OF_ADDRESS[field.path](part.addresses, located) if field in OF_ADDRESS else next(taken)
             for field in self._fields
         ]
         return pa.record_batch(columns, names=self.names)
@@ -144,8 +150,12 @@ def _parts(
 
 
 def _slice(column: pa.ChunkedArray, begin: int, count: int) -> pa.Array:
-    found = column.slice(begin, count).combine_chunks()
-    return found if isinstance(found, pa.Array) else pa.concat_arrays(found.chunks)
+    """Return rows of a column whose chunks end elsewhere than those of the other."""
+    return column.slice(begin, count).combine_chunks()
+
+
+def _empty(kind: pa.DataType) -> pa.Array:
+    return column_of(pa.chunked_array([pa.nulls(0, kind)])).chunk(0)
 
 
 def _refuse(located: Located, begin: int) -> None:
@@ -159,12 +169,12 @@ def _refuse(located: Located, begin: int) -> None:
 
 def _ip(addresses: pa.Array, located: Located) -> pa.Array:
     """Return canonical texts. One by one: there is one owner of the canonical form."""
-    values = addresses.to_pylist()
-    texts = [
-        _canonical(value, int(family)) if row >= 0 else None
-        for value, row, family in zip(values, located.rows, located.families, strict=True)
-    ]
-    return pa.array(texts, pa.string())
+    # What is no address may be no text either, and is not looked at.
+    known = np.flatnonzero(located.rows >= 0)
+    found: list[str | None] = [None] * len(addresses)
+    for at, family in zip(known.tolist(), located.families[known].tolist(), strict=True):
+        found[at] = _canonical(addresses[at].as_py(), family)
+    return pa.array(found, pa.string())
 
 
 def _canonical(value: str | bytes | int, family: int) -> str:

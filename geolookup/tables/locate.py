@@ -26,19 +26,38 @@ class Located:
 
 def locate(state: Any, addresses: Any) -> pa.Int32Array:
     """Return the located row of each address; see ``Engine.locate``."""
-    found = [locate_chunk(state, chunk).rows for chunk in chunks(column_of(addresses))]
+    column = column_of(addresses)
+    reader_of(column.type)  # also where there is nothing to read
+    found = [locate_chunk(state, chunk).rows for chunk in chunks(column)]
     return pa.array(np.concatenate([np.empty(0, np.int32), *found]))
 
 
-def column_of(addresses: Any) -> pa.ChunkedArray:
-    """Return anything that holds one column as Arrow's."""
-    if isinstance(addresses, pa.ChunkedArray):
-        return addresses
-    if hasattr(addresses, "__arrow_c_stream__"):
-        return pa.chunked_array(addresses)
-    if isinstance(addresses, pa.Array) or hasattr(addresses, "__arrow_c_array__"):
-        return pa.chunked_array([pa.array(addresses)])
-    return pa.chunked_array([pa.array(addresses, from_pandas=True)])
+def column_of(values: Any) -> pa.ChunkedArray:
+    """Return anything that holds one column as Arrow's, without any extension of its type.
+
+    Raises TypeError for what is no column.
+    """
+    column = _chunked(values)
+    if isinstance(column.type, pa.BaseExtensionType):
+        kind = column.type.storage_type
+        return pa.chunked_array([each.storage for each in column.chunks], kind)
+    return column
+
+
+def _chunked(values: Any) -> pa.ChunkedArray:
+    if isinstance(values, pa.ChunkedArray):
+        return values
+    if isinstance(values, pa.Array):
+        return pa.chunked_array([values])
+    if isinstance(values, str | bytes):
+        raise TypeError("a single address, where a column is wanted: put it into a list")
+    try:
+        if hasattr(values, "__arrow_c_stream__"):
+            return pa.chunked_array(values)
+        return pa.chunked_array([pa.array(values, from_pandas=True)])
+    except (pa.ArrowException, TypeError, ValueError):
+        # The cause quotes what it could not read, which may be an address.
+        raise TypeError(f"a {type(values).__name__} that is no column of one type") from None
 
 
 def chunks(column: pa.ChunkedArray) -> Iterator[pa.Array]:
@@ -53,11 +72,10 @@ def locate_chunk(state: Any, array: pa.Array) -> Located:
 
     Raises TypeError for a type that holds none. Null is no address, as None is.
     """
-    if isinstance(array, pa.ExtensionArray):
-        return locate_chunk(state, array.storage)
     found = Located(np.empty(len(array), np.int32), np.empty(len(array), np.uint8))
+    read = reader_of(array.type)
     if len(array):
-        reader_of(array.type)(state, array, found)
+        read(state, array, found)
     if array.null_count:
         absent = array.is_null().to_numpy(zero_copy_only=False)
         found.rows[absent], found.families[absent] = INVALID_ROW, 0

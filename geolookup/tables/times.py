@@ -16,7 +16,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from geolookup.format import TIME_MEMBERS
-from geolookup.localtime import EARLIEST, LATEST, Period, period, time_object
+from geolookup.localtime import Period, period, time_object
+from geolookup.tables.instants import Instants
 from geolookup.tables.local_texts import iso_texts, offset_texts
 
 Int64 = NDArray[np.int64]
@@ -45,14 +46,18 @@ class Clock:
         zone_rows: pa.Array | None,
         valid: NDArray[np.bool_],
         members: Sequence[str],
-        seconds: pa.Array | None,
+        instants: Instants | None,
     ) -> dict[str, pa.Array]:
-        """Return the members asked for, n rows each; null where ``valid`` is false."""
+        """Return the members asked for, n rows each; null where ``valid`` is false.
+
+        They are those of ``instants``, where rows have their own; null where none is stated.
+        """
         if zone_rows is None or not members:
             return {}
-        if seconds is None:
+        if instants is None:
             return self._at_once(zone_rows, valid, members)
-        return self._each_its_own(zone_rows.to_numpy(), valid, members, seconds)
+        stated = valid & instants.stated
+        return self._each_its_own(zone_rows.to_numpy(), stated, members, instants.seconds)
 
     def _at_once(
         self, zone_rows: pa.Array, valid: NDArray[np.bool_], members: Sequence[str]
@@ -82,12 +87,10 @@ class Clock:
     def _each_its_own(
         self,
         zone_rows: NDArray[np.uint16],
-        valid: NDArray[np.bool_],
+        stated: NDArray[np.bool_],
         members: Sequence[str],
-        column: pa.Array,
+        seconds: Int64,
     ) -> dict[str, pa.Array]:
-        seconds = _checked(column)
-        stated = valid & column.is_valid().to_numpy(zero_copy_only=False)
         number, periods = self._group(np.where(stated, zone_rows, 0), seconds)
         unknown = number < 0
         offset = np.array([*(each.offset for each in periods), 0], np.int32)[number]
@@ -151,12 +154,3 @@ class Clock:
                 [*periods[:at], found, *periods[at:]],
             )
         return found
-
-
-def _checked(column: pa.Array) -> Int64:
-    """Return instants as int64, EARLIEST where they are null; ValueError outside the contract."""
-    seconds: Int64 = column.fill_null(EARLIEST).to_numpy()
-    outside = (seconds < EARLIEST) | (seconds >= LATEST)
-    if outside.any():
-        raise ValueError("at must be from 0001-01-02 to before 9999-12-31, UTC")
-    return seconds
