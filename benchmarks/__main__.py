@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
-from benchmarks import build, generate, peers, single, tables, target
+from benchmarks import build, generate, geolite, peers, single, tables, target
 
 #: A benchmark is added by writing a module with a ``command`` and naming it here.
 COMMANDS: dict[str, click.Command] = {
     "build": build.command,
     "generate": generate.command,
+    "geolite": geolite.command,
     "peers": peers.command,
     "single": single.command,
     "tables": tables.command,

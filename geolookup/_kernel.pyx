@@ -16,7 +16,7 @@ from cpython.dict cimport PyDict_Copy
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memchr, memcpy
+from libc.string cimport memchr, memcpy, memset
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_COMPACT_ASCII(object text)
@@ -66,6 +66,7 @@ cdef enum:
 
 
 include "_kernel_address.pxi"
+include "_kernel_texts.pxi"
 include "_kernel_parts.pxi"
 
 
@@ -74,14 +75,16 @@ cdef class State:
 
     cdef readonly object dataset
     cdef _Column jump_column, starts_column, locations_column, networks_column
-    cdef _Column highs_column, lows_column, fence_column, locations6_column, networks6_column
+    cdef _Column highs_column, lows_column, low_values_column, fence_column, locations6_column, networks6_column
     cdef _Column countries_column, zones_column
     cdef const uint32_t* jump
     cdef const uint32_t* starts
     cdef const uint32_t* ipv4_locations
     cdef const uint32_t* ipv4_networks
     cdef const uint64_t* highs
-    cdef const uint64_t* lows
+    cdef const void* low_indices
+    cdef const uint64_t* low_values
+    cdef int low_width
     cdef const uint64_t* fence
     cdef const uint32_t* ipv6_locations
     cdef const uint32_t* ipv6_networks
@@ -123,12 +126,16 @@ cdef class State:
         return 0
 
     cdef int _map_ipv6(self, dataset) except -1:
-        self.highs_column, self.lows_column = _Column(dataset.ipv6_highs), _Column(dataset.ipv6_lows)
+        self.highs_column = _Column(dataset.ipv6_highs)
+        self.lows_column = _Column(dataset.ipv6_lows.indices)
+        self.low_values_column = _Column(dataset.ipv6_lows.values)
         self.fence_column = _Column(dataset.ipv6_fence)
         self.locations6_column = _Column(dataset.ipv6_locations)
         self.networks6_column = _Column(dataset.ipv6_networks)
         self.highs = <const uint64_t*>self.highs_column.data
-        self.lows = <const uint64_t*>self.lows_column.data
+        self.low_indices = self.lows_column.data
+        self.low_width = dataset.ipv6_lows.indices.itemsize
+        self.low_values = <const uint64_t*>self.low_values_column.data
         self.fence = <const uint64_t*>self.fence_column.data
         self.ipv6_locations = <const uint32_t*>self.locations6_column.data
         self.ipv6_networks = <const uint32_t*>self.networks6_column.data
@@ -200,38 +207,15 @@ cdef class State:
     # --- intervals ---
 
     cdef Py_ssize_t _locate_ipv4(self, uint64_t value) noexcept nogil:
-        cdef Py_ssize_t low, high
-        self._narrow_ipv4(value, &low, &high)
-        if low >= high:
+        cdef uint32_t address = <uint32_t>value
+        cdef Py_ssize_t bucket = address >> self.shift
+        cdef Py_ssize_t low = self.jump[bucket], high = <Py_ssize_t>self.jump[bucket + 1] + 1, at
+        if high > self.ipv4_count or low >= high:
             return DAMAGED
         # Mostly one line of each column is all that is needed: fetch them at once.
         PREFETCH(&self.ipv4_locations[low])
         PREFETCH(&self.ipv4_networks[low])
-        return self._bisect_ipv4(value, low, high)
-
-    cdef Py_ssize_t _locate_ipv6(self, Address* address) noexcept nogil:
-        cdef Py_ssize_t low, high
-        self._narrow_ipv6(address.high, &low, &high)
-        if low >= high:
-            return DAMAGED
-        return self._bisect_ipv6(address, low, high)
-
-    cdef inline void _narrow_ipv4(
-        self, uint64_t value, Py_ssize_t* low, Py_ssize_t* high
-    ) noexcept nogil:
-        """Find bounds by the jump table: low is included, high is not; none if low >= high."""
-        cdef Py_ssize_t bucket = <uint32_t>value >> self.shift
-        low[0] = self.jump[bucket]
-        high[0] = <Py_ssize_t>self.jump[bucket + 1] + 1
-        if high[0] > self.ipv4_count:
-            high[0] = 0
-
-    cdef inline Py_ssize_t _bisect_ipv4(
-        self, uint64_t value, Py_ssize_t low, Py_ssize_t high
-    ) noexcept nogil:
-        """Search where starts[low] <= value and starts[high] is beyond it."""
-        cdef uint32_t address = <uint32_t>value
-        cdef Py_ssize_t at
+        # starts[low] <= address, and starts[high] is beyond it.
         while high - low > 1:
             at = (low + high) >> 1
             if self.starts[at] <= address:
@@ -240,43 +224,53 @@ cdef class State:
                 high = at
         return low
 
-    cdef void _narrow_ipv6(
-        self, uint64_t half, Py_ssize_t* low, Py_ssize_t* high
-    ) noexcept nogil:
-        """Find bounds by searching the fence for the high half, as ``_narrow_ipv4`` says."""
-        cdef Py_ssize_t below = 0, upto, end = self.fence_count, at
-        while below < end:
-            at = (below + end) >> 1
+    cdef Py_ssize_t _locate_ipv6(self, Address* address) noexcept nogil:
+        """Search the fence for the high half, then the blocks between its ends."""
+        cdef uint64_t half = address.high
+        cdef Py_ssize_t below = 0, upto, low, high, at, value
+        high = self.fence_count
+        while below < high:
+            at = (below + high) >> 1
             if self.fence[at] < half:
                 below = at + 1
             else:
-                end = at
-        upto, end = below, self.fence_count
-        if upto < end and self.fence[upto] == half:
-            while upto < end:
-                at = (upto + end) >> 1
+                high = at
+        upto, high = below, self.fence_count
+        if upto < high and self.fence[upto] == half:
+            while upto < high:
+                at = (upto + high) >> 1
                 if self.fence[at] <= half:
                     upto = at + 1
                 else:
-                    end = at
-        low[0] = (below - 1) * _stride if below else 0
-        high[0] = min(upto * _stride, self.ipv6_count)
-
-    cdef inline Py_ssize_t _bisect_ipv6(
-        self, Address* address, Py_ssize_t low, Py_ssize_t high
-    ) noexcept nogil:
-        """Search where the start of interval low is not above the address, that of high is."""
-        cdef uint64_t half = address.high
-        cdef Py_ssize_t at
+                    high = at
+        low = (below - 1) * _stride if below else 0
+        high = min(upto * _stride, self.ipv6_count)
+        if low >= high:
+            return DAMAGED
+        # The start of interval low is not above the address, that of high is.
         while high - low > 1:
             at = (low + high) >> 1
-            if self.highs[at] < half or (
-                self.highs[at] == half and self.lows[at] <= address.low
-            ):
+            if self.highs[at] < half:
                 low = at
-            else:
+            elif self.highs[at] > half:
                 high = at
+            else:
+                value = self._low(at)
+                if value >= self.low_values_column.count:
+                    return DAMAGED
+                if self.low_values[value] <= address.low:
+                    low = at
+                else:
+                    high = at
         return low
+
+    cdef inline Py_ssize_t _low(self, Py_ssize_t at) noexcept nogil:
+        """Return which of the lower halves is that of an interval's start."""
+        if self.low_width == 1:
+            return (<const uint8_t*>self.low_indices)[at]
+        if self.low_width == 2:
+            return (<const uint16_t*>self.low_indices)[at]
+        return (<const uint32_t*>self.low_indices)[at]
 
     cdef int resolve(self, Answer* answer) noexcept nogil:
         """Find the rows of an address; 0, PRIVATE or DAMAGED."""
@@ -484,26 +478,16 @@ cdef class State:
         uint8_t[::1] families,
     ):
         """Locate the texts ``letters[offsets[i] : offsets[i + 1]]``; see ``intervals``."""
-        cdef Py_ssize_t begin = 0, count = rows.shape[0], size = letters.shape[0], at
-        cdef Sought block[BLOCK]
-        cdef int used, status = 0
+        cdef Py_ssize_t begin = 0, count = rows.shape[0], size = letters.shape[0], used
+        cdef int status = 0
         if offsets.shape[0] != count + 1 or families.shape[0] != count:
             raise ValueError("the columns differ in length")
         with nogil:
             while begin < count:
-                used = <int>min(BLOCK, count - begin)
-                for at in range(used):
-                    if 0 <= offsets[begin + at] <= offsets[begin + at + 1] <= size:
-                        _parse(
-                            &letters[0] + offsets[begin + at],
-                            offsets[begin + at + 1] - offsets[begin + at],
-                            &block[at].address,
-                        )
-                    else:
-                        block[at].address.family = 0
-                    families[begin + at] = block[at].address.family
-                    self._judge(&block[at])
-                status |= self._locate_block(block, used, &rows[begin])
+                used = min(BLOCK, count - begin)
+                status |= _locate_texts(
+                    self, &letters[0], size, &offsets[begin], used, &rows[begin], &families[begin]
+                )
                 begin += used
         if status:
             raise self.outside()
@@ -516,20 +500,16 @@ cdef class State:
         int32_t[::1] rows,
     ):
         """Locate addresses that are numbers already; see ``intervals``."""
-        cdef Py_ssize_t begin = 0, count = rows.shape[0], at
-        cdef Sought block[BLOCK]
-        cdef int used, status = 0
+        cdef Py_ssize_t begin = 0, count = rows.shape[0], used
+        cdef int status = 0
         if not families.shape[0] == highs.shape[0] == lows.shape[0] == count:
             raise ValueError("the columns differ in length")
         with nogil:
             while begin < count:
-                used = <int>min(BLOCK, count - begin)
-                for at in range(used):
-                    block[at].address.family = families[begin + at]
-                    block[at].address.high = highs[begin + at]
-                    block[at].address.low = lows[begin + at]
-                    self._judge(&block[at])
-                status |= self._locate_block(block, used, &rows[begin])
+                used = min(BLOCK, count - begin)
+                status |= _locate_numbers(
+                    self, &families[begin], &highs[begin], &lows[begin], used, &rows[begin]
+                )
                 begin += used
         if status:
             raise self.outside()
@@ -537,68 +517,25 @@ cdef class State:
     def take_rows(
         self, const int32_t[::1] rows, uint32_t[::1] locations, uint32_t[::1] networks
     ):
-        """Fill in the rows of both tables for located rows; see ``intervals``."""
-        cdef Py_ssize_t at, row, count = rows.shape[0], bad = -1
-        if locations.shape[0] != count or networks.shape[0] != count:
-            raise ValueError("the columns differ in length")
+        """Fill in the rows of one table or both for located rows; see ``intervals``."""
+        cdef Py_ssize_t count = rows.shape[0], bad = -1
+        for length in (locations.shape[0], networks.shape[0]):
+            if length not in (0, count):
+                raise ValueError("the columns differ in length")
         with nogil:
-            for at in range(count):
-                row = rows[at]
-                if row < 0:
-                    locations[at] = networks[at] = 0
-                elif row < self.ipv4_count:
-                    locations[at] = self.ipv4_locations[row]
-                    networks[at] = self.ipv4_networks[row]
-                elif row < self.ipv4_count + self.ipv6_count:
-                    locations[at] = self.ipv6_locations[row - self.ipv4_count]
-                    networks[at] = self.ipv6_networks[row - self.ipv4_count]
-                else:
-                    bad = row
-                    break
+            if locations.shape[0]:
+                bad = _take_rows(
+                    self, self.ipv4_locations, self.ipv6_locations, &rows[0], count, &locations[0]
+                )
+            if networks.shape[0] and bad < 0:
+                bad = _take_rows(
+                    self, self.ipv4_networks, self.ipv6_networks, &rows[0], count, &networks[0]
+                )
         if bad >= 0:
-            raise IndexError(f"row {bad} is not one of this dataset")
+            raise IndexError(f"row {rows[bad]} is not one of this dataset")
 
-    cdef void _judge(self, Sought* sought) noexcept nogil:
-        """Settle what needs no search, and have the beginning of the others' search fetched."""
-        cdef Address* address = &sought.address
-        cdef uint64_t value = address.low
-        sought.low = 0
-        sought.high = -1
-        if address.family == 0:
-            sought.row = INVALID_ROW
-        elif address.family == 4 or _embedded(address, &value):
-            sought.row = PRIVATE_ROW if _private_ipv4(value) else 4
-            address.family, address.low = 4, value
-            PREFETCH(&self.jump[<uint32_t>value >> self.shift])
-        else:
-            sought.row = PRIVATE_ROW if _private_ipv6(address) else 6
 
-    cdef int _locate_block(self, Sought* block, int used, int32_t* rows) noexcept nogil:
-        """Search for a block of addresses in step, so that their memory is fetched at once."""
-        cdef int at
-        cdef Sought* sought
-        cdef Py_ssize_t interval
-        for at in range(used):
-            sought = &block[at]
-            if sought.row == 4:
-                self._narrow_ipv4(sought.address.low, &sought.low, &sought.high)
-                PREFETCH(&self.starts[(sought.low + sought.high) >> 1])
-            elif sought.row == 6:
-                self._narrow_ipv6(sought.address.high, &sought.low, &sought.high)
-                PREFETCH(&self.highs[(sought.low + sought.high) >> 1])
-        for at in range(used):
-            sought = &block[at]
-            interval = sought.row
-            if interval > 0:
-                if sought.low >= sought.high:
-                    return DAMAGED
-                if interval == 4:
-                    interval = self._bisect_ipv4(sought.address.low, sought.low, sought.high)
-                else:
-                    interval = self._bisect_ipv6(&sought.address, sought.low, sought.high)
-                    interval += self.ipv4_count
-            rows[at] = <int32_t>interval
-        return 0
+include "_kernel_columns.pxi"
 
 
 cdef class Kernel:

@@ -11,12 +11,6 @@ cdef struct Answer:
     uint32_t location, network  # rows; not yet compared with the tables' lengths
 
 
-cdef struct Sought:
-    Address address
-    int row  # the family whose intervals are searched, or why none is
-    Py_ssize_t low, high  # bounds of the search
-
-
 cdef bint _parse_ipv4(Text text, Py_ssize_t size, uint64_t* value) noexcept nogil:
     """Exactly four decimal octets without leading zeros."""
     cdef uint32_t octet, digit, found = 0
@@ -214,7 +208,7 @@ cdef Address _ipv6_bounds[128]
 cdef int _ipv4_count = 0, _ipv6_count = 0
 
 
-cdef bint _private_ipv4(uint64_t value) noexcept nogil:
+cdef inline bint _private_ipv4(uint64_t value) noexcept nogil:
     cdef int at = 0
     cdef uint8_t kind = _ipv4_class[value >> 24]
     if kind != 2:

@@ -64,7 +64,15 @@ class Engine(Kernel):
         ``{"ip", "network", "layers"}``: the largest aligned network that is
         decided alike, and for each layer None or ``{"source", "date",
         "licence", "range"}``, the range being all addresses around that this
-        source decides in that layer. Raises what ``network`` raises.
+        source decides in that layer.
+
+        A dataset built with ``explain = "full"`` adds to each such layer
+        ``"row"``, the source's row as ``{"file", "line", "range"}``, and to
+        the whole ``"sources"``: for each source that has a row for ``ip``, in
+        order of precedence, ``{"source", "date", "licence", "file", "line",
+        "range", "values"}`` of its deciding row. ``values`` is what that row
+        says, field by field in each layer of which it says anything; the
+        first to say anything decides. Raises what ``network`` raises.
         """
         from geolookup.explain import explain
 

@@ -10,7 +10,7 @@ addresses to their family, and search the interval starts; per family at once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from geolookup import columns, special
 from geolookup.address import MAPPED, MAX, NAT64
 
 if TYPE_CHECKING:
-    from geolookup.dataset import Dataset
+    from geolookup.dataset import Dataset, Encoded
 
 U64 = NDArray[np.uint64]
 INVALID_ROW = -1
@@ -51,17 +51,18 @@ def locate_numbers(
     found = _carried_as_ipv4(columns.Addresses(families, highs, lows))
     rows[:] = INVALID_ROW
     before = 0
-    for family, starts in (
-        (4, (None, np.asarray(dataset.ipv4_starts))),
-        (6, (np.asarray(dataset.ipv6_highs), np.asarray(dataset.ipv6_lows))),
-    ):
+    starts: dict[int, tuple[U64 | None, Any]] = {
+        4: (None, np.asarray(dataset.ipv4_starts)),
+        6: (np.asarray(dataset.ipv6_highs), _Lows(dataset.ipv6_lows)),
+    }
+    for family, (first_highs, first_lows) in starts.items():
         chosen = np.flatnonzero(found.family == family)
         high = found.high[chosen] if family == 6 else None
         low = found.low[chosen]
         private = columns.count_up_to(*_private_bounds(family), high, low) % 2 == 1
-        interval = columns.count_up_to(*starts, high, low) - 1 + before
+        interval = columns.count_up_to(first_highs, first_lows, high, low) - 1 + before
         rows[chosen] = np.where(private, PRIVATE_ROW, interval)
-        before = len(starts[1])
+        before = len(dataset.ipv4_starts)
 
 
 def take_rows(
@@ -72,22 +73,22 @@ def take_rows(
 ) -> None:
     """Fill in the rows of the location and network tables for n located rows.
 
-    Both are 0, the unknown row, where the located row is below 0. Raises
-    IndexError where there is no such interval.
+    Both are 0, the unknown row, where the located row is below 0. A table
+    whose array has length 0 is not asked for, and costs nothing. Raises
+    IndexError where an interval that is asked for does not exist.
     """
     ipv4 = len(dataset.ipv4_starts)
     outside = rows >= ipv4 + len(dataset.ipv6_highs)
     if outside.any():
         raise IndexError(f"row {rows[outside][0]} is not one of this dataset")
-    for chosen, first, location, network in (
-        (rows < ipv4, 0, dataset.ipv4_locations, dataset.ipv4_networks),
-        (rows >= ipv4, ipv4, dataset.ipv6_locations, dataset.ipv6_networks),
+    for out, first, second in (
+        (locations, dataset.ipv4_locations, dataset.ipv6_locations),
+        (networks, dataset.ipv4_networks, dataset.ipv6_networks),
     ):
-        at = rows[chosen] - first
-        locations[chosen] = np.asarray(location)[at]
-        networks[chosen] = np.asarray(network)[at]
-    unknown = rows < 0
-    locations[unknown] = networks[unknown] = 0
+        if len(out):
+            for chosen, before, table in ((rows < ipv4, 0, first), (rows >= ipv4, ipv4, second)):
+                out[chosen] = np.asarray(table)[rows[chosen] - before]
+            out[rows < 0] = 0
 
 
 def _carried_as_ipv4(found: columns.Addresses) -> columns.Addresses:
@@ -103,6 +104,17 @@ def _carried_as_ipv4(found: columns.Addresses) -> columns.Addresses:
         np.where(carried, np.uint64(0), found.high),
         np.where(carried, low & _MASK_32, found.low),
     )
+
+
+class _Lows:
+    """The lower halves of the starts; only those asked for are taken from the dictionary."""
+
+    def __init__(self, column: Encoded) -> None:
+        self._indices, self._values = np.asarray(column.indices), np.asarray(column.values)
+
+    def __getitem__(self, rows: NDArray[np.int64]) -> U64:
+        found: U64 = self._values[self._indices[rows]]
+        return found
 
 
 def _private_bounds(family: int) -> tuple[U64 | None, U64]:

@@ -123,13 +123,19 @@ class State:
         """Locate a column of texts; see ``intervals``."""
         from geolookup.intervals import locate_texts
 
-        locate_texts(self.dataset, *columns)
+        try:
+            locate_texts(self.dataset, *columns)
+        except IndexError:
+            raise _outside(self) from None
 
     def locate_numbers(self, *columns: Any) -> None:
         """Locate a column of numbers; see ``intervals``."""
         from geolookup.intervals import locate_numbers
 
-        locate_numbers(self.dataset, *columns)
+        try:
+            locate_numbers(self.dataset, *columns)
+        except IndexError:
+            raise _outside(self) from None
 
     def take_rows(self, *columns: Any) -> None:
         """Fill in the rows of both tables for located rows; see ``intervals``."""

@@ -27,6 +27,7 @@ ORDER: tuple[set[str], ...] = (
     {"verify", "kernel_python", "_kernel"},
     {"kernel", "store"},
     {"networks", "tables"},
+    {"explained"},
     {"explain"},
     {"engine"},
     {"__init__"},

@@ -105,6 +105,10 @@ class _Columns:
         column = self._batch.column(name)
         if column.type == pa.string():
             column = column.dictionary_encode()
+        elif pa.types.is_dictionary(column.type):
+            # One width, whatever the dataset: what is made of it has one type.
+            indices = column.indices.cast(pa.int32())
+            column = pa.DictionaryArray.from_arrays(indices, column.dictionary)
         if column.type != _TYPES.get(name, _TEXT) or not self.count:
             raise DatasetError(self._path, f"column {name} is not of its type", _REBUILD)
         return column

@@ -61,14 +61,18 @@ class Taker:
             if field.group != "time"
         }
         self._times = [field.member for field in fields if field.group == "time"]
+        self._needs_network = "network" in self._table_of.values()
+        self._needs_location = bool(
+            self._times or {"location", "country"} & set(self._table_of.values())
+        )
 
     def take(self, rows: Int32, instants: Instants | None = None) -> list[pa.Array]:
         """Return a column a field for n rows, all null where a row is below 0.
 
         ``instants`` are n, where each row has its own.
         """
-        locations = np.empty(len(rows), np.uint32)
-        networks = np.empty(len(rows), np.uint32)
+        locations = np.empty(len(rows) if self._needs_location else 0, np.uint32)
+        networks = np.empty(len(rows) if self._needs_network else 0, np.uint32)
         self._state.take_rows(rows, locations, networks)
         try:
             found = self._of_table("network", networks, self._members("network"))
