@@ -84,7 +84,6 @@ def command(
     from geolookup.files.job import Job
 
     end_orderly()
-    _use_threads(threads)
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii()):
         fail("--delimiter must be one ASCII letter")
     paths = tuple(path.strip() for each in fields for path in each.split(",") if path.strip())
@@ -129,11 +128,3 @@ def _instant(at: str | None) -> tuple[float | None, str | None]:
     if found.tzinfo is None:
         fail("--at needs an offset, such as Z, behind the time")
     return found.timestamp(), None
-
-
-def _use_threads(count: int | None) -> None:
-    """Let Arrow, too, use no more."""
-    if count is not None:
-        import pyarrow as pa
-
-        pa.set_cpu_count(count)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
+
 from geolookup.engine import Engine
 from geolookup.errors import TableFileError
 from geolookup.files.enriching import Counts, Place, Wishes, enrich_file
@@ -24,6 +26,8 @@ class Job:
         self._counts = Counts()
         self._progress = Progress()
         self._files: list[str] = []
+        if wishes.threads is not None:
+            pa.set_cpu_count(wishes.threads)  # Arrow, too, uses no more
 
     def file(
         self, source: str, output: str, input_format: str | None, output_format: str | None
