@@ -24,6 +24,8 @@ _LAID_OUT: dict[pa.DataType, type[np.generic]] = {
     pa.uint32(): np.int64,  # holds a number that is none of them
     pa.uint16(): np.int32,
 }
+#: The numpy type of a number; asking the Arrow type for it needs pandas in some versions.
+_STATED = {pa.float64(): np.float64, pa.uint32(): np.uint32, pa.uint16(): np.uint16}
 Values = NDArray[Any]
 
 
@@ -74,5 +76,5 @@ def _column(found: Values, slot: _Slot) -> pa.Array:
     if pa.types.is_dictionary(kind):
         buffers = [validity, pa.py_buffer(np.maximum(numbers, 0))]
         return pa.DictionaryArray.from_buffers(kind, len(numbers), buffers, slot.column.dictionary)
-    plain = numbers.astype(kind.to_pandas_dtype(), copy=False)
+    plain = numbers.astype(_STATED[kind], copy=False)
     return pa.Array.from_buffers(kind, len(numbers), [validity, pa.py_buffer(plain)])
