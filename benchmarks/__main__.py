@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from benchmarks import build, generate, geolite, peers, single, target
+from benchmarks import build, generate, geolite, peers, single, tables, target
 
 #: A benchmark is added by writing a module with a ``command`` and naming it here.
 COMMANDS: dict[str, click.Command] = {
@@ -13,6 +13,7 @@ COMMANDS: dict[str, click.Command] = {
     "geolite": geolite.command,
     "peers": peers.command,
     "single": single.command,
+    "tables": tables.command,
     "target": target.command,
 }
 

@@ -93,6 +93,24 @@ class DatasetError(GeoLookupError):
         return type(self), (self.path, self.problem, self.remedy)
 
 
+class TableFileError(GeoLookupError):
+    """A table file that cannot be read or written as asked.
+
+    The text names the file, the row where one is known, what is wrong, and what
+    to do; never what is in a cell, which may be an address.
+    """
+
+    def __init__(
+        self, path: str | PathLike[str], problem: str, remedy: str, *, row: int | None = None
+    ) -> None:
+        self.path = fspath(path)
+        self.row = row
+        self.problem = problem
+        self.remedy = remedy
+        place = self.path if row is None else f"{self.path}, row {row}"
+        super().__init__(f"{place}: {problem}; {remedy}")
+
+
 class ClosedError(GeoLookupError):
     """The engine was closed; open the dataset again to look anything up."""
 
