@@ -28,6 +28,10 @@ class ContractError(GeoLookupError):
         # No argument: the text must never hold the address that was looked up.
         super().__init__(self.message)
 
+    def __reduce__(self) -> tuple[type[ContractError], tuple[()]]:
+        # Unlike the usual one it repeats no arguments: there are none.
+        return type(self), ()
+
 
 class InvalidAddressError(ContractError):
     """The input is not a well-formed IPv4 or IPv6 address."""
