@@ -22,17 +22,19 @@ from geolookup import format as fmt
 ROOT = Path(__file__).resolve().parent
 FOLDER = ROOT / "cache"
 MMDB = "city.mmdb"
-_GENERATOR = ("generate.py", "shape.py", "prefixes.py", "records.py", "draws.py")
+_GENERATOR = ("generate.py", "geolite.py", "shape.py", "prefixes.py", "records.py", "draws.py")
 
 
-def source(name: str, size: list[str], *, seed: int = SEED) -> Path:
-    """Return the recipe of a generated source; ``size`` are the options of ``generate``.
+def source(name: str, generator: str, size: list[str], *, seed: int = SEED) -> Path:
+    """Return the recipe of a generated source; ``size`` are options of the ``generator``.
+
+    That is the name of a benchmark that writes one: ``generate`` or ``geolite``.
 
     It is made in a process of its own, so that the caller's memory stays small.
     """
 
     def make(folder: Path) -> None:
-        command = [sys.executable, "-m", "benchmarks", "generate", str(folder), *size]
+        command = [sys.executable, "-m", "benchmarks", generator, str(folder), *size]
         command += ["--seed", str(seed)]
         subprocess.run(command, check=True, cwd=ROOT.parent, stdout=subprocess.DEVNULL)
 
@@ -42,9 +44,7 @@ def source(name: str, size: list[str], *, seed: int = SEED) -> Path:
 
 def dataset(scale: str, *, seed: int = SEED) -> Path:
     """Return the built dataset of a scale; its CSV is not kept."""
-    package = Path(geolookup.__file__).parent
-    code = [*(ROOT / each for each in _GENERATOR), package / "format.py"]
-    code += sorted((ROOT.parent / "builder").rglob("*.py"))
+    code = [*(ROOT / each for each in _GENERATOR), *_compiler()]
 
     def make(folder: Path) -> None:
         from benchmarks import generate
@@ -58,23 +58,50 @@ def dataset(scale: str, *, seed: int = SEED) -> Path:
     return _kept(f"dataset-{scale}-{seed}", _digest(code), make) / "dataset"
 
 
+def built(recipe: Path) -> Path:
+    """Return the dataset of a generated source."""
+
+    def make(folder: Path) -> None:
+        from builder.compile import Options, compile_dataset
+        from builder.report import Progress
+
+        compile_dataset(recipe, folder / "dataset", Options(), Progress())
+
+    name = recipe.parent.name.replace("source-", "built-", 1)
+    return _kept(name, _digest(_compiler()), make) / "dataset"
+
+
+def _compiler() -> list[Path]:
+    package = Path(geolookup.__file__).parent
+    return [package / "format.py", *sorted((ROOT.parent / "builder").rglob("*.py"))]
+
+
 def mmdb(scale: str, *, seed: int = SEED) -> Path:
     """Return the MMDB that says what the dataset of a scale does; minutes and GBs, once.
 
     The key holds the bytes it is made from, and not the code that made those:
     most changes of the compiler leave them as they are.
     """
-    source = dataset(scale, seed=seed)
-    parts = [source / name for name in (fmt.IPV4, fmt.IPV6, fmt.LOCATION, fmt.COUNTRY, fmt.ZONE)]
+    return _mmdb(dataset(scale, seed=seed), "city", f"mmdb-{scale}-{seed}")
+
+
+def mmdb_of(built: Path, content: str) -> Path:
+    """Return the MMDB of a dataset that ``built`` returned; ``content`` is "city" or "asn"."""
+    return _mmdb(built, content, built.parent.name.replace("built-", f"mmdb-{content}-", 1)[:-13])
+
+
+def _mmdb(source: Path, content: str, name: str) -> Path:
+    parts = [source / each for each in fmt.ANSWERING]
     key = _digest([ROOT / "mmdb.py", *parts])
 
     def make(folder: Path) -> None:
         import mmdb_writer  # noqa: F401 - a missing one is said here, not by the child
 
-        command = [sys.executable, "-m", "benchmarks.mmdb", str(source), str(folder / MMDB)]
+        target = str(folder / MMDB)
+        command = [sys.executable, "-m", "benchmarks.mmdb", str(source), target, content]
         subprocess.run(command, check=True, cwd=ROOT.parent)
 
-    return _kept(f"mmdb-{scale}-{seed}", key, make) / MMDB
+    return _kept(name, key, make) / MMDB
 
 
 def _digest(paths: Iterable[Path]) -> str:

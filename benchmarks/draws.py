@@ -39,6 +39,24 @@ def draw(
     return found
 
 
+def draw_one(rng: np.random.Generator, families: Sequence[Prefixes], listing: Listing) -> list[I64]:
+    """Return which row of one listing every prefix has, by family; all rows are used.
+
+    Prefixes that touch may be equal, as they are in what vendors deliver.
+    """
+    fresh = [~each.same for each in families]
+    countries = len(listing.begin) - 1
+    drawn = []
+    for each, new in zip(families, fresh, strict=True):
+        country = _ranks(rng, np.full(int(each.block[-1]) + 1, countries))
+        home = listing.begin[country] + _ranks(rng, np.diff(listing.begin)[country])
+        drawn.append(_drawn(rng, each.block[new], country, listing, home, _PLACE_SHARES))
+    together = np.concatenate(drawn)
+    _use_all(rng, together, len(listing.texts))
+    records = np.split(together, [len(drawn[0])])
+    return [each[np.cumsum(new) - 1] for each, new in zip(records, fresh, strict=True)]
+
+
 def _per_block(
     rng: np.random.Generator, block: I64, places: Listing, networks: Listing
 ) -> tuple[I64, I64]:

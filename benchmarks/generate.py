@@ -84,7 +84,7 @@ def _lines(
 ) -> memoryview:
     """Return the bytes of some lines."""
     lines = pc.binary_join_element_wise(
-        _networks(family, part),
+        network_texts(family, part),
         places.texts.take(pa.array(place[part])),
         pc.binary_join_element_wise(networks.texts.take(pa.array(network[part])), "\n", ""),
         ",",
@@ -94,7 +94,7 @@ def _lines(
     return memoryview(data)[bounds[lines.offset] : bounds[lines.offset + len(lines)]]
 
 
-def _networks(family: Prefixes, part: slice) -> pa.Array:
+def network_texts(family: Prefixes, part: slice) -> pa.Array:
     start = family.start[part]
     length = pa.array(family.length[part]).cast(pa.string())
     if family.family == 4:

@@ -1,4 +1,4 @@
-"""What the benchmarks share: one core, facts of the machine, peak memory, results."""
+"""What the benchmarks share: cores, facts of the machine, peak memory, results."""
 
 from __future__ import annotations
 
@@ -8,21 +8,27 @@ import os
 import platform
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 Facts = dict[str, str | int | bool]
 
 
+def one_core() -> AbstractContextManager[bool]:
+    """Keep this process on one core meanwhile; see ``on_cores``."""
+    return on_cores(1)
+
+
 @contextlib.contextmanager
-def one_core() -> Iterator[bool]:
-    """Keep this process on one core meanwhile, where the system can; gives whether it could."""
+def on_cores(count: int) -> Iterator[bool]:
+    """Keep this process on some cores meanwhile, where the system can; gives whether it could."""
     if sys.platform != "linux":
         yield False
         return
     before = os.sched_getaffinity(0)
-    # The last core: interrupts and other work tend to be on the first.
-    os.sched_setaffinity(0, {max(before)})
+    # The last ones: interrupts and other work tend to be on the first.
+    os.sched_setaffinity(0, sorted(before)[-count:])
     try:
         yield True
     finally:
@@ -72,7 +78,7 @@ def resident() -> dict[str, int]:
 
 def machine_line(found: Mapping[str, Any]) -> str:
     """Return the facts as one line."""
-    pinned = "pinned to one core" if found["pinned"] else "not pinned"
+    pinned = "pinned" if found["pinned"] else "not pinned"
     return (
         f"{found['implementation']} {found['python']}, {found['system']} {found['machine']},"
         f" {found['cores']} cores, {pinned}"

@@ -1,15 +1,13 @@
-"""An MMDB with the ranges and English city values of a dataset, for the peers that read one.
+"""An MMDB with the ranges and English city values of a dataset, or its ASes, to measure beside.
 
-Strategy: neighbouring intervals of one location are put together, as vendors'
-own writers do, and written as networks; all networks of a location share one
-record. The public writer is plain Python and takes minutes at city scale, so
-the file is cached; ``peers_check`` compares it with the dataset before it is timed.
+Strategy: neighbouring intervals of one row are put together, as vendors' own writers do, and
+written as networks; all networks of a row share one record.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -21,15 +19,15 @@ from benchmarks import workload
 from geolookup import format as fmt
 from geolookup.address import BITS, MAX
 
-#: Readers want "City" in the type of a file with cities; no vendor made this one.
-_TYPE = "geolookup-benchmark-City"
+#: Readers want "City" in the type of a file with cities; no vendor made these.
+_TYPES = {"city": "geolookup-benchmark-City", "asn": "geolookup-benchmark-ASN"}
 Record = dict[str, Any]
-Network = tuple[int, int, int, int]  # location row, family, first address, prefix length
+Network = tuple[int, int, int, int]  # row, family, first address, prefix length
 
 
-def networks(dataset: Path, family: int) -> Iterator[Network]:
-    """Yield the networks of all that has a location, in address order."""
-    rows = workload.table(dataset, family)["location"].to_numpy()
+def networks(dataset: Path, family: int, column: str = "location") -> Iterator[Network]:
+    """Yield the networks of all that has a location (or network) row, in address order."""
+    rows = workload.table(dataset, family)[column].to_numpy()
     starts = workload.read(dataset, family).starts
     changes = [0, *(np.flatnonzero(np.diff(rows)) + 1).tolist()]
     ends = [*(starts[at] - 1 for at in changes[1:]), MAX[family]]
@@ -56,6 +54,17 @@ def records(dataset: Path) -> list[Record]:
     return [
         _record(place, country[place["country"]], zone[place["zone"]])
         for place in places.drop_columns("json").to_pylist()
+    ]
+
+
+def systems(dataset: Path) -> list[Record]:
+    """Return the ASN record of every network row."""
+    rows = workload.arrow(dataset / fmt.NETWORK)
+    return [
+        _known({"autonomous_system_number": asn, "autonomous_system_organization": holder})
+        for asn, holder in zip(
+            rows["asn"].to_pylist(), rows["asn_organization"].to_pylist(), strict=True
+        )
     ]
 
 
@@ -91,20 +100,32 @@ def _known(members: Record) -> Record:
 
 
 def write(dataset: Path, target: Path, listed: Iterable[Network] | None = None) -> None:
-    """Write the MMDB of a dataset."""
+    """Write the City MMDB of a dataset, of all its networks unless some are ``listed``."""
+    listed = listed or (each for family in (4, 6) for each in networks(dataset, family))
+    _write(target, _TYPES["city"], listed, records(dataset))
+
+
+def write_systems(dataset: Path, target: Path) -> None:
+    """Write the ASN MMDB of a dataset."""
+    listed = (each for family in (4, 6) for each in networks(dataset, family, "network"))
+    _write(target, _TYPES["asn"], listed, systems(dataset))
+
+
+def _write(target: Path, kind: str, listed: Iterable[Network], known: Sequence[Record]) -> None:
     from mmdb_writer import MMDBWriter
     from netaddr import IPNetwork, IPSet
 
-    listed = listed or (each for family in (4, 6) for each in networks(dataset, family))
     writer = MMDBWriter(
-        6, _TYPE, languages=["en"], description="geolookup benchmark", ipv4_compatible=True
+        6, kind, languages=["en"], description="geolookup benchmark", ipv4_compatible=True
     )
-    known = records(dataset)
     for row, group in groupby(sorted(listed), itemgetter(0)):
         ranges = IPSet(IPNetwork((first, length), version) for _, version, first, length in group)
         writer.insert_network(ranges, known[row])
     writer.to_db_file(str(target))
 
 
+#: What may be written of a dataset, by name.
+CONTENTS = {"city": write, "asn": write_systems}
+
 if __name__ == "__main__":
-    write(Path(sys.argv[1]), Path(sys.argv[2]))
+    CONTENTS[sys.argv[3]](Path(sys.argv[1]), Path(sys.argv[2]))

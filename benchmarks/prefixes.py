@@ -25,6 +25,8 @@ _SPLITS = (0.85, 0.70, 0.62, 0.55, 0.15, 0.35)
 #: What comes of a cell, a little less than the mean.
 _ROWS_PER_CELL, _INTERVALS_PER_CELL = 6.4, 5.5
 _CELL_USED = 0.9
+#: What is made beyond what is wanted, for some is left out; and the least prefix, a /30.
+_SPARE, _LEAST = 1.1, 4
 #: The share of prefixes left out, so that gaps remain, and of those that repeat the one before.
 _HOLES = 0.04
 _SAME = 0.2
@@ -70,6 +72,10 @@ def ipv4(rng: np.random.Generator, count: int, *, by_rows: bool) -> Prefixes:
         leaning = _noise(start >> np.uint64(16)) * 0.4 + 0.8
         whole = size == 1 << 32 - length
         start, size = _halved(start, size, whole & (rng.random(len(start)) < chance * leaning))
+    # Of more than that form holds, some are split on: tables of many rows are finer, not wider.
+    while (missing := int(count * _SPARE) - len(start)) > 0:
+        chance = min(missing / len(start), 0.9)
+        start, size = _halved(start, size, (rng.random(len(start)) < chance) & (size > _LEAST))
     lengths = 32 - np.log2(size).astype(np.int64)
     return _chosen(rng, 4, start, lengths, start >> np.uint64(16), count, by_rows=by_rows)
 
@@ -81,9 +87,7 @@ def _cells(rng: np.random.Generator, wanted: int) -> U64:
         public[first >> 32 - _CELL : (last >> 32 - _CELL) + 1] = False
     blocks = np.flatnonzero(public.reshape(-1, 16).all(axis=1))
     count = int(wanted / (16 * _CELL_USED)) + 1
-    if count > len(blocks):
-        raise TooManyError("more IPv4 prefixes than the space holds")
-    chosen = np.sort(rng.choice(blocks, count, replace=False))
+    chosen = np.sort(rng.choice(blocks, min(count, len(blocks)), replace=False))
     cells = (chosen[:, None] * 16 + np.arange(16)).ravel()
     return cells[rng.random(len(cells)) < _CELL_USED].astype(np.uint64)
 
@@ -99,6 +103,24 @@ def _halved(start: U64, size: U64, split: Bools) -> tuple[U64, U64]:
     half = np.repeat(np.where(split, size >> np.uint64(1), size), times)
     place = np.arange(len(half)) - np.repeat(np.cumsum(times) - times, times)
     return np.repeat(start, times) + place.astype(np.uint64) * half, half
+
+
+def around(rng: np.random.Generator, finer: Prefixes, count: int) -> Prefixes:
+    """Return ``count`` wider prefixes of one length that lie about the given ones.
+
+    So the networks of an AS table lie about those of a table of cities.
+    """
+    bits = 32 if finer.family == 4 else 64
+    for length in range(8, bits + 1):
+        shift = np.uint64(bits - length)
+        start, first = np.unique(finer.start >> shift << shift, return_index=True)
+        if len(start) >= count:
+            break
+    chosen = np.sort(rng.choice(len(start), min(count, len(start)), replace=False))
+    start, block = start[chosen], finer.block[first[chosen]]
+    gap = np.concatenate([[True], start[1:] != start[:-1] + (np.uint64(1) << shift)])
+    lengths = np.full(len(start), length, np.int64)
+    return Prefixes(finer.family, start, lengths, block, gap, np.zeros(len(start), bool))
 
 
 def ipv6(rng: np.random.Generator, count: int, *, by_rows: bool) -> Prefixes:

@@ -44,65 +44,65 @@ class Listing:
 
 def locations(rng: np.random.Generator, shape: Shape) -> Listing:
     """Return distinct places, the first of each country known by its country alone."""
-    begin = _divided(shape.locations, _countries(shape))
+    begin = divided(shape.locations, _countries(shape))
     size, number = begin[-1], np.arange(begin[-1])
     country = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
-    codes, zones = _codes_and_zones()
+    codes, zones = codes_and_zones()
     rank = number - begin[country]
     region = rank % np.maximum(np.sqrt(np.diff(begin)).astype(np.int64), 1)[country]
     columns = [
         pa.array(codes).take(pa.array(country)),
-        _text(region + 1),
-        _words(region * 7 + country, " Province"),
-        _words(number, ""),
-        _join(_text(10000 + number * 7 % 90000)),
-        _text(rng.integers(-550_000, 700_000, size) / 10_000),
-        _text(rng.integers(-1_800_000, 1_800_000, size) / 10_000),
-        _picked(zones, country, region),
+        text(region + 1),
+        words(region * 7 + country, " Province"),
+        words(number, ""),
+        join(text(10000 + number * 7 % 90000)),
+        text(rng.integers(-550_000, 700_000, size) / 10_000),
+        text(rng.integers(-1_800_000, 1_800_000, size) / 10_000),
+        picked(zones, country, region),
     ]
     bare = pa.array(rank == 0)
     columns[1:5] = [pc.if_else(bare, "", column) for column in columns[1:5]]
-    return Listing(_join(*columns, between=","), begin)
+    return Listing(join(*columns, between=","), begin)
 
 
 def networks(rng: np.random.Generator, shape: Shape) -> Listing:
     """Return distinct networks; an AS holds one or more of them."""
-    begin = _divided(shape.networks, _countries(shape))
+    begin = divided(shape.networks, _countries(shape))
     number = np.arange(begin[-1])
     system = number // 2 + number % 2 * (number % 3 == 0)
-    holder = _words(system, _AFTER[0])
-    kind = rng.choice(len(USER_TYPES), len(number), p=_falling(len(USER_TYPES)))
-    connection = rng.choice(len(CONNECTION_TYPES), len(number), p=_falling(len(CONNECTION_TYPES)))
+    holder = words(system, _AFTER[0])
+    kind = rng.choice(len(USER_TYPES), len(number), p=falling(len(USER_TYPES)))
+    connection = rng.choice(len(CONNECTION_TYPES), len(number), p=falling(len(CONNECTION_TYPES)))
     after = pa.array(_AFTER).take(pa.array(number % len(_AFTER)))
     columns = [
-        _text(system + 1),
+        text(system + 1),
         holder,
         holder,
-        _join('"', _words(number, ""), after, '"'),
+        join('"', words(number, ""), after, '"'),
         pa.array(CONNECTION_TYPES).take(pa.array(connection)),
         pa.array(USER_TYPES[::-1]).take(pa.array(kind)),
     ]
-    return Listing(_join(*columns, between=","), begin)
+    return Listing(join(*columns, between=","), begin)
 
 
 def _countries(shape: Shape) -> int:
-    return min(len(_codes_and_zones()[0]), shape.locations // 2, shape.networks // 2)
+    return min(len(codes_and_zones()[0]), shape.locations // 2, shape.networks // 2)
 
 
-def _falling(count: int) -> NDArray[np.float64]:
+def falling(count: int) -> NDArray[np.float64]:
     """Return the shares of Zipf's law."""
     share = 1 / np.arange(1, count + 1)
     return np.asarray(share / share.sum())
 
 
-def _divided(total: int, countries: int) -> I64:
+def divided(total: int, countries: int) -> I64:
     """Divide rows among countries, one at least each; return where each begins, and the end."""
-    size = 1 + np.floor((total - countries) * _falling(countries)).astype(np.int64)
+    size = 1 + np.floor((total - countries) * falling(countries)).astype(np.int64)
     size[0] += total - size.sum()
     return np.concatenate([[0], np.cumsum(size)])
 
 
-def _codes_and_zones() -> tuple[list[str], list[list[str]]]:
+def codes_and_zones() -> tuple[list[str], list[list[str]]]:
     """Return the country codes and the zones of each, by IANA's own table of them."""
     known, zones = available_timezones(), dict[str, list[str]]()
     table = files("tzdata").joinpath("zoneinfo", "zone.tab").read_text("utf-8")
@@ -116,7 +116,7 @@ def _codes_and_zones() -> tuple[list[str], list[list[str]]]:
     return codes, [zones.get(code, [""]) for code in codes]
 
 
-def _picked(lists: list[list[str]], which: I64, number: I64) -> pa.Array:
+def picked(lists: list[list[str]], which: I64, number: I64) -> pa.Array:
     """Return ``lists[which][number % its length]`` for each row."""
     size = np.array([len(each) for each in lists])
     begin = np.cumsum(size) - size
@@ -124,18 +124,18 @@ def _picked(lists: list[list[str]], which: I64, number: I64) -> pa.Array:
     return flat.take(pa.array(begin[which] + number % size[which]))
 
 
-def _words(number: I64, after: str) -> pa.Array:
+def words(number: I64, after: str) -> pa.Array:
     """Return a made-up name for each number, another for each."""
     base, parts = len(_SYLLABLES), []
     for place in range(len(np.base_repr(int(number.max()), base))):
         digit = number // base**place % base
         parts.append(pa.array(_SYLLABLES).take(pa.array(digit)))
-    return _join(pc.utf8_capitalize(_join(*parts)), after)
+    return join(pc.utf8_capitalize(join(*parts)), after)
 
 
-def _text(numbers: NDArray[np.generic]) -> pa.Array:
+def text(numbers: NDArray[np.generic]) -> pa.Array:
     return pa.array(numbers).cast(pa.string())
 
 
-def _join(*parts: pa.Array | str, between: str = "") -> pa.Array:
+def join(*parts: pa.Array | str, between: str = "") -> pa.Array:
     return pc.binary_join_element_wise(*parts, between)

@@ -15,7 +15,8 @@ import pyarrow as pa
 from builder import clip, manifest, recipe, rejects, write
 from builder.enrichment import Finder, finders
 from builder.errors import BuildError
-from builder.flatten import flatten
+from builder.explained import Explained
+from builder.flatten import Intervals, flatten
 from builder.intern import intern
 from builder.layers import Layered, hide, nothing, of_source, underlay
 from builder.pool import LayerPool
@@ -23,6 +24,7 @@ from builder.recipe import Recipe, SourceSpec
 from builder.reference.tables import load_continents, load_countries
 from builder.rejects import Rejects
 from builder.report import BuildReport, Progress, SourceReport
+from builder.row_places import RowPlaces
 from builder.rows import SourceRows
 from builder.schema import LAYERS
 from builder.sources import FORMATS, auto
@@ -70,8 +72,8 @@ def _compile(recipe_path: Path, output: Path, options: Options, progress: Progre
     plan = auto.resolved(recipe.load(recipe_path, auto.options(FORMATS)), FORMATS)
     known = _known(plan)
     build = _Build(plan, known, finders(plan, known), options, progress)
-    for spec in plan.sources:
-        build.add(spec)
+    for number, spec in enumerate(plan.sources, 1):
+        build.add(number, spec)
     return build.finish(output)
 
 
@@ -94,36 +96,46 @@ class _Build:
         self._finders = finders
         self._pools = {layer: LayerPool(layer) for layer in LAYERS}
         self._merged = {family: nothing(family, tuple(LAYERS)) for family in (4, 6)}
+        self._explained = Explained() if plan.explains_rows else None
         self._rejects: list[Rejects] = []
         self._report = BuildReport()
 
-    def add(self, spec: SourceSpec) -> None:
-        """Read a source and lay its tables under what is known."""
+    def add(self, number: int, spec: SourceSpec) -> None:
+        """Read the source of that number, from 1, and lay its tables under what is known."""
         for pool in self._pools.values():
             pool.begin_source()
         for table in auto.noted(spec, FORMATS[spec.format].read(spec)):
-            report = SourceReport(table.name, note=table.note)
-            self._report.sources.append(report)
-            rows = self._read(table, report, spec.provides)
-            with self._progress.stage(f"flattening {table.name}"):
-                for family, layered in _flattened(rows, report).items():
-                    self._merged[family] = underlay(self._merged[family], layered)
+            self._add_table(number, spec, table)
+
+    def _add_table(self, number: int, spec: SourceSpec, table: SourceTable) -> None:
+        report = SourceReport(table.name, note=table.note)
+        self._report.sources.append(report)
+        rows, places = self._read(table, report, spec.provides)
+        with self._progress.stage(f"flattening {table.name}"):
+            flattened = _flattened(rows, report)
+            for family, layered in flattened.layered.items():
+                self._merged[family] = underlay(self._merged[family], layered)
+        if self._explained is not None:
+            with self._progress.stage(f"finding the lines of {table.name}"):
+                self._explained.add(number, spec, rows, places, flattened.deciding)
 
     def _read(
         self, table: SourceTable, report: SourceReport, provides: frozenset[str]
-    ) -> SourceRows:
+    ) -> tuple[SourceRows, RowPlaces]:
         rows, rejected = SourceRows(self._pools, self._known, report, provides), Rejects()
+        places = RowPlaces()
         self._rejects.append(rejected)
         with self._progress.stage(f"reading {table.name}"):
             for batch in table.batches:
                 rows.add(batch)
                 rejected.add(batch)
+                places.add(batch)
                 self._progress.rows(len(batch))
         report.rejected = rejected.counts()
         report.blanked = +report.blanked
         report.read += rejected.skipped()
         self._limit(table.name, rejected, report)
-        return rows
+        return rows, places
 
     def _limit(self, name: str, rejected: Rejects, report: SourceReport) -> None:
         limit = self._options.max_rejects
@@ -153,6 +165,8 @@ class _Build:
         with self._progress.stage("interning"):
             interned = intern(self._merged, self._pools, self._known, self._finders, self._report)
             content = tables(interned, self._known)
+            if self._explained is not None:
+                content |= self._explained.tables(self._pools)
             added = [each.credit for each in self._finders if each.credit is not None]
             document = manifest.logical(self._plan, interned, content, added)
             document["generation"] = manifest.generation(document, content)
@@ -167,16 +181,27 @@ class _Build:
         return self._report
 
 
-def _flattened(rows: SourceRows, report: SourceReport) -> dict[int, Layered]:
-    """Return what one source table knows, by family, without what no lookup can reach."""
-    layered = {}
+@dataclass(frozen=True, slots=True)
+class _Flattened:
+    """What one source table knows, by family, and the position of the row that decides."""
+
+    layered: dict[int, Layered]
+    deciding: dict[int, Intervals]
+
+
+def _flattened(rows: SourceRows, report: SourceReport) -> _Flattened:
+    """Flatten the rows of a table, without what no lookup can reach."""
+    layered, deciding = {}, {}
     used, clipped = np.zeros(report.read, bool), np.zeros(report.read, bool)
     for family in (4, 6):
         gathered = rows.of_family(family)
         clipped[gathered.position[clip.count(gathered.ranges, family, report)]] = True
         intervals = hide(flatten(gathered.ranges, family), clip.hidden(family))
-        used[gathered.position[intervals.owner[intervals.owner >= 0]]] = True
+        # One entry more, so that the owner -1 of a gap stays what it is.
+        positions = np.append(gathered.position, -1)[intervals.owner]
+        used[positions[positions >= 0]] = True
+        deciding[family] = Intervals(intervals.starts, positions)
         layered[family] = of_source(intervals, gathered.numbers)
     report.used, report.rows_clipped = int(used.sum()), int(clipped.sum())
     report.duplicates = rows.duplicates()
-    return layered
+    return _Flattened(layered, deciding)

@@ -21,7 +21,7 @@ from builder.factorize import factorize
 from builder.flatten import changes
 from builder.layers import Layered
 from builder.points import Points
-from builder.pool import NOTHING, Codes, LayerPool, Tuples
+from builder.pool import NOTHING, Codes, LayerPool
 from builder.provenance import Provenance, provenance
 from builder.report import BuildReport
 from builder.schema import LAYERS, NETWORK_LAYERS
@@ -79,7 +79,7 @@ def _locations(
     finders: Sequence[Finder],
     report: BuildReport,
 ) -> tuple[Codes, Located]:
-    tuples, numbers = _distinct(merged, pool)
+    tuples, numbers = pool.in_use(_numbers(merged, "location"))
     located = enrich(tuples, known, finders, report)
     columns = [located.country, located.zone, *located.tuples.codes(*PLACE_MEMBERS)]
     rows, first = _rows_by_appearance(columns, numbers)
@@ -91,7 +91,7 @@ def _networks(
 ) -> tuple[Codes, pa.Table]:
     tuples, codes = {}, []
     for layer in NETWORK_LAYERS:
-        tuples[layer], numbers = _distinct(merged, pools[layer])
+        tuples[layer], numbers = pools[layer].in_use(_numbers(merged, layer))
         codes.append(numbers)
     # A row before all others, which is that of nothing known.
     combined, first = factorize([np.append(np.int32(NOTHING), each) for each in codes])
@@ -102,22 +102,9 @@ def _networks(
     return combined[1:], pa.table(columns)
 
 
-def _distinct(merged: Mapping[int, Layered], pool: LayerPool) -> tuple[Tuples, Codes]:
-    """Return the tuples in use, each once and the unknown one first; and each interval's tuple."""
-    used, numbers = _used(merged, pool.layer)
-    taken = pool.tuples().take(used)
-    same, first = factorize(taken.codes())
-    return taken.take(first), same[numbers]
-
-
-def _used(merged: Mapping[int, Layered], layer: str) -> tuple[I64, Codes]:
-    """Return the numbers in use (0 always), and each interval's place among them."""
-    numbers = np.concatenate([layered.numbers[layer] for layered in merged.values()])
-    flags = np.zeros(int(numbers.max()) + 1, bool)
-    flags[numbers] = True
-    flags[NOTHING] = True
-    place = np.cumsum(flags, dtype=np.int32) - np.int32(1)
-    return np.flatnonzero(flags), place[numbers]
+def _numbers(merged: Mapping[int, Layered], layer: str) -> Codes:
+    """Return the number of each interval, family by family."""
+    return np.concatenate([layered.numbers[layer] for layered in merged.values()])
 
 
 def _rows_by_appearance(columns: list[Codes], numbers: Codes) -> tuple[Codes, I64]:

@@ -111,6 +111,25 @@ class LayerPool:
             }
         )
 
+    def in_use(self, numbers: NDArray[np.integer]) -> tuple[Tuples, Codes]:
+        """Return the tuples that ``numbers`` use, the unknown one first; and each one's tuple.
+
+        Equal tuples are one.
+        """
+        used, places = _places(numbers)
+        taken = self.tuples().take(used)
+        same, first = factorize(taken.codes())
+        return taken.take(first), same[places]
+
+
+def _places(numbers: NDArray[np.integer]) -> tuple[NDArray[np.int64], Codes]:
+    """Return the distinct numbers (NOTHING always), and the place of each among them."""
+    flags = np.zeros(int(numbers.max(initial=NOTHING)) + 1, bool)
+    flags[numbers] = True
+    flags[NOTHING] = True
+    place = np.cumsum(flags, dtype=np.int32) - np.int32(1)
+    return np.flatnonzero(flags), place[numbers]
+
 
 def _nulls(size: int, name: str) -> Column:
     return Column(np.full(size, -1, np.int32), pa.nulls(0, value_type(name)))

@@ -19,6 +19,8 @@ from builder.schema import FIELDS
 _TEXTS = ("name", "date", "licence", "attribution", "url")
 #: Provenance keeps a source's number in one byte, in which 0 is nobody and 255 stays free.
 MOST_SOURCES = 254
+#: What ``explain`` may tell: the deciding sources, or also their rows and those of the others.
+_EXPLAINS = ("sources", "full")
 _MAX_KM = 50.0
 _HALF_ROUND_THE_EARTH = 20_040
 
@@ -65,6 +67,7 @@ class Recipe:
     sources: tuple[SourceSpec, ...]
     countries: Path | None = None
     enrich: Enrich = field(default_factory=Enrich)
+    explains_rows: bool = False
 
 
 def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
@@ -75,7 +78,7 @@ def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
     document = _parse(path)
     _only_known(path, "", document, ("dataset", "source", "tables", "enrich"))
     dataset = _table(path, document, "dataset")
-    _only_known(path, "dataset.", dataset, ("name",))
+    _only_known(path, "dataset.", dataset, ("name", "explain"))
     name = _string(path, "dataset.", dataset, "name")
     listed = document.get("source", [])
     if not isinstance(listed, list) or not listed or not all(isinstance(s, dict) for s in listed):
@@ -84,7 +87,16 @@ def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
         problem = f"{len(listed)} sources, at most {MOST_SOURCES} may be"
         raise BuildError(path, problem, remedy="join files of one format with a glob")
     sources = tuple(_source(path, each, formats) for each in listed)
-    return Recipe(path, name, sources, _countries(path, document), _enrich(path, document))
+    countries, enrich = _countries(path, document), _enrich(path, document)
+    return Recipe(path, name, sources, countries, enrich, _explains_rows(path, dataset))
+
+
+def _explains_rows(path: Path, dataset: dict[str, Any]) -> bool:
+    value = dataset.get("explain", _EXPLAINS[0])
+    if value not in _EXPLAINS:
+        problem = f"unknown value {value!r} of dataset.explain"
+        raise BuildError(path, problem, remedy=near_match(str(value), _EXPLAINS))
+    return bool(value == "full")
 
 
 def _countries(path: Path, document: dict[str, Any]) -> Path | None:

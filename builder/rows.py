@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from builder.flatten import Keys, Ranges, duplicates, stated_keys
 from builder.points import I64, Points, clamp, concat, empty
@@ -37,6 +38,16 @@ class Gathered:
     ranges: Ranges
     numbers: dict[str, Codes]
     position: I64
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """Rows as their source stated them, in row order: the ends of IPv4 ranges are its integers."""
+
+    family: NDArray[np.uint8]
+    first: Points  # in 128 bits, whatever the family
+    last: Points
+    numbers: dict[str, Codes]
 
 
 @dataclass(slots=True)
@@ -136,6 +147,21 @@ class SourceRows:
         rows = self._gathered[family]
         return rows if family == 6 else _folded_in(rows, self._gathered[6], self._report)
 
+    def stated(self, chosen: Bools) -> Stated:
+        """Return the chosen rows, neither folded nor clipped; ``chosen`` is by position."""
+        parts = [(each, np.flatnonzero(chosen[each.position])) for each in self._gathered.values()]
+        order = np.argsort(np.concatenate([each.position[rows] for each, rows in parts]))
+        firsts = (_wide(each.ranges.first[rows]) for each, rows in parts)
+        lasts = (_wide(each.ranges.last[rows]) for each, rows in parts)
+        families = np.repeat(
+            np.array([*self._gathered], np.uint8), [len(rows) for _, rows in parts]
+        )
+        numbers = {
+            layer: np.concatenate([each.numbers[layer][rows] for each, rows in parts])[order]
+            for layer in self._gathered[4].numbers
+        }
+        return Stated(families[order], concat([*firsts])[order], concat([*lasts])[order], numbers)
+
     @cached_property
     def _gathered(self) -> dict[int, Gathered]:
         """All rows by family; the batches they came in are let go."""
@@ -164,6 +190,10 @@ def _folded_in(ipv4: Gathered, ipv6: Gathered, report: SourceReport) -> Gathered
         for layer, each in ipv4.numbers.items()
     }
     return Gathered(ranges, numbers, position[order])
+
+
+def _wide(points: Points) -> Points:
+    return points if points.high is not None else Points(points.low, np.zeros_like(points.low))
 
 
 def _into_mapped(ranges: Ranges) -> I64:

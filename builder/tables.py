@@ -40,20 +40,23 @@ def tables(interned: Interned, known: Known) -> dict[str, pa.Table]:
     }
 
 
-def _starts(points: Points) -> dict[str, NDArray[np.generic]]:
+def starts(points: Points) -> dict[str, pa.Array]:
+    """Return the columns of the intervals' first addresses."""
     if points.high is None:
-        return {"start": points.low.astype(np.uint32)}
-    return {"start_high": points.high, "start_low": points.low}
+        return {"start": pa.array(points.low.astype(np.uint32))}
+    # Nearly all begin where an upper half does, so that a lower half is one of a few.
+    return {"start_high": pa.array(points.high), "start_low": _encoded(pa.array(points.low))}
 
 
 def _provenance(family: Provenance) -> pa.Table:
-    return pa.table({**_starts(family.starts), **family.sources})
+    decided = {layer: each for layer, each in family.sources.items() if each.any()}
+    return pa.table({**starts(family.starts), **decided})
 
 
 def _intervals(family: FamilyIntervals) -> pa.Table:
     return pa.table(
         {
-            **_starts(family.starts),
+            **starts(family.starts),
             "location": family.location.astype(np.uint32),
             "network": family.network.astype(np.uint32),
         }
@@ -64,10 +67,11 @@ def jump_table(starts: NDArray[np.uint64]) -> NDArray[np.uint32]:
     """Return, for each value of the leading bits, the interval its first address lies in.
 
     One entry more, the last interval: an address of bucket b lies in one of
-    the intervals table[b] … table[b + 1].
+    the intervals table[b] … table[b + 1]. There are four to eight intervals a
+    bucket: their starts mostly share a line of the cache, and the table is small.
     """
     least, most = fmt.JUMP_BITS
-    bits = int(np.clip(int(np.log2(len(starts))), least, most))
+    bits = int(np.clip(int(np.log2(len(starts))) - 2, least, most))
     firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(32 - bits)
     found = np.searchsorted(starts, firsts, side="right") - 1
     return np.append(found, len(starts) - 1).astype(np.uint32)
@@ -80,7 +84,7 @@ def _location(interned: Interned) -> pa.Table:
         {
             "country": located.country.astype(np.uint16),
             "zone": located.zone.astype(np.uint16),
-            **{name: _encoded(column) for name, column in own.items()},
+            **{name: _column(column) for name, column in own.items()},
             **_json([json_texts(column) for column in own.values()]),
         }
     )
@@ -90,7 +94,7 @@ def _network(interned: Interned) -> pa.Table:
     own = {name: interned.networks[name].combine_chunks() for name in fmt.NETWORK_MEMBERS}
     # An unknown asn is absent from the answer, hence no text at all.
     texts = [json_texts(each, "" if name == "asn" else "null") for name, each in own.items()]
-    return pa.table({**{name: _encoded(column) for name, column in own.items()}, **_json(texts)})
+    return pa.table({**{name: _column(column) for name, column in own.items()}, **_json(texts)})
 
 
 def _country(interned: Interned, known: Known) -> pa.Table:
@@ -133,5 +137,14 @@ def _json(texts: list[pa.Array]) -> dict[str, pa.Array]:
     return {"json": joined, "json_crc32": pa.array(checksums(joined))}
 
 
+def _column(column: pa.Array) -> pa.Array:
+    return _encoded(column) if pa.types.is_string(column.type) else column
+
+
 def _encoded(column: pa.Array) -> pa.Array:
-    return column.dictionary_encode() if pa.types.is_string(column.type) else column
+    """Return a dictionary column with the narrowest indices that number its distinct values."""
+    encoded = column.dictionary_encode()
+    last = len(encoded.dictionary) - 1
+    kinds = (kind for kind in (np.int8, np.int16, np.int32) if last <= np.iinfo(kind).max)
+    indices = encoded.indices.cast(pa.from_numpy_dtype(next(kinds)))
+    return pa.DictionaryArray.from_arrays(indices, encoded.dictionary)

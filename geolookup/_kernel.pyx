@@ -16,7 +16,7 @@ from cpython.dict cimport PyDict_Copy
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memchr, memcpy
+from libc.string cimport memchr, memcpy, memset
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_COMPACT_ASCII(object text)
@@ -60,9 +60,13 @@ cdef enum:
     INVALID = 10001
     PRIVATE = 10002
     DAMAGED = -1
+    BLOCK = 64  # addresses of a column that are searched for in step
+    INVALID_ROW = -1  # as ``intervals`` says
+    PRIVATE_ROW = -2
 
 
 include "_kernel_address.pxi"
+include "_kernel_texts.pxi"
 include "_kernel_parts.pxi"
 
 
@@ -71,14 +75,16 @@ cdef class State:
 
     cdef readonly object dataset
     cdef _Column jump_column, starts_column, locations_column, networks_column
-    cdef _Column highs_column, lows_column, fence_column, locations6_column, networks6_column
+    cdef _Column highs_column, lows_column, low_values_column, fence_column, locations6_column, networks6_column
     cdef _Column countries_column, zones_column
     cdef const uint32_t* jump
     cdef const uint32_t* starts
     cdef const uint32_t* ipv4_locations
     cdef const uint32_t* ipv4_networks
     cdef const uint64_t* highs
-    cdef const uint64_t* lows
+    cdef const void* low_indices
+    cdef const uint64_t* low_values
+    cdef int low_width
     cdef const uint64_t* fence
     cdef const uint32_t* ipv6_locations
     cdef const uint32_t* ipv6_networks
@@ -120,12 +126,16 @@ cdef class State:
         return 0
 
     cdef int _map_ipv6(self, dataset) except -1:
-        self.highs_column, self.lows_column = _Column(dataset.ipv6_highs), _Column(dataset.ipv6_lows)
+        self.highs_column = _Column(dataset.ipv6_highs)
+        self.lows_column = _Column(dataset.ipv6_lows.indices)
+        self.low_values_column = _Column(dataset.ipv6_lows.values)
         self.fence_column = _Column(dataset.ipv6_fence)
         self.locations6_column = _Column(dataset.ipv6_locations)
         self.networks6_column = _Column(dataset.ipv6_networks)
         self.highs = <const uint64_t*>self.highs_column.data
-        self.lows = <const uint64_t*>self.lows_column.data
+        self.low_indices = self.lows_column.data
+        self.low_width = dataset.ipv6_lows.indices.itemsize
+        self.low_values = <const uint64_t*>self.low_values_column.data
         self.fence = <const uint64_t*>self.fence_column.data
         self.ipv6_locations = <const uint32_t*>self.locations6_column.data
         self.ipv6_networks = <const uint32_t*>self.networks6_column.data
@@ -217,7 +227,7 @@ cdef class State:
     cdef Py_ssize_t _locate_ipv6(self, Address* address) noexcept nogil:
         """Search the fence for the high half, then the blocks between its ends."""
         cdef uint64_t half = address.high
-        cdef Py_ssize_t below = 0, upto, low, high, at
+        cdef Py_ssize_t below = 0, upto, low, high, at, value
         high = self.fence_count
         while below < high:
             at = (below + high) >> 1
@@ -240,13 +250,27 @@ cdef class State:
         # The start of interval low is not above the address, that of high is.
         while high - low > 1:
             at = (low + high) >> 1
-            if self.highs[at] < half or (
-                self.highs[at] == half and self.lows[at] <= address.low
-            ):
+            if self.highs[at] < half:
                 low = at
-            else:
+            elif self.highs[at] > half:
                 high = at
+            else:
+                value = self._low(at)
+                if value >= self.low_values_column.count:
+                    return DAMAGED
+                if self.low_values[value] <= address.low:
+                    low = at
+                else:
+                    high = at
         return low
+
+    cdef inline Py_ssize_t _low(self, Py_ssize_t at) noexcept nogil:
+        """Return which of the lower halves is that of an interval's start."""
+        if self.low_width == 1:
+            return (<const uint8_t*>self.low_indices)[at]
+        if self.low_width == 2:
+            return (<const uint16_t*>self.low_indices)[at]
+        return (<const uint32_t*>self.low_indices)[at]
 
     cdef int resolve(self, Answer* answer) noexcept nogil:
         """Find the rows of an address; 0, PRIVATE or DAMAGED."""
@@ -444,42 +468,74 @@ cdef class State:
             raise self.outside()
         return result
 
-    def resolve_column(
+    # --- columns ---
+
+    def locate_texts(
         self,
         const unsigned char[::1] letters,
         const int64_t[::1] offsets,
-        uint32_t[::1] locations,
-        uint32_t[::1] networks,
-        int32_t[::1] codes,
-        Py_ssize_t begin,
-        Py_ssize_t end,
+        int32_t[::1] rows,
+        uint8_t[::1] families,
     ):
-        """Fill rows ``begin`` to ``end`` of the outputs; see ``resolve.resolve``. Without the GIL."""
-        cdef Py_ssize_t row, size = letters.shape[0]
-        cdef Answer answer
+        """Locate the texts ``letters[offsets[i] : offsets[i + 1]]``; see ``intervals``."""
+        cdef Py_ssize_t begin = 0, count = rows.shape[0], size = letters.shape[0], used
         cdef int status = 0
-        if not 0 <= begin <= end <= min(
-            offsets.shape[0] - 1, locations.shape[0], networks.shape[0], codes.shape[0]
-        ):
-            raise ValueError("the columns are shorter than the rows asked for")
+        if offsets.shape[0] != count + 1 or families.shape[0] != count:
+            raise ValueError("the columns differ in length")
         with nogil:
-            for row in range(begin, end):
-                locations[row] = networks[row] = 0
-                if not 0 <= offsets[row] <= offsets[row + 1] <= size:
-                    codes[row] = INVALID
-                elif not _parse(
-                    &letters[0] + offsets[row], offsets[row + 1] - offsets[row], &answer.address
-                ):
-                    codes[row] = INVALID
-                else:
-                    codes[row] = self.resolve(&answer)
-                    if codes[row] == 0:
-                        locations[row], networks[row] = answer.location, answer.network
-                    elif codes[row] == DAMAGED:
-                        status = DAMAGED
-                        break
-        if status == DAMAGED:
+            while begin < count:
+                used = min(BLOCK, count - begin)
+                status |= _locate_texts(
+                    self, &letters[0], size, &offsets[begin], used, &rows[begin], &families[begin]
+                )
+                begin += used
+        if status:
             raise self.outside()
+
+    def locate_numbers(
+        self,
+        const uint8_t[::1] families,
+        const uint64_t[::1] highs,
+        const uint64_t[::1] lows,
+        int32_t[::1] rows,
+    ):
+        """Locate addresses that are numbers already; see ``intervals``."""
+        cdef Py_ssize_t begin = 0, count = rows.shape[0], used
+        cdef int status = 0
+        if not families.shape[0] == highs.shape[0] == lows.shape[0] == count:
+            raise ValueError("the columns differ in length")
+        with nogil:
+            while begin < count:
+                used = min(BLOCK, count - begin)
+                status |= _locate_numbers(
+                    self, &families[begin], &highs[begin], &lows[begin], used, &rows[begin]
+                )
+                begin += used
+        if status:
+            raise self.outside()
+
+    def take_rows(
+        self, const int32_t[::1] rows, uint32_t[::1] locations, uint32_t[::1] networks
+    ):
+        """Fill in the rows of one table or both for located rows; see ``intervals``."""
+        cdef Py_ssize_t count = rows.shape[0], bad = -1
+        for length in (locations.shape[0], networks.shape[0]):
+            if length not in (0, count):
+                raise ValueError("the columns differ in length")
+        with nogil:
+            if locations.shape[0]:
+                bad = _take_rows(
+                    self, self.ipv4_locations, self.ipv6_locations, &rows[0], count, &locations[0]
+                )
+            if networks.shape[0] and bad < 0:
+                bad = _take_rows(
+                    self, self.ipv4_networks, self.ipv6_networks, &rows[0], count, &networks[0]
+                )
+        if bad >= 0:
+            raise IndexError(f"row {rows[bad]} is not one of this dataset")
+
+
+include "_kernel_columns.pxi"
 
 
 cdef class Kernel:

@@ -208,7 +208,7 @@ cdef Address _ipv6_bounds[128]
 cdef int _ipv4_count = 0, _ipv6_count = 0
 
 
-cdef bint _private_ipv4(uint64_t value) noexcept nogil:
+cdef inline bint _private_ipv4(uint64_t value) noexcept nogil:
     cdef int at = 0
     cdef uint8_t kind = _ipv4_class[value >> 24]
     if kind != 2:

@@ -20,6 +20,7 @@ from geolookup.errors import DatasetError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any, Literal
 
 _REBUILD = "build it again with 'geolookup build'"
@@ -29,6 +30,32 @@ _WIDTH: dict[str, tuple[Literal["B", "H", "I", "Q"], int]] = {
     "uint32": ("I", 4),
     "uint64": ("Q", 8),
 }
+
+
+_INDICES: dict[str, tuple[Literal["B", "H", "I"], int]] = {
+    "int8": ("B", 1),
+    "int16": ("H", 2),
+    "int32": ("I", 4),
+}
+
+
+class Encoded:
+    """A dictionary column of integers: the sequence of what its ``indices`` find in ``values``."""
+
+    __slots__ = ("indices", "values")
+
+    def __init__(self, indices: memoryview, values: memoryview) -> None:
+        self.indices, self.values = indices, values
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def __iter__(self) -> Iterator[int]:
+        return map(self.values.__getitem__, self.indices)
+
+    def __getitem__(self, row: int) -> int:
+        found: int = self.values[self.indices[row]]
+        return found
 
 
 class Texts:
@@ -82,6 +109,7 @@ class Dataset:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
         self.manifest = read_manifest(self.path)
+        self._files: dict[str, _File] = {}
         jump = self._file(fmt.IPV4_JUMP)
         self.jump = jump.view("interval", "uint32")
         self.jump_shift = 32 - _jump_bits(jump.path, len(self.jump))
@@ -90,7 +118,7 @@ class Dataset:
         self.ipv4_locations = ipv4.view("location", "uint32")
         self.ipv4_networks = ipv4.view("network", "uint32")
         self.ipv6_highs = ipv6.view("start_high", "uint64")
-        self.ipv6_lows = ipv6.view("start_low", "uint64")
+        self.ipv6_lows = ipv6.encoded("start_low", "uint64")
         self.ipv6_locations = ipv6.view("location", "uint32")
         self.ipv6_networks = ipv6.view("network", "uint32")
         self.ipv6_fence = self._file(fmt.IPV6_FENCE).view("start_high", "uint64")
@@ -104,9 +132,16 @@ class Dataset:
         )
         self._zones = self._file(fmt.ZONE)
         self._provenance: dict[int, Provenance] = {}
+        self._beside: dict[str, _File] = {}
 
     def _file(self, name: str) -> _File:
-        return _File(os.path.join(self.path, name), self.manifest["files"].get(name))
+        described = self.manifest["files"].get(name)
+        found = self._files[name] = _File(os.path.join(self.path, name), described)
+        return found
+
+    def mapped(self, name: str) -> memoryview:
+        """Return one of the files that answers come from, whole, as it was when opened."""
+        return self._files[name].whole
 
     def zones(self) -> list[str | None]:
         """Return the zone names by row; row 0 is None."""
@@ -123,13 +158,22 @@ class Dataset:
         Raises DatasetError where another dataset has taken this one's place.
         """
         if family not in self._provenance:
-            file = self._file(fmt.PROVENANCE[family])
+            self._provenance[family] = Provenance(self.beside(fmt.PROVENANCE[family]), family)
+        return self._provenance[family]
+
+    def beside(self, name: str) -> _File:
+        """Return a file that no lookup needs; mapped when it is first asked for.
+
+        Raises DatasetError where another dataset has taken this one's place.
+        """
+        if name not in self._beside:
+            file = self._file(name)
             # Looked at behind the mapping, so that nothing can come in between.
             if read_manifest(self.path)["generation"] != self.manifest["generation"]:
                 problem = "replaced by another dataset since it was opened"
                 raise DatasetError(self.path, problem, "open it again")
-            self._provenance[family] = Provenance(file, family)
-        return self._provenance[family]
+            self._beside[name] = file
+        return self._beside[name]
 
 
 class Provenance:
@@ -140,12 +184,16 @@ class Provenance:
     def __init__(self, file: _File, family: int) -> None:
         self.path = file.path
         self._family = family
+        self._lows: memoryview | Encoded
         if family == 4:
             self._lows = self._highs = file.view("start", "uint32")
         else:
-            self._lows = file.view("start_low", "uint64")
+            self._lows = file.encoded("start_low", "uint64")
             self._highs = file.view("start_high", "uint64")
-        self.layers = {layer: file.view(layer, "uint8") for layer in fmt.LAYERS}
+        nobody = memoryview(bytes(len(self._lows)))
+        self.layers = {
+            layer: file.view(layer, "uint8") if layer in file else nobody for layer in fmt.LAYERS
+        }
         columns = (self._lows, self._highs, *self.layers.values())
         if len({len(each) for each in columns}) > 1:
             raise DatasetError(self.path, "the columns differ in length", _REBUILD)
@@ -155,7 +203,11 @@ class Provenance:
 
     def start(self, interval: int) -> int:
         """Return the first address of an interval."""
-        low: int = self._lows[interval]
+        try:
+            low: int = self._lows[interval]
+        except IndexError:
+            problem = "an index leads outside its table"
+            raise DatasetError(self.path, problem, _REBUILD) from None
         return low if self._family == 4 else self._highs[interval] << 64 | low
 
     def interval(self, value: int) -> int:
@@ -213,12 +265,27 @@ class _File:
             size = int(described["bytes"])
         except (TypeError, KeyError, ValueError, OverflowError):
             raise DatasetError(path, "the manifest does not describe it", _REBUILD) from None
-        self._view = _mapped(path, size)
+        self.whole = _mapped(path, size)
+
+    def __contains__(self, column: str) -> bool:
+        return column in self._columns
 
     def view(self, column: str, kind: str) -> memoryview:
         """Return a column of fixed-width integers."""
-        described = self._column(column, kind)
-        code, width = _WIDTH[kind]
+        return self._numbers(self._column(column, kind), *_WIDTH[kind])
+
+    def encoded(self, column: str, kind: str) -> Encoded:
+        """Return a dictionary column of integers, whatever the width of its indices."""
+        for index, (code, width) in _INDICES.items():
+            described = self._columns.get(column)
+            wanted = f"dictionary<values={kind}, indices={index}, ordered=0>"
+            if isinstance(described, dict) and described.get("type") == wanted:
+                values = self._numbers(described.get("dictionary"), *_WIDTH[kind])
+                # Without their sign, so that none counts from the end.
+                return Encoded(self._numbers(described, code, width), values)
+        raise DatasetError(self.path, f"no column {column} of distinct {kind}", _REBUILD)
+
+    def _numbers(self, described: Any, code: Literal["B", "H", "I", "Q"], width: int) -> memoryview:
         data = self._buffer(described, 1)
         return data[: len(data) // width * width].cast(code)
 
@@ -243,9 +310,9 @@ class _File:
             offset, length = (int(each) for each in described["buffers"][number])
         except (TypeError, KeyError, IndexError, ValueError, OverflowError):
             raise DatasetError(self.path, "a buffer is not described", _REBUILD) from None
-        if offset < 0 or length < 0 or offset % 8 or offset + length > len(self._view):
+        if offset < 0 or length < 0 or offset % 8 or offset + length > len(self.whole):
             raise DatasetError(self.path, "a buffer lies outside the file", _REBUILD)
-        return self._view[offset : offset + length]
+        return self.whole[offset : offset + length]
 
 
 def _mapped(path: str, size: int) -> memoryview:

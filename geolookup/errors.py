@@ -28,6 +28,10 @@ class ContractError(GeoLookupError):
         # No argument: the text must never hold the address that was looked up.
         super().__init__(self.message)
 
+    def __reduce__(self) -> tuple[type[ContractError], tuple[object, ...]]:
+        # Unlike the usual one it repeats no arguments: there are none.
+        return type(self), ()
+
 
 class InvalidAddressError(ContractError):
     """The input is not a well-formed IPv4 or IPv6 address."""
@@ -74,6 +78,9 @@ class RateLimitError(ContractError):
     def __init__(self, retry_after: float = 1.0) -> None:
         super().__init__()
         self.retry_after = retry_after
+
+    def __reduce__(self) -> tuple[type[ContractError], tuple[object, ...]]:
+        return type(self), (self.retry_after,)
 
 
 class QuotaError(ContractError):
@@ -126,6 +133,24 @@ class PlansError(GeoLookupError):
 
 class SettingsError(GeoLookupError):
     """A setting of the HTTP service that cannot be followed; the text says what to write."""
+
+
+class TableFileError(GeoLookupError):
+    """A table file that cannot be read or written as asked.
+
+    The text names the file, the row where one is known, what is wrong, and what
+    to do; never what is in a cell, which may be an address.
+    """
+
+    def __init__(
+        self, path: str | PathLike[str], problem: str, remedy: str, *, row: int | None = None
+    ) -> None:
+        self.path = fspath(path)
+        self.row = row
+        self.problem = problem
+        self.remedy = remedy
+        place = self.path if row is None else f"{self.path}, row {row}"
+        super().__init__(f"{place}: {problem}; {remedy}")
 
 
 class ClosedError(GeoLookupError):

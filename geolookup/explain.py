@@ -2,6 +2,7 @@
 
 Strategy: the provenance tables hold a source number per interval and layer.
 Those files are mapped for this alone; what lookups read says nothing of sources.
+Where the dataset keeps source rows too, they are added to what is told of sources.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from geolookup import format as fmt
 from geolookup.address import MAX, canonical, embedded_ipv4, parse
 from geolookup.dataset import Provenance
 from geolookup.errors import DatasetError
+from geolookup.explained import deciding_rows
 from geolookup.kernel import State
 from geolookup.metadata import Source
 from geolookup.networks import network_within
@@ -20,14 +23,14 @@ _REBUILD = "build it again with 'geolookup build'"
 
 
 def explain(state: State, sources: Sequence[Source], ip: object) -> dict[str, Any]:
-    """Return which of the sources decided each layer of an address, and in which range."""
+    """Return which of the sources decided each layer of an address, in which range; see Engine."""
     family, value = parse(ip)
     network = network_within(family, value, lambda *place: _around(state, *place))
     carried = embedded_ipv4(value) if family == 6 else None
     at_family, at = (family, value) if carried is None else (4, carried)
     provenance = state.dataset.provenance(at_family)
     interval = provenance.interval(at)
-    return {
+    explained: dict[str, Any] = {
         "ip": canonical(family, value),
         "network": str(network),
         "layers": {
@@ -35,6 +38,21 @@ def explain(state: State, sources: Sequence[Source], ip: object) -> dict[str, An
             for layer, numbers in provenance.layers.items()
         },
     }
+    if fmt.explains_rows(state.dataset.manifest):
+        rows = deciding_rows(state.dataset, sources, at_family, at)
+        _add_rows(state.dataset.path, explained["layers"], rows)
+        explained["sources"] = rows
+    return explained
+
+
+def _add_rows(path: str, layers: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    """Add to each layer the row that decided it: the first that says something there."""
+    for layer, decided in layers.items():
+        row = next((each for each in rows if layer in each["values"]), None)
+        if (decided and decided["source"]) != (row and row["source"]):
+            raise DatasetError(path, f"its files differ about {layer}", _REBUILD)
+        if decided and row:
+            decided["row"] = {name: row[name] for name in ("file", "line", "range")}
 
 
 def _around(state: State, family: int, value: int) -> tuple[int, int]:

@@ -25,6 +25,12 @@ ZONE = "zone.arrow"
 PROVENANCE = {4: "ipv4_provenance.arrow", 6: "ipv6_provenance.arrow"}
 ANSWERING = (IPV4, IPV4_JUMP, IPV6, IPV6_FENCE, LOCATION, NETWORK, COUNTRY, ZONE)
 FILES = (*ANSWERING, *PROVENANCE.values())
+#: The rows behind that, where the recipe asks for them; ``explain`` alone reads these.
+EXPLAINED = {4: "ipv4_explained.arrow", 6: "ipv6_explained.arrow"}
+EXPLAINED_ROWS = "explained_rows.arrow"
+EXPLAINED_FILES = "explained_files.arrow"
+EXPLAINED_VALUES = "explained_values.arrow"
+EXPLAINING = (*EXPLAINED.values(), EXPLAINED_ROWS, EXPLAINED_FILES, EXPLAINED_VALUES)
 
 #: What is decided apart, each layer by one source; ``docs/recipe.md`` says what lies in each.
 LAYERS = ("location", "asn", "isp", "organization", "connection_type", "user_type")
@@ -79,6 +85,11 @@ NETWORK_MEMBERS = (
 )
 #: Between the JSON texts of a row's members; no JSON text holds a raw line feed.
 SEPARATOR = "\n"
+
+
+def explains_rows(manifest: Mapping[str, Mapping[str, object]]) -> bool:
+    """Return whether a dataset has the files of ``EXPLAINING``."""
+    return EXPLAINED_ROWS in manifest["files"]
 
 
 def canonical(manifest: Mapping[str, object]) -> bytes:

@@ -1,4 +1,8 @@
-"""Whole columns of addresses to intervals and rows, in numpy: the Python kernel's column path.
+"""Whole columns of addresses to located rows, in numpy: the Python kernel's column path.
+
+A located row is the number of an interval: a row of the IPv4 intervals, or
+the count of those and a row of the IPv6 intervals; ``INVALID_ROW`` where the
+text is no address and ``PRIVATE_ROW`` where it is a private one.
 
 Strategy: parse, judge by the special-purpose bounds, move carried IPv4
 addresses to their family, and search the interval starts; per family at once.
@@ -13,35 +17,78 @@ from numpy.typing import NDArray
 
 from geolookup import columns, special
 from geolookup.address import MAPPED, MAX, NAT64
-from geolookup.errors import InvalidAddressError, PrivateAddressError
 
 if TYPE_CHECKING:
-    from geolookup.dataset import Dataset
+    from geolookup.dataset import Dataset, Encoded
 
 U64 = NDArray[np.uint64]
+INVALID_ROW = -1
+PRIVATE_ROW = -2
 _MASK_32 = np.uint64(0xFFFF_FFFF)
 
 
-def resolve_column(
+def locate_texts(
     dataset: Dataset,
     letters: NDArray[np.uint8],
     offsets: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    families: NDArray[np.uint8],
+) -> None:
+    """Locate the n UTF-8 texts ``letters[offsets[i] : offsets[i + 1]]``.
+
+    Fills ``rows`` and ``families`` (the address's own: 4, 6, or 0 where there is none).
+    """
+    starts = offsets[:-1]
+    found = columns.parse(letters, starts, offsets[1:] - starts)
+    families[:] = found.family
+    locate_numbers(dataset, found.family, found.high, found.low, rows)
+
+
+def locate_numbers(
+    dataset: Dataset, families: NDArray[np.uint8], highs: U64, lows: U64, rows: NDArray[np.int32]
+) -> None:
+    """Locate n addresses by family (4, 6; 0 is none) and halves; IPv4 lies in ``lows``."""
+    found = _carried_as_ipv4(columns.Addresses(families, highs, lows))
+    rows[:] = INVALID_ROW
+    before = 0
+    starts: dict[int, tuple[U64 | None, Any]] = {
+        4: (None, np.asarray(dataset.ipv4_starts)),
+        6: (np.asarray(dataset.ipv6_highs), _Lows(dataset.ipv6_lows)),
+    }
+    for family, (first_highs, first_lows) in starts.items():
+        chosen = np.flatnonzero(found.family == family)
+        high = found.high[chosen] if family == 6 else None
+        low = found.low[chosen]
+        private = columns.count_up_to(*_private_bounds(family), high, low) % 2 == 1
+        interval = columns.count_up_to(first_highs, first_lows, high, low) - 1 + before
+        rows[chosen] = np.where(private, PRIVATE_ROW, interval)
+        before = len(dataset.ipv4_starts)
+
+
+def take_rows(
+    dataset: Dataset,
+    rows: NDArray[np.int32],
     locations: NDArray[np.uint32],
     networks: NDArray[np.uint32],
-    codes: NDArray[np.int32],
-    begin: int,
-    end: int,
 ) -> None:
-    """Fill rows ``begin`` to ``end`` of the outputs; see ``resolve.resolve``."""
-    for first in range(begin, end, columns.CHUNK):
-        rows = slice(first, min(first + columns.CHUNK, end))
-        starts = offsets[rows]
-        lengths = offsets[rows.start + 1 : rows.stop + 1] - starts
-        found = _carried_as_ipv4(columns.parse(letters, starts, lengths))
-        locations[rows], networks[rows] = 0, 0
-        codes[rows] = np.where(found.family == 0, InvalidAddressError.code, 0)
-        for family in (4, 6):
-            _fill(dataset, family, found, locations[rows], networks[rows], codes[rows])
+    """Fill in the rows of the location and network tables for n located rows.
+
+    Both are 0, the unknown row, where the located row is below 0. A table
+    whose array has length 0 is not asked for, and costs nothing. Raises
+    IndexError where an interval that is asked for does not exist.
+    """
+    ipv4 = len(dataset.ipv4_starts)
+    outside = rows >= ipv4 + len(dataset.ipv6_highs)
+    if outside.any():
+        raise IndexError(f"row {rows[outside][0]} is not one of this dataset")
+    for out, first, second in (
+        (locations, dataset.ipv4_locations, dataset.ipv6_locations),
+        (networks, dataset.ipv4_networks, dataset.ipv6_networks),
+    ):
+        if len(out):
+            for chosen, before, table in ((rows < ipv4, 0, first), (rows >= ipv4, ipv4, second)):
+                out[chosen] = np.asarray(table)[rows[chosen] - before]
+            out[rows < 0] = 0
 
 
 def _carried_as_ipv4(found: columns.Addresses) -> columns.Addresses:
@@ -59,25 +106,15 @@ def _carried_as_ipv4(found: columns.Addresses) -> columns.Addresses:
     )
 
 
-def _fill(
-    dataset: Dataset,
-    family: int,
-    found: columns.Addresses,
-    locations: NDArray[np.uint32],
-    networks: NDArray[np.uint32],
-    codes: NDArray[np.int32],
-) -> None:
-    rows = np.flatnonzero(found.family == family)
-    high = found.high[rows] if family == 6 else None
-    low = found.low[rows]
-    private = columns.count_up_to(*_private_bounds(family), high, low) % 2 == 1
-    codes[rows[private]] = PrivateAddressError.code
-    public = ~private
-    highs, lows, location, network = _columns(dataset, family)
-    wanted = None if high is None else high[public]
-    interval = columns.count_up_to(highs, lows, wanted, low[public]) - 1
-    locations[rows[public]] = location[interval]
-    networks[rows[public]] = network[interval]
+class _Lows:
+    """The lower halves of the starts; only those asked for are taken from the dictionary."""
+
+    def __init__(self, column: Encoded) -> None:
+        self._indices, self._values = np.asarray(column.indices), np.asarray(column.values)
+
+    def __getitem__(self, rows: NDArray[np.int64]) -> U64:
+        found: U64 = self._values[self._indices[rows]]
+        return found
 
 
 def _private_bounds(family: int) -> tuple[U64 | None, U64]:
@@ -88,15 +125,3 @@ def _private_bounds(family: int) -> tuple[U64 | None, U64]:
     ]
     low = np.array([bound & (1 << 64) - 1 for bound in bounds], np.uint64)
     return (np.array([bound >> 64 for bound in bounds], np.uint64) if family == 6 else None), low
-
-
-def _columns(
-    dataset: Dataset, family: int
-) -> tuple[U64 | None, NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return starts (high and low half) and rows of a family's intervals, as numpy views."""
-    if family == 6:
-        tables = dataset.ipv6_locations, dataset.ipv6_networks
-        location, network = (np.asarray(each) for each in tables)
-        return np.asarray(dataset.ipv6_highs), np.asarray(dataset.ipv6_lows), location, network
-    location, network = (np.asarray(e) for e in (dataset.ipv4_locations, dataset.ipv4_networks))
-    return None, np.asarray(dataset.ipv4_starts), location, network

@@ -119,14 +119,29 @@ class State:
             "network": self.networks[network_row].copy(),
         }
 
-    def resolve_column(self, *column: Any) -> None:
-        """Fill a run of a column's rows; see ``resolve.resolve``."""
-        from geolookup.intervals import resolve_column
+    def locate_texts(self, *columns: Any) -> None:
+        """Locate a column of texts; see ``intervals``."""
+        from geolookup.intervals import locate_texts
 
         try:
-            resolve_column(self.dataset, *column)
+            locate_texts(self.dataset, *columns)
         except IndexError:
             raise _outside(self) from None
+
+    def locate_numbers(self, *columns: Any) -> None:
+        """Locate a column of numbers; see ``intervals``."""
+        from geolookup.intervals import locate_numbers
+
+        try:
+            locate_numbers(self.dataset, *columns)
+        except IndexError:
+            raise _outside(self) from None
+
+    def take_rows(self, *columns: Any) -> None:
+        """Fill in the rows of both tables for located rows; see ``intervals``."""
+        from geolookup.intervals import take_rows
+
+        take_rows(self.dataset, *columns)
 
     def _country(self, row: int) -> _Country:
         return _Country(self.dataset.countries[row].split(b"\n"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from geolookup import format as fmt
 from geolookup.errors import DatasetError
 
 
@@ -36,6 +37,7 @@ class Metadata:
     counts: Mapping[str, int]  # intervals, locations, networks, countries, zones
     coverage: Mapping[str, Mapping[str, int]]  # known addresses by layer and family
     bytes: int  # of all files
+    explain: str  # "sources", or "full" where source rows are kept: what ``explain`` tells
 
 
 def of_manifest(manifest: Mapping[str, Any], path: Path) -> Metadata:
@@ -56,7 +58,8 @@ def _metadata(manifest: Mapping[str, Any]) -> Metadata:
         fields=tuple(_is(str, each) for each in _is(list, manifest["fields"])),
         counts=_numbers(manifest["counts"]),
         coverage=_coverage(manifest["coverage"]),
-        bytes=sum(_is(int, described["bytes"]) for described in manifest["files"].values()),
+        bytes=sum(_count(described["bytes"]) for described in manifest["files"].values()),
+        explain="full" if fmt.explains_rows(manifest) else "sources",
     )
 
 
@@ -83,4 +86,10 @@ def _texts(texts: Any) -> dict[str, str]:
 
 
 def _numbers(numbers: Any) -> dict[str, int]:
-    return {name: _is(int, number) for name, number in numbers.items()}
+    return {name: _count(number) for name, number in numbers.items()}
+
+
+def _count(number: Any) -> int:
+    if _is(int, number) < 0:
+        raise ValueError
+    return int(number)

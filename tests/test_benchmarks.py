@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,9 +15,11 @@ import pytest
 from click.testing import CliRunner
 
 import geolookup
-from benchmarks import cache, generate, workload
+from benchmarks import cache, generate, geolite, mmdb_rows, peers_check, workload
 from benchmarks.__main__ import COMMANDS, main
 from benchmarks.shape import SCALES, of_rows
+from builder.compile import Options, compile_dataset
+from builder.report import Progress
 from tests.conftest import ROOT
 
 MACHINE = {"python", "implementation", "system", "machine", "cores", "pinned"}
@@ -128,19 +131,68 @@ def test_generate_says_what_it_made(tmp_path: Path) -> None:
     assert (tmp_path / "new" / generate.RECIPE).is_file()
 
 
-def test_build_prints_a_table() -> None:
-    printed = run("build", "--rows", "2000")
+def test_geolite_rows_are_those_of_a_city_and_an_asn_data_set(tmp_path: Path) -> None:
+    size = geolite.of_rows(9000)
+    recipe = geolite.write(tmp_path, size, seed=3)
+    assert size.rows == 9000
+    report = compile_dataset(recipe, tmp_path / "dataset", Options(), Progress())
+    assert sum(source.read for source in report.sources) == 9000
+    assert sum(source.rejected.total() for source in report.sources) == 0
+    assert sum(source.blanked.total() for source in report.sources) == 0
+    assert report.counts["locations"] == size.locations
+    assert report.counts["networks"] == size.systems
+    assert all(known["ipv4"] and known["ipv6"] for known in list(report.coverage.values())[:2])
+
+
+@pytest.mark.parametrize("part", ["csv", "city"])
+def test_build_prints_a_table(part: str) -> None:
+    printed = run("build", part, "--rows", "6000")
     for name in ("rows", "compile", "rows per second", "peak memory", "dataset"):
         assert f"\n{name} " in printed
     assert str(ROOT) not in printed
 
 
 def test_build_prints_json() -> None:
-    result = json.loads(run("build", "--rows", "2000", "--json"))
+    result = json.loads(run("build", "csv", "--rows", "2000", "--json"))["csv"]
     assert result["rows"] == 2000
     assert result["dataset_bytes"] > 0
     assert result["peak_memory"] is None or result["peak_memory"] > 1 << 20
     assert set(result["machine"]) == MACHINE
+
+
+def test_build_scaling_prints_exponent_and_bytes_a_row() -> None:
+    printed = run("build", "scaling", "--rows", "6000")
+    assert "\n3,000 " in printed
+    assert "\n6,000 " in printed
+    assert re.search(
+        r"time grows as rows \*\* -?\d+\.\d\d, memory by -?[\d,]+ bytes a row", printed
+    )
+
+
+def test_build_beside_the_mmdb_writer_says_the_same_rows() -> None:
+    pytest.importorskip("mmdb_writer", reason="[bench] brings the writer")
+    result = json.loads(run("build", "writer", "--rows", "6000", "--json"))["writer"]
+    assert result["ours"]["rows"] == result["theirs"]["rows"] == 6000
+
+
+def test_mmdb_of_the_rows_says_what_the_dataset_says(tmp_path: Path) -> None:
+    pytest.importorskip("mmdb_writer", reason="[bench] brings the writer")
+    recipe = geolite.write(tmp_path, geolite.of_rows(3000))
+    compile_dataset(recipe, tmp_path / "dataset", Options(), Progress())
+    assert mmdb_rows.write_city(tmp_path, tmp_path / "rows.mmdb") == 2659
+    intervals = workload.read(tmp_path / "dataset", 4)
+    made = workload.addresses(intervals, "uniform", 500, hit=True)
+    peers_check.check(tmp_path / "dataset", tmp_path / "rows.mmdb", made)
+
+
+def test_build_size_adds_up() -> None:
+    pytest.importorskip("mmdb_writer", reason="[bench] brings the writer")
+    result = json.loads(run("build", "size", "--rows", "6000", "--json"))["size"]
+    whole = sum(result["files"].values())
+    assert whole < result["dataset"] < whole + 30_000  # and the manifest
+    assert 0.9 * whole < sum(result["columns"].values()) + 4000 * len(result["files"]) < 1.3 * whole
+    assert set(result["mmdb"]) == {"city", "asn"}
+    assert result["packed"] < result["dataset"]
 
 
 def test_single_prints_a_table_and_writes_json(dataset: Path, tmp_path: Path) -> None:

@@ -54,7 +54,8 @@ def _value(spec: SourceSpec, known: Known, name: str, value: Any) -> str:
     if name not in FIELDS:
         remedy = near_match(name, FIELDS)
         raise BuildError(spec.recipe, f"unknown field {name!r} in fields", remedy=remedy)
-    text = str(value) if isinstance(value, int | float | str) else ""
+    plain = isinstance(value, int | float | str) and not isinstance(value, bool)
+    text = str(value) if plain else ""
     # Codes of a country table of the recipe's own are judged with the rows.
     if name != "country_code" and not clean(name, pa.array([text]), known).values[0].is_valid:
         problem = f"source.fields.{name} cannot be {value!r}"

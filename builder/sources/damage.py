@@ -19,11 +19,13 @@ from builder.inputs import Member
 _CHUNK = 1 << 20
 
 
-def arrow_failure(member: Member, error: pa.ArrowInvalid) -> BuildError:
+def arrow_failure(
+    member: Member, error: pa.ArrowInvalid, not_utf8: str = "convert it to UTF-8"
+) -> BuildError:
     """Return the error to raise for what Arrow could not parse."""
     line = _first_bad_line(member)
     if line is not None:
-        return BuildError(member.label, "not UTF-8", line=line, remedy="convert it to UTF-8")
+        return BuildError(member.label, "not UTF-8", line=line, remedy=not_utf8)
     problem = f"not CSV ({str(error).splitlines()[0]})"
     return BuildError(member.label, problem, remedy="check that the file is whole")
 
@@ -79,11 +81,11 @@ def check_quotes(member: Member, count: int, delimiter: str) -> None:
 
 def _unclosed_quote(member: Member, delimiter: str) -> int | None:
     """Return the line of the record that a row put behind the end would become a part of."""
-    row = ["\0behind the end"]
+    row = ["\0behind", "the end"]
     begin, end, last = 1, 0, row
     with member.open() as stream, unlimited_cells():
         text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="")
-        records = csv.reader(chain(text, row), delimiter=delimiter)
+        records = csv.reader(chain(text, [delimiter.join(row)]), delimiter=delimiter)
         for record in records:
             begin, end, last = end + 1, records.line_num, record
     return begin if last != row else None

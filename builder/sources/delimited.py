@@ -18,11 +18,13 @@ import pyarrow.csv as pacsv
 
 from builder.inputs import Member
 from builder.ranges import ParsedRanges, from_networks
+from builder.sources.ahead import ahead
 from builder.sources.damage import QuoteCount, arrow_failure, check_quotes
 from builder.sources.layout import Layout
 from builder.sources.locate import locate
 from builder.sources.mask import masked
 from builder.sources.reader import Batch, RowNumbers
+from builder.sources.record_lines import record_lines
 
 BLOCK_BYTES = 16 << 20
 _LONGEST_RECORD = 1 << 16  # characters; the standard reader stops at twice as many
@@ -33,7 +35,8 @@ Meaning = Callable[[pa.RecordBatch], tuple[ParsedRanges, Mapping[str, pa.Diction
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
     """Yield the rows of a member; BuildError where it is not of the layout."""
-    numbers = RowNumbers(member, partial(locate, layout=layout))
+    found = partial(locate, layout=layout), partial(record_lines, layout=layout)
+    numbers = RowNumbers(member, *found)
     if not layout.header or first_record(member, layout)[1]:
         yield from _rows(member, layout, meaning, numbers)
     if not numbers.delivered:  # so that the rows that were skipped are known of
@@ -58,11 +61,12 @@ def _rows(member: Member, layout: Layout, meaning: Meaning, numbers: RowNumbers)
         counted, reader = QuoteCount(masked(stream, layout)), None
         try:
             reader = _open(counted, layout, numbers)
-            for rows in reader:
-                yield Batch(numbers, numbers.delivered, *meaning(rows))
-                numbers.delivered += len(rows)
+            with ahead(reader) as following:
+                for rows in following:
+                    yield Batch(numbers, numbers.delivered, *meaning(rows))
+                    numbers.delivered += len(rows)
         except pa.ArrowInvalid as error:
-            raise arrow_failure(member, error) from error
+            raise arrow_failure(member, error, layout.not_utf8) from error
         finally:
             if reader is not None:
                 reader.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,7 +24,8 @@ from builder.sources.delimited import batches
 from builder.sources.reader import Format, SourceTable
 from builder.sources.transcoded import encoding, transcoded
 
-_LAYOUT = lines.layout("[ \t]*#")
+_NOT_UTF8 = 'state its encoding in the recipe, such as encoding = "shift_jis"'
+_LAYOUT = replace(lines.layout("[ \t]*#"), not_utf8=_NOT_UTF8)
 _COLUMNS = ("network", "country", "region", "city", "postal")
 _QUOTED, _PLAIN = r'"(?:[^"]|"")*"', r'(?:[^,#"\s][^,#]*)?'
 _CELLS = [rf"\s*(?P<{name}>{_QUOTED}|{_PLAIN})\s*" for name in _COLUMNS]
@@ -71,7 +73,7 @@ def _region_code(country: pa.Array, region: pa.Array) -> pa.Array:
 
 
 def _claims(read: Opening) -> Claim | None:
-    return Claim("a feed") if lines_fit(read.start, _LAYOUT, _ROW) else None
+    return Claim("a feed") if lines_fit(transcoded(read.start, None), _LAYOUT, _ROW) else None
 
 
 FORMAT = Format("geofeed", frozenset({"encoding"}), _read, _claims)

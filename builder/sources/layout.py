@@ -14,7 +14,7 @@ class Layout:
     other columns of ``wanted`` are dictionary-encoded, and what is in neither
     is not read. ``mask`` matches, in bytes, the lines that are no rows
     (comments, summaries), each with its line break; they read as empty lines,
-    so that line numbers stay.
+    so that line numbers stay. ``not_utf8`` is the remedy for another encoding.
     """
 
     names: tuple[str, ...]
@@ -24,3 +24,4 @@ class Layout:
     delimiter: str = ","
     quoted: bool = True
     mask: re.Pattern[bytes] | None = field(default=None)
+    not_utf8: str = "convert it to UTF-8"

@@ -47,6 +47,8 @@ IGNORED = (
     Product("Static-IP-Score", frozenset({"score"})),
     Product("Static-IP-Score", frozenset({"static_ip_score"})),
     Product("User-Count", frozenset({"ipv4_24"})),
+    Product("Residential-Proxy", frozenset({"anonymizer_confidence"})),
+    Product("DensityIncome", frozenset({"population_density"})),
 )
 #: The ways a range is stated, the usual one first; the others come from geoip2-csv-converter.
 RANGES = (
@@ -125,7 +127,7 @@ def _members(spec: SourceSpec) -> list[Member]:
     """Return the CSV files of a folder, an archive or a glob."""
     if not (spec.base / spec.path).is_dir():
         return members(spec.path, spec.base, (".csv",))
-    found = members(f"{glob.escape(spec.path)}/**/*.csv*", spec.base, (".csv",))
+    found = members(f"{glob.escape(spec.path)}/**/*.[cC][sS][vV]*", spec.base, (".csv",))
     return [member for member in found if member.label.lower().endswith(_SUFFIXES)]
 
 

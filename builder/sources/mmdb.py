@@ -11,16 +11,18 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from builder.errors import BuildError, near_match
 from builder.inputs import Member, members
 from builder.points import I64
 from builder.recipe import SourceSpec
 from builder.schema import FIELDS
-from builder.sources.cells import Cells
+from builder.sources.cells import Cells, without
 from builder.sources.claims import Claim, Opening, ending
+from builder.sources.coordinates import without_origin
 from builder.sources.mmdb_file import Records, networks, opened
-from builder.sources.mmdb_schemas import Paths, column, paths_of, recognised
+from builder.sources.mmdb_schemas import REGISTERED, Paths, paths_of, recognised, texts_of
 from builder.sources.reader import Batch, Format, Reject, RowNumbers, SourceTable
 
 #: Records held at once; those of a city file are large.
@@ -60,10 +62,15 @@ def _batch(member: Member, mapped: Paths | None) -> Batch:
         _, rows, codes = np.unique(found.offsets, return_index=True, return_inverse=True)
         records = Records(file, found.ranges.first[rows])
         seen = paths_of(records.sample(_SAMPLE))
-        columns = _columns(records, mapped or _recognised(member, seen))
-    _check_mapped(member, mapped or {}, columns, seen)
-    fields = {name: _spread(each, codes) for name, each in columns.items() if len(each)}
-    return Batch(RowNumbers(member, _nowhere), 0, found.ranges, fields)
+        stated = _columns(records, mapped or _recognised(member, seen))
+    _place_by_registration(stated)
+    _check_mapped(member, mapped or {}, stated, seen)
+    fields = {name: _spread(each, codes) for name, each in stated.items() if len(each)}
+    for name in ("continent_code", "country_code"):
+        if name in fields:
+            fields[name] = without(fields[name], "ZZ")
+    numbers = RowNumbers(member, _nowhere, _no_lines)
+    return Batch(numbers, 0, found.ranges, without_origin(fields))
 
 
 def _recognised(member: Member, seen: set[str]) -> Paths:
@@ -79,9 +86,21 @@ def _columns(records: Records, fields: Paths) -> dict[str, Cells]:
     """Return one cell a distinct record and field."""
     parts: dict[str, list[pa.Array]] = {name: [pa.array([], pa.string())] for name in fields}
     for chunk in records.chunks(_CHUNK):
-        for name, paths in fields.items():
-            parts[name].append(column(chunk, paths))
+        for name, texts in texts_of(chunk, fields).items():
+            parts[name].append(texts)
     return {name: pa.concat_arrays(each).dictionary_encode() for name, each in parts.items()}
+
+
+def _place_by_registration(columns: dict[str, Cells]) -> None:
+    """Take the country of registration where a record names no place, as the vendors' CSV does."""
+    registered = columns.pop(REGISTERED, None)
+    if registered is not None:
+        country, continent = columns["country_code"], columns["continent_code"]
+        nowhere = pc.and_(pc.is_null(country), pc.is_null(continent))
+        stated = country.dictionary_decode()
+        columns["country_code"] = pc.if_else(
+            nowhere, registered.dictionary_decode(), stated
+        ).dictionary_encode()
 
 
 def _check_mapped(
@@ -103,6 +122,10 @@ def _spread(column: Cells, codes: I64) -> Cells:
 def _nowhere(_member: Member, _wanted: Mapping[int, str]) -> Iterator[Reject]:
     """Find no rejected rows: the networks of a tree are prefixes by their nature."""
     yield from ()
+
+
+def _no_lines(_member: Member, records: I64) -> I64:
+    return np.zeros(len(records), np.int64)
 
 
 def _claims(read: Opening) -> Claim | None:

@@ -7,7 +7,7 @@ first schema whose marks its records have.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -15,6 +15,8 @@ import pyarrow as pa
 
 Record: TypeAlias = Any
 Paths: TypeAlias = Mapping[str, Sequence[str]]
+#: Beside the fields: the country of registration, for records that name no place.
+REGISTERED = "registered_country_code"
 _ALPHA2 = re.compile(r"[A-Za-z]{2}")
 
 
@@ -47,12 +49,13 @@ SCHEMAS = (
             "traits.autonomous_system_number",
         ),
         {
-            "continent_code": ("continent.code",),
-            # Where the place is unknown the registration stands in, as in the vendors' CSV.
-            "country_code": ("country.iso_code", "registered_country.iso_code"),
+            # Some editions of DB-IP have plain codes and names.
+            "continent_code": ("continent.code", "continent"),
+            "country_code": ("country.iso_code", "country"),
+            REGISTERED: ("registered_country.iso_code",),
             "region_code": ("subdivisions.0.iso_code",),
             "region_name": ("subdivisions.0.names.en",),
-            "city_name": ("city.names.en",),
+            "city_name": ("city.names.en", "city"),
             "postal_code": ("postal.code",),
             "latitude": ("location.latitude",),
             "longitude": ("location.longitude",),
@@ -66,6 +69,18 @@ SCHEMAS = (
             "user_type": ("traits.user_type",),
         },
     ),
+    # Companies and carriers have a country too: where they are at home, not the address.
+    Schema(
+        "company of IPinfo",
+        _marks("name as_name"),
+        {
+            "asn": ("asn",),
+            "asn_organization": ("as_name",),
+            "organization": ("name",),
+            "user_type": ("type",),
+        },
+    ),
+    Schema("carrier of IPinfo", _marks("name mcc"), {"isp": ("name",)}),
     # In tables of ASes the country is where the AS is registered, not where the address is.
     Schema(
         "AS table of IPinfo or iplocate",
@@ -128,28 +143,45 @@ def _paths(value: Record, path: str) -> Iterator[str]:
         yield path
 
 
-def column(records: Sequence[Record], paths: Sequence[str]) -> pa.Array:
-    """Return one text a record: what the first of ``paths`` that leads anywhere says."""
-    finders = [_finder(path) for path in paths]
-    texts = [next((text for find in finders if (text := find(each))), None) for each in records]
-    return pa.array(texts, pa.string())
+def texts_of(records: Sequence[Record], fields: Paths) -> dict[str, pa.Array]:
+    """Return one text a record and field: what the first of its paths that leads anywhere says.
+
+    All records go down a path together, step by step, and each step is made once.
+    """
+    reached: dict[str, Sequence[Record]] = {"": records}
+    found = {}
+    for name, paths in fields.items():
+        texts = [_texts(path, _at(path, reached)) for path in paths]
+        first = texts[0]
+        for others in texts[1:]:
+            first = [one or other for one, other in zip(first, others, strict=True)]
+        found[name] = pa.array([text or None for text in first], pa.string())
+    return found
 
 
-def _finder(path: str) -> Callable[[Record], str | None]:
-    steps = [int(step) if step.isdigit() else step for step in path.split(".")]
+def _at(path: str, reached: dict[str, Sequence[Record]]) -> Sequence[Record]:
+    """Return what lies at a path, a value a record; None where it leads nowhere."""
+    if path not in reached:
+        above, _, step = path.rpartition(".")
+        values = _at(above, reached)
+        if step.isdigit():
+            reached[path] = [_item(value, step) for value in values]
+        else:
+            reached[path] = [v.get(step) if v.__class__ is dict else None for v in values]
+    return reached[path]
 
-    def find(value: Record) -> str | None:
-        for step in steps:
-            if isinstance(value, dict):
-                value = value.get(step if isinstance(step, str) else str(step))
-            elif isinstance(value, list) and isinstance(step, int):
-                value = value[step] if step < len(value) else None
-            else:
-                return None
-        text = _text(value)
-        return None if path in _CODES and text and not _ALPHA2.fullmatch(text) else text
 
-    return find
+def _item(value: Record, step: str) -> Record:
+    if isinstance(value, list):
+        return value[int(step)] if int(step) < len(value) else None
+    return value.get(step) if isinstance(value, dict) else None
+
+
+def _texts(path: str, values: Sequence[Record]) -> list[str | None]:
+    texts = [v if v is None or v.__class__ is str else _text(v) for v in values]
+    if path in _CODES:
+        return [text if text and _ALPHA2.fullmatch(text) else None for text in texts]
+    return texts
 
 
 def _text(value: Record) -> str | None:

@@ -12,6 +12,7 @@ import pyarrow.parquet as papq
 
 from builder.errors import BuildError
 from builder.inputs import Member
+from builder.points import I64
 from builder.sources.delimited import Meaning
 from builder.sources.layout import Layout
 from builder.sources.reader import Batch, Reject, RowNumbers
@@ -28,7 +29,7 @@ def columns(member: Member) -> tuple[str, ...]:
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
     """Yield the rows of a member; BuildError where it is damaged."""
-    numbers = RowNumbers(member, partial(_locate, layout=layout))
+    numbers = RowNumbers(member, partial(_locate, layout=layout), _lines)
     with _opened(member) as file:
         for rows in _rows(file, layout.texts | layout.wanted):
             texts = as_texts(rows, layout)
@@ -48,6 +49,11 @@ def _locate(member: Member, wanted: dict[int, str], *, layout: Layout) -> Iterat
                 shown = ",".join(each or "" for each in cells)
                 yield Reject(member.label, number, wanted[number], shown)
             passed += len(rows)
+
+
+def _lines(_member: Member, records: I64) -> I64:
+    """Return the row numbers, which stand for lines."""
+    return records
 
 
 def _rows(file: papq.ParquetFile, names: frozenset[str]) -> Iterator[pa.Table]:

@@ -27,6 +27,8 @@ class Reject:
 
 #: Finds rejected records (number: reason) in a member, in file order.
 Locate = Callable[[Member, dict[int, str]], Iterator[Reject]]
+#: Gives the line that each record (number) of a member begins on; 0 where it has no lines.
+Lines = Callable[[Member, I64], I64]
 
 
 @dataclass(slots=True)
@@ -38,6 +40,7 @@ class RowNumbers:
 
     member: Member
     locate: Locate
+    lines: Lines
     skipped: list[int] = field(default_factory=list)
     delivered: int = 0
 

@@ -33,7 +33,7 @@ _COMMENT = "[ \t]*#"
 _LAYOUT = lines.layout(
     _COMMENT,
     rf"[0-9.]+\|{_CELL}",  # the version line
-    rf"{_CELL}\*\|",  # summaries
+    rf"{_CELL}\*\|{_CELL}\*\|[0-9]*\|summary",
     rf"{_CELL}{_CELL}asn\|",
     rf"(?:{_CELL}){{6}}(?:available|reserved|ianapool)",
 )

@@ -16,7 +16,7 @@ _BLOCK_BYTES = 1 << 20
 
 
 def encoding(spec: SourceSpec) -> str | None:
-    """Return the encoding that the recipe states, checked, or None for UTF-8."""
+    """Return the encoding that the recipe states, checked, or None for what the file shows."""
     name = spec.options.get("encoding")
     if name is None:
         return None
@@ -29,8 +29,9 @@ def encoding(spec: SourceSpec) -> str | None:
     return str(name)
 
 
-def transcoded(member: Member, name: str | None) -> Member:
-    """Return the member as UTF-8; the same where no encoding is named."""
+def transcoded(member: Member, stated: str | None) -> Member:
+    """Return the member as UTF-8; the same where no encoding is stated or marked."""
+    name = stated or _marked(member)
     if name is None:
         return member
 
@@ -40,6 +41,13 @@ def transcoded(member: Member, name: str | None) -> Member:
             yield _Recoded(stream, member.label, name)  # type: ignore[misc]
 
     return Member(member.label, opened)
+
+
+def _marked(member: Member) -> str | None:
+    """Return UTF-16 where a byte order mark says so: no text in UTF-8 begins like that."""
+    with member.open() as stream:
+        mark = stream.read(2)
+    return "utf-16" if mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else None
 
 
 class _Recoded(io.RawIOBase):

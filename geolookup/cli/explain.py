@@ -22,6 +22,8 @@ import geolookup
 def command(ip: str, dataset: str | None, as_json: bool) -> None:
     """Say which source decided each layer of the answer for IP, and in which range.
 
+    Of a dataset built with explain = "full" the rows of all sources are shown, too.
+
     Exits with 2 for an address that has no answer.
 
     Example: geolookup explain 8.8.8.8
@@ -43,3 +45,24 @@ def _lines(explained: dict[str, Any]) -> Iterator[str]:
         yield f"  {layer:<16} {decided['source']}"
         stated = [decided[name] for name in ("range", "date", "licence") if decided[name]]
         yield f"  {'':<16}   {', '.join(stated)}"
+        if "row" in decided:
+            yield f"  {'':<16}   {_row(decided['row'])}"
+    yield from _stated(explained.get("sources", []))
+
+
+def _stated(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield what the row of each source says, whether it decided anything or not."""
+    if rows:
+        yield "rows of the sources, in order of precedence"
+    for row in rows:
+        yield f"  {row['source']}, {_row(row)}"
+        for layer, values in row["values"].items():
+            said = json.dumps(values, ensure_ascii=False)
+            yield f"    {layer:<16} {said}"
+        if not row["values"]:
+            yield "    says nothing"
+
+
+def _row(row: dict[str, Any]) -> str:
+    line = f":{row['line']}" if row["line"] else ""
+    return f"{row['file']}{line} states {row['range']}"

@@ -11,6 +11,8 @@ import click
 import geolookup
 from geolookup.metadata import Metadata
 
+_EXPLAINS = {"sources": "the deciding sources", "full": "the deciding sources and their rows"}
+
 
 @click.command(name="info", short_help="Describe a dataset.")
 @click.argument("dataset", required=False)
@@ -34,6 +36,7 @@ def _lines(metadata: Metadata) -> Iterator[str]:
     yield f"name        {metadata.name}"
     yield f"generation  {metadata.generation}"
     yield f"size        {metadata.bytes:,} bytes"
+    yield f"explains    {_EXPLAINS[metadata.explain]}"
     yield "counts      " + ", ".join(f"{n:,} {name}" for name, n in metadata.counts.items())
     yield "coverage"
     yield from _covered(metadata.coverage, "  ")

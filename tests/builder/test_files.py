@@ -158,7 +158,7 @@ def test_jump_table(count: int) -> None:
     rng = np.random.default_rng(count)
     starts = np.unique(np.append(rng.integers(0, 1 << 32, count - 1, np.uint64), np.uint64(0)))
     found = jump_table(starts)
-    bits = min(max(len(starts).bit_length() - 1, 8), 20)
+    bits = min(max(len(starts).bit_length() - 3, 8), 20)
     assert len(found) == (1 << bits) + 1
     assert found[-1] == len(starts) - 1
     for bucket in rng.integers(0, 1 << bits, 300).tolist():

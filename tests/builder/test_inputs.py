@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import io
 import random
+import tarfile
 import zipfile
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from builder import unpacked
 from builder.errors import BuildError
 from builder.inputs import Member, members
 from tests.builder.building import fails, isps, recipe
@@ -48,6 +50,24 @@ def zstd(text: str) -> bytes:
     return bytes(pa.Codec("zstd").compress(text.encode(), asbytes=True))
 
 
+def tarred(content: dict[str, str]) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        for name, text in content.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(text.encode())
+            archive.addfile(info, io.BytesIO(text.encode()))
+    return stream.getvalue()
+
+
+#: What lies beside the data in archives that people make; none of it is read.
+BESIDE = {
+    "README.csv.md": "no rows",
+    "x/LICENSE_LITE.TXT": "no rows",
+    "x/copyright.txt": "no rows",
+    "__MACOSX/x/._a.csv": "\0\5\x16\7",
+    "x/._b.csv": "\0\5\x16\7",
+}
 CONTAINERS = {
     "a.csv": ROWS.encode(),
     "a.txt": ROWS.encode(),
@@ -60,6 +80,9 @@ CONTAINERS = {
     "stored.zip": zipped({"a.csv": ROWS}, zipfile.ZIP_STORED),
     "bzip2.zip": zipped({"a.csv": ROWS}, zipfile.ZIP_BZIP2),
     "lzma.zip": zipped({"a.csv": ROWS}, zipfile.ZIP_LZMA),
+    "crowded.zip": zipped({"x/a.csv": ROWS, **BESIDE}),
+    "a.tar.gz": tarred({"x/a.csv": ROWS, **BESIDE}),
+    "a.TGZ": tarred({"x/a.CSV": ROWS}),
 }
 
 
@@ -140,18 +163,66 @@ FAILURES = [
     ("a.zip", zipped({"a.txt": ROWS}), "no .csv file in the archive; name another file"),
     ("a.zip", zipped({}), "no .csv file in the archive; name another file"),
     ("a.zip", zipped({"b.csv": ROWS}, encrypted=True), "a.zip!b.csv: cannot be unpacked (File"),
+    ("a.zip", zipped({"b.csv": ROWS}).replace(b"\x08\0\0\0", b"\x09\0\0\0"), "compression method"),
+    ("a.tgz", tarred({"a.txt": ROWS}), "no .csv file in the archive; name another file"),
+    ("a.tgz", CONTAINERS["a.csv.gz"], "a.tgz: truncated or damaged ("),
+    ("a.tgz", CONTAINERS["a.tar.gz"][:-30], "a.tgz: truncated or damaged ("),
 ]
 
 
 @pytest.mark.parametrize(("path", "content", "text"), FAILURES, ids=range(len(FAILURES)))
 def test_what_cannot_be_read(tmp_path: Path, path: str, content: bytes, text: str) -> None:
-    name = path if path in ("a.csv", "a.gz", "a.zst", "a.zip") else "a.csv"
+    name = path if path in ("a.csv", "a.gz", "a.zst", "a.zip", "a.tgz") else "a.csv"
     error = fails(tmp_path, {name: content}, recipe(f'path = "{path}"'))
     assert text in str(error)
     assert str(error).startswith(str(tmp_path))
 
 
-@pytest.mark.parametrize("name", ["a.csv.gz", "a.csv.zst", "a.zip", "bzip2.zip", "lzma.zip"])
+@pytest.mark.parametrize("suffixes", [(".csv", ".txt"), (".csv", ".txt", ".md")])
+def test_terms_and_forks_are_passed_over(tmp_path: Path, suffixes: tuple[str, ...]) -> None:
+    for name in ("crowded.zip", "a.tar.gz"):
+        (tmp_path / name).write_bytes(CONTAINERS[name])
+        (member,) = members(name, tmp_path, suffixes)
+        assert member.label == f"{tmp_path / name}!x/a.csv"
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.csv.zst", "a.zip", "bzip2.zip", "a.tar.gz"])
+def test_a_bomb_ends_at_its_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(unpacked, "ALWAYS", 1 << 20)
+    text = HEADER + "8.8.8.0/24,one\n" * 1_000_000
+    packed = {
+        "a.csv.gz": lambda: gzipped(text),
+        "a.csv.zst": lambda: zstd(text),
+        "a.zip": lambda: zipped({"a.csv": text}),
+        "bzip2.zip": lambda: zipped({"a.csv": text}, zipfile.ZIP_BZIP2),
+        "a.tar.gz": lambda: tarred({"a.csv": text}),
+    }
+    error = fails(tmp_path, {name: packed[name]()}, recipe(f'path = "{name}"'))
+    assert error.problem == "unpacks to over 1,048,576 bytes and 200 times its size"
+    assert error.path == str(tmp_path / name)
+
+
+def test_a_large_file_may_be_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unpacked, "ALWAYS", 100)
+    data = random.Random(1).randbytes(100_000)
+    (tmp_path / "a.gz").write_bytes(gzip.compress(data))
+    (member,) = members("a.gz", tmp_path, (".csv",))
+    with member.open() as stream:
+        assert stream.read() == data
+
+
+def test_what_readers_raise_is_not_taken_for_a_packed_file(tmp_path: Path) -> None:
+    (tmp_path / "a.gz").write_bytes(CONTAINERS["a.csv.gz"])
+    (member,) = members("a.gz", tmp_path, (".csv",))
+    with pytest.raises(pa.ArrowNotImplementedError), member.open():
+        raise pa.ArrowNotImplementedError("a fault of ours")
+
+
+@pytest.mark.parametrize(
+    "name", ["a.csv.gz", "a.csv.zst", "a.zip", "bzip2.zip", "lzma.zip", "a.tar.gz"]
+)
 def test_damage_anywhere_is_told_or_harmless(tmp_path: Path, name: str) -> None:
     rng = random.Random(name)
     for _ in range(150):

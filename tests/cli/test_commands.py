@@ -163,6 +163,34 @@ def test_explain_as_text_and_json() -> None:
         assert f"{decided['range']}, {decided['date']}, {decided['licence']}\n" in text
 
 
+def test_explain_shows_the_rows_of_all_sources(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("network,isp,city_name\n8.8.8.0/24,A,\n")
+    (tmp_path / "b.csv").write_text("network,isp\n9.9.9.0/24,\n8.8.0.0/16,B\n")
+    recipe, output = tmp_path / "r.toml", str(tmp_path / "out")
+    sources = "".join(f'[[source]]\nformat = "csv"\npath = "{name}.csv"\n' for name in "ab")
+    recipe.write_text(f'[dataset]\nname = "t"\nexplain = "full"\n{sources}')
+    assert run("build", str(recipe), "--output", output).returncode == 0
+    text = run("explain", "--dataset", output, "8.8.8.8").stdout
+    assert text.splitlines()[0] == "8.8.8.8 in 8.8.8.0/24"
+    assert (
+        "  isp              a.csv\n"
+        "                     8.8.8.0-8.8.8.255\n"
+        "                     a.csv:2 states 8.8.8.0-8.8.8.255\n"
+    ) in text
+    assert text.endswith(
+        "rows of the sources, in order of precedence\n"
+        "  a.csv, a.csv:2 states 8.8.8.0-8.8.8.255\n"
+        '    isp              {"isp": "A"}\n'
+        "  b.csv, b.csv:3 states 8.8.0.0-8.8.255.255\n"
+        '    isp              {"isp": "B"}\n'
+    )
+    assert "    says nothing\n" in run("explain", "--dataset", output, "9.9.9.9").stdout
+    explained = json.loads(run("explain", "--dataset", output, "8.8.8.8", "--json").stdout)
+    assert [row["line"] for row in explained["sources"]] == [2, 3]
+    assert "explains    the deciding sources and their rows\n" in run("info", output).stdout
+    assert "explains    the deciding sources\n" in run("info").stdout
+
+
 def test_a_closed_pipe_is_silent() -> None:
     command = f"{sys.executable} -m geolookup lookup | head -n 1"
     lines = "8.8.8.8\n" * 20_000

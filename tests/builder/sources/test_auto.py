@@ -49,7 +49,11 @@ FILES: dict[str, dict[str, str | bytes]] = {
         f"dbip-{layout}-2026-11.csv": test_dbip.rows(rest)
         for layout, (rest, _) in test_dbip.LAYOUTS.items()
     },
-    "geofeed": {"a.csv": test_geofeed.FEED, "b.csv": "8.8.8.0/24,US\n9.9.9.9,,,,\n"},
+    "geofeed": {
+        "a.csv": test_geofeed.FEED,
+        "b.csv": "8.8.8.0/24,US\n9.9.9.9,,,,\n",
+        "c.csv": test_geofeed.FEED.encode("utf-16"),
+    },
     "ip2location": {
         name: text
         for number in test_ip2location.DATABASES

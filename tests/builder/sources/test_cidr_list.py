@@ -87,6 +87,7 @@ def test_bad_lines_are_rejected_with_their_numbers(build: Build, tmp_path: Path)
         ("fields = { latitude = 91 }", "latitude cannot be 91"),
         ('fields = { time_zone = "Mars/Base" }', "time_zone cannot be"),
         ("fields = { asn = -1 }", "asn cannot be -1"),
+        ("fields = { isp = true }", "isp cannot be True"),
     ],
 )
 def test_fields_are_checked(tmp_path: Path, fields: str, words: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.builder.building import fails, known
 from tests.builder.roundtrip import check_round_trip
-from tests.builder.sources.reading import hostile, one
+from tests.builder.sources.reading import one
 from tests.conftest import Build
 
 HERE = 'columns = { network = "cidr", country_code = "country", asn = "as_number" }'
@@ -182,16 +182,6 @@ def test_an_unclosed_quote(tmp_path: Path) -> None:
     text = one("csv", "a.csv", HERE, SEMICOLON)
     error = fails(tmp_path, {"a.csv": FOREIGN + '4;9.9.9.0/24;;;"open\n5;8.8.4.0/24;;;\n'}, text)
     assert str(error).startswith(f"{tmp_path / 'a.csv'}:6: a quote is never closed")
-
-
-HOSTILE = dict(hostile("8.8.8.0/24,x,Acme"))
-
-
-@pytest.mark.parametrize("case", HOSTILE)
-def test_hostile_rows(build: Build, case: str) -> None:
-    options = ("columns = { network = 1, isp = 3 }", "header = false")
-    dataset, _ = build({"a.csv": HOSTILE[case]}, one("csv", "a.csv", *options))
-    assert stated(dataset, "8.8.8.8") == [{"isp": "Acme"}]
 
 
 def test_same_as_generic(tmp_path: Path) -> None:

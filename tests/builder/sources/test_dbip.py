@@ -12,7 +12,7 @@ import pytest
 from builder.sources import delimited
 from tests.builder.building import fails, known
 from tests.builder.roundtrip import check_round_trip
-from tests.builder.sources.reading import hostile, one, refused, unreadable
+from tests.builder.sources.reading import one, refused
 from tests.conftest import Build
 
 PLACE = (
@@ -206,21 +206,6 @@ def test_rejects_have_their_lines(
         ["15", "not an address"],
         ["16", "wrong number of cells"],
     ]
-
-
-@pytest.mark.parametrize(("kind", "content"), list(hostile("5.1.0.0,5.1.3.255,EU,CH,a,b,1,2")))
-def test_hostile_files(build: Build, kind: str, content: bytes) -> None:
-    output, report = build({"dbip-city-lite.csv": content}, one("dbip", "dbip-city-lite.csv"))
-    assert known(output, "5.1.0.0")[0]["city_name"] == "b"
-    odd = kind in ("cut in a row", "too wide", "NUL", "big cell")
-    assert report.sources[0].rejected.total() == odd
-
-
-@pytest.mark.parametrize(("suffix", "content"), list(unreadable("5.1.0.0,5.1.3.255,CH")))
-def test_unreadable_files(tmp_path: Path, suffix: str, content: bytes) -> None:
-    name = f"dbip-country-lite.csv{suffix}"
-    error = refused(tmp_path, name, content, one("dbip", name))
-    assert name in error.path
 
 
 def test_a_quote_that_is_never_closed(tmp_path: Path) -> None:

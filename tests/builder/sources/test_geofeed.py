@@ -158,12 +158,18 @@ def test_other_encodings(build: Build, encoding: str) -> None:
     assert stated(dataset, "8.8.0.1") == [{**NEWARK, "city_name": "箱根町"}]
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "shift_jis"])
-def test_other_encodings_unsaid_are_one_error(tmp_path: Path, encoding: str) -> None:
-    text = FEED.replace("Newark", "箱根町").encode(encoding)
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_with_its_mark_needs_no_word(build: Build, encoding: str) -> None:
+    text = ("\ufeff" + FEED.replace("Newark", "箱根町")).encode(encoding)
+    dataset, _ = build({"feed.csv": text}, recipe())
+    assert stated(dataset, "8.8.0.1") == [{**NEWARK, "city_name": "箱根町"}]
+
+
+def test_another_encoding_unsaid_is_one_error_that_names_the_option(tmp_path: Path) -> None:
+    text = FEED.replace("Newark", "箱根町").encode("shift_jis")
     error = fails(tmp_path, {"feed.csv": text}, recipe())
-    assert error.problem == "not UTF-8"
-    assert error.line == (1 if encoding == "utf-16" else 2)
+    assert (error.problem, error.line) == ("not UTF-8", 2)
+    assert error.remedy == 'state its encoding in the recipe, such as encoding = "shift_jis"'
 
 
 def test_the_wrong_encoding_is_one_error(tmp_path: Path) -> None:

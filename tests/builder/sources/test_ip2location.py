@@ -16,7 +16,7 @@ import pytest
 import geolookup
 from tests.builder.building import fails, known
 from tests.builder.roundtrip import check_round_trip
-from tests.builder.sources.reading import hostile, one, refused, unreadable
+from tests.builder.sources.reading import one, refused
 from tests.conftest import Build
 
 #: Column: what the example says in it.
@@ -419,21 +419,6 @@ def test_bad_hexadecimals(build: Build) -> None:
 
 
 ROW = quoted(["83952640", "83953663", *place(5)]).rstrip()
-
-
-@pytest.mark.parametrize(("kind", "content"), list(hostile(ROW, "\r\n")))
-def test_hostile_files(build: Build, kind: str, content: bytes) -> None:
-    if kind == "cut in a row":
-        content += b'"'  # the cut is inside a quoted cell, which is an error of its own
-    output, report = build({"DB5.CSV": content}, one("ip2location", "DB5.CSV"))
-    assert stated(output, "5.1.4.0") == [expected(5)]
-    odd = kind in ("cut in a row", "too wide", "NUL", "big cell")
-    assert report.sources[0].rejected.total() == odd
-
-
-@pytest.mark.parametrize(("suffix", "content"), list(unreadable(ROW)))
-def test_unreadable_files(tmp_path: Path, suffix: str, content: bytes) -> None:
-    refused(tmp_path, f"DB5.CSV{suffix}", content, one("ip2location", f"DB5.CSV{suffix}"))
 
 
 @pytest.mark.parametrize("text", [ipv4(26), ipv6(26)])

@@ -8,7 +8,7 @@ import pytest
 
 from tests.builder.building import known
 from tests.builder.roundtrip import check_round_trip
-from tests.builder.sources.reading import hostile, one, refused, unreadable
+from tests.builder.sources.reading import one, refused
 from tests.conftest import Build
 
 NEW = (
@@ -81,19 +81,6 @@ def test_other_files(tmp_path: Path, text: str, problem: str) -> None:
     error = refused(tmp_path, "a.txt", text, one("ip2region", "a.txt"))
     assert problem in str(error)
     assert error.line == 1
-
-
-@pytest.mark.parametrize(("kind", "content"), list(hostile("5.1.0.0|5.1.3.255|0|0|Here|0|CN")))
-def test_hostile_files(build: Build, kind: str, content: bytes) -> None:
-    output, report = build({"a.txt": content}, one("ip2region", "a.txt"))
-    assert four(output, "5.1.0.0") == [("CN", None, "Here", None)]
-    odd = kind in ("cut in a row", "too wide", "NUL", "big cell")
-    assert report.sources[0].rejected.total() == odd
-
-
-@pytest.mark.parametrize(("suffix", "content"), list(unreadable("5.1.0.0|5.1.3.255|0|0|0|0|CN")))
-def test_unreadable_files(tmp_path: Path, suffix: str, content: bytes) -> None:
-    refused(tmp_path, f"a.txt{suffix}", content, one("ip2region", f"a.txt{suffix}"))
 
 
 @pytest.mark.parametrize("text", [NEW, OLD])

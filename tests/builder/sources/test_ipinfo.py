@@ -16,7 +16,7 @@ import pytest
 from builder.sources import jsonlines, parquet
 from tests.builder.building import known
 from tests.builder.roundtrip import check_round_trip
-from tests.builder.sources.reading import hostile, one, refused, unreadable
+from tests.builder.sources.reading import one, refused
 from tests.conftest import Build
 
 PLACE = {
@@ -426,19 +426,6 @@ def test_damaged_parquet(tmp_path: Path, case: str) -> None:
     assert error.remedy == "fetch it again"
 
 
-CASES = dict(hostile('8.8.4.0/24,Australia,AU,Oceania,OC,AS64500,"Example, Inc.",example.com'))
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_hostile_rows(build: Build, case: str) -> None:
-    mark = b"\xef\xbb\xbf" if case == "byte order mark" else b""
-    content = mark + LITE.encode() + CASES[case].removeprefix(mark)
-    dataset, report = build({"a.csv": content}, one("ipinfo", "a.csv"))
-    assert stated(dataset, "8.8.4.4") == PRODUCTS["Lite"][1]
-    bad = {"cut in a row", "too wide", "NUL", "big cell"}
-    assert (report.sources[0].rejected.total() > 0) == (case in bad)
-
-
 OTHERS = [
     ("", b"start_ip,end_ip,join_key,email,name,country\n8.8.8.0,8.8.8.255,8.8.0.0,a@b,X,US\n"),
     ("", b"ip,service,last_seen,percent_days_seen\n8.8.8.8,x,2026-01-01,5\n"),
@@ -447,7 +434,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize(("suffix", "content"), [*unreadable(MIXED.splitlines()[1]), *OTHERS])
+@pytest.mark.parametrize(("suffix", "content"), OTHERS)
 def test_files_of_something_else(tmp_path: Path, suffix: str, content: bytes) -> None:
     name = f"a.csv{suffix}"
     error = refused(tmp_path, name, content, one("ipinfo", name))

@@ -11,7 +11,7 @@ import pytest
 import geolookup
 from tests.builder.building import fails, known
 from tests.builder.roundtrip import check_round_trip
-from tests.builder.sources.reading import hostile, one, refused, unreadable
+from tests.builder.sources.reading import one, refused
 from tests.conftest import Build, build_at
 
 V4 = (
@@ -108,21 +108,6 @@ def test_bad_ranges(build: Build, tmp_path: Path) -> None:
         ["7", "not an address"],
         ["8", "first is after last"],
     ]
-
-
-@pytest.mark.parametrize(("kind", "content"), list(hostile("5.1.0.0\t5.1.3.255\t64500\tCH\tX")))
-def test_hostile_files(build: Build, kind: str, content: bytes) -> None:
-    output, report = build({"a.tsv": content}, one("iptoasn", "a.tsv"))
-    assert known(output, "5.1.0.0") == [{"asn": 64500, "asn_organization": "X"}]
-    odd = kind in ("cut in a row", "too wide", "NUL", "big cell")
-    assert report.sources[0].rejected.total() == odd
-
-
-@pytest.mark.parametrize(
-    ("suffix", "content"), list(unreadable("5.1.0.0\t5.1.3.255\t64500\tCH\tX"))
-)
-def test_unreadable_files(tmp_path: Path, suffix: str, content: bytes) -> None:
-    refused(tmp_path, f"a.tsv{suffix}", content, one("iptoasn", f"a.tsv{suffix}"))
 
 
 def test_round_trip(tmp_path: Path) -> None:

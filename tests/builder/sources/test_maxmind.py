@@ -13,7 +13,7 @@ from builder.errors import BuildError
 from builder.sources import delimited
 from tests.builder.building import known
 from tests.builder.roundtrip import check_round_trip
-from tests.builder.sources.reading import hostile, one, refused, unreadable
+from tests.builder.sources.reading import one, refused
 from tests.conftest import Build, build_at
 
 PLACES = (
@@ -130,6 +130,20 @@ def test_a_folder(tmp_path: Path, name: str) -> None:
     (folder / "COPYRIGHT.txt").write_text("terms", encoding="utf-8")
     (folder / "City-Blocks-IPv4.csv.bak").write_text("of no use", encoding="utf-8")
     check_city(build_at(tmp_path, {}, one("maxmind", name))[0])
+
+
+def test_names_in_capitals_and_what_macos_leaves_behind(tmp_path: Path) -> None:
+    fork = b"\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X"
+    (tmp_path / "delivery" / "__MACOSX").mkdir(parents=True)
+    (tmp_path / "delivery" / "__MACOSX" / "._CITY.CSV").write_bytes(fork)
+    for name, content in CITY_FILES.items():
+        assert isinstance(content, str)
+        (tmp_path / "delivery" / name.upper()).write_text(content, encoding="utf-8")
+    dataset, report = build_at(tmp_path, {}, one("maxmind", "delivery"))
+    assert report.sources[0].read == 6
+    check_city(dataset)
+    archive = zipped({**CITY_FILES, "../__MACOSX/x/._City-Blocks-IPv4.csv": fork})
+    check_city(build_at(tmp_path, {"a.zip": archive}, one("maxmind", "a.zip"))[0])
 
 
 def test_a_folder_without_files(tmp_path: Path) -> None:
@@ -353,19 +367,6 @@ def test_same_as_generic(tmp_path: Path) -> None:
     check_round_trip(tmp_path, files, ALL)
 
 
-CASES = dict(hostile('8.8.4.0/24,64500,"EXAMPLE, INC."'))
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_hostile_rows(build: Build, case: str) -> None:
-    mark = b"\xef\xbb\xbf" if case == "byte order mark" else b""
-    content = mark + BLOCKS["asn"].encode() + CASES[case].removeprefix(mark)
-    dataset, report = build({"a.csv": content}, ALL)
-    assert stated(dataset, "8.8.4.4") == {"asn": 64500, "asn_organization": "EXAMPLE, INC."}
-    bad = {"cut in a row", "too wide", "NUL", "big cell"}
-    assert (report.sources[0].rejected.total() > 0) == (case in bad)
-
-
 DAMAGED: dict[str, tuple[str | bytes, int]] = {
     "cut in a row": (EN[:-8], 5),
     "too wide": (EN + "1,en,EU,,,,,,,,,,,,,,\n", 6),
@@ -388,13 +389,6 @@ def test_locations_with_quoted_line_breaks_and_crlf(build: Build) -> None:
     dataset, _ = build({"a.csv": CITY, "b.csv": places}, ALL)
     assert stated(dataset, "8.8.4.4")["city_name"] == "Alpha\nTown"
     assert stated(dataset, "8.8.5.5")["city_name"] == "Betaville"
-
-
-@pytest.mark.parametrize(("suffix", "content"), list(unreadable("8.8.4.0/24,64500,EXAMPLE")))
-def test_files_of_something_else(tmp_path: Path, suffix: str, content: bytes) -> None:
-    name = f"a.csv{suffix}"
-    error = refused(tmp_path, name, content, one("maxmind", name))
-    assert error.path.startswith(str(tmp_path / name))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import gzip
 import io
 import json
 import random
+import tarfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -203,6 +204,54 @@ def test_schemas(build: Build, schema: str) -> None:
     derived |= {"region_name"} - expected.keys() if "region_name" in stated else set()
     assert {k: v for k, v in stated.items() if k in expected or k not in derived} == expected
     assert (empty, nothing) == ({}, {})
+
+
+def test_a_company_and_a_carrier_are_at_home_elsewhere(build: Build) -> None:
+    """As in the CSV of the same products."""
+    home = {"name": "Tenant AG", "country": "US"}
+    company = {
+        **home,
+        "type": "business",
+        "asn": "AS64500",
+        "as_name": "Owner",
+        "as_domain": "x.ch",
+    }
+    for record, expected in (
+        (company, {"organization": "Tenant AG", "asn": 64500, "asn_organization": "Owner",
+                   "user_type": "business"}),
+        ({**home, "mcc": "228", "mnc": "01"}, {"isp": "Tenant AG"}),
+    ):  # fmt: skip
+        dataset, _ = build({"a.mmdb": mmdb({"8.8.8.0/24": record})}, recipe())
+        assert known(dataset, "8.8.8.8") == [expected]
+
+
+def test_unknown_places_and_plain_codes(build: Build) -> None:
+    origin = {"latitude": 0.0, "longitude": 0.0}
+    records = {
+        "8.8.8.0/24": {"country": {"iso_code": "ZZ"}, "location": origin},
+        "9.9.9.0/24": {"country": "NO", "continent": "EU", "location": {"latitude": 59.5}},
+    }
+    dataset, report = build({"a.mmdb": mmdb(records)}, recipe())
+    assert report.sources[0].blanked == {}
+    unknown, norway = known(dataset, "8.8.8.8", "9.9.9.9")
+    assert unknown == {}
+    assert (norway["country_code"], norway["continent_code"], norway["latitude"]) == (
+        "NO",
+        "EU",
+        59.5,
+    )
+
+
+def test_a_tar_as_maxmind_delivers_it(build: Build) -> None:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        for name, data in (("x/LICENSE.txt", b"terms"), ("x/a.mmdb", mmdb(LATIN))):
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    dataset, _ = build({"a.tar.gz": stream.getvalue()}, recipe("a.tar.gz"))
+    packed, _ = build({"a.mmdb": mmdb(LATIN)}, recipe())
+    same_tables(dataset, packed)
 
 
 @pytest.mark.parametrize("bits", [24, 28, 32])

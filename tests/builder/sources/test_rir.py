@@ -107,6 +107,7 @@ BAD = {
     "apnic|JP|ipv4|1.1.16.0|256|20110411|lent": "not an address",
     "apnic|JP|ipv5|1.1.16.0|256|20110411|allocated": "not an address",
     "apnic|JP|ipv4|1.1.16.0|256": "not an address",
+    "apnic|*|ipv4|1.1.16.0|256|20110411|allocated": "not an address",  # no summary
     "apnic|JP|ipv4|1.1.16.0|256|20110411|alloca": "not an address",
     'apnic|JP|ipv4|"1.1.16.0|256|20110411|allocated': "not an address",
     "apnic|JP|ipv4|1.1.\x0016.0|256|20110411|allocated": "not an address",

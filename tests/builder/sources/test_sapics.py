@@ -10,7 +10,7 @@ import pytest
 
 from tests.builder.building import fails, known
 from tests.builder.roundtrip import check_round_trip
-from tests.builder.sources.reading import hostile, one, refused, unreadable
+from tests.builder.sources.reading import one, refused
 from tests.conftest import Build, build_at
 
 COUNTRY = "5.1.0.0,5.1.3.255,CH\n5.1.4.0,5.1.5.255,\n"
@@ -147,19 +147,6 @@ def test_bad_ranges(build: Build, tmp_path: Path) -> None:
         ["10", "first is after last"],
         ["11", "wrong number of cells"],
     ]
-
-
-@pytest.mark.parametrize(("kind", "content"), list(hostile("5.1.0.0,5.1.3.255,CH")))
-def test_hostile_files(build: Build, kind: str, content: bytes) -> None:
-    output, report = build({"a.csv": content}, one("sapics", "a.csv"))
-    assert known(output, "5.1.0.0")[0]["country_code"] == "CH"
-    odd = kind in ("cut in a row", "too wide", "NUL", "big cell")
-    assert report.sources[0].rejected.total() == odd
-
-
-@pytest.mark.parametrize(("suffix", "content"), list(unreadable("5.1.0.0,5.1.3.255,CH")))
-def test_unreadable_files(tmp_path: Path, suffix: str, content: bytes) -> None:
-    refused(tmp_path, f"a.csv{suffix}", content, one("sapics", f"a.csv{suffix}"))
 
 
 @pytest.mark.parametrize("text", [COUNTRY, COUNTRY6, ASN, DATA, as_integers(README)])

@@ -1,0 +1,73 @@
+"""``record_lines`` finds at once the lines that ``locate`` finds one by one, in any text."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from builder.inputs import Member
+from builder.sources import record_lines as module
+from builder.sources.layout import Layout
+from builder.sources.locate import locate
+from builder.sources.record_lines import record_lines
+
+MASK = re.compile(rb"(?m)^#[^\n]*\n?")
+_PIECES = ("a", ",", "\n", "\n", "\r\n", '"', '""', '"a,b"', "\r", "#x", " ", "é", '"\n"', ',"b"\n')
+texts = st.lists(st.sampled_from(_PIECES), max_size=40).map("".join)
+
+
+def member(text: str) -> Member:
+    @contextmanager
+    def opened() -> Iterator[IO[bytes]]:
+        yield io.BytesIO(text.encode())
+
+    return Member("a.csv", opened)
+
+
+def layouts(quoted: bool, header: bool, mask: bool) -> Layout:
+    none: frozenset[str] = frozenset()
+    pattern = MASK if mask else None
+    return Layout((), none, none, header=header, quoted=quoted, mask=pattern)
+
+
+def located(source: Member, layout: Layout, most: int) -> list[int]:
+    """The lines of all records; behind the last, ``locate`` goes on with empty texts."""
+    wanted = dict.fromkeys(range(1, most + 1), "")
+    return [each.line for each in locate(source, wanted, layout=layout) if each.text]
+
+
+@example('\ufeffn\n\n\n"x\n\ny",z\r\n#c\nlast', True, True, True, 1 << 24)
+@example('n\na"b,"c\nd"\ne\n', True, True, False, 1 << 24)
+@example("a\rb\n", False, False, False, 4)
+@given(texts, st.booleans(), st.booleans(), st.booleans(), st.sampled_from([3, 7, 1 << 24]))
+def test_it_agrees_with_locate(
+    text: str, quoted: bool, header: bool, mask: bool, block: int
+) -> None:
+    layout, source = layouts(quoted, header, mask), member(text)
+    expected = located(source, layout, len(text) + 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_BLOCK_BYTES", block)
+        records = np.arange(1, len(expected) + 1)
+        assert record_lines(source, records, layout=layout).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ('a,"b"\n"c","d ""e"" f"\r\n\n', True),
+        ('a,"b\n"\n', False),
+        ('a,5" pipe,6" pipe\n', False),
+        ("a\rb\n", False),
+    ],
+)
+def test_only_odd_files_take_the_slow_way(text: str, plain: bool) -> None:
+    layout = layouts(quoted=True, header=True, mask=False)
+    assert (module._plain(member(text), layout) is not None) == plain

@@ -1,0 +1,58 @@
+"""Batches read ahead by a thread: all of them, in order, with their errors in their places."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from builder.sources.ahead import ahead
+
+
+def test_order_and_end() -> None:
+    with ahead(range(1, 100)) as numbers:
+        assert list(numbers) == list(range(1, 100))
+    none: list[int] = []
+    with ahead(none) as nothing:
+        assert list(nothing) == []
+
+
+def test_the_next_is_read_while_one_is_taken() -> None:
+    read = threading.Event()
+
+    def batches() -> Iterator[int]:
+        yield 1
+        read.set()
+        yield 2
+
+    with ahead(batches()) as numbers:
+        assert next(numbers) == 1
+        assert read.wait(10)
+        assert list(numbers) == [2]
+
+
+def test_an_error_comes_behind_what_was_read() -> None:
+    def batches() -> Iterator[int]:
+        yield 1
+        raise ValueError("cut off")
+
+    with ahead(batches()) as numbers:
+        assert next(numbers) == 1
+        with pytest.raises(ValueError, match="cut off"):
+            next(numbers)
+
+
+def test_nothing_reads_behind_the_block() -> None:
+    reading = 0
+
+    def batches() -> Iterator[int]:
+        nonlocal reading
+        for number in range(1, 10):
+            reading += 1
+            yield number
+
+    with ahead(batches()) as numbers:
+        next(numbers)
+    assert reading == 2
+    assert not any("ThreadPoolExecutor" in each.name for each in threading.enumerate())
