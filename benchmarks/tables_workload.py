@@ -54,7 +54,8 @@ def distinct(dataset: Path, family: int, count: int) -> Halves:
 def _first_of_each(values: Halves) -> NDArray[np.int64]:
     """Return where distinct addresses are; a few are lost where two have one key."""
     key = values[:, 0] * np.uint64(0x9E3779B97F4A7C15) + values[:, 1]
-    return np.unique(key, return_index=True)[1]
+    first: NDArray[np.int64] = np.unique(key, return_index=True)[1]
+    return first
 
 
 def _packed(drawn: Halves, family: int) -> pa.Array:
