@@ -63,6 +63,7 @@ def test_anything_else_is_no_key(value: object) -> None:
         "\udc80",
         "\0" * 49,
     ],
+    ids=["empty", "line", "blank", "two", "capitals", "long", "surrogate", "nul"],
 )
 def test_empty_repeated_or_decorated_is_no_key(value: str) -> None:
     assert keys.digest(value) is None
