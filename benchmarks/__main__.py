@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import click
 
-from benchmarks import build, generate, geolite, peers, single, target
+from benchmarks import build, generate, geolite, http, peers, single, tables, target
 
 #: A benchmark is added by writing a module with a ``command`` and naming it here.
 COMMANDS: dict[str, click.Command] = {
     "build": build.command,
     "generate": generate.command,
     "geolite": geolite.command,
+    "http": http.command,
     "peers": peers.command,
     "single": single.command,
+    "tables": tables.command,
     "target": target.command,
 }
 

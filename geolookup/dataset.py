@@ -109,6 +109,7 @@ class Dataset:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
         self.manifest = read_manifest(self.path)
+        self._files: dict[str, _File] = {}
         jump = self._file(fmt.IPV4_JUMP)
         self.jump = jump.view("interval", "uint32")
         self.jump_shift = 32 - _jump_bits(jump.path, len(self.jump))
@@ -134,7 +135,13 @@ class Dataset:
         self._beside: dict[str, _File] = {}
 
     def _file(self, name: str) -> _File:
-        return _File(os.path.join(self.path, name), self.manifest["files"].get(name))
+        described = self.manifest["files"].get(name)
+        found = self._files[name] = _File(os.path.join(self.path, name), described)
+        return found
+
+    def mapped(self, name: str) -> memoryview:
+        """Return one of the files that answers come from, whole, as it was when opened."""
+        return self._files[name].whole
 
     def zones(self) -> list[str | None]:
         """Return the zone names by row; row 0 is None."""
@@ -258,7 +265,7 @@ class _File:
             size = int(described["bytes"])
         except (TypeError, KeyError, ValueError, OverflowError):
             raise DatasetError(path, "the manifest does not describe it", _REBUILD) from None
-        self._view = _mapped(path, size)
+        self.whole = _mapped(path, size)
 
     def __contains__(self, column: str) -> bool:
         return column in self._columns
@@ -303,9 +310,9 @@ class _File:
             offset, length = (int(each) for each in described["buffers"][number])
         except (TypeError, KeyError, IndexError, ValueError, OverflowError):
             raise DatasetError(self.path, "a buffer is not described", _REBUILD) from None
-        if offset < 0 or length < 0 or offset % 8 or offset + length > len(self._view):
+        if offset < 0 or length < 0 or offset % 8 or offset + length > len(self.whole):
             raise DatasetError(self.path, "a buffer lies outside the file", _REBUILD)
-        return self._view[offset : offset + length]
+        return self.whole[offset : offset + length]
 
 
 def _mapped(path: str, size: int) -> memoryview:

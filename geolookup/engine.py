@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from geolookup.acceptance import Acceptance
 from geolookup.dataset import Dataset
@@ -134,6 +134,79 @@ class Engine(Kernel):
         Too old for ``max_age``, they are said to be so in the log, or DatasetError is raised.
         """
         self._acceptance.check(self._open_state().dataset)
+
+    def locate(self, addresses: Any) -> Any:
+        """Return the row number of each address, as an Arrow int32 array without nulls.
+
+        ``addresses`` is a column: an Arrow array, a Series, a list of texts, or
+        what else speaks Arrow's PyCapsule interface; of text, uint32 (IPv4) or
+        binary of 4 or 16 bytes. A row number is that of an interval: a row of
+        the dataset's ``ipv4.arrow``, or the count of those and a row of its
+        ``ipv6.arrow``. It is -1 where there is no address (10001; null is none)
+        and -2 where the address is private (10002). Row numbers belong to one
+        generation of a dataset. Raises TypeError for other types.
+        """
+        from geolookup.tables import locate
+
+        return locate(self._open_state(), addresses)
+
+    def take(self, rows: Any, fields: str | Iterable[str] | None = None, *, at: Any = None) -> Any:
+        """Return columns of the answers for row numbers, as an Arrow record batch.
+
+        ``fields`` are paths (``"location.country_code"``) and groups (``"time"``)
+        of the contract, None: all that a row number leads to, which leaves out
+        ``ip`` and ``ip_type``. Columns are named by path, dots turned to
+        underscores; numbers below 0 and null give nulls. ``at`` is the instant
+        of the time object. Raises ValueError for an unknown path, IndexError
+        for a number that is no row.
+        """
+        from geolookup.tables import take
+
+        return take(self._open_state(), rows, fields, at)
+
+    def enrich(
+        self,
+        data: Any,
+        column: str = "ip",
+        fields: str | Iterable[str] | None = None,
+        *,
+        prefix: str = "",
+        on_invalid: str = "null",
+        at: Any = None,
+        threads: int | None = None,
+    ) -> Any:
+        """Return ``data`` with columns of answers for the addresses in one of its columns.
+
+        ``data`` is a pyarrow Table, RecordBatch or RecordBatchReader, a pandas
+        or Polars frame, lazy ones included, and the result is of its kind; a
+        reader is read as the result is. What else speaks Arrow's PyCapsule
+        interface (DuckDB relations, nanoarrow) becomes a reader, a bare column
+        (array, Series) a table of the answers alone.
+
+        ``fields`` are as for ``take``, and ``ip``, ``ip_type`` and
+        ``error_code`` besides; None: all but ``ip`` and ``error_code``. New
+        columns are named by path after ``prefix``, dots turned to underscores.
+        Rows without an answer are null, ``error_code`` says why: 10001 (no
+        address; so is null) or 10002 (private); with ``on_invalid="raise"`` the
+        first raises InvalidAddressError or PrivateAddressError. ``at`` is an
+        instant for all, or the name of a column of timestamps (with a time
+        zone) or Unix times. ``threads`` is how many to use, None: all cores.
+
+        Raises ValueError for an unknown path or a name that is there already,
+        KeyError for a missing column, TypeError for one that holds no addresses.
+        """
+        from geolookup.tables import enrich
+
+        return enrich(
+            self._open_state(),
+            data,
+            column,
+            fields,
+            prefix=prefix,
+            on_invalid=on_invalid,
+            at=at,
+            threads=threads,
+        )
 
     def close(self) -> None:
         """Let the dataset go; later calls raise ClosedError, running ones finish."""

@@ -28,6 +28,10 @@ class ContractError(GeoLookupError):
         # No argument: the text must never hold the address that was looked up.
         super().__init__(self.message)
 
+    def __reduce__(self) -> tuple[type[ContractError], tuple[object, ...]]:
+        # Unlike the usual one it repeats no arguments: there are none.
+        return type(self), ()
+
 
 class InvalidAddressError(ContractError):
     """The input is not a well-formed IPv4 or IPv6 address."""
@@ -62,11 +66,21 @@ class InvalidKeyError(ContractError):
 
 
 class RateLimitError(ContractError):
-    """More requests in a second than the plan's rate."""
+    """More requests in a second than the plan's rate.
+
+    ``retry_after`` is how many seconds it takes until a request can be admitted.
+    """
 
     code = 30001
     message = "Rate limit exceeded"
     http_status = 429
+
+    def __init__(self, retry_after: float = 1.0) -> None:
+        super().__init__()
+        self.retry_after = retry_after
+
+    def __reduce__(self) -> tuple[type[ContractError], tuple[object, ...]]:
+        return type(self), (self.retry_after,)
 
 
 class QuotaError(ContractError):
@@ -95,6 +109,52 @@ class DatasetError(GeoLookupError):
 
 class DiffError(GeoLookupError):
     """A comparison that cannot be made as asked: a gate that is none, an unusable traffic file."""
+
+
+class AccountsError(GeoLookupError):
+    """An account store that cannot be used now; no request passes without it.
+
+    The text names the store (without a password), what is wrong, and what to
+    do. No answer of the contract: over HTTP it is a 503 with ``Retry-After``.
+    """
+
+    http_status: ClassVar[int] = 503
+    retry_after: ClassVar[float] = 1.0
+
+    def __init__(self, store: str, problem: str, remedy: str) -> None:
+        self.store = store
+        self.problem = problem
+        self.remedy = remedy
+        super().__init__(f"{store}: {problem}; {remedy}")
+
+    def __reduce__(self) -> tuple[type[AccountsError], tuple[str, str, str]]:
+        return type(self), (self.store, self.problem, self.remedy)
+
+
+class PlansError(GeoLookupError):
+    """A plan that is not there, or a plans file that cannot be read."""
+
+
+class SettingsError(GeoLookupError):
+    """A setting of the HTTP service that cannot be followed; the text says what to write."""
+
+
+class TableFileError(GeoLookupError):
+    """A table file that cannot be read or written as asked.
+
+    The text names the file, the row where one is known, what is wrong, and what
+    to do; never what is in a cell, which may be an address.
+    """
+
+    def __init__(
+        self, path: str | PathLike[str], problem: str, remedy: str, *, row: int | None = None
+    ) -> None:
+        self.path = fspath(path)
+        self.row = row
+        self.problem = problem
+        self.remedy = remedy
+        place = self.path if row is None else f"{self.path}, row {row}"
+        super().__init__(f"{place}: {problem}; {remedy}")
 
 
 class ClosedError(GeoLookupError):

@@ -42,7 +42,7 @@ def pack(dataset: Path, archive: Path, *, force: bool) -> int:
     Raises DatasetError for a dataset that is not what its manifest says.
     """
     described = _described(read_manifest(dataset), dataset / fmt.MANIFEST, _REBUILD)
-    _check_archive(archive, force=force)
+    placing.check_file_place(archive, force=force)
     with (
         placing.placed_file(archive) as fresh,
         fresh.open("wb") as file,
@@ -88,17 +88,6 @@ def _described(manifest: dict[str, Any], place: Path, remedy: str) -> dict[str, 
 
 
 # --- packing
-
-
-def _check_archive(archive: Path, *, force: bool) -> None:
-    with placing.explained(archive):
-        if not archive.parent.is_dir():
-            raise DatasetError(archive.parent, "no such folder", "make it first")
-        if archive.is_dir():
-            raise DatasetError(archive, "is a folder", "name a file to write")
-        if archive.exists() and not force:
-            remedy = "choose another name or give --force"
-            raise DatasetError(archive, "exists already", remedy)
 
 
 def _add_manifest(tar: tarfile.TarFile, path: Path) -> None:

@@ -43,6 +43,18 @@ def _check_place(output: Path, *, force: bool) -> None:
         raise DatasetError(output, "holds something else than a dataset", "choose another name")
 
 
+def check_file_place(output: Path, *, force: bool) -> None:
+    """Raise DatasetError where ``output`` may not be written as a file."""
+    with explained(output):
+        if not output.parent.is_dir():
+            raise DatasetError(output.parent, "no such folder", "make it first")
+        if output.is_dir():
+            raise DatasetError(output, "is a folder", "name a file to write")
+        if output.exists() and not force:
+            remedy = "choose another name or give --force"
+            raise DatasetError(output, "exists already", remedy)
+
+
 def _is_dataset(folder: Path) -> bool:
     """Say whether a folder holds a dataset of any version; a manifest.json alone proves nothing."""
     try:

@@ -27,7 +27,7 @@ ORDER: tuple[set[str], ...] = (
     {"intervals"},
     {"kernel_python", "_kernel"},
     {"kernel"},
-    {"networks"},
+    {"networks", "tables"},
     {"explained"},
     {"explain"},
     {"verify"},
@@ -35,11 +35,16 @@ ORDER: tuple[set[str], ...] = (
     {"acceptance", "watch"},
     {"engine"},
     {"__init__"},
-    {"diff", "gate", "pack", "tables"},
-    {"http"},
+    {"diff", "gate", "pack"},
+    {"adapters"},
+    {"files", "http"},
     {"cli"},
     {"__main__"},
 )
+#: Optional packages of the tables, and the one module that may import each. The engine knows
+#: the tables, the adapters know the engine.
+ADAPTED = {name: f"tables/{name}.py" for name in ("pandas", "polars", "duckdb")}
+ADAPTED["pyspark"] = "tables/spark.py"
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 #: What the compiler may know of the runtime.
 SHARED = {"address", "special", "columns", "errors", "format", "placing", "verify"}
@@ -59,7 +64,7 @@ THIRD_PARTY = {
         "sources": {"maxminddb"},
     },
 }
-FREE = {"geolookup": {"tables", "gate", "http"}, "builder": set()}
+FREE = {"geolookup": {"tables", "adapters", "files", "gate", "http"}, "builder": set()}
 
 
 def sources(package: str) -> list[Path]:
@@ -69,7 +74,10 @@ def sources(package: str) -> list[Path]:
 
 def part(path: Path, package: str) -> str:
     """Return the module or subpackage of a package that a file belongs to."""
-    name = path.relative_to(ROOT / package).parts[0].partition(".")[0]
+    inside = path.relative_to(ROOT / package)
+    if inside.as_posix() in ADAPTED.values():
+        return "adapters"
+    name = inside.parts[0].partition(".")[0]
     return "_kernel" if name.startswith("_kernel") else name
 
 
@@ -94,6 +102,8 @@ def import_lines(text: str) -> list[str]:
 def module_of(name: str) -> str:
     """Return which part of geolookup a full name lies in; "__init__" where in none."""
     _, _, rest = name.partition(".")
+    if "/".join(rest.split(".")[:2]) + ".py" in ADAPTED.values():
+        return "adapters"
     first = rest.partition(".")[0]
     known = {part(path, "geolookup") for path in sources("geolookup")}
     return first if first in known else "__init__"
@@ -157,6 +167,17 @@ def test_third_party_packages_stay_in_their_module(package: str) -> None:
         if here not in FREE[package]:
             foreign = {name.partition(".")[0] for name in imported(path)} - ours
             assert foreign <= everywhere | THIRD_PARTY[package].get(here, set()), path
+
+
+def test_optional_packages_stay_in_their_adapter() -> None:
+    """Also in a function: who has no Polars must never meet an import of it elsewhere."""
+    users = {
+        (name.partition(".")[0], path.relative_to(ROOT / "geolookup").as_posix())
+        for path in sources("geolookup")
+        for name in imported(path)
+    }
+    found = {(package, path) for package, path in users if package in ADAPTED}
+    assert found == set(ADAPTED.items())
 
 
 _COLD = """

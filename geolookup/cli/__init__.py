@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 
 import click
@@ -18,8 +18,24 @@ import click
 from geolookup.errors import GeoLookupError
 
 COMMANDS = (
-    *("build", "diff", "download", "explain", "generations", "info", "lookup"),
-    *("pack", "prune", "publish", "rollback", "unpack", "verify"),
+    "build",
+    "diff",
+    "download",
+    "enrich",
+    "explain",
+    "generations",
+    "info",
+    "keys",
+    "lookup",
+    "pack",
+    "plans",
+    "prune",
+    "publish",
+    "rollback",
+    "serve",
+    "summarize",
+    "unpack",
+    "verify",
 )
 MISUSE = 2
 #: What a shell reports of a program that a closed pipe ended.
@@ -50,8 +66,23 @@ def _program() -> None:
 
 def main() -> None:
     """Run the program and exit: 0 success, 1 an answer that is an error, 2 misuse or bad input."""
-    with _explained():
-        _program.main(prog_name="geolookup")
+    try:
+        with _explained():
+            _program.main(prog_name="geolookup")
+    except SystemExit as end:
+        _leave(end.code)
+
+
+def _leave(status: object) -> None:
+    """End the process, all files being closed.
+
+    Python's own way takes down the interpreter first, and aborts where a thread
+    of Arrow's is still reading standard input.
+    """
+    with suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(status if isinstance(status, int) else bool(status))
 
 
 @contextmanager
@@ -73,5 +104,6 @@ def fail(message: str) -> None:
 
 
 def end_orderly() -> None:
-    """Let SIGTERM end the program the orderly way, so that unfinished files are removed."""
-    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+    """Let SIGTERM and Ctrl-C end the program orderly, so that unfinished files are removed."""
+    for each in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(each, lambda number, _frame: sys.exit(128 + number))

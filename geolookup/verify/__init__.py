@@ -66,7 +66,8 @@ def examine(path: str | os.PathLike[str], *, deep: bool = False, limit: int = 20
 def _damages(folder: Path, manifest: dict[str, Any], *, deep: bool) -> Iterator[DatasetError]:
     """Yield the damages of the first step that finds any: later ones rely on it."""
     tables = Tables(folder, manifest, {})
-    steps = [files.digests(folder, manifest), files.load(tables), shapes(tables), structure(tables)]
+    steps = [files.digests(folder, manifest), files.form(tables), files.load(tables)]
+    steps += [shapes(tables), structure(tables)]
     keeps_rows = fmt.explains_rows(manifest)
     if keeps_rows:
         steps.append(explained(tables))

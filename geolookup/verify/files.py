@@ -26,7 +26,7 @@ _DESCRIBED = {"bytes", "sha256", "rows", "columns"}
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:
-    """Return a manifest that has all its members, in its one serialisation; else DatasetError."""
+    """Return a manifest that has all its members; DatasetError for any other."""
     path = folder / fmt.MANIFEST
     if not _is_plain(path):
         raise damaged(path, "not a plain file")
@@ -34,8 +34,6 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     if set(manifest) != _MEMBERS:
         wrong = min(set(manifest) ^ _MEMBERS)
         raise damaged(path, f"{wrong!r} is missing" if wrong in _MEMBERS else f"unknown {wrong!r}")
-    if path.read_bytes() != _canonical(manifest):
-        raise damaged(path, "not in the form that geolookup writes")
     of_manifest(manifest, path)
     _check_names(path, manifest)
     return manifest
@@ -47,13 +45,6 @@ def _is_plain(path: Path) -> bool:
         return path.is_file() or not path.exists()
     except OSError:  # what it is may not be asked, so it cannot be read either
         return True
-
-
-def _canonical(manifest: Mapping[str, Any]) -> bytes | None:
-    try:
-        return fmt.canonical(manifest)
-    except (ValueError, RecursionError):  # lone surrogates; lists in lists in lists
-        return None
 
 
 def _check_names(path: Path, manifest: Mapping[str, Any]) -> None:
@@ -86,6 +77,20 @@ def _digest_problem(path: Path, described: Mapping[str, Any]) -> str:
         if hashlib.file_digest(stream, "sha256").hexdigest() != described.get("sha256"):
             return "its digest is not the manifest's"
     return ""
+
+
+def form(tables: Tables) -> Iterator[DatasetError]:
+    """Yield an error where the manifest's bytes are not its one serialisation."""
+    path = tables.folder / fmt.MANIFEST
+    if path.read_bytes() != _canonical(tables.manifest):
+        yield damaged(path, "not in the form that geolookup writes")
+
+
+def _canonical(manifest: Mapping[str, Any]) -> bytes | None:
+    try:
+        return fmt.canonical(manifest)
+    except (ValueError, RecursionError):  # lone surrogates; lists in lists in lists
+        return None
 
 
 def load(tables: Tables) -> Iterator[DatasetError]:

@@ -82,7 +82,7 @@ def test_default_routes_are_counted_and_decide_nothing(build: Build, text: str) 
     [
         ("names.json", json.dumps(NAMES)),
         ("names.json", "\ufeff\n " + json.dumps(NAMES)),
-        ("names.json.gz", gzip.compress(json.dumps(NAMES).encode())),
+        ("names.json.gz", gzip.compress(json.dumps(NAMES).encode(), mtime=0)),
         ("names.csv", '3356,"LEVEL3 Level 3, Inc."\nAS15169,GOOGLE\n'),
         ("names.csv", 'asn,name\r\n3356,"LEVEL3 Level 3, Inc."\r\nAS15169,GOOGLE\r\n'),
     ],

@@ -1,0 +1,92 @@
+"""The servers that ``benchmarks http`` measures; each runs as a process of its own.
+
+Strategy: all are RSGI applications on Granian with the settings of
+``geolookup serve``, one worker, so that they differ in what is asked about.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from geolookup.http import Settings, serve
+from geolookup.http.answers import Answers
+from geolookup.http.application import Application, Backend
+from geolookup.http.caller import TrustedProxies
+from geolookup.http.counters import Counters
+from geolookup.http.query import address_asked
+from geolookup.http.server import granian_for
+
+_GENERATION = "00" * 32
+_JSON = [("Content-Type", "application/json")]
+
+
+class _Constant:
+    """An engine and a gate that do nothing: what is left is the application itself."""
+
+    def __init__(self, dataset: str) -> None:
+        import geolookup
+
+        with geolookup.open(dataset) as engine:
+            self._answer = engine.lookup_json("8.8.8.8")
+
+    def lookup_json(self, _ip: object) -> bytes:
+        return self._answer
+
+    def admit(self, _api_key: str | None) -> None:
+        return None
+
+
+def constant(settings: Settings) -> Application:
+    """Return our application without a lookup and without a key check."""
+    nothing = _Constant(str(settings.dataset))
+    counters = Counters(None)
+    counters.serve(_GENERATION, 0)
+    backend = Backend(nothing, nothing, Answers(_GENERATION))
+    return Application(backend, TrustedProxies(()), counters)
+
+
+def bare(settings: Settings) -> Callable[..., Any]:
+    """Return the least application there is, with an answer of the same length."""
+    answer = _Constant(str(settings.dataset)).lookup_json(None)
+
+    async def application(_scope: Any, responder: Any) -> None:
+        responder.response_bytes(200, _JSON, answer)
+
+    return application
+
+
+def peer(settings: Settings) -> Callable[..., Any]:
+    """Return what is usual: maxminddb and json; no key, no rate, no quota."""
+    import maxminddb
+
+    get = maxminddb.open_database(str(settings.dataset), maxminddb.MODE_MMAP_EXT).get
+    encode = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
+
+    async def application(scope: Any, responder: Any) -> None:
+        record = get(address_asked(scope.query_string) or "")
+        responder.response_bytes(200, _JSON, encode(record).encode())
+
+    return application
+
+
+_LOADERS: dict[str, Callable[[Settings], Any]] = {"constant": constant, "bare": bare, "peer": peer}
+
+
+def run(name: str, data: str, port: int, accounts: str, plans: str) -> None:
+    """Serve until SIGTERM; "geolookup" is the service as it is."""
+    settings = Settings(
+        accounts, dataset=data, plans=plans, port=port, log_level="error", drain=0.0
+    )
+    if name == "geolookup":
+        serve(settings)
+    else:
+        load: Any = partial(_LOADERS[name], settings)
+        granian_for(settings).serve(target_loader=load, wrap_loader=False)
+
+
+if __name__ == "__main__":
+    run(sys.argv[1], sys.argv[2], int(sys.argv[3]), *sys.argv[4:6])

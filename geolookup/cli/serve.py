@@ -1,0 +1,68 @@
+"""``geolookup serve``: the contract over HTTP."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+import click
+
+from geolookup.cli import fail
+
+_LEVELS = ("debug", "info", "warning", "error")
+
+
+@click.command(name="serve", short_help="Answer lookups over HTTP.")
+@click.option(
+    "--dataset",
+    metavar="PATH",
+    help="Dataset to answer from. [default: $GEOLOOKUP_DATASET, else the bundled sample]",
+)
+@click.option(
+    "--accounts",
+    metavar="URL",
+    required=True,
+    help="Account store: sqlite:///PATH or redis://HOST:PORT/NUMBER.",
+)
+@click.option("--plans", metavar="FILE", help="TOML file of plans, beside the built-in ones.")
+@click.option(
+    "--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="Listen here."
+)
+@click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True)
+@click.option(
+    "--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes; one a core."
+)
+@click.option(
+    "--trusted-proxy",
+    "trusted_proxies",
+    metavar="CIDR",
+    multiple=True,
+    help="Believe X-Forwarded-For and Forwarded of proxies in this network; may be repeated.",
+)
+@click.option(
+    "--admin", metavar="HOST:PORT", help="Show health and metrics here. [default: nowhere]"
+)
+@click.option("--access-log", is_flag=True, help="Log time, status and duration of each request.")
+@click.option("--log-level", type=click.Choice(_LEVELS), default="info", show_default=True)
+@click.option("--tls-certificate", metavar="FILE", help="PEM file; serve HTTPS.")
+@click.option("--tls-key", metavar="FILE", help="PEM file of the certificate's key.")
+@click.option(
+    "--drain",
+    type=click.FloatRange(0),
+    default=3.0,
+    show_default=True,
+    help="Seconds to go on answering after SIGTERM.",
+)
+def command(**options: Any) -> None:
+    """Answer GET /v1/geo/lookup?ip=ADDRESS to callers with an X-API-Key.
+
+    SIGHUP takes up the dataset and the plans as they are then; SIGTERM stops
+    without breaking a request off.
+
+    Example: geolookup serve --accounts sqlite:///accounts.db
+    """
+    if find_spec("granian") is None:
+        fail("serving needs more than is installed; run pip install 'geolookup[http]'")
+    from geolookup.http import Settings, serve
+
+    serve(Settings(**options))

@@ -1,0 +1,180 @@
+"""Arrow columns as the texts of CSV cells and as JSON, whole columns at a time.
+
+Strategy: one table from types to renderers each; dictionaries are rendered
+once and taken from. All texts are large_binary, so that bytes which are no
+UTF-8 pass through and no chunk is too long.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Render = Callable[[pa.Array], pa.Array]
+_BYTES = pa.large_binary()
+
+
+def cell_texts(array: pa.Array) -> pa.Array:
+    """Return the texts of cells, null where the value is: lists and structs are JSON, bytes hex."""
+    return _render(array, _AS_CELLS)
+
+
+def json_texts(array: pa.Array) -> pa.Array:
+    """Return values as JSON, null where the value is; times are texts, bytes are hex."""
+    return _render(array, _AS_JSON)
+
+
+def joined(*parts: pa.Array | bytes) -> pa.Array:
+    """Return texts put together row by row; a null part is empty."""
+    values = [pa.scalar(part, _BYTES) if isinstance(part, bytes) else part for part in parts]
+    return pc.binary_join_element_wise(
+        *values, pa.scalar(b"", _BYTES), null_handling="replace", null_replacement=b""
+    )
+
+
+def bytes_of(texts: pa.Array) -> pa.Buffer:
+    """Return the texts of a column without nulls one after the other, without copying."""
+    _, offsets, data = texts.buffers()
+    bounds = pa.Array.from_buffers(pa.int64(), texts.offset + len(texts) + 1, [None, offsets])
+    first, last = bounds[texts.offset].as_py(), bounds[len(bounds) - 1].as_py()
+    return (data or pa.py_buffer(b"")).slice(first, last - first)
+
+
+def _render(array: pa.Array, table: _Table) -> pa.Array:
+    if isinstance(array, pa.ExtensionArray):
+        return _render(array.storage, table)
+    if pa.types.is_dictionary(array.type):
+        if len(array.dictionary) > len(array):
+            return _render(array.dictionary_decode(), table)
+        return _render(array.dictionary, table).take(array.indices)
+    for holds, render in table:
+        if holds(array.type):
+            return render(array)
+    return _one_by_one(array)
+
+
+def _text(array: pa.Array) -> pa.Array:
+    if pa.types.is_string_view(array.type):
+        array = array.cast(pa.string())
+    return array.cast(pa.large_string()).cast(_BYTES)
+
+
+def _cast(array: pa.Array) -> pa.Array:
+    return array.cast(pa.large_string()).cast(_BYTES)
+
+
+def _hex(array: pa.Array) -> pa.Array:
+    """Return bytes as hexadecimal digits; one by one, for Arrow has no function for it."""
+    values = (None if each is None else each.hex().encode() for each in array.to_pylist())
+    return pa.array(values, _BYTES)
+
+
+def _finite(array: pa.Array) -> pa.Array:
+    """Return numbers as JSON has them: NaN and infinity are null."""
+    values = array.cast(pa.float64())
+    return _cast(pc.if_else(pc.is_finite(values), array, pa.scalar(None, array.type)))
+
+
+def quoted_json(texts: pa.Array) -> pa.Array:
+    """Return JSON strings of texts; those with something to escape one by one."""
+    quoted = pc.if_else(pc.is_valid(texts), joined(b'"', texts, b'"'), pa.scalar(None, _BYTES))
+    special = pc.fill_null(pc.match_substring_regex(texts, r'["\\\x00-\x1f]'), False)
+    if not pc.any(special).as_py():
+        return quoted
+    escaped = [
+        json.dumps(each.decode("utf-8", "replace"), ensure_ascii=False).encode()
+        for each in texts.filter(special).to_pylist()
+    ]
+    return pc.replace_with_mask(quoted, special, pa.array(escaped, _BYTES))
+
+
+def _as_json_string(render: Render) -> Render:
+    return lambda array: quoted_json(render(array))
+
+
+def _list(array: pa.Array) -> pa.Array:
+    """Return arrays; the values of all lists are rendered at once."""
+    lists = array if pa.types.is_list(array.type) else array.cast(pa.list_(array.type.value_type))
+    if lists.offset or lists.null_count:  # flatten leaves out what is under nulls
+        lists = pa.concat_arrays([pc.take(lists, pa.array(range(len(lists)), pa.int64()))])
+    values = json_texts(lists.values).fill_null(b"null").cast(pa.binary())
+    texts = pa.ListArray.from_arrays(lists.offsets, values, mask=lists.is_null())
+    inner = pc.binary_join(texts, pa.scalar(b",", pa.binary())).cast(_BYTES)
+    return pc.if_else(array.is_valid(), joined(b"[", inner, b"]"), pa.scalar(None, _BYTES))
+
+
+def _struct(array: pa.Array) -> pa.Array:
+    parts: list[Any] = []
+    for at, each in enumerate(array.type):
+        parts += [b"," if at else b"{", json.dumps(each.name).encode() + b":"]
+        parts.append(json_texts(pc.struct_field(array, [at])).fill_null(b"null"))
+    texts = joined(*parts, b"}") if parts else joined(pa.array([b"{}"] * len(array), _BYTES))
+    return pc.if_else(array.is_valid(), texts, pa.scalar(None, _BYTES))
+
+
+def _one_by_one(array: pa.Array) -> pa.Array:
+    values = (
+        None if each is None else json.dumps(each, ensure_ascii=False, default=str).encode()
+        for each in array.to_pylist()
+    )
+    return pa.array(values, _BYTES)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_binary_view(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    )
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    )
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_decimal(kind))
+
+
+def _is_time(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_date(kind) or pa.types.is_time(kind) or pa.types.is_timestamp(kind))
+
+
+def _duration(array: pa.Array) -> pa.Array:
+    return _cast(array.cast(pa.int64()))
+
+
+_Table = tuple[tuple[Callable[[pa.DataType], bool], Render], ...]
+_NESTED: _Table = ((_is_list, _list), (pa.types.is_struct, _struct))
+_PLAIN: _Table = ((_is_number, _cast), (pa.types.is_duration, _duration))
+_AS_CELLS: _Table = (
+    (_is_text, _text),
+    *_PLAIN,
+    (pa.types.is_floating, _cast),
+    (_is_time, _cast),
+    (pa.types.is_null, _cast),
+    (_is_bytes, _hex),
+    *_NESTED,
+)
+_AS_JSON: _Table = (
+    (_is_text, _as_json_string(_text)),
+    *_PLAIN,
+    (pa.types.is_floating, _finite),
+    (_is_time, _as_json_string(_cast)),
+    (pa.types.is_null, _cast),
+    (_is_bytes, _as_json_string(_hex)),
+    *_NESTED,
+)

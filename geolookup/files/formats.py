@@ -1,0 +1,104 @@
+"""The registry of formats, and which of them a name means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from geolookup.errors import TableFileError
+from geolookup.files.arrow_ipc import ArrowIpc
+from geolookup.files.delimited import Delimited
+from geolookup.files.json_lines import JsonLines
+from geolookup.files.lines import PlainList
+from geolookup.files.parquet import Parquet
+from geolookup.files.reading import Reading, Rows
+from geolookup.files.streams import COMPRESSIONS, Incoming
+from geolookup.files.writing import Sink, Writing
+
+
+class Reader(Protocol):
+    """Reads one format."""
+
+    def read(self, stream: Incoming, wanted: Reading) -> Rows:
+        """Return the rows of a stream."""
+
+
+class Writer(Protocol):
+    """Writes one format."""
+
+    def write(self, stream: Any, schema: pa.Schema, wanted: Writing) -> Sink:
+        """Return what takes the rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format by its name on the command line."""
+
+    name: str
+    suffixes: tuple[str, ...]  # the first is that of files we name
+    reader: Reader
+    writer: Writer | None  # None: it is read only
+
+    def is_like(self, other: Format) -> bool:
+        """Say whether columns can stay as they are written: CSV and TSV, the two of Arrow."""
+        return type(self.reader) is type(other.reader)
+
+
+_CSV, _TSV, _JSON, _PARQUET = Delimited(","), Delimited("\t"), JsonLines(), Parquet()
+_FILE, _STREAM = ArrowIpc(pa.ipc.new_file), ArrowIpc(pa.ipc.new_stream)
+FORMATS = {
+    each.name: each
+    for each in (
+        Format("csv", (".csv",), _CSV, _CSV),
+        Format("tsv", (".tsv",), _TSV, _TSV),
+        Format("jsonl", (".jsonl", ".ndjson"), _JSON, _JSON),
+        Format("parquet", (".parquet",), _PARQUET, _PARQUET),
+        Format("arrow", (".arrow", ".ipc", ".feather"), _FILE, _FILE),
+        Format("arrows", (".arrows",), _STREAM, _STREAM),
+        Format("text", (".txt",), PlainList(), None),
+    )
+}
+_OF_SUFFIX = {suffix: each for each in FORMATS.values() for suffix in each.suffixes}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A format and how it is packed."""
+
+    format: Format
+    compression: str | None  # of Arrow's codecs
+
+
+def known_kind(path: str) -> Kind | None:
+    """Return the kind that a file's suffixes name, None where they name none."""
+    suffixes = [each.lower() for each in PurePath(path).suffixes]
+    compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
+    if compression:
+        suffixes.pop()
+    found = _OF_SUFFIX.get(suffixes[-1]) if suffixes else None
+    return Kind(found, compression) if found else None
+
+
+def kind_of(path: str, format_name: str | None, option: str) -> Kind:
+    """Return the kind of a file; a format that is named goes before the suffix.
+
+    Raises TableFileError where nothing tells; ``option`` is the one that would.
+    """
+    if format_name is not None:
+        compression = COMPRESSIONS.get(PurePath(path).suffix.lower())
+        return Kind(FORMATS[format_name], compression)
+    found = known_kind(path)
+    if found is None:
+        known = " ".join(_OF_SUFFIX)
+        raise TableFileError(path, f"its suffix is none of {known}", f"name its format by {option}")
+    return found
+
+
+def renamed(path: PurePath, target: Format) -> PurePath:
+    """Return a file's name in another format, without compression."""
+    while path.suffix.lower() in (*COMPRESSIONS, *_OF_SUFFIX):
+        path = path.with_suffix("")
+    return path.with_name(path.name + target.suffixes[0])

@@ -1,0 +1,80 @@
+"""Files of lines, in blocks of whole lines; and plain lists of addresses, one a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup.errors import TableFileError
+from geolookup.files.reading import Reading, Rows, check_columns, explained, explained_batches
+from geolookup.files.streams import Incoming
+
+_BLOCK = 1 << 22
+#: A line without end is no line: what is read of it stays in memory.
+_LONGEST = 1 << 28
+_NEWLINE = 10
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines that hold something, without their ends."""
+
+    texts: pa.Array  # large_binary
+    numbers: Any  # of each, in the file, from 1
+
+
+def lines_of(plain: Any, name: str) -> Iterator[Lines]:
+    """Yield the lines of a stream block by block; blank ones are left out."""
+    before, left = 0, b""
+    with explained(name, "file of lines"):
+        while block := plain.read(_BLOCK):
+            # A beginning of a line is kept, and looked through once more with the next block.
+            if not before and not left:
+                block = block.removeprefix(_BOM)
+            cut = block.rfind(b"\n") + 1
+            if not cut:
+                left = _longer(left, block, name, before)
+                continue
+            whole, left = left + block[:cut], block[cut:]
+            yield _cut(whole, before)
+            before += whole.count(b"\n")
+    if left:
+        yield _cut(left + b"\n", before)
+
+
+def _longer(left: bytes, block: bytes, name: str, before: int) -> bytes:
+    if len(left) + len(block) > _LONGEST:
+        raise TableFileError(name, "a line has no end", "is it a file of lines?", row=before + 1)
+    return left + block
+
+
+def _cut(whole: bytes, before: int) -> Lines:
+    ends = np.flatnonzero(np.frombuffer(whole, np.uint8) == _NEWLINE) + 1
+    bounds = np.concatenate([[0], ends]).astype(np.int64)
+    buffers = [None, pa.py_buffer(bounds), pa.py_buffer(whole)]
+    texts = pa.Array.from_buffers(pa.large_string(), len(ends), buffers)
+    texts = pc.ascii_trim_whitespace(texts).cast(pa.large_binary())
+    said = pc.greater(pc.binary_length(texts), 0)
+    numbers = np.flatnonzero(said.to_numpy(zero_copy_only=False)) + before + 1
+    return Lines(texts.filter(said), numbers)
+
+
+class PlainList:
+    """Reads a column of addresses, under whatever name is asked for; it is not written."""
+
+    def read(self, stream: Incoming, wanted: Reading) -> Rows:
+        """Return one column; lines are whatever they are, UTF-8 or not."""
+        column, *others = wanted.keys
+        check_columns(wanted.name, [column], others)
+        schema = pa.schema([(column, pa.large_string())])
+        batches = (
+            pa.record_batch([each.texts.cast(pa.large_string(), safe=False)], schema=schema)
+            for each in lines_of(stream.plain, wanted.name)
+        )
+        return Rows(schema, explained_batches(batches, wanted.name, "list"))

@@ -1,0 +1,147 @@
+"""Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+
+from geolookup.files.reading import (
+    Reading,
+    Rows,
+    check_columns,
+    decoded,
+    explained,
+    explained_batches,
+)
+from geolookup.files.streams import Incoming
+from geolookup.files.writing import Writing
+
+_WHAT = "Parquet file"
+_BATCH = 1 << 16
+#: Bytes read of a column at a time: row groups may be larger than memory.
+_BUFFER = 1 << 20
+#: A row group of the output ends after so many rows or bytes, whichever are first.
+_GROUP_ROWS = 1 << 20
+_GROUP_BYTES = 1 << 26
+#: Rows that tell whether a column's values repeat.
+_SAMPLE = 1 << 14
+
+
+class Parquet:
+    """Reads row groups in pieces and writes row groups of a bounded size."""
+
+    def read(self, stream: Incoming, wanted: Reading) -> Rows:
+        """Return the rows with the file's types; dictionaries stay where the rest is ``as_is``."""
+        with explained(wanted.name, _WHAT):
+            file = parquet.ParquetFile(stream.seekable(), buffer_size=_BUFFER, pre_buffer=False)
+            schema = file.schema_arrow
+            check_columns(wanted.name, schema.names, wanted.keys)
+            if wanted.rest != "as_is":
+                schema = decoded(schema)
+            if wanted.rest == "dropped":
+                schema = pa.schema([schema.field(key) for key in wanted.keys])
+            batches = explained_batches(_batches(file, schema, wanted), wanted.name, _WHAT)
+            return Rows(schema, batches, file.metadata.num_rows)
+
+    def write(self, stream: Any, schema: pa.Schema, _wanted: Writing) -> GroupSink:
+        """Return a sink that gathers row groups."""
+        return GroupSink(stream, schema)
+
+
+def _batches(file: Any, schema: pa.Schema, wanted: Reading) -> Iterator[pa.RecordBatch]:
+    columns = list(wanted.keys) if wanted.rest == "dropped" else None
+    for batch in file.iter_batches(_BATCH, columns=columns):
+        plain = [
+            batch.column(name) if columns else batch.column(at)
+            for at, name in enumerate(schema.names)
+        ]
+        yield pa.record_batch(
+            [each.cast(field.type) for each, field in zip(plain, schema, strict=True)],
+            schema=schema,
+        )
+
+
+class GroupSink:
+    """Gathers batches to row groups; Zstandard inside, as all current readers know it."""
+
+    def __init__(self, stream: Any, schema: pa.Schema) -> None:
+        self._stream = stream
+        self._schema = schema
+        self._writer: Any = None  # made when the first row group tells how to encode it
+        self._waiting: list[pa.RecordBatch] = []
+        self._rows = 0
+        self._bytes = 0
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add rows; they are written when a row group is full."""
+        self._waiting.append(batch)
+        self._rows += len(batch)
+        self._bytes += sum(_size(column) for column in batch.columns)
+        if self._rows >= _GROUP_ROWS or self._bytes >= _GROUP_BYTES:
+            self._write_group()
+
+    def _write_group(self) -> None:
+        table = pa.Table.from_batches(self._waiting, self._schema)
+        table = pa.Table.from_arrays(
+            [_compact(each) for each in table.columns], schema=table.schema
+        )
+        if self._writer is None:
+            repeated = _repeated(table.slice(0, _SAMPLE))
+            self._writer = parquet.ParquetWriter(
+                self._stream, self._schema, compression="zstd", use_dictionary=repeated
+            )
+        self._writer.write_table(table, row_group_size=max(self._rows, 1))
+        self._waiting, self._rows, self._bytes = [], 0, 0
+
+    def close(self) -> None:
+        """Write the last row group and the footer."""
+        if self._rows or self._writer is None:
+            self._write_group()
+        self._writer.close()
+
+
+def _repeated(sample: pa.Table) -> list[str] | bool:
+    """Return the columns whose values repeat: a dictionary of others is work for nothing."""
+    if any(pa.types.is_nested(each.type) for each in sample.schema):
+        return True  # Parquet's columns are then not ours
+    return [
+        field.name
+        for field, column in zip(sample.schema, sample.columns, strict=True)
+        if pa.types.is_dictionary(field.type) or _repeats(column)
+    ]
+
+
+def _repeats(column: pa.ChunkedArray) -> bool:
+    return len(pc.unique(column)) <= len(column) // 2
+
+
+def _size(column: pa.Array) -> int:
+    """Return the bytes of a column; a dictionary is shared and does not count."""
+    return int((column.indices if pa.types.is_dictionary(column.type) else column).nbytes)
+
+
+def _compact(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column with a dictionary of what is in it, not of all that might be."""
+    if not pa.types.is_dictionary(column.type) or not column.num_chunks:
+        return column
+    unified = column.unify_dictionaries()
+    chunks = [chunk.indices for chunk in unified.chunks]
+    dictionary = unified.chunk(0).dictionary
+    if len(dictionary) <= 1 << 10:
+        return unified
+    met = pc.drop_null(pc.unique(pa.chunked_array(chunks)))
+    numbers = pc.index_in(pa.chunked_array(chunks), value_set=met)
+    values = dictionary.take(met)
+    index_type = column.type.index_type
+    return pa.chunked_array(
+        [
+            pa.DictionaryArray.from_arrays(
+                chunk.cast(index_type), values, ordered=column.type.ordered
+            )
+            for chunk in numbers.chunks
+        ]
+    )

@@ -1,0 +1,105 @@
+"""Plans: how many requests a second and how many in all; built in, or from a TOML file."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from geolookup.errors import PlansError
+
+#: More cannot be told apart by a clock of microseconds.
+MAX_RATE = 1_000_000
+MAX_QUOTA = 2**53 - 1  # what every store counts exactly, Redis's Lua included
+#: Plans up to this rate are decided in the store, request by request; faster ones are leased.
+MAX_EXACT_RATE = 100
+
+
+class Plan(NamedTuple):
+    """A plan: requests a second, and requests in all (None: no end)."""
+
+    name: str
+    rate: int
+    quota: int | None
+
+    @property
+    def limit(self) -> int:
+        """The quota as a number that can be compared."""
+        return MAX_QUOTA if self.quota is None else self.quota
+
+    @property
+    def leased(self) -> bool:
+        """Whether workers lease slices of the rate, rather than ask for each request."""
+        return self.rate > MAX_EXACT_RATE
+
+
+#: What there is without a file; a file adds plans to these, or replaces them by name.
+BUILT_IN = {
+    "free": Plan("free", rate=5, quota=2000),
+    "paid": Plan("paid", rate=25, quota=None),
+}
+
+
+class Plans(dict[str, Plan]):
+    """Plans by name."""
+
+    def named(self, name: str) -> Plan:
+        """Return a plan; raises PlansError where there is none of the name."""
+        if name not in self:
+            close = difflib.get_close_matches(name, self, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(self)}"
+            raise PlansError(f"no plan {name!r}; {hint} (more come from a plans file)")
+        return self[name]
+
+
+def read_plans(path: str | PathLike[str] | None = None) -> Plans:
+    """Return the built-in plans and those of a TOML file of ``[plan.NAME]`` tables.
+
+    ``rate`` is a whole number of requests a second, 1 to 1,000,000; ``quota`` one
+    of requests in all, absent for no end. Raises PlansError.
+    """
+    if path is None:
+        return Plans(BUILT_IN)
+    file = fspath(path)
+    content = _content(file)
+    tables = content.pop("plan", {})
+    if content or not isinstance(tables, dict):
+        strange = ", ".join(content) or "plan"
+        raise PlansError(f"{file}: {strange} does not belong here; write [plan.NAME] tables")
+    return Plans(BUILT_IN | {name: _plan(file, name, table) for name, table in tables.items()})
+
+
+def _content(file: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(Path(file).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PlansError(f"{file}: cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PlansError(f"{file}: not a TOML file: {error}") from None
+
+
+def _plan(file: str, name: str, table: object) -> Plan:
+    if not isinstance(table, Mapping):
+        raise PlansError(f"{file}: plan.{name} is no table; write [plan.{name}]")
+    for member in table:
+        if member not in ("rate", "quota"):
+            raise PlansError(f"{file}: [plan.{name}] has {member!r}; it takes rate and quota")
+    if "rate" not in table:
+        raise PlansError(f"{file}: [plan.{name}] has no rate; write rate = 25, for example")
+    quota = table.get("quota")
+    return Plan(
+        name,
+        _whole(file, name, "rate", table["rate"], MAX_RATE),
+        None if quota is None else _whole(file, name, "quota", quota, MAX_QUOTA),
+    )
+
+
+def _whole(file: str, name: str, member: str, value: object, most: int) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most:
+        return value
+    raise PlansError(
+        f"{file}: [plan.{name}] has {member} = {value!r}; write a whole number from 1 to {most}"
+    )

@@ -1,0 +1,139 @@
+"""What Redis does for the gate in one step each: the rules of ``window`` and ``slots`` in Lua.
+
+Numbers are whole and below 2**53, so that Lua's are exact. An account is a hash
+``geolookup:account:N`` (name, plan, created, used, slots) and a list of the
+stamps of its last admissions, ``geolookup:ring:N``; a key is a hash
+``geolookup:key:DIGEST``. ARGV[1] is the time, Unix microseconds, or 0 for the
+server's own.
+"""
+
+from __future__ import annotations
+
+from geolookup.gate.slots import OF_THE_RATE, OF_THE_REST, SLOT, SLOTS
+from geolookup.gate.window import SECOND
+
+_NOW = """
+local now = tonumber(ARGV[1])
+if now == 0 then
+    local time = redis.call('TIME')
+    now = time[1] * 1000000 + time[2]
+end
+"""
+_USED = """
+local used = tonumber(redis.call('HGET', KEYS[1], 'used') or '')
+if not used then return redis.error_reply('the account is gone') end
+"""
+
+#: KEYS account, ring; ARGV now, rate, limit. Returns 0, -1 or when one can be admitted.
+ADMIT = f"""
+{_NOW}{_USED}
+local rate, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
+local last = tonumber(redis.call('LINDEX', KEYS[2], -1) or '0')
+if last > now then  -- the clock was set back
+    local stamps = redis.call('LRANGE', KEYS[2], 0, -1)
+    redis.call('DEL', KEYS[2])
+    for _, stamp in ipairs(stamps) do
+        redis.call('RPUSH', KEYS[2], string.format('%.0f', math.min(tonumber(stamp), now)))
+    end
+end
+local free = tonumber(redis.call('LINDEX', KEYS[2], -rate) or '0') + {SECOND}
+if free > now then return free end
+if used >= limit then return -1 end
+redis.call('HINCRBY', KEYS[1], 'used', 1)
+redis.call('RPUSH', KEYS[2], string.format('%.0f', now))
+redis.call('LTRIM', KEYS[2], -rate, -1)
+return 0
+"""
+
+#: ARGV from ``first`` on: slot and unused tokens, again and again.
+#: ``slots`` is packed: slot, owner, since, again, counts (see ``slots.Table``).
+_TAKE_BACK = """
+local stored = redis.call('HGET', KEYS[1], 'slots')
+local slot, owner, since, again, counts = 0, 0, 0, 0, {}
+if stored then slot, owner, since, again, counts = unpack(cmsgpack.unpack(stored)) end
+for place = 1, SLOTS do counts[place] = counts[place] or 0 end
+local function free(from, tokens)
+    local place = from - slot + SLOTS
+    if from <= again then return end
+    if place >= 1 and place <= SLOTS then counts[place] = math.max(0, counts[place] - tokens) end
+end
+for at = first, #ARGV, 2 do
+    local tokens = tonumber(ARGV[at + 1])
+    free(tonumber(ARGV[at]), tokens)
+    used = used - tokens
+end
+"""
+_WRITE = """
+redis.call('HSET', KEYS[1], 'used', string.format('%.0f', used),
+    'slots', cmsgpack.pack({slot, owner, since, again, counts}))
+"""
+
+#: KEYS account; ARGV slot and tokens, again and again.
+TAKE_BACK = f"""
+local SLOTS, first = {SLOTS}, 1
+{_USED}{_TAKE_BACK}{_WRITE}
+return 0
+"""
+
+#: KEYS account; ARGV now, rate, limit, worker, slot and number of ripe tokens, then unused ones.
+#: Returns now, fresh, moved, until.
+LEASE = f"""
+local SLOT, SLOTS, first = {SLOT}, {SLOTS}, 7
+{_NOW}{_USED}{_TAKE_BACK}
+free(tonumber(ARGV[5]), tonumber(ARGV[6]))
+local rate, limit, worker = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local current = math.floor(now / SLOT)
+local turned, sum, oldest = {{}}, 0, 0
+for place = 1, SLOTS do turned[place] = 0 end
+for place = 1, SLOTS do
+    local to = math.min(slot - current + place, SLOTS)
+    if to >= 1 then turned[to] = turned[to] + counts[place] end
+end
+if current < slot then since, again = math.min(since, current), math.max(again, slot) end
+slot, counts = current, turned
+for place = SLOTS, 1, -1 do
+    sum = sum + counts[place]
+    if counts[place] > 0 then oldest = place end
+end
+if worker ~= owner then
+    owner, since = worker, sum > 0 and slot or 0
+end
+local left, room = math.max(0, limit - used), math.max(0, rate - sum)
+local slice = math.max(1, math.floor(room / {OF_THE_REST}), math.floor(rate / {OF_THE_RATE}))
+local fresh, moved, till = math.min(room, left, slice), 0, 0
+local alone = math.max(since, again) < slot - SLOTS + 1
+if alone and room < counts[1] and counts[1] <= left - fresh then moved = counts[1] end
+if room == 0 then till = (slot + oldest) * SLOT end
+counts[1] = counts[1] - moved
+counts[SLOTS] = counts[SLOTS] + fresh + moved
+used = used + fresh + moved
+{_WRITE}
+return {{now, fresh, moved, till}}
+"""
+
+#: KEYS key. Returns environment, account, name, plan, created, expires, revoked; or nothing.
+FIND = """
+local key = redis.call('HMGET', KEYS[1], 'environment', 'account', 'created', 'expires', 'revoked')
+if not key[2] then return {} end
+local account = redis.call('HMGET', 'geolookup:account:' .. key[2], 'name', 'plan')
+return {key[1], key[2], account[1], account[2], key[3], key[4], key[5]}
+"""
+
+#: ARGV digest, environment, name, plan, created, expires (0: never). Returns the account's plan.
+ADD = """
+local number = redis.call('HGET', 'geolookup:names', ARGV[3])
+if not number then
+    number = redis.call('INCR', 'geolookup:accounts')
+    redis.call('HSET', 'geolookup:names', ARGV[3], number)
+    redis.call('HSET', 'geolookup:account:' .. number,
+        'name', ARGV[3], 'plan', ARGV[4], 'created', ARGV[5], 'used', 0, 'keys', 0)
+end
+local plan = redis.call('HGET', 'geolookup:account:' .. number, 'plan')
+if plan == ARGV[4] then
+    redis.call('HSET', 'geolookup:key:' .. ARGV[1], 'environment', ARGV[2],
+        'account', number, 'created', ARGV[5], 'expires', ARGV[6], 'revoked', 0)
+    redis.call('RPUSH', 'geolookup:keys', ARGV[1])
+    redis.call('HINCRBY', 'geolookup:account:' .. number, 'keys', 1)
+end
+return plan
+"""

@@ -1,0 +1,46 @@
+"""The engine behind the gate: one lookup for one API key, as the contract answers it."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from geolookup.envelope import failure, to_json
+from geolookup.errors import ContractError
+from geolookup.gate.accounts import Accounts
+
+
+class Lookups(Protocol):
+    """What the gate asks of an engine."""
+
+    def lookup(self, ip: object, *, at: Any = None) -> dict[str, Any]:
+        """Return the envelope for an address."""
+
+    def lookup_json(self, ip: object, *, at: Any = None) -> bytes:
+        """Return the envelope for an address as JSON."""
+
+
+class Service:
+    """Lookups that need an API key. Raises AccountsError, never an error of the contract."""
+
+    def __init__(self, engine: Lookups, accounts: Accounts) -> None:
+        self._engine, self._accounts = engine, accounts
+        #: ``Accounts.admit``, for adapters that answer errors in their own way.
+        self.admit = accounts.admit
+
+    def lookup(
+        self, ip: object = None, *, api_key: object, client: object = None
+    ) -> dict[str, Any]:
+        """Return the envelope for an address, else for the client's; key and plan come first."""
+        try:
+            self.admit(api_key)
+        except ContractError as error:
+            return failure(type(error))
+        return self._engine.lookup(client if ip is None else ip)
+
+    def lookup_json(self, ip: object = None, *, api_key: object, client: object = None) -> bytes:
+        """Return what ``lookup`` does, as JSON."""
+        try:
+            self.admit(api_key)
+        except ContractError as error:
+            return to_json(failure(type(error)))
+        return self._engine.lookup_json(client if ip is None else ip)

@@ -1,0 +1,174 @@
+"""The server process: checks the settings, starts Granian, and passes signals on to the workers.
+
+Strategy: workers are not replaced on SIGHUP but told to take up the new
+dataset, so no connection is touched. On SIGTERM they first go on answering
+and ask each client to leave (``Connection: close``); then Granian stops them,
+which ends what is under way.
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+import socket
+import ssl
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Timer
+from typing import Any
+
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
+from granian.log import LogLevels
+from granian.server.mp import MPServer
+
+import geolookup
+from geolookup.errors import SettingsError
+from geolookup.gate import open_accounts
+from geolookup.http.caller import TrustedProxies
+from geolookup.http.settings import HEAD_LIMIT, Settings
+from geolookup.http.worker import DRAIN, RELOAD, Worker
+
+#: Seconds in which a worker must end once told to; then it is killed.
+_PATIENCE = 10
+#: Neither path nor query nor address: without ``ip``, the caller's is the one looked up.
+_ACCESS = "[%(time)s] %(status)d %(dt_ms).3f ms"
+_log = logging.getLogger("geolookup.http")
+
+
+def run(settings: Settings) -> None:
+    """Serve until SIGTERM or SIGINT; see ``geolookup.http.serve``."""
+    _check(settings)
+    with ExitStack() as stack:
+        folder = None
+        if settings.admin is not None:
+            from geolookup.http.admin import Admin
+
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="geolookup-")))
+            stack.enter_context(Admin(settings.admin, folder))
+        server = granian_for(settings)
+        server.on_startup(lambda: _heed_signals(server, settings.drain))
+        load: Any = partial(Worker, settings, folder)
+        server.serve(target_loader=load, wrap_loader=False)
+
+
+def granian_for(settings: Settings) -> MPServer:
+    """Return a Granian server, not yet started."""
+    return MPServer(
+        "geolookup",
+        address=settings.host,
+        port=settings.port,
+        interface=Interfaces.RSGI,
+        workers=settings.workers,
+        # Clients are told to leave by a header that HTTP/2 does not have.
+        http=HTTPModes.http1,
+        http1_settings=HTTP1Settings(max_buffer_size=HEAD_LIMIT),
+        websockets=False,
+        respawn_failed_workers=True,
+        workers_kill_timeout=_PATIENCE,
+        ssl_cert=_path(settings.tls_certificate),
+        ssl_key=_path(settings.tls_key),
+        log_level=LogLevels(settings.log_level),
+        log_dictconfig=_logging(settings.log_level),
+        log_access=settings.access_log,
+        log_access_format=_ACCESS,
+    )
+
+
+def _path(file: str | None) -> Path | None:
+    return None if file is None else Path(file)
+
+
+def _check(settings: Settings) -> None:
+    """Raise what is wrong now, rather than in every worker."""
+    TrustedProxies(settings.trusted_proxies)
+    with (
+        geolookup.open(settings.dataset),
+        open_accounts(settings.accounts, settings.plans) as accounts,
+    ):
+        accounts.usage()
+    _check_tls(settings)
+    check_free(settings.host, settings.port)
+
+
+def _check_tls(settings: Settings) -> None:
+    certificate, key = settings.tls_certificate, settings.tls_key
+    if certificate is None and key is None:
+        return
+    if certificate is None or key is None:
+        raise SettingsError("TLS needs both; give --tls-certificate and --tls-key")
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
+    except OSError as error:
+        raise SettingsError(
+            f"{certificate} and {key} are no certificate with its key: {error.strerror};"
+            " name two PEM files"
+        ) from None
+
+
+def check_free(host: str, port: int) -> None:
+    """Raise SettingsError if nothing can listen there.
+
+    Granian lets several servers share a port; a second by mistake would get
+    half of the requests.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with closing(socket.socket(family, socket.SOCK_STREAM)) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise SettingsError(
+                f"{host} port {port}: {error.strerror or error}; choose another"
+            ) from None
+
+
+def _heed_signals(server: MPServer, drain: float) -> None:
+    """Take SIGHUP and SIGTERM over from Granian, which has just set them."""
+
+    def on(signum: int, act: Callable[[], None]) -> None:
+        signal.signal(signum, lambda *_: act() if os.getpid() == own else None)
+
+    own = os.getpid()
+    on(signal.SIGHUP, lambda: _tell_workers(RELOAD))
+    on(signal.SIGTERM, lambda: _drain(server, drain))
+    # Until a worker heeds it: there is nothing to drain yet.
+    signal.signal(DRAIN, signal.SIG_IGN)
+
+
+def _drain(server: MPServer, seconds: float) -> None:
+    _log.info("stops in %g seconds", seconds)
+    _tell_workers(DRAIN)
+    timer = Timer(seconds, server.signal_handler_interrupt)
+    timer.daemon = True
+    timer.start()
+
+
+def _tell_workers(signum: int) -> None:
+    for worker in multiprocessing.active_children():
+        if worker.pid is not None:
+            os.kill(worker.pid, signum)
+
+
+def _logging(level: str) -> dict[str, Any]:
+    """Return the configuration of all loggers: lines on standard error."""
+    return {
+        "handlers": {
+            name: {
+                "class": "logging.StreamHandler",
+                "formatter": form,
+                "stream": "ext://sys.stderr",
+            }
+            for name, form in (("console", "generic"), ("access", "access"))
+        },
+        "loggers": {
+            "_granian": {"handlers": ["console"], "level": "INFO", "propagate": False},
+            "granian.access": {"handlers": ["access"], "level": "INFO", "propagate": False},
+            "geolookup": {"handlers": ["console"], "level": level.upper(), "propagate": False},
+        },
+    }

@@ -1,0 +1,34 @@
+"""What a server is told, each setting once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: Bytes of a request's line and headers; more is answered with 431.
+HEAD_LIMIT = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of a server, as ``geolookup serve`` takes them."""
+
+    #: URL of the account store, ``sqlite:///PATH`` or ``redis://HOST:PORT/NUMBER``.
+    accounts: str
+    #: A dataset directory; None as in ``geolookup.open``.
+    dataset: str | None = None
+    #: A TOML file of plans; None: the built-in ones.
+    plans: str | None = None
+    host: str = "127.0.0.1"
+    port: int = 8000
+    workers: int = 1
+    #: CIDRs whose word on the caller's address is believed.
+    trusted_proxies: tuple[str, ...] = ()
+    #: Where health and metrics are shown, ``HOST:PORT``; None: nowhere.
+    admin: str | None = None
+    access_log: bool = False
+    log_level: str = "info"
+    #: PEM files; both or none.
+    tls_certificate: str | None = None
+    tls_key: str | None = None
+    #: Seconds to go on answering after SIGTERM, asking clients to connect elsewhere.
+    drain: float = 3.0

@@ -1,0 +1,13 @@
+"""Whole columns of addresses, on Arrow: the only vectorised path there is.
+
+``locate`` turns addresses into row numbers, ``take`` row numbers into columns
+of the answer, and ``enrich`` does both for a table of any kind. ``pandas``,
+``polars``, ``duckdb`` and ``spark`` are thin adapters on top, each with an
+extra of its name.
+"""
+
+from geolookup.tables.carriers import enrich
+from geolookup.tables.locate import locate
+from geolookup.tables.take import take
+
+__all__ = ["enrich", "locate", "take"]

@@ -1,0 +1,174 @@
+"""What carries a column of addresses, and how the answers are put beside it.
+
+One registry of kinds, by the name of the type's package and its own; frames
+of other libraries are in adapters of their own, which are loaded when such a
+frame is met. Whatever else speaks Arrow's PyCapsule interface is a stream.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+from typing import Any
+
+import pyarrow as pa
+
+from geolookup.tables.enrich import Enricher
+from geolookup.tables.fields import of_table
+from geolookup.tables.locate import CHUNK, column_of
+
+#: Puts an enricher's columns beside the column (and that of instants, or None) of some data.
+Carrier = Callable[[Enricher, Any, str, str | None], Any]
+
+
+def enrich(
+    state: Any,
+    data: Any,
+    column: str,
+    paths: str | Iterable[str] | None,
+    *,
+    at: Any = None,
+    **wishes: Any,
+) -> Any:
+    """Return data of the same kind with columns of answers; see ``Engine.enrich``."""
+    carrier = _carrier_of(data)
+    instants = at if isinstance(at, str) else None
+    enricher = Enricher(state, of_table(paths), at=None if instants is not None else at, **wishes)
+    return carrier(enricher, data, column, instants)
+
+
+def check_names(present: Iterable[str], column: str, at: str | None, made: Iterable[str]) -> None:
+    """Raise KeyError where a column is missing, ValueError where one is there or comes twice."""
+    names = list(present)
+    for wanted in (column, *([] if at is None else [at])):
+        if wanted not in names:
+            raise KeyError(f"no column {wanted!r}; there are {', '.join(map(repr, names))}")
+        if names.count(wanted) > 1:
+            raise ValueError(f"there is more than one column {wanted!r}: rename one")
+    twice = sorted(set(names) & set(made))
+    if twice:
+        raise ValueError(f"there is a column {twice[0]!r} already: ask for a prefix")
+
+
+def check_no_column(at: str | None) -> None:
+    """Raise KeyError where a bare column was given and one of instants is to be beside it."""
+    if at is not None:
+        raise KeyError(f"no column {at!r}: there is but one, without a name")
+
+
+def in_one(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column as one array; Arrow itself cannot for dictionaries in no chunks."""
+    return pa.concat_arrays(column.chunks or [pa.nulls(0, column.type)])
+
+
+def _table(enricher: Enricher, data: pa.Table, column: str, at: str | None) -> pa.Table:
+    check_names(data.schema.names, column, at, enricher.names)
+    made = enricher.table(data[column], None if at is None else data[at])
+    for name in made.schema.names:
+        data = data.append_column(made.schema.field(name), made[name])
+    return data
+
+
+def _batch(enricher: Enricher, data: pa.RecordBatch, column: str, at: str | None) -> pa.RecordBatch:
+    made = _table(enricher, pa.Table.from_batches([data]), column, at)
+    columns = [each.combine_chunks() for each in made.columns]
+    return pa.record_batch(columns, schema=made.schema)
+
+
+def _reader(
+    enricher: Enricher, data: pa.RecordBatchReader, column: str, at: str | None
+) -> pa.RecordBatchReader:
+    """Return a stream that reads from the other as it is read."""
+    check_names(data.schema.names, column, at, enricher.names)
+    kinds = data.schema.field(column).type, None if at is None else data.schema.field(at).type
+    schema = pa.schema([*data.schema, *enricher.schema(*kinds)], data.schema.metadata)
+    return pa.RecordBatchReader.from_batches(schema, _streamed(enricher, data, column, at, schema))
+
+
+def _streamed(
+    enricher: Enricher,
+    data: Iterable[pa.RecordBatch],
+    column: str,
+    at: str | None,
+    schema: pa.Schema,
+) -> Iterator[pa.RecordBatch]:
+    """Cut batches as the enricher does, remember them, and join its columns to them."""
+    kept: deque[pa.RecordBatch] = deque()
+
+    def columns() -> Iterator[tuple[pa.ChunkedArray, pa.ChunkedArray | None]]:
+        for batch in data:
+            for begin in range(0, len(batch), CHUNK):
+                part = batch.slice(begin, CHUNK)
+                kept.append(part)
+                yield column_of(part[column]), None if at is None else column_of(part[at])
+
+    for made in enricher.batches(columns()):
+        part = kept.popleft()
+        yield pa.record_batch([*part.columns, *made.columns], schema=schema)
+
+
+def _column(enricher: Enricher, data: Any, _column: str, at: str | None) -> pa.Table:
+    check_no_column(at)
+    return enricher.table(data)
+
+
+def _stream(enricher: Enricher, data: Any, column: str, at: str | None) -> Any:
+    """Take structs for batches of a table, anything else for a column."""
+    try:
+        reader = pa.RecordBatchReader.from_stream(data)
+    except pa.ArrowInvalid:
+        return _column(enricher, _whole(data), column, at)
+    return _reader(enricher, reader, column, at)
+
+
+def _whole(data: Any) -> pa.ChunkedArray:
+    try:
+        return pa.chunked_array(data)
+    except (pa.ArrowException, RuntimeError):
+        name = type(data).__name__
+        raise TypeError(f"a {name} that is no table, and is read but once: read it first") from None
+
+
+def _array(enricher: Enricher, data: Any, column: str, at: str | None) -> Any:
+    """Take structs for the rows of a table, anything else for a column."""
+    array = pa.array(data)
+    if pa.types.is_struct(array.type):
+        return _batch(enricher, pa.RecordBatch.from_struct_array(array), column, at)
+    return _column(enricher, array, column, at)
+
+
+def _adapter(module: str, function: str) -> Carrier:
+    def carry(*arguments: Any) -> Any:
+        return getattr(import_module(f"geolookup.tables.{module}"), function)(*arguments)
+
+    return carry
+
+
+_CARRIERS: dict[tuple[str, str], Carrier] = {
+    ("pyarrow", "Table"): _table,
+    ("pyarrow", "RecordBatch"): _batch,
+    ("pyarrow", "RecordBatchReader"): _reader,
+    ("pyarrow", "Array"): _column,
+    ("pyarrow", "ChunkedArray"): _column,
+    ("pandas", "DataFrame"): _adapter("pandas", "enrich_frame"),
+    ("pandas", "Series"): _adapter("pandas", "enrich_series"),
+    ("polars", "DataFrame"): _adapter("polars", "enrich_frame"),
+    ("polars", "LazyFrame"): _adapter("polars", "enrich_lazy"),
+    ("polars", "Series"): _adapter("polars", "enrich_series"),
+}
+
+
+def _carrier_of(data: Any) -> Carrier:
+    for kind in type(data).__mro__:
+        found = _CARRIERS.get((kind.__module__.partition(".")[0], kind.__name__))
+        if found is not None:
+            return found
+    if hasattr(data, "__arrow_c_stream__"):
+        return _stream
+    if hasattr(data, "__arrow_c_array__"):
+        return _array
+    raise TypeError(
+        f"a {type(data).__name__} is no table: wanted one of Arrow, pandas or Polars, or"
+        " anything with the Arrow PyCapsule interface"
+    )

@@ -1,0 +1,111 @@
+"""DuckDB: SQL functions that answer a vector of rows at a time."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from geolookup import Engine
+from geolookup.localtime import instant
+from geolookup.tables.carriers import in_one
+from geolookup.tables.enrich import Enricher
+from geolookup.tables.fields import FIELDS, of_table
+
+#: What functions answer with, by what follows the prefix in their name; None: all of it.
+FUNCTIONS: dict[str, str | None] = {
+    "": None,
+    "_country": "location.country_code",
+    "_region": "location.region_name",
+    "_city": "location.city_name",
+    "_zone": "time.zone",
+    "_currency": "currency.code",
+    "_asn": "network.asn",
+    "_error": "error_code",
+}
+
+#: In words: each version of DuckDB has the enumerations elsewhere.
+_BY_VECTOR: dict[str, Any] = {"type": "arrow", "null_handling": "special"}
+
+
+def register(connection: duckdb.DuckDBPyConnection, engine: Engine, *, prefix: str = "geo") -> None:
+    """Give a connection, and its cursors, SQL functions that answer from an engine.
+
+    ``geo(ip)`` is the data member of the answer as a STRUCT, without ``ip``; the
+    others are a member each, see FUNCTIONS. Addresses are VARCHAR, an ENUM,
+    UINTEGER (IPv4) or BLOB of 4 or 16 bytes. NULL and what has no answer give
+    NULL; ``geo_error`` says why (10001, 10002). A second argument is the instant
+    to answer for (TIMESTAMPTZ, or Unix time); without it, it is the one at which
+    DuckDB hands over a vector. Functions of these names that were registered
+    before are replaced. A query raises duckdb.InvalidInputException for columns
+    of other types and once the engine is closed.
+    """
+    for suffix, path in FUNCTIONS.items():
+        function = _Function(engine, path)
+        name = prefix + suffix
+        with suppress(duckdb.InvalidInputException):  # there is none yet
+            connection.remove_function(name)
+        connection.create_function(name, function.answer, return_type=function.type(), **_BY_VECTOR)
+
+
+class _Function:
+    """One SQL function. What it answers from is kept between vectors, for a second at most."""
+
+    def __init__(self, engine: Engine, path: str | None) -> None:
+        self._engine = engine
+        self._path = path
+        self._kept: tuple[Any, int, Enricher] | None = None
+
+    def answer(self, *columns: pa.ChunkedArray) -> pa.Array:
+        """Return the answers for a vector of addresses and, if given, one of instants.
+
+        To DuckDB a function with nothing but ``*columns`` takes any number, of any type.
+        """
+        if len(columns) > 2:
+            raise TypeError(f"{len(columns)} arguments where an address and an instant are wanted")
+        addresses, instants = columns if len(columns) == 2 else (columns[0], None)
+        made = self._enricher().batches([(addresses, instants)])
+        return self._shaped(pa.Table.from_batches(made))
+
+    def type(self) -> Any:
+        """Return the SQL type of the answers, as DuckDB reads that of an empty one."""
+        empty = pa.table({"answer": self._shaped(self._enricher().table(pa.nulls(0)))})
+        with duckdb.connect() as apart:
+            return apart.from_arrow(empty).types[0]
+
+    def _enricher(self) -> Enricher:
+        # As Engine's own methods do: a closed engine raises, a reloaded one is another state.
+        state = self._engine._open_state()  # noqa: SLF001
+        now = instant(None)
+        if self._kept is None or self._kept[0] is not state or self._kept[1] != now:
+            self._kept = state, now, Enricher(state, of_table(self._path), at=now, threads=1)
+        return self._kept[2]
+
+    def _shaped(self, answers: pa.Table) -> pa.Array:
+        columns = {name: _plain(answers[name]) for name in answers.schema.names}
+        if self._path is None:
+            return _nested(columns)
+        (column,) = columns.values()
+        return column
+
+
+def _plain(column: pa.ChunkedArray) -> pa.Array:
+    """Spell dictionaries out: DuckDB would read all of one for each vector, 1.1 a wrong one."""
+    array = in_one(column)
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+
+
+def _nested(columns: dict[str, pa.Array]) -> pa.StructArray:
+    """Return rows as the contract nests them; null where there is no answer."""
+    fields = [field for field in FIELDS if field.name in columns]
+    members: dict[str, pa.Array] = {}
+    for group in dict.fromkeys(field.group or field.path for field in fields):
+        of_group = {f.member: columns[f.name] for f in fields if f.group == group}
+        members[group] = _struct(of_group) if of_group else columns[group]
+    return _struct(members, columns["ip_type"].is_null())
+
+
+def _struct(members: dict[str, pa.Array], mask: pa.Array | None = None) -> pa.StructArray:
+    return pa.StructArray.from_arrays(list(members.values()), list(members), mask=mask)

@@ -1,0 +1,204 @@
+"""A column of addresses to columns of answers: chunk by chunk, on all cores, in order.
+
+Strategy: a chunk is located and taken by one thread while it lies in that
+core's cache; the kernel and Arrow let go of the interpreter lock for it. Only
+a few chunks are under way at a time, so that memory does not grow with the
+column.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from geolookup.address import canonical, parse
+from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
+from geolookup.intervals import INVALID_ROW, PRIVATE_ROW
+from geolookup.localtime import instant
+from geolookup.tables.fields import OF_ADDRESS, Field
+from geolookup.tables.instants import instants_of
+from geolookup.tables.locate import CHUNK, Located, column_of, locate_chunk
+from geolookup.tables.rows import row_tables
+from geolookup.tables.take import Taker
+from geolookup.tables.times import Clock
+
+OnInvalid = Literal["null", "raise"]
+_ERRORS: dict[int, type[ContractError]] = {
+    INVALID_ROW: InvalidAddressError,
+    PRIVATE_ROW: PrivateAddressError,
+}
+_FAMILIES = pa.array(["ipv4", "ipv6"])
+_TEXT = pa.string()
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A stretch of a column, at most CHUNK rows."""
+
+    begin: int  # its first row's number, for messages
+    addresses: pa.Array
+    instants: pa.Array | None  # where each row has its own
+
+
+class Enricher:
+    """What is wanted of a dataset's answers, to be applied to any number of columns.
+
+    ``at`` is the instant of rows that have none of their own: Unix seconds, an
+    aware datetime, or None for now. Raises ValueError and TypeError for what
+    cannot be wanted, DatasetError for a damaged dataset.
+    """
+
+    def __init__(
+        self,
+        state: Any,
+        fields: tuple[Field, ...],
+        *,
+        prefix: str = "",
+        on_invalid: OnInvalid = "null",
+        at: Any = None,
+        threads: int | None = None,
+    ) -> None:
+        if on_invalid not in ("null", "raise"):
+            raise ValueError(f"on_invalid is {on_invalid!r}, and can be 'null' or 'raise'")
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads is {threads}, and at least 1 is needed")
+        self._state = state
+        self._fields = fields
+        self._strict = on_invalid == "raise"
+        self._threads = threads or _cores()
+        clock = Clock(row_tables(state.dataset).zones, instant(at))
+        self._taker = Taker(state, [each for each in fields if each not in OF_ADDRESS], clock)
+        #: of the columns that are made, in their order
+        self.names = [f"{prefix}{field.name}" for field in fields]
+
+    def schema(
+        self, addresses: pa.DataType = _TEXT, instants: pa.DataType | None = None
+    ) -> pa.Schema:
+        """Return the schema of what is made of columns of these types.
+
+        Raises TypeError where one holds no addresses or the other no instants.
+        """
+        column = _empty(addresses)
+        return self._enrich(_Part(0, column, None if instants is None else _empty(instants))).schema
+
+    def table(self, addresses: Any, at: Any = None) -> pa.Table:
+        """Return the columns for a whole column; ``at`` is one of instants beside it."""
+        column = column_of(addresses)
+        instants = None if at is None else column_of(at)
+        schema = self.schema(column.type, None if instants is None else instants.type)
+        return pa.Table.from_batches(list(self.batches([(column, instants)])), schema)
+
+    def batches(
+        self, columns: Iterable[tuple[pa.ChunkedArray, pa.ChunkedArray | None]]
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the columns for a sequence of columns, in order, at most CHUNK rows at once."""
+        parts = _parts(columns)
+        ahead = list(islice(parts, 2))
+        if self._threads == 1 or len(ahead) < 2:  # threads cost more than one part gains
+            return map(self._enrich, chain(ahead, parts))
+        return self._on_threads(chain(ahead, parts))
+
+    def _on_threads(self, parts: Iterator[_Part]) -> Iterator[pa.RecordBatch]:
+        """Keep every thread busy, and no more than twice as many parts in memory."""
+        waiting: deque[Future[pa.RecordBatch]] = deque()
+        with ThreadPoolExecutor(self._threads) as pool:
+            try:
+                for part in parts:
+                    waiting.append(pool.submit(self._enrich, part))
+                    if len(waiting) >= 2 * self._threads:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            finally:
+                for each in waiting:
+                    each.cancel()
+
+    def _enrich(self, part: _Part) -> pa.RecordBatch:
+        located = locate_chunk(self._state, part.addresses)
+        if self._strict:
+            _refuse(located, part.begin)
+        instants = None if part.instants is None else instants_of(part.instants, part.begin)
+        taken = iter(self._taker.take(located.rows, instants))
+        columns = [
+            _OF_ADDRESS[field.path](part.addresses, located) if field in OF_ADDRESS else next(taken)
+            for field in self._fields
+        ]
+        return pa.record_batch(columns, names=self.names)
+
+
+def _parts(
+    columns: Iterable[tuple[pa.ChunkedArray, pa.ChunkedArray | None]],
+) -> Iterator[_Part]:
+    before = 0
+    for addresses, instants in columns:
+        begin = 0
+        for array in addresses.iterchunks():
+            for at in range(0, len(array), CHUNK):
+                part = array.slice(at, CHUNK)
+                own = None if instants is None else _slice(instants, begin, len(part))
+                yield _Part(before + begin, part, own)
+                begin += len(part)
+        before += begin
+
+
+def _slice(column: pa.ChunkedArray, begin: int, count: int) -> pa.Array:
+    """Return rows of a column whose chunks end elsewhere than those of the other."""
+    return column.slice(begin, count).combine_chunks()
+
+
+def _empty(kind: pa.DataType) -> pa.Array:
+    return column_of(pa.chunked_array([pa.nulls(0, kind)])).chunk(0)
+
+
+def _refuse(located: Located, begin: int) -> None:
+    """Raise the error of the first row that has one; the note says which, not what is in it."""
+    refused = np.flatnonzero(located.rows < 0)
+    if len(refused):
+        error = _ERRORS[int(located.rows[refused[0]])]()
+        error.add_note(f"in row {begin + int(refused[0])}, counted from 0")
+        raise error
+
+
+def _ip(addresses: pa.Array, located: Located) -> pa.Array:
+    """Return canonical texts. One by one: there is one owner of the canonical form."""
+    # What is no address may be no text either, and is not looked at.
+    known = np.flatnonzero(located.rows >= 0)
+    found: list[str | None] = [None] * len(addresses)
+    for at, family in zip(known.tolist(), located.families[known].tolist(), strict=True):
+        found[at] = _canonical(addresses[at].as_py(), family)
+    return pa.array(found, pa.string())
+
+
+def _canonical(value: str | bytes | int, family: int) -> str:
+    if isinstance(value, bytes):
+        return canonical(family, int.from_bytes(value))
+    return canonical(family, value) if isinstance(value, int) else canonical(*parse(value))
+
+
+def _ip_type(_addresses: pa.Array, located: Located) -> pa.Array:
+    indices = pa.array((located.families == 6).view(np.int8), mask=located.rows < 0)
+    return pa.DictionaryArray.from_arrays(indices, _FAMILIES)
+
+
+def _error_code(_addresses: pa.Array, located: Located) -> pa.Array:
+    codes = np.zeros(len(located.rows), np.int32)
+    for row, error in _ERRORS.items():
+        codes[located.rows == row] = error.code
+    return pa.array(codes, mask=codes == 0)
+
+
+_OF_ADDRESS = {"ip": _ip, "ip_type": _ip_type, "error_code": _error_code}
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

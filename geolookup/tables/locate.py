@@ -1,0 +1,161 @@
+"""Address columns of every kind to located rows, through the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from geolookup.intervals import INVALID_ROW
+
+#: Rows that are worked on at once: what is written of them stays in a core's cache.
+CHUNK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """n addresses: numbers of rows (below 0: see ``intervals``) and the addresses' own families."""
+
+    rows: NDArray[np.int32]
+    families: NDArray[np.uint8]  # 4, 6; 0 where there is no address
+
+
+def locate(state: Any, addresses: Any) -> pa.Int32Array:
+    """Return the located row of each address; see ``Engine.locate``."""
+    column = column_of(addresses)
+    reader_of(column.type)  # also where there is nothing to read
+    found = [locate_chunk(state, chunk).rows for chunk in chunks(column)]
+    return pa.array(np.concatenate([np.empty(0, np.int32), *found]))
+
+
+def column_of(values: Any) -> pa.ChunkedArray:
+    """Return anything that holds one column as Arrow's, without any extension of its type.
+
+    Raises TypeError for what is no column.
+    """
+    column = _chunked(values)
+    if isinstance(column.type, pa.BaseExtensionType):
+        kind = column.type.storage_type
+        return pa.chunked_array([each.storage for each in column.chunks], kind)
+    return column
+
+
+def _chunked(values: Any) -> pa.ChunkedArray:
+    if isinstance(values, pa.ChunkedArray):
+        return values
+    if isinstance(values, pa.Array):
+        return pa.chunked_array([values])
+    if isinstance(values, str | bytes):
+        raise TypeError("a single address, where a column is wanted: put it into a list")
+    try:
+        if hasattr(values, "__arrow_c_stream__"):
+            return pa.chunked_array(values)
+        return pa.chunked_array([pa.array(values, from_pandas=True)])
+    except (pa.ArrowException, TypeError, ValueError):
+        # The cause quotes what it could not read, which may be an address.
+        raise TypeError(f"a {type(values).__name__} that is no column of one type") from None
+
+
+def chunks(column: pa.ChunkedArray) -> Iterator[pa.Array]:
+    """Cut a column into arrays of at most CHUNK rows."""
+    for array in column.iterchunks():
+        for begin in range(0, len(array), CHUNK):
+            yield array.slice(begin, CHUNK)
+
+
+def locate_chunk(state: Any, array: pa.Array) -> Located:
+    """Locate one array of addresses.
+
+    Raises TypeError for a type that holds none. Null is no address, as None is.
+    """
+    found = Located(np.empty(len(array), np.int32), np.empty(len(array), np.uint8))
+    read = reader_of(array.type)
+    if len(array):
+        read(state, array, found)
+    if array.null_count:
+        absent = array.is_null().to_numpy(zero_copy_only=False)
+        found.rows[absent], found.families[absent] = INVALID_ROW, 0
+    return found
+
+
+def _read_texts(state: Any, array: pa.Array, found: Located) -> None:
+    width = np.int64 if pa.types.is_large_string(array.type) else np.int32
+    _, offsets, letters = array.buffers()
+    first = array.offset
+    bounds = np.frombuffer(offsets, width, len(array) + 1, first * np.dtype(width).itemsize)
+    data = np.frombuffer(letters or b"", np.uint8)
+    state.locate_texts(data, bounds.astype(np.int64, copy=False), found.rows, found.families)
+
+
+def _read_views(state: Any, array: pa.Array, found: Located) -> None:
+    _read_texts(state, array.cast(pa.large_string()), found)
+
+
+def _read_dictionary(state: Any, array: pa.Array, found: Located) -> None:
+    """Locate the dictionary where it is the shorter of the two."""
+    if len(array.dictionary) > len(array):
+        plain = locate_chunk(state, array.dictionary_decode())
+        found.rows[:], found.families[:] = plain.rows, plain.families
+        return
+    values = locate_chunk(state, array.dictionary)
+    at = array.indices.fill_null(0).to_numpy(zero_copy_only=False)
+    if len(values.rows):
+        found.rows[:], found.families[:] = values.rows[at], values.families[at]
+
+
+def _read_numbers(state: Any, array: pa.Array, found: Located) -> None:
+    lows = array.fill_null(0).to_numpy(zero_copy_only=False).astype(np.uint64)
+    found.families[:] = 4
+    state.locate_numbers(found.families, np.zeros_like(lows), lows, found.rows)
+
+
+def _read_bytes(state: Any, array: pa.Array, found: Located) -> None:
+    """Read addresses in network byte order: 4 bytes are IPv4, 16 are IPv6."""
+    plain = array.cast(pa.large_binary())
+    _, offsets, data = plain.buffers()
+    bounds = np.frombuffer(offsets, np.int64, len(plain) + 1, plain.offset * 8)
+    first, lengths = bounds[0], np.diff(bounds)
+    used = np.frombuffer(data or b"", np.uint8)[first : bounds[-1]]
+    padded = np.concatenate([used, np.zeros(16, np.uint8)])  # 16 bytes from every offset
+    found.families[:] = np.where(lengths == 4, 4, np.where(lengths == 16, 6, 0))
+    halves = padded[(bounds[:-1, None] - first) + np.arange(16)].view(">u8").astype(np.uint64)
+    ipv4 = found.families == 4
+    highs = np.where(ipv4, np.uint64(0), halves[:, 0])
+    lows = np.where(ipv4, halves[:, 0] >> np.uint64(32), halves[:, 1])
+    state.locate_numbers(found.families, highs, lows, found.rows)
+
+
+def _read_nothing(_state: Any, _array: pa.Array, found: Located) -> None:
+    found.rows[:], found.families[:] = INVALID_ROW, 0
+
+
+_Reader = Callable[[Any, pa.Array, Located], None]
+_READERS: tuple[tuple[Callable[[pa.DataType], bool], _Reader], ...] = (
+    (lambda kind: pa.types.is_string(kind) or pa.types.is_large_string(kind), _read_texts),
+    (pa.types.is_string_view, _read_views),
+    (pa.types.is_dictionary, _read_dictionary),
+    (pa.types.is_uint32, _read_numbers),
+    (pa.types.is_null, _read_nothing),
+    (
+        lambda kind: (
+            pa.types.is_binary(kind)
+            or pa.types.is_large_binary(kind)
+            or pa.types.is_binary_view(kind)
+            or (pa.types.is_fixed_size_binary(kind) and kind.byte_width in (4, 16))
+        ),
+        _read_bytes,
+    ),
+)
+
+
+def reader_of(kind: pa.DataType) -> _Reader:
+    """Return how addresses of an Arrow type are read; TypeError for a type that holds none."""
+    for reads, reader in _READERS:
+        if reads(kind):
+            return reader
+    wanted = "text, uint32 (IPv4), or binary of 4 or 16 bytes"
+    raise TypeError(f"a column of {kind} holds no addresses; wanted: {wanted}")

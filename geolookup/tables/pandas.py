@@ -1,0 +1,152 @@
+"""pandas: frames and Series, and the accessor ``Series.geo``, there once this is imported.
+
+Strategy: only the addresses (and the instants) go through Arrow; what is made
+is put beside the frame, whose own columns, dtypes and index are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from geolookup import Engine, InvalidAddressError, _engine
+from geolookup.address import canonical, parse
+from geolookup.tables.carriers import check_names, check_no_column, in_one
+from geolookup.tables.enrich import Enricher, OnInvalid
+
+#: Integers and booleans have a pandas type that can say that a value is missing; floats have NaN.
+_TYPES = {
+    pa.uint32(): pd.UInt32Dtype(),
+    pa.int64(): pd.Int64Dtype(),
+    pa.int32(): pd.Int32Dtype(),
+    pa.bool_(): pd.BooleanDtype(),
+}
+
+
+@pd.api.extensions.register_series_accessor("geo")
+class GeoAccessor:
+    """``series.geo``: answers for a Series of addresses."""
+
+    def __init__(self, series: pd.Series) -> None:
+        self._series = series
+
+    def enrich(
+        self,
+        fields: str | Iterable[str] | None = None,
+        *,
+        engine: Engine | None = None,
+        prefix: str = "",
+        on_invalid: OnInvalid = "null",
+        at: Any = None,
+        threads: int | None = None,
+    ) -> pd.DataFrame:
+        """Return a frame of the answers alone, with the index of the Series.
+
+        ``engine`` None: the default one, which ``geolookup.lookup`` uses. ``at``
+        is one instant for all rows; the rest is as in ``Engine.enrich``.
+        """
+        return (engine or _engine()).enrich(
+            self._series,
+            fields=fields,
+            prefix=prefix,
+            on_invalid=on_invalid,
+            at=at,
+            threads=threads,
+        )
+
+
+def enrich_frame(
+    enricher: Enricher, frame: pd.DataFrame, column: str, at: str | None
+) -> pd.DataFrame:
+    """Return the frame with columns of answers; its index, columns and dtypes as they were.
+
+    ``column`` is a label: where columns have several levels, a tuple.
+    """
+    names = _labels(frame.columns, enricher.names)
+    check_names(frame.columns, column, at, names)
+    instants = None if at is None else _arrow(frame[at])
+    table = enricher.table(_arrow(frame[column]), instants)
+    made = _frame(table, frame.index)
+    made.columns, made.attrs = names, frame.attrs
+    return pd.concat([frame, made], axis=1)
+
+
+def enrich_series(
+    enricher: Enricher, series: pd.Series, _column: str, at: str | None
+) -> pd.DataFrame:
+    """Return a frame of the answers for a Series, with its index."""
+    check_no_column(at)
+    return _frame(enricher.table(_arrow(series)), series.index)
+
+
+def _labels(columns: pd.Index, names: list[str]) -> pd.Index:
+    """Return the names as labels among ``columns``: on the first level, where there are several."""
+    if columns.nlevels == 1:
+        return pd.Index(names)
+    rest = ("",) * (columns.nlevels - 1)
+    return pd.MultiIndex.from_tuples([(name, *rest) for name in names], names=columns.names)
+
+
+def _arrow(values: pd.Series | pd.Index) -> Any:
+    """Return a column as Arrow's, for the adapter's input alone."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return _categories(pd.Categorical(values))
+    if values.dtype == object or isinstance(values.dtype, pd.StringDtype):
+        return _texts(values)
+    array = pa.array(values, from_pandas=True)
+    # A column without any value is read as one of NaN, which says nothing of what it holds.
+    empty = pa.types.is_floating(array.type) and array.null_count == len(array)
+    return pa.nulls(len(array), pa.string()) if empty else array
+
+
+def _categories(values: pd.Categorical) -> pa.DictionaryArray:
+    array = _arrow(values.categories)
+    dictionary = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    return pa.DictionaryArray.from_arrays(pa.array(values.codes, mask=values.codes < 0), dictionary)
+
+
+def _texts(values: pd.Series | pd.Index) -> Any:
+    """Read text as it lies; where other objects lie between, the scalar parser judges each."""
+    if pd.api.types.infer_dtype(values, skipna=True) != "string":
+        return _one_by_one(values)
+    try:
+        return pa.array(values, from_pandas=True)
+    except (UnicodeEncodeError, pa.ArrowInvalid):  # half a surrogate pair: no address, no UTF-8
+        return _one_by_one(values)
+
+
+def _one_by_one(values: Iterable[object]) -> pa.Array:
+    return pa.array([_text(value) for value in values], pa.string())
+
+
+def _text(value: object) -> str | None:
+    try:
+        return canonical(*parse(value))
+    except InvalidAddressError:
+        return None
+
+
+def _frame(table: pa.Table, index: pd.Index) -> pd.DataFrame:
+    columns = {name: _values(table[name]) for name in table.schema.names}
+    return pd.DataFrame(columns, index=index)
+
+
+def _values(column: pa.ChunkedArray) -> Any:
+    if pa.types.is_dictionary(column.type):
+        return _categorical(in_one(column))
+    return column.to_pandas(types_mapper=_TYPES.get).array
+
+
+def _categorical(column: pa.DictionaryArray) -> pd.Categorical:
+    """Keep the categories that occur: a count by city should not list the world's."""
+    codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    occurs = np.zeros(len(column.dictionary) + 1, bool)
+    occurs[codes] = True
+    occurs[-1] = False  # where -1, for null, leads
+    renumbered = np.where(occurs, np.cumsum(occurs) - 1, -1)
+    categories = column.dictionary.filter(pa.array(occurs[:-1])).to_pandas()
+    return pd.Categorical.from_codes(renumbered[codes], categories)

@@ -1,0 +1,163 @@
+"""Polars: frames, lazy ones, Series, and the namespace ``Expr.geo``, there once this is imported.
+
+Texts are String, though Arrow has dictionaries of them: they join with and
+compare to a user's own columns, and String takes the least time to make.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+
+from geolookup import Engine, GeoLookupError, _engine
+from geolookup.localtime import instant
+from geolookup.tables.carriers import check_names, check_no_column, in_one
+from geolookup.tables.enrich import Enricher
+from geolookup.tables.fields import of_table
+
+
+@pl.api.register_expr_namespace("geo")
+class GeoNamespace:
+    """``expr.geo``: answers for an expression of addresses."""
+
+    def __init__(self, expression: pl.Expr) -> None:
+        self._expression = expression
+
+    def lookup(
+        self, path: str, *more: str, engine: Engine | None = None, at: Any = None
+    ) -> pl.Expr:
+        """Return the field that a path names; of several paths, or a group, a Struct of them.
+
+        The name is that of the addresses, as Polars has it; a Struct's fields are
+        named as by ``Engine.enrich``. No answer: null, in each field of a Struct.
+        ``at`` is an instant or an expression of timestamps (with a time zone) or
+        Unix times; None: when this is called, so that all rows of a query agree.
+        ``engine`` None: the default one, which ``geolookup.lookup`` uses.
+        Raises ValueError for an unknown path.
+        """
+        own = isinstance(at, pl.Expr)
+        columns = [self._expression, at] if own else [self._expression]
+        second = None if own else instant(at)
+        lookup = _Lookup(engine or _engine(), (path, *more), second)
+        return pl.map_batches(columns, lookup, return_dtype=lookup.dtype(), is_elementwise=True)
+
+
+@dataclass(frozen=True)
+class _Lookup:
+    """What an expression does; pickled with it, the engine as its path and generation."""
+
+    engine: Engine
+    paths: tuple[str, ...]
+    second: int | None  # None: a column beside the addresses tells
+
+    def __call__(self, columns: Sequence[pl.Series]) -> pl.Series:
+        with _raised_as_polars_own():
+            return self._answers(columns)
+
+    def _answers(self, columns: Sequence[pl.Series]) -> pl.Series:
+        if self.second is None:
+            names = "address", "instant"
+            beside = pl.DataFrame(dict(zip(names, _broadcast(columns), strict=True)))
+            made = self.engine.enrich(beside, names[0], self.paths, at=names[1]).drop(names)
+        else:
+            made = self.engine.enrich(columns[0], fields=self.paths, at=self.second)
+        name = columns[0].name
+        answers: pl.Series = made.to_series() if self._is_field() else made.to_struct()
+        return answers.alias(name)
+
+    def dtype(self) -> pl.DataType:
+        """Return the type of what is made, which is that of what is made of nothing."""
+        instants = [_empty(pl.Int64())] if self.second is None else []
+        return self._answers([_empty(pl.String()), *instants]).dtype
+
+    def _is_field(self) -> bool:
+        return self.paths == tuple(field.path for field in of_table(self.paths))[:1]
+
+
+def _broadcast(columns: Sequence[pl.Series]) -> list[pl.Series]:
+    """Repeat literals, which come as columns of one row."""
+    rows = next((len(each) for each in columns if len(each) != 1), 1)
+    return [each if len(each) == rows else each.new_from_index(0, rows) for each in columns]
+
+
+def enrich_frame(
+    enricher: Enricher, frame: pl.DataFrame, column: str, at: str | None
+) -> pl.DataFrame:
+    """Return the frame with columns of answers."""
+    check_names(frame.columns, column, at, enricher.names)
+    return frame.hstack(_answers(enricher, [frame[name] for name in _given(column, at)]))
+
+
+def enrich_lazy(
+    enricher: Enricher, frame: pl.LazyFrame, column: str, at: str | None
+) -> pl.LazyFrame:
+    """Return the plan with columns of answers, of which nothing is made before it is collected."""
+    schema = frame.collect_schema()
+    check_names(schema.names(), column, at, enricher.names)
+    if not enricher.names:
+        return frame  # a Struct without fields has no rows
+    given = _given(column, at)
+
+    def answer(columns: Sequence[pl.Series]) -> pl.Series:
+        with _raised_as_polars_own():
+            return _answers(enricher, columns).to_struct()
+
+    answers = pl.map_batches(
+        given,
+        answer,
+        return_dtype=pl.Struct(_answers(enricher, [_empty(schema[name]) for name in given]).schema),
+        is_elementwise=True,
+    )
+    together = max(schema.names(), key=len) + "+"  # no column has this name
+    return frame.with_columns(answers.alias(together)).unnest(together)
+
+
+def enrich_series(
+    enricher: Enricher, series: pl.Series, _column: str, at: str | None
+) -> pl.DataFrame:
+    """Return a frame of the answers for a Series."""
+    check_no_column(at)
+    return _answers(enricher, [series])
+
+
+@contextmanager
+def _raised_as_polars_own() -> Iterator[None]:
+    """In a plan: Polars makes exceptions anew with a longer text, which ours do not take."""
+    try:
+        yield
+    except GeoLookupError as error:
+        raise pl.exceptions.ComputeError(str(error)) from error
+
+
+def _empty(kind: pl.DataType) -> pl.Series:
+    return pl.Series(dtype=kind)
+
+
+def _given(column: str, at: str | None) -> list[str]:
+    return [column] if at is None else [column, at]
+
+
+def _answers(enricher: Enricher, columns: Sequence[pl.Series]) -> pl.DataFrame:
+    return _frame(enricher.table(*(_arrow(each) for each in columns)))
+
+
+def _arrow(column: pl.Series) -> pa.Array:
+    if column.dtype == pl.Object:  # Arrow would be given pointers
+        raise TypeError("a column of Python objects holds no addresses: make it text")
+    return column.to_arrow()
+
+
+def _frame(table: pa.Table) -> pl.DataFrame:
+    return pl.DataFrame([_series(name, table[name]) for name in table.schema.names])
+
+
+def _series(name: str, column: pa.ChunkedArray) -> pl.Series:
+    if not pa.types.is_dictionary(column.type):
+        return pl.Series(name, column)
+    whole = in_one(column)
+    return pl.Series(name, whole.dictionary).gather(pl.Series(whole.indices))

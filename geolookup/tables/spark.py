@@ -1,0 +1,211 @@
+"""Spark: the addresses of a DataFrame, enriched by its executors.
+
+Strategy: ``mapInArrow`` gives a Python worker its partition as Arrow batches,
+and the worker does with them what ``Engine.enrich`` does with any stream, on
+an engine that it opens once. The kernel shares the mapped files between all
+processes of a host. Nothing is collected, shuffled or joined.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark import SparkContext, SparkFiles, TaskContext
+from pyspark.sql import DataFrame
+from pyspark.sql import types as spark_types
+
+import geolookup
+from geolookup.engine import Engine
+from geolookup.errors import ContractError, DatasetError
+from geolookup.localtime import instant
+from geolookup.pack import pack, unpack
+
+_SUFFIX = ".tar.zst"
+#: Columns of Spark, as they come to a worker.
+_ARROW: dict[type[spark_types.DataType], pa.DataType] = {
+    spark_types.NullType: pa.null(),
+    spark_types.StringType: pa.string(),
+    spark_types.BinaryType: pa.binary(),
+    spark_types.ByteType: pa.int8(),
+    spark_types.ShortType: pa.int16(),
+    spark_types.IntegerType: pa.int32(),
+    spark_types.LongType: pa.int64(),
+    spark_types.FloatType: pa.float32(),
+    spark_types.DoubleType: pa.float64(),
+    spark_types.BooleanType: pa.bool_(),
+    spark_types.TimestampType: pa.timestamp("us", "UTC"),
+    spark_types.TimestampNTZType: pa.timestamp("us"),
+}
+_SPARK = {kind: made() for made, kind in _ARROW.items()}
+_SPARK[pa.list_(pa.string())] = spark_types.ArrayType(spark_types.StringType())
+
+
+def enrich(
+    df: DataFrame,
+    column: str = "ip",
+    fields: str | Iterable[str] | None = None,
+    *,
+    dataset: str | os.PathLike[str] | None = None,
+    ship: bool = False,
+    prefix: str = "",
+    on_invalid: str = "null",
+    at: Any = None,
+) -> DataFrame:
+    """Return ``df`` with columns of answers for the addresses in one of its columns.
+
+    ``fields``, ``prefix``, ``on_invalid`` and ``at`` are as for
+    ``Engine.enrich``; without ``at`` it is now, once for all partitions. Texts
+    become strings, ``network_asn`` a bigint.
+
+    ``dataset`` is a folder that the driver and every executor see by that path;
+    None: the default of each (see ``geolookup.open``). With ``ship`` the
+    driver's is packed and sent by ``SparkContext.addFile``, once a session.
+    Executors need geolookup, and answer from the driver's generation or not at all.
+
+    Raises what ``Engine.enrich`` raises for what cannot be, before anything
+    runs. A task fails with DatasetError where the dataset is missing or
+    another; with ``on_invalid="raise"`` at the first address that is refused.
+    """
+    place = None if dataset is None else str(Path(dataset).absolute())
+    wishes: dict[str, Any] = {
+        "column": column,
+        "fields": fields if fields is None or isinstance(fields, str) else list(fields),
+        "prefix": prefix,
+        "on_invalid": on_invalid,
+        "at": at if isinstance(at, str) else instant(at),
+        "threads": 1,  # a task has one core
+    }
+    with geolookup.open(place) as engine:
+        schema = _schema(engine, df, wishes)
+        generation = engine.metadata.generation
+        archive = _shipped(df.sparkSession.sparkContext, engine) if ship else None
+    return df.mapInArrow(_task(place, archive, generation, wishes), schema)
+
+
+# --- on the driver
+
+
+def _schema(engine: Engine, df: DataFrame, wishes: dict[str, Any]) -> spark_types.StructType:
+    """Return the schema of the result; raises, without any rows, what the tasks would."""
+    present = df.schema.fields
+    empty = pa.schema([_arrow_field(each, wishes) for each in present]).empty_table()
+    made = engine.enrich(empty, **wishes).schema
+    new = [
+        spark_types.StructField(field.name, _SPARK[_plain_type(field.type)])
+        for field in list(made)[len(present) :]
+    ]
+    return spark_types.StructType([*present, *new])
+
+
+def _arrow_field(field: spark_types.StructField, wishes: dict[str, Any]) -> pa.Field:
+    """Return a column that is read as it will come to a worker, any other as one of nulls."""
+    if field.name not in (wishes["column"], wishes["at"]):
+        return pa.field(field.name, pa.null())
+    if type(field.dataType) not in _ARROW:
+        kind = field.dataType.simpleString()
+        raise TypeError(f"column {field.name!r} is of {kind}, which is no address or instant")
+    return pa.field(field.name, _ARROW[type(field.dataType)])
+
+
+def _task(
+    place: str | None, archive: str | None, generation: str, wishes: dict[str, Any]
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    # Spark sends a nested function by value: it can say so where geolookup is missing.
+    def enriched(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        try:
+            from geolookup.tables.spark import enrich_partition
+        except ImportError as error:
+            problem = f"{socket.gethostname()}: {sys.executable} has no module {error.name!r}"
+            raise ImportError(f"{problem}; install geolookup for the executors") from None
+        return enrich_partition(batches, place, archive, generation, wishes)
+
+    return enriched
+
+
+def _shipped(context: SparkContext, engine: Engine) -> str:
+    """Have the executors fetch the dataset as one file, and return the file's name."""
+    name = f"geolookup-{engine.metadata.generation}{_SUFFIX}"
+    if not any(sent.endswith(name) for sent in context.listFiles):
+        # Spark removes this folder, and those of executors, when the session stops.
+        folder = Path(SparkFiles.getRootDirectory()) / "geolookup"
+        folder.mkdir(exist_ok=True)
+        pack(engine.path, folder / name, force=True)
+        context.addFile(str(folder / name))
+    return name
+
+
+# --- in a worker
+
+
+def enrich_partition(
+    batches: Iterator[pa.RecordBatch],
+    place: str | None,
+    archive: str | None,
+    generation: str,
+    wishes: dict[str, Any],
+) -> Iterator[pa.RecordBatch]:
+    """Yield the batches of a partition with the columns of answers beside them."""
+    first = next(batches, None)
+    if first is None:
+        return
+    engine = _engine(place, archive, generation)
+    stream = pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))
+    made = engine.enrich(stream, **wishes)
+    plain = pa.schema([field.with_type(_plain_type(field.type)) for field in made.schema])
+    try:
+        for batch in made:
+            yield batch.cast(plain)
+    except (ContractError, ValueError) as error:
+        error.add_note(f"of partition {_partition()}")
+        raise error.with_traceback(None) from None  # Spark would print all of it
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type of Spark's that holds what Arrow's does: no dictionaries, no unsigned."""
+    if pa.types.is_dictionary(kind):
+        return kind.value_type
+    return pa.int64() if pa.types.is_uint32(kind) else kind
+
+
+def _partition() -> int | None:
+    context = TaskContext.get()
+    return None if context is None else context.partitionId()
+
+
+@lru_cache(maxsize=8)
+def _engine(place: str | None, archive: str | None, generation: str) -> Engine:
+    """Return this process's engine on the dataset, which has to be the driver's."""
+    try:
+        path = place if archive is None else _unpacked(Path(SparkFiles.get(archive)))
+        engine = geolookup.open(path)
+    except DatasetError as error:
+        raise _refused(error.path, error.problem) from None
+    found = engine.metadata.generation
+    if found != generation:
+        raise _refused(engine.path, f"generation {found} where the driver has {generation}")
+    return engine
+
+
+def _unpacked(archive: Path) -> Path:
+    """Return the dataset beside its archive: one process of an executor unpacks, others wait."""
+    import fcntl  # not on Windows
+
+    folder = archive.with_name(archive.name.removesuffix(_SUFFIX))
+    with archive.open("rb+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.is_dir():
+            unpack(archive, folder, force=False)
+    return folder
+
+
+def _refused(path: str | Path, problem: str) -> DatasetError:
+    remedy = "put the driver's dataset where every executor sees it, or send it with ship=True"
+    return DatasetError(f"{socket.gethostname()}:{path}", problem, remedy)

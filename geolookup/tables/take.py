@@ -1,0 +1,118 @@
+"""Located rows to columns of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from geolookup.errors import DatasetError
+from geolookup.localtime import instant
+from geolookup.tables.fields import Field, of_rows
+from geolookup.tables.instants import Instants
+from geolookup.tables.locate import column_of
+from geolookup.tables.rows import row_tables
+from geolookup.tables.times import Clock
+
+Int32 = NDArray[np.int32]
+UInt32 = NDArray[np.uint32]
+#: From so many columns of a table on, fetching whole rows is faster.
+_PACKED_FROM = 3
+
+
+def take(state: Any, rows: Any, paths: str | Iterable[str] | None, at: Any) -> pa.RecordBatch:
+    """Return the columns that paths name for located rows; see ``Engine.take``."""
+    fields = of_rows(paths)
+    numbers = _numbers(rows)
+    clock = Clock(row_tables(state.dataset).zones, instant(at))
+    columns = Taker(state, fields, clock).take(numbers)
+    return pa.record_batch(columns, names=[field.name for field in fields])
+
+
+def _numbers(rows: Any) -> Int32:
+    """Return row numbers as numpy, -1 where they are null or below 0."""
+    array = column_of(rows).combine_chunks()
+    if not (pa.types.is_integer(array.type) or pa.types.is_null(array.type)):
+        raise TypeError(f"row numbers are integers, not {array.type}: use locate first")
+    if not pa.types.is_unsigned_integer(array.type):
+        array = pc.max_element_wise(array.cast(pa.int64()), -1)  # skips nulls, so none is left
+    try:
+        plain: Int32 = array.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:
+        raise IndexError("a row number that is none of this dataset") from None
+    return np.ascontiguousarray(plain)
+
+
+class Taker:
+    """Takes some fields for located rows, a chunk at a time."""
+
+    def __init__(self, state: Any, fields: Sequence[Field], clock: Clock) -> None:
+        self._state = state
+        self._fields = fields
+        self._clock = clock
+        self._tables = row_tables(state.dataset)
+        self._table_of = {
+            field: self._tables.columns[field.group, field.member][0]
+            for field in fields
+            if field.group != "time"
+        }
+        self._times = [field.member for field in fields if field.group == "time"]
+        self._needs_network = "network" in self._table_of.values()
+        self._needs_location = bool(
+            self._times or {"location", "country"} & set(self._table_of.values())
+        )
+
+    def take(self, rows: Int32, instants: Instants | None = None) -> list[pa.Array]:
+        """Return a column a field for n rows, all null where a row is below 0.
+
+        ``instants`` are n, where each row has its own.
+        """
+        locations = np.empty(len(rows) if self._needs_location else 0, np.uint32)
+        networks = np.empty(len(rows) if self._needs_network else 0, np.uint32)
+        self._state.take_rows(rows, locations, networks)
+        try:
+            found = self._of_table("network", networks, self._members("network"))
+            found |= self._of_location(locations)
+        except IndexError:
+            raise self._outside() from None
+        times = self._clock.take(found.get("zone"), rows >= 0, self._times, instants)
+        return [
+            times[field.member] if field.group == "time" else found[field.path]
+            for field in self._fields
+        ]
+
+    def _members(self, table: str) -> dict[str, str]:
+        """Return path by member, of the fields that lie in a table."""
+        return {field.member: field.path for field, of in self._table_of.items() if of == table}
+
+    def _of_location(self, rows: UInt32) -> dict[str, pa.Array]:
+        """Return the columns of places and of their countries, and ``zone``."""
+        of_country = [field for field, table in self._table_of.items() if table == "country"]
+        links = {"country": "country"} if of_country else {}
+        links |= {"zone": "zone"} if self._times else {}
+        found = self._of_table("location", rows, self._members("location") | links)
+        for field in of_country:
+            _, values = self._tables.columns[field.group, field.member]
+            found[field.path] = values.take(found["country"])
+        return found
+
+    def _of_table(self, table: str, rows: UInt32, members: dict[str, str]) -> dict[str, pa.Array]:
+        """Return the members of a large table's rows, by the names that are given to them."""
+        if len(members) >= _PACKED_FROM:
+            taken = self._tables.packed(table).take(rows, members)
+            return {members[member]: column for member, column in taken.items()}
+        indices = pa.array(rows)
+        return {
+            name: self._tables.values(table, member).take(indices)
+            for member, name in members.items()
+        }
+
+    def _outside(self) -> DatasetError:
+        problem = "an index leads outside its table"
+        return DatasetError(
+            self._state.dataset.path, problem, "build it again with 'geolookup build'"
+        )

@@ -1,0 +1,323 @@
+"""``geolookup enrich`` as a shell runs it: pipes, signals, folders, memory."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import geolookup
+from geolookup.cli.enrich import READ, WRITTEN
+from geolookup.files.folder import RECORD
+from geolookup.files.formats import FORMATS
+from tests.cli.test_commands import run
+from tests.conftest import ROOT, Build
+from tests.files.tables import (
+    ADDRESSES,
+    AT,
+    FIELDS,
+    KINDS,
+    NAMES,
+    answers,
+    as_cells,
+    read,
+    table,
+    written,
+)
+
+OPTIONS = ("--fields", ",".join(FIELDS), "--at", str(AT))
+
+
+def _pipe(
+    *args: str, data: bytes = b"", env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    done = subprocess.run(
+        [sys.executable, "-m", "geolookup", "enrich", *args],
+        input=data,
+        capture_output=True,
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, **(env or {})},
+    )
+    assert b"Traceback" not in done.stderr, done.stderr.decode()
+    assert b"Exception ignored" not in done.stderr, done.stderr.decode()
+    return done
+
+
+def test_the_names_of_formats_are_those_of_the_registry() -> None:
+    assert set(READ) == set(FORMATS)
+    assert set(WRITTEN) == {name for name, each in FORMATS.items() if each.writer}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_standard_input_to_standard_output(kind: str, sample: geolookup.Engine) -> None:
+    options = ("--input-format", kind, "--output-format", kind, *OPTIONS)
+    done = _pipe("-", "--output", "-", *options, data=written(table(), kind))
+    assert done.returncode == 0, done.stderr.decode()
+    found = [{name: row[name] for name in NAMES} for row in read(done.stdout, kind)]
+    wanted = answers(sample, ADDRESSES)
+    assert found == (as_cells(wanted) if kind in ("csv", "tsv") else wanted)
+    line = done.stderr.decode().splitlines()[-1]
+    assert line.startswith("10 rows, 5 with an answer, 4 invalid, 1 private in ")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_damaged_input_leaves_standard_output_without_an_end(kind: str) -> None:
+    many = pa.table({"ip": [f"8.8.{n >> 8 & 255}.{n & 255}" for n in range(200_000)]})
+    data = written(many, kind)[:-40] + b'\n"'
+    options = ("--input-format", kind, "--output-format", "arrow", "--fields", "network.asn")
+    done = _pipe("-", "--output", "-", *options, data=data)
+    if done.returncode:
+        assert len(done.stderr.decode().splitlines()) == 1
+        assert not done.stdout.endswith(b"ARROW1")
+    else:  # the rest of a CSV is still one
+        assert kind in ("csv", "tsv")
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (("/nowhere.csv", "--output", "OUT/x.csv"), "/nowhere.csv: cannot be read"),
+        (("IN/a.csv", "--output", "/nowhere/x.csv"), "/nowhere: no such folder"),
+        (("IN/a.csv", "--output", "OUT/x.doc"), "its suffix is none of"),
+        (("IN/a.csv", "--output", "OUT/x.txt"), "text is read only"),
+        (("-", "--output", "OUT/x.csv"), "name its format by --input-format"),
+        (("IN/a.csv", "--output", "OUT/there.csv"), "exists already"),
+        (("IN/a.csv", "--output", "IN"), "suffix"),
+        (("IN", "--output", "IN"), "choose another folder"),
+        (("IN", "--output", "IN/deeper"), "choose another folder"),
+        (("IN/a.csv", "--output", "OUT/x.csv", "--ip-column", "ipp"), "did you mean 'ip'?"),
+        (("IN/a.csv", "--output", "OUT/x.csv", "--fields", "location.citty"), "location.citty"),
+        (("IN/a.csv", "--output", "OUT/x.csv", "--at", "2026-01-01T00:00"), "needs an offset"),
+        (("IN/a.csv", "--output", "OUT/x.csv", "--at", "when"), "no column 'when'"),
+        (("IN/a.csv", "--output", "OUT/x.csv", "--at", "1e300"), "at must be"),
+        (("IN/a.csv", "--output", "OUT/x.csv", "--delimiter", "ab"), "--delimiter"),
+        (("IN/a.csv", "--output", "OUT/x.csv", "--on-invalid", "raise"), "in row 1"),
+        (("IN/a.csv", "--output", "OUT/x.csv", "--dataset", "/nowhere"), "/nowhere"),
+    ],
+)
+def test_misuse_is_status_2_and_one_line(args: tuple[str, ...], told: str, tmp_path: Path) -> None:
+    for name in ("in", "out"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "in" / "a.csv").write_text("ip\n8.8.8.8\n10.0.0.1\n")
+    (tmp_path / "out" / "there.csv").write_text("mine")
+    places = {"IN": str(tmp_path / "in"), "OUT": str(tmp_path / "out")}
+    named = [each.replace("IN", places["IN"]).replace("OUT", places["OUT"]) for each in args]
+    done = run("enrich", *named, text="ip\n")
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert "10.0.0.1" not in done.stderr
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["there.csv"]
+    assert (tmp_path / "out" / "there.csv").read_text() == "mine"
+
+
+def test_force_replaces(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("ip\n8.8.8.8\n")
+    (tmp_path / "b.csv").write_text("old")
+    args = (str(tmp_path / "a.csv"), "--output", str(tmp_path / "b.csv"), "--fields", "network.asn")
+    assert run("enrich", *args, "--force").returncode == 0
+    assert (tmp_path / "b.csv").read_text() == "ip,network_asn\n8.8.8.8,15169\n"
+
+
+def test_a_closed_pipe_is_silent(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("ip\n" + "8.8.8.8\n" * 300_000)
+    for kind in ("csv", "parquet", "arrow"):
+        command = (
+            f"{sys.executable} -m geolookup enrich {tmp_path / 'a.csv'} --output -"
+            f" --output-format {kind} | head -c 10 > /dev/null"
+        )
+        done = subprocess.run(
+            ["/bin/sh", "-c", command], capture_output=True, text=True, check=False, cwd=ROOT
+        )
+        assert done.stderr == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_signal_leaves_nothing_under_the_final_name(
+    kind: str, number: signal.Signals, tmp_path: Path
+) -> None:
+    """The input is a pipe that never ends, so that the command is in the middle of it."""
+    output = tmp_path / f"out.{kind}"
+    args = ["-", "--output", str(output), "--input-format", "csv", "--fields", "network.asn"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "geolookup", "enrich", *args],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.write(b"ip\n" + b"8.8.8.8\n" * 1_200_000)
+        process.stdin.flush()
+        while not list(tmp_path.iterdir()):
+            time.sleep(0.01)
+        process.send_signal(number)
+        # A signal is seen between two reads: the pipe goes on until the process has ended.
+        with suppress(BrokenPipeError):
+            while process.poll() is None:
+                process.stdin.write(b"8.8.8.8\n" * 1000)
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+        told = process.stderr.read()
+        status = process.wait()
+    assert status == (-number if number == signal.SIGKILL else 128 + number)
+    assert told == b""
+    assert not output.exists()
+    if number != signal.SIGKILL:
+        assert list(tmp_path.iterdir()) == []
+
+
+def _tree(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes().hex()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != RECORD
+    }
+
+
+def _folder(tmp_path: Path) -> tuple[Path, Path]:
+    source, output = tmp_path / "in", tmp_path / "out"
+    (source / "deep" / "er").mkdir(parents=True)
+    (source / "a.csv").write_text("ip\n8.8.8.8\n")
+    pq.write_table(pa.table({"ip": ["1.1.1.1"]}), source / "deep" / "er" / "c.parquet")
+    (source / "_SUCCESS").write_text("")
+    (source / ".hidden.csv").write_text("")
+    (source / "deep" / "b.jsonl").write_text('{"ip":"9.9.9.9"}\n')
+    return source, output
+
+
+def test_a_folder_is_mirrored_and_taken_up_again(tmp_path: Path, build: Build) -> None:
+    source, output = _folder(tmp_path)
+    args = ("enrich", str(source), "--output", str(output), "--fields", "network.asn")
+    first = run(*args)
+    assert first.returncode == 0, first.stderr
+    assert "3 rows, 3 with an answer" in first.stderr
+    assert "3 files made, 1 of no format known here left out" in first.stderr
+    made = _tree(output)
+    assert set(made) == {"a.csv", "deep/b.jsonl", "deep/er/c.parquet"}
+    assert (output / "a.csv").read_text() == "ip,network_asn\n8.8.8.8,15169\n"
+
+    # Done: nothing is written again.
+    times = {name: (output / name).stat().st_mtime_ns for name in made}
+    again = run(*args)
+    assert "0 files made, 3 made before and left as they are" in again.stderr
+    assert times == {name: (output / name).stat().st_mtime_ns for name in made}
+
+    # What is missing, and what has another input by now, is made.
+    (output / "a.csv").unlink()
+    (source / "deep" / "b.jsonl").write_text('{"ip":"9.9.9.9"}\n{"ip":"8.8.8.8"}\n')
+    assert "2 files made, 1 made before" in run(*args).stderr
+    assert len((output / "deep" / "b.jsonl").read_text().splitlines()) == 2
+
+    # Other options, another dataset, --force: all of it.
+    assert "3 files made" in run(*args, "--prefix", "x_").stderr
+    dataset, _ = build({"a.csv": "network,asn\n8.8.8.0/24,1\n"})
+    assert "3 files made" in run(*args, "--dataset", str(dataset)).stderr
+    assert (output / "a.csv").read_text() == "ip,network_asn\n8.8.8.8,1\n"
+    assert "3 files made" in run(*args, "--dataset", str(dataset), "--force").stderr
+
+
+def test_a_cut_record_and_a_foreign_file(tmp_path: Path) -> None:
+    source, output = _folder(tmp_path)
+    args = ("enrich", str(source), "--output", str(output), "--fields", "network.asn")
+    assert run(*args).returncode == 0
+    record = output / RECORD
+    record.write_bytes(record.read_bytes()[:-30])
+    done = run(*args)  # whose is the file that the record does not know?
+    assert done.returncode == 2
+    assert "c.parquet: exists already; choose another name or give --force" in done.stderr
+    assert "3 files made" in run(*args, "--force").stderr
+    assert "3 made before" in run(*args).stderr
+
+
+def test_a_bad_file_in_a_folder_ends_it_and_the_rest_is_kept(tmp_path: Path) -> None:
+    source, output = _folder(tmp_path)
+    (source / "deep" / "b.jsonl").write_text("nonsense\n")
+    args = ("enrich", str(source), "--output", str(output), "--fields", "network.asn")
+    done = run(*args)
+    assert done.returncode == 2
+    assert "b.jsonl, row 1: no JSON object" in done.stderr
+    assert set(_tree(output)) == {"a.csv"}
+    (source / "deep" / "b.jsonl").write_text('{"ip":"9.9.9.9"}\n')
+    assert "2 files made, 1 made before" in run(*args).stderr
+
+
+def test_a_folder_into_another_format(tmp_path: Path) -> None:
+    source, output = _folder(tmp_path)
+    (source / "list.txt").write_text("8.8.8.8\n")
+    args = ("enrich", str(source), "--output", str(output), "--output-format", "parquet")
+    assert run(*args, *OPTIONS).returncode == 0
+    assert set(_tree(output)) == {
+        "a.parquet",
+        "list.parquet",
+        "deep/b.parquet",
+        "deep/er/c.parquet",
+    }
+    (source / "a.tsv").write_text("ip\n")
+    twice = run(*args, *OPTIONS)
+    assert twice.returncode == 2
+    assert "would become a.parquet, as another file does" in twice.stderr
+
+
+def test_delimiter(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("ip;n\n8.8.8.8;1,5\n")
+    for output, wanted in (
+        ("b.csv", "ip;n;network_asn\n8.8.8.8;1,5;15169\n"),
+        ("b.tsv", "ip\tn\tnetwork_asn\n8.8.8.8\t1,5\t15169\n"),
+    ):
+        args = (str(tmp_path / "a.csv"), "--output", str(tmp_path / output), "--delimiter", ";")
+        assert run("enrich", *args, "--fields", "network.asn").returncode == 0
+        assert (tmp_path / output).read_text() == wanted
+
+
+@pytest.mark.parametrize(
+    ("source", "target"), [("csv", "parquet"), ("parquet", "csv"), ("jsonl", "arrow")]
+)
+def test_memory_does_not_grow_with_the_file(source: str, target: str, tmp_path: Path) -> None:
+    """Ten times the rows, 4 million, take little more; held whole they would take 300 MB and up."""
+    peaks = [_peak(tmp_path, count, source, target) for count in (400_000, 4_000_000)]
+    assert peaks[1] - peaks[0] < 200_000, peaks  # KiB
+
+
+def _peak(folder: Path, count: int, source: str, target: str) -> int:
+    block = [f"8.8.{n % 251}.{n % 241}" for n in range(100_000)]
+    path = folder / f"{count}.{source}"
+    if source == "parquet":
+        column = pa.chunked_array([pa.array(block)] * (count // len(block)))
+        pq.write_table(pa.table({"ip": column, "note": column}), path)
+    else:
+        head, row = {
+            "csv": ("ip,note\n", "{0},{0}\n"),
+            "jsonl": ("", '{{"ip":"{0}","note":"{0}"}}\n'),
+        }[source]
+        with path.open("w") as file:
+            file.write(head)
+            text = "".join(row.format(each) for each in block)
+            for _ in range(count // len(block)):
+                file.write(text)
+    args = ["enrich", str(path), "--output", str(folder / f"{count}.{target}")]
+    options = ["--fields", "location.city_name,network.asn", "--threads", "2"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "geolookup", *args, *options],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        told = process.stderr.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, told
+    assert f"{count:,} rows" in told
+    path.unlink()
+    return used.ru_maxrss // (1024 if sys.platform == "darwin" else 1)

@@ -1,0 +1,114 @@
+"""``geolookup summarize``: every count is that of single lookups."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import geolookup
+from geolookup.files.enriching import Place
+from geolookup.files.formats import kind_of
+from geolookup.files.summary import KINDS, Summary, count_file
+from tests.cli.test_commands import run
+from tests.files.tables import KINDS as FORMATS
+from tests.files.tables import packed, table, written
+
+ADDRESSES = [
+    *["8.8.8.8"] * 5,
+    *["2001:4860:4860::8888"] * 2,
+    "::ffff:1.1.1.1",
+    "1.1.1.1",
+    *["9.9.9.9"] * 3,
+    "192.168.1.1",
+    "fe80::1",
+    "nonsense",
+    "203.0.114.1",
+    "2a00::1",
+]
+
+
+def _told(*args: str, text: str = "") -> Any:
+    done = run("summarize", "--json", *args, text=text)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def _expected(engine: geolookup.Engine, kind: str) -> Counter[tuple[Any, ...]]:
+    """Count what single lookups say, nothing where the first member is unknown."""
+    found: Counter[tuple[Any, ...]] = Counter()
+    for address in ADDRESSES:
+        data = engine.lookup(address)["data"]
+        if data is not None:
+            paths = [path.split(".") for path in KINDS[kind]]
+            found[tuple(data[group].get(member) for group, member in paths)] += 1
+    return Counter({thing: n for thing, n in found.items() if thing[0] is not None})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_counts_are_those_of_single_lookups(kind: str, sample: geolookup.Engine) -> None:
+    told = _told("-", "--top", "100", text="\n\n".join(ADDRESSES) + "\r\n")
+    wanted = _expected(sample, kind)
+    top = told[kind]["top"]
+    assert {tuple(each.values())[:-1]: each["addresses"] for each in top} == wanted
+    assert [each["addresses"] for each in top] == sorted(wanted.values(), reverse=True)
+    assert told[kind]["different"] == len(wanted)
+    assert told[kind]["unknown"] == told["located"] - wanted.total()
+
+
+def test_families_and_what_has_no_answer(sample: geolookup.Engine) -> None:
+    told = _told("-", text="\n".join(ADDRESSES))
+    answers = [sample.lookup(address) for address in ADDRESSES]
+    families = Counter(each["data"]["ip_type"] for each in answers if each["success"])
+    codes = Counter(each["error_code"] for each in answers)
+    assert (told["ipv4"], told["ipv6"]) == (families["ipv4"], families["ipv6"])
+    assert (told["invalid"], told["private"]) == (codes[10001], codes[10002])
+    assert told["addresses"] == len(ADDRESSES)
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("kind", FORMATS)
+def test_every_format(kind: str, suffix: str, sample: geolookup.Engine, tmp_path: Path) -> None:
+    path = tmp_path / f"a.{kind}{suffix}"
+    path.write_bytes(packed(written(table(), kind), suffix))
+    counted = Summary(sample)
+    place = Place(str(path), kind_of(str(path), None, ""))
+    count_file(counted, place, "ip", None, lambda _fraction: None)
+    assert (counted.addresses, counted.invalid, counted.private) == (10, 4, 1)
+    assert (counted.located, counted.ipv6) == (5, 2)
+
+
+def test_a_folder_and_a_list(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("8.8.8.8\n")
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "b.csv").write_text("n,ip\n1,8.8.8.8\n")
+    (tmp_path / "notes.md").write_text("8.8.8.8")
+    assert _told(str(tmp_path))["addresses"] == 2
+
+
+def test_as_a_table() -> None:
+    text = run("summarize", "-", "--top", "1", text="\n".join(ADDRESSES)).stdout
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert lines[0] == "addresses 17 100.00%"
+    assert "private 2 11.76%" in lines
+    assert "countries, 2 different" in lines
+    assert "15169, Google LLC 7 41.18%" in lines
+    assert len({len(line) for line in text.splitlines() if line.endswith("%")}) == 1
+
+
+def test_nothing_at_all() -> None:
+    told = _told("-")
+    assert told["addresses"] == 0
+    assert told["countries"] == {"different": 0, "unknown": 0, "top": []}
+    assert run("summarize", "-").returncode == 0
+
+
+def test_a_column_that_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("address\n8.8.8.8\n")
+    done = run("summarize", str(tmp_path / "a.csv"))
+    assert done.returncode == 2
+    assert "no column 'ip'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

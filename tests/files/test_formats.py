@@ -1,0 +1,343 @@
+"""Every format, packed in every way, into every other: the user's columns and ours."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import geolookup
+from geolookup.errors import TableFileError
+from geolookup.files.enriching import Counts, Place, Wishes, enrich_file
+from geolookup.files.formats import kind_of
+from tests.files.tables import (
+    ADDRESSES,
+    AT,
+    FIELDS,
+    KINDS,
+    answers,
+    as_cells,
+    packed,
+    read,
+    table,
+    unpacked,
+    written,
+)
+
+WISHES = Wishes("ip", FIELDS, at=AT)
+TEXT_KINDS = ("csv", "tsv")
+
+
+def enrich(engine: geolookup.Engine, source: Path, target: Path, wishes: Wishes = WISHES) -> Counts:
+    counts = Counts()
+    places = [Place(str(path), kind_of(str(path), None, "")) for path in (source, target)]
+    enrich_file(engine, places[0], places[1], wishes, counts, lambda _fraction: None)
+    return counts
+
+
+def expected(engine: geolookup.Engine, source: str, target: str) -> list[dict[str, Any]]:
+    """Return the rows that must come out; a CSV does not tell nothing from an empty text here."""
+    rows = table().to_pylist()
+    if source in TEXT_KINDS:  # as our oracle writes it, which has no quoted empty cells
+        rows = [{name: value or None for name, value in row.items()} for row in rows]
+    made = answers(engine, ADDRESSES)
+    whole = [{**row, **found} for row, found in zip(rows, made, strict=True)]
+    return as_cells(whole) if target in TEXT_KINDS else whole
+
+
+@pytest.mark.parametrize("target", KINDS)
+@pytest.mark.parametrize("source", KINDS)
+def test_every_format_into_every_other(
+    source: str, target: str, sample: geolookup.Engine, tmp_path: Path
+) -> None:
+    before, after = tmp_path / f"in.{source}", tmp_path / f"out.{target}"
+    before.write_bytes(written(table(), source))
+    counts = enrich(sample, before, after)
+    assert read(after.read_bytes(), target) == expected(sample, source, target)
+    assert (counts.rows, counts.invalid, counts.private) == (10, 4, 1)
+
+
+@pytest.mark.parametrize("target", [".gz", ".zst"])
+@pytest.mark.parametrize("source", [".gz", ".zst"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_packed(
+    kind: str, source: str, target: str, sample: geolookup.Engine, tmp_path: Path
+) -> None:
+    before, after = tmp_path / f"in.{kind}{source}", tmp_path / f"out.{kind}{target}"
+    before.write_bytes(packed(written(table(), kind), source))
+    enrich(sample, before, after)
+    assert read(unpacked(after), kind) == expected(sample, kind, kind)
+
+
+def test_csv_comes_out_as_it_went_in(sample: geolookup.Engine, tmp_path: Path) -> None:
+    text = (
+        b'id,note,"a ""name""",ip,id\n007,"",,8.8.8.8,1e5\n\xff\xfe,"x,y\n",2026-01-02 ,8.8.8.8,\n'
+    )
+    (tmp_path / "in.csv").write_bytes(b"\xef\xbb\xbf" + text.replace(b"\n0", b"\n\n0"))
+    enrich(
+        sample, tmp_path / "in.csv", tmp_path / "out.csv", Wishes("ip", ("location.country_code",))
+    )
+    lines = text.replace(b",id\n", b",id,location_country_code\n")
+    lines = lines.replace(b",1e5\n", b",1e5,US\n").replace(b"8.8.8.8,\n", b"8.8.8.8,,US\n")
+    assert (tmp_path / "out.csv").read_bytes() == lines
+
+
+def test_a_csv_of_one_column_keeps_its_empty_lines(
+    sample: geolookup.Engine, tmp_path: Path
+) -> None:
+    (tmp_path / "in.csv").write_text("ip\n8.8.8.8\n\n1.1.1.1")
+    enrich(sample, tmp_path / "in.csv", tmp_path / "out.csv", Wishes("ip", ("network.asn",)))
+    assert (tmp_path / "out.csv").read_text() == "ip,network_asn\n8.8.8.8,15169\n,\n1.1.1.1,13335\n"
+
+
+def test_json_lines_come_out_as_they_went_in(sample: geolookup.Engine, tmp_path: Path) -> None:
+    lines = [
+        '{"ip": "8.8.8.8", "n": 1.0, "big": 123456789012345678901234567890, "t": "2026-01-02"}',
+        '{"n": "now a text", "nested": {"a": [1, {"b": null}]}, "ip":"1.1.1.1"}',
+        "{ }",
+        '{"ip":null,"date":"2026-01-02 00:00:00"}',
+    ]
+    (tmp_path / "in.jsonl").write_text("\n\n".join(lines) + "\r\n")
+    enrich(sample, tmp_path / "in.jsonl", tmp_path / "out.jsonl", Wishes("ip", ("network.asn",)))
+    found = (tmp_path / "out.jsonl").read_text().splitlines()
+    added = ["15169", "13335", "null", "null"]
+    commas = [",", ",", "", ","]
+    assert found == [
+        f'{line[:-1]}{comma}"network_asn":{asn}}}'
+        for line, asn, comma in zip(lines, added, commas, strict=True)
+    ]
+
+
+def _typed() -> pa.Table:
+    moment = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
+    return pa.table(
+        {
+            "ip": pa.array(["8.8.8.8", "1.1.1.1", None]).dictionary_encode(),
+            "small": pa.array([1, None, 255], pa.uint8()),
+            "float": pa.array([0.1, float("nan"), None], pa.float32()),
+            "moment": pa.array([moment, None, moment], pa.timestamp("us", "Asia/Tokyo")),
+            "day": pa.array([moment.date(), None, moment.date()], pa.date32()),
+            "price": pa.array([Decimal("1.10"), None, Decimal("2.00")], pa.decimal128(9, 2)),
+            "raw": pa.array([b"\xff\x00", None, b""], pa.binary()),
+            "struct": pa.array([{"a": [1, None], "b": 'q"'}, None, {"a": None, "b": None}]),
+            "lists": pa.array([[["x"], []], None, [None]]),
+            "nothing": pa.nulls(3),
+        },
+        metadata={"theirs": "kept"},
+    )
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "arrows"])
+def test_types_and_metadata_are_kept(kind: str, sample: geolookup.Engine, tmp_path: Path) -> None:
+    before, after = tmp_path / f"in.{kind}", tmp_path / f"out.{kind}"
+    before.write_bytes(written(_typed(), kind))
+    enrich(sample, before, after)
+    was, now = _open(before), _open(after)
+    assert now.schema.names[: was.num_columns] == was.schema.names
+    kept = now.select(range(was.num_columns))
+    assert kept.schema.equals(was.schema, check_metadata=False)
+    assert kept.drop(["float"]).equals(was.drop(["float"]))
+    assert (now.schema.metadata or {})[b"theirs"] == b"kept"
+    assert pa.types.is_dictionary(now.schema.field("location_country_code").type)
+    assert now["network_asn"].to_pylist() == [15169, 13335, None]
+
+
+def _open(path: Path) -> pa.Table:
+    opened = {"parquet": pq.read_table, "arrow": _whole, "arrows": _whole}
+    return opened[path.suffix[1:]](path)
+
+
+def _whole(path: Path) -> pa.Table:
+    new = pa.ipc.open_file if path.suffix == ".arrow" else pa.ipc.open_stream
+    return new(path.read_bytes()).read_all()
+
+
+def test_every_type_as_text(sample: geolookup.Engine, tmp_path: Path) -> None:
+    (tmp_path / "in.parquet").write_bytes(written(_typed(), "parquet"))
+    for target in ("out.csv", "out.jsonl"):
+        enrich(sample, tmp_path / "in.parquet", tmp_path / target, Wishes("ip", ("network.asn",)))
+    rows = read((tmp_path / "out.csv").read_bytes(), "csv")
+    assert rows[0] == {
+        "ip": "8.8.8.8",
+        "small": "1",
+        "float": "0.1",
+        "moment": "2026-01-02 12:04:05.678901+0900",
+        "day": "2026-01-02",
+        "price": "1.10",
+        "raw": "ff00",
+        "struct": '{"a":[1,null],"b":"q\\""}',
+        "lists": '[["x"],[]]',
+        "nothing": "",
+        "network_asn": "15169",
+    }
+    first, second, third = read((tmp_path / "out.jsonl").read_bytes(), "jsonl")
+    assert first["struct"] == {"a": [1, None], "b": 'q"'}
+    assert first["price"] == 1.1
+    assert set(second.values()) == {None, "1.1.1.1", 13335}
+    assert third == {
+        **dict.fromkeys(first),
+        "small": 255,
+        "lists": [None],
+        "raw": "",
+        "struct": {"a": None, "b": None},
+        "price": 2.0,
+        "day": "2026-01-02",
+        "moment": "2026-01-02 12:04:05.678901+0900",
+    }
+
+
+@pytest.mark.parametrize("infer", [False, True])
+def test_csv_types_are_found_where_that_is_asked_for(
+    infer: bool, sample: geolookup.Engine, tmp_path: Path
+) -> None:
+    (tmp_path / "in.csv").write_text("ip,zip,day\n8.8.8.8,007,2026-01-02\n")
+    wishes = Wishes("ip", ("network.asn",), infer_types=infer)
+    enrich(sample, tmp_path / "in.csv", tmp_path / "out.parquet", wishes)
+    row = pq.read_table(tmp_path / "out.parquet").to_pylist()[0]
+    found = (7, date(2026, 1, 2)) if infer else ("007", "2026-01-02")
+    assert (row["zip"], row["day"]) == found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_rows(kind: str, sample: geolookup.Engine, tmp_path: Path) -> None:
+    """A header alone, or a file without rows, is a table."""
+    before, after = tmp_path / f"in.{kind}", tmp_path / f"out.{kind}"
+    before.write_bytes(written(table().slice(0, 0), kind))
+    assert enrich(sample, before, after).rows == 0
+    assert read(after.read_bytes(), kind) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_under_the_final_name_for_a_file_without_an_end(
+    kind: str, sample: geolookup.Engine, tmp_path: Path
+) -> None:
+    """Cut anywhere, packed or not, a file is either told to be bad or read up to a whole row."""
+    whole = written(table(), kind)
+    for suffix in ("", ".gz", ".zst"):
+        data = packed(whole, suffix)
+        must_fail = bool(suffix) or kind in ("parquet", "arrow")
+        for cut in range(0, len(data), max(len(data) // 40, 1)):
+            before, after = tmp_path / f"in.{kind}{suffix}", tmp_path / f"out.{kind}{suffix}"
+            before.write_bytes(data[:cut])
+            refused = _refusal(sample, before, after)
+            if refused:
+                assert refused.startswith(str(before))
+                assert "8.8.8.8" not in refused
+                assert [path.name for path in tmp_path.iterdir()] == [before.name]
+            else:
+                assert not must_fail, cut
+                after.unlink()
+        before.unlink()
+
+
+def _refusal(engine: geolookup.Engine, before: Path, after: Path) -> str | None:
+    try:
+        enrich(engine, before, after)
+    except TableFileError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("a.csv", b"ip,n\n8.8.8.8,1\n8.8.8.8,1,2\n", "a.csv, row 3: 3 cells where the header"),
+        ("a.csv", b"ip,n\n" + b"8.8.8.8,1\n" * 600000 + b"8.8.8.8\n", "a.csv, row 600002: 1 cells"),
+        ("a.csv", b"", "a.csv: is empty"),
+        ("a.csv", b"IP ,n\n8.8.8.8,1\n", "a.csv: no column 'ip'; did you mean 'IP '?"),
+        ("a.csv", b"x,n\n8.8.8.8,1\n", "a.csv: no column 'ip'; there are 'x', 'n'"),
+        ("a.csv", b"ip,ip\n8.8.8.8,1\n", "a.csv: column 'ip' is there twice"),
+        ("a.csv", b"ip,network_asn\n8.8.8.8,1\n", "there is a column 'network_asn' already"),
+        ("a.jsonl", b'{"ip":"8.8.8.8"}\n\n{"ip":"8.8.8.8"\n', "a.jsonl, row 3: no JSON object"),
+        ("a.jsonl", b'{"ip":"8.8.8.8"}\n8.8.8.8\n', "a.jsonl, row 2: no JSON object"),
+        ("a.jsonl", b'{"ip":"8.8.8.8"}\n{"ip":8}\n', "a.jsonl, row 2: a member changes its type"),
+        ("a.jsonl", b'{"ip":"8.8.8.8"} {"ip":"8.8.8.8"}\n', "not one object a line"),
+        ("a.jsonl", b'{"IP":"8.8.8.8"}\n', "a.jsonl: no column 'ip'; did you mean 'IP'?"),
+        ("a.parquet", b"8.8.8.8" * 100, "a.parquet: is damaged or no Parquet file"),
+        ("a.arrow", b"8.8.8.8" * 100, "a.arrow: is damaged or no Arrow file"),
+        ("a.csv.gz", b"8.8.8.8" * 100, "a.csv.gz: cannot be read"),
+        ("a.csv.zst", b"8.8.8.8" * 100, "a.csv.zst: cannot be read"),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_line(
+    name: str, content: bytes, told: str, sample: geolookup.Engine, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(TableFileError) as raised:
+        enrich(sample, tmp_path / name, tmp_path / f"out-{name}", Wishes("ip", ("network.asn",)))
+    text = str(raised.value)
+    assert told in text
+    assert "8.8.8.8" not in text
+    assert "\n" not in text
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_text_that_is_not_utf8_stays_in_csv_only(sample: geolookup.Engine, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"ip,n\n8.8.8.8,1\n8.8.8.8,\xff\n")
+    with pytest.raises(TableFileError, match=r"a\.csv, row 3: not UTF-8"):
+        enrich(sample, tmp_path / "a.csv", tmp_path / "out.parquet")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_with_their_own_instants(kind: str, sample: geolookup.Engine, tmp_path: Path) -> None:
+    before, after = tmp_path / f"in.{kind}", tmp_path / f"out.{kind}"
+    texts = ["1795132800", "2026-11-20T01:00:00.9+01:00", None, "-1.5"]
+    before.write_bytes(written(pa.table({"ip": ["8.8.8.8"] * 4, "when": texts}), kind))
+    enrich(sample, before, after, Wishes("ip", ("time.current_timestamp",), at_column="when"))
+    found = [row["time_current_timestamp"] for row in read(after.read_bytes(), kind)]
+    assert [int(each) if each else None for each in found] == [AT, AT, None, -2]
+
+
+def test_an_instant_that_is_none_ends_it(sample: geolookup.Engine, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("ip,when\n8.8.8.8,yesterday\n")
+    wishes = Wishes("ip", ("time.current_time",), at_column="when")
+    with pytest.raises(TableFileError, match="neither Unix seconds nor ISO 8601"):
+        enrich(sample, tmp_path / "a.csv", tmp_path / "out.csv", wishes)
+
+
+def test_a_bad_address_ends_it_if_that_is_wished(sample: geolookup.Engine, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("ip\n8.8.8.8\n10.0.0.1\n")
+    wishes = Wishes("ip", ("network.asn",), on_invalid="raise")
+    with pytest.raises(TableFileError, match="Cannot geolocate private IP, in row 1"):
+        enrich(sample, tmp_path / "a.csv", tmp_path / "out.csv", wishes)
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_error_codes_and_a_column_of_that_name(sample: geolookup.Engine, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("ip,error_code\n8.8.8.8,404\n10.0.0.1,\n,\n")
+    counts = enrich(sample, tmp_path / "a.csv", tmp_path / "b.csv", Wishes("ip", ("network.asn",)))
+    assert (counts.rows, counts.invalid, counts.private) == (3, 1, 1)
+    wishes = Wishes("ip", ("network.asn",), prefix="geo_", error_code=True)
+    enrich(sample, tmp_path / "a.csv", tmp_path / "c.csv", wishes)
+    assert (tmp_path / "c.csv").read_text().splitlines() == [
+        "ip,error_code,geo_network_asn,geo_error_code",
+        "8.8.8.8,404,15169,",
+        "10.0.0.1,,,10002",
+        ",,,10001",
+    ]
+
+
+def test_many_row_groups_and_batches(sample: geolookup.Engine, tmp_path: Path) -> None:
+    """More rows than a batch, a block and a row group; order, counts and values stay."""
+    count = 1_200_000
+    ips = pa.array(["8.8.8.8", "1.1.1.1", "x"]).take(pa.array(np.arange(count) % 3))
+    pq.write_table(pa.table({"n": np.arange(count), "ip": ips}), tmp_path / "in.parquet")
+    for before, after in (
+        ("in.parquet", "a.csv"),
+        ("a.csv", "b.parquet"),
+        ("in.parquet", "c.parquet"),
+    ):
+        wishes = Wishes("ip", ("network.asn",), prefix=after[0], infer_types=True)
+        assert enrich(sample, tmp_path / before, tmp_path / after, wishes).invalid == count // 3
+    found = pq.read_table(tmp_path / "b.parquet")
+    assert found["n"].to_pylist() == list(range(count))
+    asn = pa.chunked_array([pa.array([15169, 13335, None]).take(pa.array(np.arange(count) % 3))])
+    assert found["anetwork_asn"].equals(asn)
+    assert found["bnetwork_asn"].cast(pa.int64()).equals(asn)
+    assert pq.ParquetFile(tmp_path / "c.parquet").num_row_groups == 2

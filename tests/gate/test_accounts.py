@@ -1,0 +1,234 @@
+"""Keys and accounts in every store: who is let in, and what is kept of whom."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from geolookup.errors import (
+    AccountsError,
+    InvalidKeyError,
+    MissingKeyError,
+    PlansError,
+    QuotaError,
+    RateLimitError,
+)
+from geolookup.gate import accounts as accounts_module
+from geolookup.gate import keys, open_accounts
+from tests.gate.conftest import START, FakeClock, Open
+from tests.gate.sliding_log import SECOND
+
+
+def refused(accounts: accounts_module.Accounts, key: object) -> bool:
+    try:
+        accounts.admit(key)
+    except InvalidKeyError:
+        return True
+    return False
+
+
+def test_missing_and_wrong_keys(worker: Open) -> None:
+    accounts = worker()
+    good = accounts.create_key("Acme", "free")
+    with pytest.raises(MissingKeyError):
+        accounts.admit(None)
+    for wrong in ("", "x", 5, good[:-1], f"{good},{good}", keys.make("live"), keys.make("test")):
+        assert refused(accounts, wrong)
+    assert not refused(accounts, good)
+    assert [account.used for account in accounts.usage()] == [1]
+
+
+def test_a_revoked_key_is_refused_everywhere_within_a_second(
+    worker: Open, clock: FakeClock
+) -> None:
+    accounts, elsewhere = worker(), worker()
+    key, other = accounts.create_key("Acme", "paid"), accounts.create_key("Acme", "paid")
+    elsewhere.admit(key)
+    assert accounts.revoke(keys.identifier(keys.digest(key) or b"")).name == "Acme"
+    clock.now += SECOND
+    for one in accounts, elsewhere:
+        assert refused(one, key)
+        assert not refused(one, other)
+    found = accounts.keys()
+    assert [one.revoked for one in found].count(True) == 1
+    with pytest.raises(KeyError):
+        accounts.revoke("0" * 12)
+
+
+def test_an_expired_key_is_refused_at_once(worker: Open, clock: FakeClock) -> None:
+    accounts = worker()
+    key = accounts.create_key("Acme", "paid", expires=START // SECOND + 10)
+    clock.now = START + 10 * SECOND - 1
+    assert not refused(accounts, key)
+    clock.now += 1
+    assert refused(accounts, key)
+
+
+def test_keys_of_an_account_share_rate_and_quota_test_keys_too(
+    worker: Open, clock: FakeClock
+) -> None:
+    accounts = worker()
+    pair = [accounts.create_key("Acme", "tiny", environment=env) for env in keys.ENVIRONMENTS]
+    other = accounts.create_key("Other", "tiny")
+    for number in range(3):
+        accounts.admit(pair[number % 2])
+    for key in pair:
+        with pytest.raises(RateLimitError):
+            accounts.admit(key)
+    accounts.admit(other)
+    for _ in range(17):
+        clock.now += SECOND
+        accounts.admit(pair[0])
+    clock.now += SECOND
+    for key in pair:
+        with pytest.raises(QuotaError):
+            accounts.admit(key)
+    assert {(one.name, one.used, one.keys) for one in accounts.usage()} == {
+        ("Acme", 20, 2),
+        ("Other", 1, 1),
+    }
+
+
+def test_the_free_plan_is_2000_for_life_at_5_a_second(worker: Open, clock: FakeClock) -> None:
+    workers = [worker() for _ in range(8)]
+    key = workers[0].create_key("Acme", "free")
+    admitted = 0
+    for _ in range(402):
+        for one in workers:
+            try:
+                one.admit(key)
+                admitted += 1
+            except (RateLimitError, QuotaError):
+                pass
+        clock.now += SECOND
+    assert admitted == 2000
+    clock.now += 10**9 * SECOND
+    with pytest.raises(QuotaError):
+        workers[3].admit(key)
+
+
+def test_a_flood_of_refused_requests_does_not_reach_the_store(
+    worker: Open, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accounts = worker()
+    slow, fast = accounts.create_key("Slow", "tiny"), accounts.create_key("Fast", "fast")
+    calls: list[str] = []
+
+    def counted(name: str) -> Callable[..., object]:
+        method = getattr(accounts._store, name)
+
+        def call(*args: object) -> object:
+            calls.append(name)
+            return method(*args)
+
+        return call
+
+    for name in ("find", "admit", "lease", "take_back"):
+        monkeypatch.setattr(accounts._store, name, counted(name))
+    for key in (slow, fast):
+        for _ in range(1100):
+            with suppress(RateLimitError):
+                accounts.admit(key)
+        before = len(calls)
+        for _ in range(1000):
+            clock.now += 5
+            with pytest.raises(RateLimitError):
+                accounts.admit(key)
+        assert len(calls) == before
+
+
+def test_a_hundred_thousand_wrong_keys_change_nothing_for_a_good_one(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    accounts = open_accounts(f"sqlite:///{tmp_path}/a.db", clock=clock)
+    good = accounts.create_key("Acme", "free")
+    accounts.admit(good)
+    kept = set(vars(accounts)["_known"])
+    for number in range(100_000):
+        # Nine in ten are told by their checksum, as 2**32 - 1 in 2**32 would be.
+        assert refused(
+            accounts, keys.make("live") if number % 10 == 0 else f"{good[:41]}{number:08x}"
+        )
+    assert set(vars(accounts)["_known"]) == kept
+    accounts.admit(good)
+    assert accounts.usage()[0].used == 2
+    accounts.close()
+
+
+def test_keys_are_compared_in_constant_time_and_by_digest_only() -> None:
+    """No comparison of the gate sees a key; the one of digests is compare_digest."""
+    tree = ast.parse(inspect.getsource(accounts_module))
+    admit = next(
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.name == "admit"
+    )
+    compared = [ast.unparse(node) for node in ast.walk(admit) if isinstance(node, ast.Compare)]
+    assert not any("key" in text and "None" not in text for text in compared)
+    assert "compare_digest(known.key.digest, digest)" in ast.unparse(admit)
+
+
+def test_a_key_is_nowhere_but_with_its_owner(
+    tmp_path: Path, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    with open_accounts(f"sqlite:///{tmp_path}/a.db", clock=clock) as accounts:
+        key = accounts.create_key("Acme", "free")
+        accounts.admit(key)
+        shown = repr((accounts.keys(), accounts.usage(), vars(accounts)))
+        stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    stored += b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"Acme" in stored
+    for part in (key, key[9:41], key[20:30]):
+        assert part not in shown + caplog.text
+        assert part.encode() not in stored
+
+
+def test_redis_holds_no_key(emptied: str) -> None:
+    import redis
+
+    with open_accounts(emptied) as accounts, redis.Redis.from_url(emptied) as client:
+        key = accounts.create_key("Acme", "free")
+        accounts.admit(key)
+        names = client.keys()
+        stored = b"".join(name + client.dump(name) for name in names)
+    assert b"Acme" in stored
+    assert key[9:41].encode() not in stored
+    assert key[20:30].encode() not in stored
+
+
+@pytest.mark.parametrize(
+    ("name", "plan", "environment"),
+    [("", "free", "live"), (" ", "free", "live"), ("x", "free", "prod"), ("Acme", "paid", "live")],
+)
+def test_what_no_key_is_made_for(worker: Open, name: str, plan: str, environment: str) -> None:
+    accounts = worker()
+    accounts.create_key("Acme", "free")
+    with pytest.raises(ValueError, match=r"Acme|a key has"):
+        accounts.create_key(name, plan, environment=environment)
+    with pytest.raises(PlansError, match="no plan 'none'"):
+        accounts.create_key("x", "none")
+    assert len(accounts.keys()) == 1
+
+
+def test_an_account_whose_plan_is_unknown_here_is_no_open_gate(url: str, worker: Open) -> None:
+    key = worker().create_key("Acme", "tiny")
+    with open_accounts(url) as without_file, pytest.raises(AccountsError, match="plan 'tiny'"):
+        without_file.admit(key)
+
+
+def test_more_keys_than_are_kept_known(worker: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accounts_module, "_KNOWN", 3)
+    accounts = worker()
+    made = [accounts.create_key(f"account {n}", "endless") for n in range(8)]
+    for key in made * 3:
+        accounts.admit(key)
+        assert len(accounts._known) <= 3
+    accounts.close()
+    assert [account.used for account in accounts.usage()] == [3] * 8

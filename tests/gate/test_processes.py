@@ -1,0 +1,106 @@
+"""Several processes on one store, by the real clock: hammering, killed, forked, idle."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from geolookup.errors import QuotaError, RateLimitError
+from geolookup.gate import open_accounts
+from tests.conftest import ROOT
+from tests.gate import hammer, kills
+
+
+def test_eight_processes_get_exactly_the_quota(url: str, plans: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with open_accounts(url, plans) as accounts:
+        key = accounts.create_key("Acme", "fast")  # 1,000 a second, 2,000 in all
+        workers = [hammer.start(url, plans, key, log) for _ in range(8)]
+        assert [worker.wait() for worker in workers] == [0] * 8
+        assert accounts.usage()[0].used == 2000
+    moments = hammer.admissions(log)
+    assert len(moments) == 2000
+    # More than 1,000 take more than a second, from before the first to after the last.
+    assert max(after for _, after in moments) - min(moments)[0] > 10**9
+
+
+def test_killed_workers_cost_what_is_promised_and_no_more(url: str, tmp_path: Path) -> None:
+    kills.check(url, tmp_path, 5)
+
+
+def test_eight_threads_get_exactly_the_rate_and_the_quota(url: str, plans: Path) -> None:
+    with open_accounts(url, plans) as accounts:
+        key = accounts.create_key("Acme", "fast")
+        admitted: list[int] = []
+
+        def ask() -> None:
+            until = time.monotonic() + 3
+            while time.monotonic() < until:
+                try:
+                    accounts.admit(key)
+                    admitted.append(1)
+                except (RateLimitError, QuotaError):
+                    time.sleep(0.001)
+
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(admitted) == 2000
+
+
+_FORK = """
+import os, sys
+from geolookup.gate import open_accounts
+accounts = open_accounts(sys.argv[1], sys.argv[2])
+keys = [accounts.create_key(plan, plan) for plan in ("mid", "endless")]
+for key in keys:
+    accounts.admit(key)
+children = []
+for _ in range(4):
+    child = os.fork()
+    if not child:
+        for key in keys * 5:
+            accounts.admit(key)
+        accounts.close()
+        os._exit(0)
+    children.append(child)
+for key in keys * 5:
+    accounts.admit(key)
+assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
+accounts.close()
+print([usage.used for usage in accounts.usage()])
+"""
+
+
+def test_accounts_go_on_after_a_fork(url: str, plans: Path) -> None:
+    command = [sys.executable, "-W", "ignore:This process:DeprecationWarning", "-c", _FORK]
+    done = subprocess.run(
+        [*command, url, str(plans)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.returncode) == ("[26, 26]\n", 0), done.stderr
+
+
+def test_an_idle_worker_gives_back_what_it_leased(url: str, plans: Path) -> None:
+    with open_accounts(url, plans) as accounts:
+        key = accounts.create_key("Acme", "fast")
+        accounts.admit(key)
+        assert accounts.usage()[0].used > 1
+        until = time.monotonic() + 30
+        while accounts.usage()[0].used != 1:
+            assert time.monotonic() < until
+            time.sleep(0.02)
+
+
+@pytest.mark.parametrize("plan", ["mid", "fast"])
+def test_closing_gives_back_what_is_leased(url: str, plans: Path, plan: str) -> None:
+    with open_accounts(url, plans) as accounts:
+        accounts.admit(accounts.create_key("Acme", plan))
+        accounts.close()
+        assert accounts.usage()[0].used == 1

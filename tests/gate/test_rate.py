@@ -1,0 +1,329 @@
+"""The rate against a plain list of admissions, with a fake clock, in every store."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from geolookup.errors import RateLimitError
+from geolookup.gate.accounts import Accounts
+from geolookup.gate.admission import Exact, Leased
+from geolookup.gate.plans import Plan
+from geolookup.gate.slots import SLOT, SLOTS, Lease
+from geolookup.gate.store import NewKey
+from tests.gate.conftest import START, FakeClock, Open
+from tests.gate.sliding_log import SECOND, SlidingLog, most_in_a_second, passes
+
+#: Waits that lie on, before and after every edge there is, and any others.
+WAITS = st.one_of(
+    st.sampled_from([0, 1, SLOT - 1, SLOT, SECOND - SLOT, SECOND - 1, SECOND, SLOTS * SLOT]),
+    st.integers(0, 3 * SLOT),
+    st.integers(0, SECOND + 2 * SLOT),
+)
+#: (wait, worker, requests at once)
+REQUESTS = st.lists(st.tuples(WAITS, st.integers(0, 2), st.integers(1, 5)), max_size=60)
+MANY = settings(
+    max_examples=60,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+_names = itertools.count()
+
+
+def account(accounts: Accounts) -> int:
+    """Make an account and return its number in the store."""
+    name = f"account {next(_names)}"
+    digest = name.encode().ljust(32, b".")
+    accounts._store.add(NewKey(digest, "live", name, "tiny", START, None))
+    found = accounts._store.find(digest)
+    assert found is not None
+    return found.account
+
+
+def exact(accounts: Accounts, number: int, rate: int, quota: int | None = None) -> Exact:
+    return Exact(accounts._store, number, Plan("p", rate, quota))
+
+
+def leased(accounts: Accounts, number: int, rate: int, quota: int | None = None) -> Leased:
+    return Leased(accounts._store, number, Plan("p", rate, quota), lambda _: None)
+
+
+@MANY
+@given(rate=st.integers(1, 6), requests=REQUESTS)
+@example(rate=1, requests=[(0, 0, 1), (SECOND - 1, 1, 1), (1, 2, 1)])
+@example(rate=2, requests=[(0, 0, 2), (SECOND, 1, 3), (SECOND - 1, 2, 1), (1, 0, 3)])
+def test_exact_plans_among_workers_equal_the_list(
+    worker: Open, clock: FakeClock, rate: int, requests: list[tuple[int, int, int]]
+) -> None:
+    number = account(worker())
+    workers = [exact(worker(), number, rate) for _ in range(3)]
+    log = SlidingLog(rate)
+    for wait, who, times in requests:
+        clock.now += wait
+        for _ in range(times):
+            allowed = log.allows(clock.now)
+            assert passes(workers[who]) is allowed
+            log.admitted += [clock.now] * allowed
+    assert most_in_a_second(log.admitted) <= rate
+
+
+@MANY
+@given(rate=st.integers(1, 12), requests=REQUESTS)
+@example(rate=1, requests=[(0, 0, 1), (SECOND - 1, 0, 1), (1, 0, 1)])
+def test_a_leased_plan_of_one_worker_equals_the_list(
+    worker: Open, clock: FakeClock, rate: int, requests: list[tuple[int, int, int]]
+) -> None:
+    accounts = worker()
+    alone = leased(accounts, account(accounts), rate)
+    log = SlidingLog(rate)
+    for wait, leftovers, times in requests:
+        clock.now += wait
+        if leftovers == 2:
+            alone.give_back()
+        for _ in range(times):
+            allowed = log.allows(clock.now)
+            assert passes(alone) is allowed
+            log.admitted += [clock.now] * allowed
+
+
+@MANY
+@given(
+    rate=st.integers(1, 12),
+    quota=st.integers(1, 40),
+    requests=REQUESTS,
+    crash=st.integers(0, 60),
+)
+def test_leases_among_workers_keep_rate_and_quota(
+    worker: Open,
+    clock: FakeClock,
+    rate: int,
+    quota: int,
+    requests: list[tuple[int, int, int]],
+    crash: int,
+) -> None:
+    accounts = worker()
+    number = account(accounts)
+    workers = [leased(worker(), number, rate, quota) for _ in range(3)]
+    stamps: list[int] = []
+    for step, (wait, who, times) in enumerate(requests):
+        clock.now += wait
+        if step == crash:  # what the worker held is lost
+            workers[who] = leased(worker(), number, rate, quota)
+        stamps += [clock.now] * sum(passes(workers[who]) is True for _ in range(times))
+    for one in workers:
+        one.give_back(at_end=True)
+    assert most_in_a_second(stamps) <= rate
+    used = used_of(accounts, number)
+    lost = used - len(stamps)
+    assert used <= quota
+    assert 0 <= lost <= (rate if crash < len(requests) else 0)
+
+
+@MANY
+@given(
+    kind=st.sampled_from([Exact, Leased]),
+    rate=st.integers(1, 12),
+    requests=st.lists(REQUESTS, min_size=2, max_size=2),
+    back=st.one_of(st.integers(1, 3 * SLOT), st.integers(1, 2 * SECOND)),
+)
+def test_after_a_clock_was_set_back_the_rate_holds_again(
+    worker: Open,
+    clock: FakeClock,
+    kind: type[Exact | Leased],
+    rate: int,
+    requests: list[list[tuple[int, int, int]]],
+    back: int,
+) -> None:
+    accounts = worker()
+    number = account(accounts)
+    make = leased if kind is Leased else exact
+    workers = [make(worker(), number, rate) for _ in range(3)]
+    for part in requests:
+        stamps: list[int] = []
+        for wait, who, times in part:
+            clock.now += wait
+            stamps += [clock.now] * sum(passes(workers[who]) is True for _ in range(times))
+        assert most_in_a_second(stamps) <= rate
+        clock.now -= back
+
+
+def test_stamps_from_the_future_count_as_of_now(worker: Open, clock: FakeClock) -> None:
+    accounts = worker()
+    one = exact(accounts, account(accounts), 2)
+    one.admit()
+    clock.now -= SECOND // 2
+    assert passes(one) is True
+    clock.now += SECOND
+    assert [passes(one), passes(one)] == [True, True]
+
+
+def test_a_worker_that_slept_while_the_clock_was_set_back_frees_nothing_of_others(
+    worker: Open, clock: FakeClock
+) -> None:
+    number = account(worker())
+    awake, asleep = leased(worker(), number, 4), leased(worker(), number, 4)
+    assert passes(asleep) is True is passes(asleep)
+    clock.now += 15_000 - 10 * SLOT
+    passes(awake)  # the store sees the clock set back
+    clock.now += 10 * SLOT
+    stamps = [clock.now] * sum(passes(awake) is True for _ in range(4))
+    clock.now += SECOND - 10_000
+    stamps += [clock.now] * sum(passes(asleep) is True for _ in range(4))
+    assert 4 >= most_in_a_second(stamps) > 1
+
+
+def test_a_worker_that_closes_leaves_the_rate_as_it_is(worker: Open, clock: FakeClock) -> None:
+    accounts = worker()
+    number = account(accounts)
+    one, next_one = leased(accounts, number, 300), leased(worker(), number, 300)
+    stamps = []
+    for clock.now in paced(300, random.Random(1))[:452]:  # into a slot
+        stamps += [clock.now] * (passes(one) is True)
+    assert one._moved
+    one.give_back(at_end=True)
+    assert used_of(accounts, number) == len(stamps)
+    for _ in range(2500):
+        stamps += [clock.now] * (passes(next_one) is True)
+        clock.now += 97
+    assert most_in_a_second(stamps) <= 300
+
+
+def test_a_worker_alone_at_the_rate_asks_the_store_seldom(
+    worker: Open, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accounts = worker()
+    alone = leased(accounts, account(accounts), 1000)
+    lease, calls = accounts._store.lease, 0
+
+    def counted(*args: Any) -> Lease:
+        nonlocal calls
+        calls += 1
+        return lease(*args)
+
+    monkeypatch.setattr(accounts._store, "lease", counted)
+    for now in paced(1000, random.Random(1)):
+        clock.now = now
+        assert passes(alone) is True
+        if now == START + SECOND:
+            calls = 0
+    assert 50 <= calls <= 400  # of 2,000 admissions in 100 slots
+
+
+def used_of(accounts: Accounts, number: int) -> int:
+    """Return what the account of a number has used; numbers count from 1, as rows do."""
+    return accounts.usage()[number - 1].used
+
+
+def paced(rate: int, _: random.Random) -> list[int]:
+    return [START + SECOND * n // rate for n in range(3 * rate)]
+
+
+def at_once(rate: int, _: random.Random) -> list[int]:
+    return [START + 7 + SECOND * (n // rate) for n in range(3 * rate)]
+
+
+def at_random(rate: int, rng: random.Random) -> list[int]:
+    """As many as the rate allows, at any moments of three seconds."""
+    log: list[int] = []
+    for now in sorted(START + rng.randrange(3 * SECOND) for _ in range(4 * rate)):
+        if len(log) < rate or log[-rate] <= now - SECOND:
+            log.append(now)
+    return log
+
+
+ARRIVALS = [paced, at_once, at_random]
+
+
+@pytest.mark.parametrize("arrivals", ARRIVALS)
+@pytest.mark.parametrize(("rate", "count"), [(101, 8), (250, 2), (1000, 8)])
+def test_a_caller_at_the_rate_of_a_fast_plan_loses_at_most_5_percent(
+    worker: Open,
+    clock: FakeClock,
+    arrivals: Callable[[int, random.Random], list[int]],
+    rate: int,
+    count: int,
+) -> None:
+    number = account(worker())
+    rng = random.Random(f"{rate} {count}")
+    workers = [leased(worker(), number, rate) for _ in range(count)]
+    asked = arrivals(rate, rng)
+    assert most_in_a_second(asked) <= rate
+    admitted, swept = [], START
+    for now in asked:
+        clock.now = now
+        if now - swept >= 50_000:  # as the background does
+            swept = now
+            for one in workers:
+                one.give_back()
+        admitted += [now] * (passes(rng.choice(workers)) is True)
+    assert most_in_a_second(admitted) <= rate
+    assert len(admitted) >= 0.95 * len(asked), len(admitted) / len(asked)
+
+
+def test_a_caller_at_the_rate_of_a_fast_plan_with_one_worker_loses_nothing(
+    worker: Open, clock: FakeClock
+) -> None:
+    accounts = worker()
+    for arrivals in ARRIVALS:
+        alone = leased(accounts, account(accounts), 300)
+        for clock.now in arrivals(300, random.Random(1)):
+            assert passes(alone) is True
+
+
+@pytest.mark.parametrize("kind", [exact, leased])
+@pytest.mark.parametrize("back", [1, SLOT, SECOND // 2, SECOND, 3600 * SECOND])
+def test_a_clock_set_back_delays_by_two_seconds_at_most(
+    worker: Open, clock: FakeClock, kind: Callable[..., Exact | Leased], back: int
+) -> None:
+    accounts = worker()
+    number = account(accounts)
+    one = kind(accounts, number, 5)
+    assert [passes(one) for _ in range(6)] == [True] * 5 + [False]
+    clock.now -= back
+    asked = []
+    for _ in range(21):
+        asked.append(passes(one))
+        clock.now += SECOND // 10
+    assert True in asked
+
+
+def test_retry_after_is_when_a_request_is_admitted(worker: Open, clock: FakeClock) -> None:
+    accounts = worker()
+    for one in (
+        exact(accounts, account(accounts), 2),
+        leased(accounts, account(accounts), 2),
+    ):
+        one.admit()
+        clock.now += 300_000
+        one.admit()
+        for wait in (0, 100_000):
+            clock.now += wait
+            with pytest.raises(RateLimitError) as refused:
+                one.admit()
+        clock.now += round(refused.value.retry_after * SECOND)
+        assert passes(one) is True
+
+
+def test_rate_comes_before_quota(worker: Open, clock: FakeClock) -> None:
+    accounts = worker()
+    both = [make(accounts, account(accounts), 2, 2) for make in (exact, leased)]
+    for one in both:
+        assert [passes(one) for _ in range(3)] == [True, True, False]
+    clock.now += 2 * SECOND
+    for one in both:
+        assert [passes(one) for _ in range(3)] == [None, None, None]
+
+
+@pytest.mark.parametrize("rates", [(5, 2), (2, 5), (5, 300), (300, 5)])
+def test_a_plan_may_change(worker: Open, clock: FakeClock, rates: tuple[int, int]) -> None:
+    accounts = worker()
+    number = account(accounts)
+    for rate in rates:
+        clock.now += SECOND
+        one = (exact if rate < 100 else leased)(accounts, number, rate)
+        assert [passes(one) for _ in range(rate + 1)] == [True] * rate + [False]

@@ -1,0 +1,74 @@
+"""Clients that ask without pause and count what goes wrong."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+from collections import Counter
+from types import TracebackType
+from typing import Self
+
+from tests.http.serving import PATH, Server
+
+
+class Load:
+    """Threads with a kept connection each, while in use as a context.
+
+    ``outcomes`` counts statuses, ``broken`` requests that were sent and not
+    answered. Who is told to leave connects anew; who then finds nobody
+    listening stops, for that was no request yet.
+    """
+
+    def __init__(self, server: Server, key: str, threads: int = 4) -> None:
+        self.outcomes: Counter[int] = Counter()
+        self.generations: Counter[str] = Counter()
+        self.broken: list[Exception] = []
+        self.told_to_leave = 0
+        self._server, self._headers = server, {"X-API-Key": key}
+        self._stop = threading.Event()
+        self._threads = [threading.Thread(target=self._run) for _ in range(threads)]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Stop asking; what is under way ends."""
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            line = http.client.HTTPConnection("127.0.0.1", self._server.port, timeout=20)
+            try:
+                line.connect()
+            except ConnectionRefusedError:
+                return
+            try:
+                self._ask_on(line)
+            except (OSError, http.client.HTTPException) as error:
+                self.broken.append(error)
+                return
+            finally:
+                line.close()
+
+    def _ask_on(self, line: http.client.HTTPConnection) -> None:
+        while not self._stop.is_set():
+            line.request("GET", f"{PATH}?ip=8.8.8.8", headers=self._headers)
+            answer = line.getresponse()
+            answer.read()
+            self.outcomes[answer.status] += 1
+            self.generations[str(answer.getheader("x-dataset-generation"))] += 1
+            if answer.will_close:
+                self.told_to_leave += 1
+                return

@@ -1,0 +1,147 @@
+"""A real server for the tests: ``geolookup serve`` in a process of its own, asked over sockets."""
+
+from __future__ import annotations
+
+import http.client
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from geolookup.gate import open_accounts
+from tests.conftest import ROOT
+
+PATH = "/v1/geo/lookup"
+#: "endless" never refuses in a test; the others do at once.
+PLANS = """
+[plan.endless]
+rate = 1000000
+[plan.slow]
+rate = 1
+[plan.small]
+rate = 100
+quota = 2
+"""
+_PATIENCE = 30
+
+
+class Reply(NamedTuple):
+    """What came back. Header names are in lower case."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass
+class Store:
+    """An account store with a plans file, and keys of it."""
+
+    url: str
+    plans: Path
+
+    def key(self, plan: str = "endless", *, name: str | None = None) -> str:
+        with open_accounts(self.url, self.plans) as accounts:
+            return accounts.create_key(name or f"{plan} {time.monotonic_ns()}", plan)
+
+
+def sqlite_store(folder: Path) -> Store:
+    return store_at(f"sqlite:///{folder / 'accounts.db'}", folder)
+
+
+def store_at(url: str, folder: Path) -> Store:
+    plans = folder / "plans.toml"
+    plans.write_text(PLANS, encoding="utf-8")
+    return Store(url, plans)
+
+
+@dataclass
+class Server:
+    """A running server."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+    admin: int
+    output: Path
+
+    def ask(self, query: str = "", headers: list[tuple[str, str]] | None = None) -> Reply:
+        """GET the endpoint with exactly these headers."""
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers or [])
+        return self.raw(f"GET {PATH}{query} HTTP/1.1\r\nHost: x\r\n{lines}\r\n".encode("latin-1"))
+
+    def raw(self, request: bytes) -> Reply:
+        """Send bytes, read one answer; HEAD is told by its first word."""
+        with closing(socket.create_connection(("127.0.0.1", self.port), _PATIENCE)) as line:
+            line.sendall(request)
+            method = request.partition(b" ")[0].decode("latin-1")
+            answer = http.client.HTTPResponse(line, method=method)
+            answer.begin()
+            headers = {name.lower(): value for name, value in answer.getheaders()}
+            return Reply(answer.status, headers, answer.read())
+
+    def show(self, path: str) -> Reply:
+        """GET a path of the admin port."""
+        with closing(http.client.HTTPConnection("127.0.0.1", self.admin, _PATIENCE)) as line:
+            line.request("GET", path)
+            answer = line.getresponse()
+            return Reply(answer.status, dict(answer.getheaders()), answer.read())
+
+    def metric(self, line: str) -> float:
+        """Return the value of a metric, by its name and labels."""
+        for each in self.show("/metrics").body.decode().splitlines():
+            name, _, value = each.rpartition(" ")
+            if name == line:
+                return float(value)
+        raise AssertionError(f"no metric {line}")
+
+    def signal(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def until(self, text: str, times: int = 1) -> None:
+        """Wait until the server has logged a text so often."""
+        ends = time.monotonic() + _PATIENCE
+        while self.output.read_text(encoding="utf-8").count(text) < times:
+            assert time.monotonic() < ends, self.output.read_text(encoding="utf-8")
+            assert self.process.poll() is None, self.output.read_text(encoding="utf-8")
+            time.sleep(0.02)
+
+
+def free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def serving(
+    store: Store, folder: Path, *options: str, workers: int = 1, drain: float = 0.1
+) -> Iterator[Server]:
+    """Serve while in use; the output goes to a file of the folder."""
+    port, admin = free_port(), free_port()
+    output = folder / f"output-{port}"
+    command = [sys.executable, "-m", "geolookup", "serve", "--accounts", store.url]
+    command += ["--plans", str(store.plans), "--port", str(port), "--workers", str(workers)]
+    command += ["--admin", f"127.0.0.1:{admin}", "--drain", str(drain), *options]
+    with output.open("wb") as file:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=file)
+    server = Server(process, port, admin, output)
+    try:
+        # The second line of a worker: its socket listens.
+        server.until("runtime-1", workers)
+        yield server
+        assert process.poll() is None, output.read_text(encoding="utf-8")
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(_PATIENCE)
+        finally:
+            process.kill()
+    assert process.returncode == 0, output.read_text(encoding="utf-8")
+    assert "Traceback" not in output.read_text(encoding="utf-8")

@@ -1,0 +1,103 @@
+"""Health and metrics, on a port of their own."""
+
+from __future__ import annotations
+
+import re
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup.http.counters import BOUNDS, Counters, readings
+from geolookup.http.metrics import exposition
+from geolookup.http.outcomes import ANSWERED, OUTCOMES
+from tests.http.serving import PATH, Server, Store, serving
+
+REQUESTS = "geolookup_http_requests_total"
+GENERATION = "ab" * 32
+_LINE = re.compile(r'[a-z_]+(?:\{[a-z]+="[^"]*"(?:,[a-z]+="[^"]*")*\})? \S+')
+
+
+def test_counts_are_those_of_all_workers(own_store: Store, tmp_path: Path) -> None:
+    header = [("X-API-Key", own_store.key())]
+    asked = {"200": 40, "400": 3, "401": 2, "404": 1, "405": 1}
+    with serving(own_store, tmp_path, workers=2) as server:
+        for _ in range(asked["200"]):  # a connection each, so that both workers get some
+            assert server.ask("?ip=8.8.8.8", header).status == 200
+        for query in ("?ip=x", "?ip=10.0.0.1", ""):
+            assert server.ask(query, header).status == 400
+        for headers in ([], [("X-API-Key", "x")]):
+            assert server.ask("?ip=8.8.8.8", headers).status == 401
+        assert server.raw(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").status == 404
+        assert server.raw(f"PUT {PATH} HTTP/1.1\r\nHost: x\r\n\r\n".encode()).status == 405
+        text = server.show("/metrics").body.decode()
+        for code, count in (("10001", 1), ("10002", 2), ("20001", 1), ("20002", 1)):
+            assert f'code="{code}"}} {count}\n' in text
+        assert server.metric(f'{REQUESTS}{{status="200",code=""}}') == asked["200"]
+        refused = "geolookup_http_keys_refused_total"
+        assert server.metric(f'{refused}{{reason="missing"}}') == 1
+        assert server.metric(f'{refused}{{reason="invalid"}}') == 1
+        latency = "geolookup_http_request_duration_seconds"
+        assert server.metric(f"{latency}_count") == sum(asked.values())
+        assert server.metric(f"{latency}_sum") > 0
+
+
+def test_health(server: Server, sample: geolookup.Engine) -> None:
+    assert server.show("/livez").status == 200
+    assert server.show("/readyz").status == 200
+    assert server.show("/").status == 404
+    assert server.show(PATH).status == 404
+    generation = sample.metadata.generation
+    assert server.metric(f'geolookup_dataset_workers{{generation="{generation}"}}') == 2
+    assert server.metric(f'geolookup_dataset_age_seconds{{generation="{generation}"}}') > 0
+
+
+def test_metrics_are_lines_of_the_format(server: Server) -> None:
+    for line in server.show("/metrics").body.decode().splitlines():
+        assert line.startswith(("# HELP geolookup_", "# TYPE geolookup_")) or _LINE.fullmatch(line)
+
+
+@given(st.lists(st.tuples(st.sampled_from(OUTCOMES), st.integers(0, 2**40)), max_size=40))
+def test_what_is_counted_is_read(
+    tmp_path_factory: pytest.TempPathFactory, requests: list[tuple[object, int]]
+) -> None:
+    folder = tmp_path_factory.mktemp("counters")
+    counters = Counters(folder)
+    counters.serve(GENERATION, 5)
+    for outcome, nanoseconds in requests:
+        counters.count(outcome, nanoseconds)  # type: ignore[arg-type]
+    (reading,) = readings(folder)
+    assert [reading.outcomes[each.place] for each in OUTCOMES] == [
+        sum(outcome is each for outcome, _ in requests) for each in OUTCOMES
+    ]
+    assert reading.nanoseconds == sum(took for _, took in requests)
+    assert (reading.generation, reading.written) == (GENERATION, 5)
+    text = exposition([reading], [reading])
+    for bound in BOUNDS:
+        within = sum(took <= bound * 1e9 for _, took in requests)
+        assert f'_bucket{{le="{bound}"}} {within}\n' in text
+    assert f'_bucket{{le="+Inf"}} {len(requests)}\n' in text
+
+
+def test_counters_without_a_folder_leave_no_file(tmp_path: Path) -> None:
+    counters = Counters(None)
+    counters.serve(GENERATION, 0)
+    counters.count(ANSWERED, 1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_totals_before_any_worker() -> None:
+    assert f'{REQUESTS}{{status="200",code=""}} 0\n' in exposition([], [])
+
+
+def test_places_are_the_order() -> None:
+    assert [outcome.place for outcome in OUTCOMES] == list(range(len(OUTCOMES)))
+
+
+def test_no_admin_port_unless_asked_for(server: Server) -> None:
+    names = {thread.name for thread in threading.enumerate()}
+    assert "geolookup-admin" not in names
+    assert server.raw(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").status == 404

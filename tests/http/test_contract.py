@@ -1,0 +1,188 @@
+"""Every row of the contract's tables, over a real socket."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+
+import pytest
+
+import geolookup
+from geolookup import errors
+from tests import contract
+from tests.http.serving import PATH, Reply, Server, Store
+
+httpx = pytest.importorskip("httpx")
+
+GENERATION = "x-dataset-generation"
+#: code: message and status, as the contract has them.
+ERRORS = {
+    10001: ("Invalid IP address format", 400),
+    10002: ("Cannot geolocate private IP", 400),
+    20001: ("Missing API key", 401),
+    20002: ("Invalid API key", 401),
+    30001: ("Rate limit exceeded", 429),
+    30002: ("Quota exceeded", 429),
+}
+
+
+def with_key(key: str) -> list[tuple[str, str]]:
+    return [("X-API-Key", key)]
+
+
+def is_error(reply: Reply, code: int, sample: geolookup.Engine) -> None:
+    message, status = ERRORS[code]
+    answer = json.loads(reply.body)
+    assert reply.status == status
+    assert answer == {
+        "success": False,
+        "data": None,
+        "error": True,
+        "error_code": code,
+        "error_message": message,
+    }
+    assert reply.body == contract.compact(answer)
+    assert reply.headers["content-type"] == "application/json"
+    assert reply.headers[GENERATION] == sample.metadata.generation
+
+
+@pytest.mark.parametrize("ip", ["8.8.8.8", "1.1.1.1", "2606:4700:4700::1111", "::ffff:8.8.8.8"])
+def test_an_answer_is_what_the_engine_says(
+    server: Server, key: str, sample: geolookup.Engine, ip: str
+) -> None:
+    reply = server.ask(f"?ip={ip}", with_key(key))
+    answer = json.loads(reply.body)
+    second = answer["data"]["time"]["current_timestamp"]
+    assert reply.status == 200
+    assert reply.body == sample.lookup_json(ip, at=second)
+    assert answer["data"]["ip_type"] == ("ipv6" if ":" in ip else "ipv4")
+    contract.check(answer)
+    assert reply.headers["content-type"] == "application/json"
+    assert reply.headers["cache-control"] == "no-store"
+    assert reply.headers[GENERATION] == sample.metadata.generation
+
+
+def test_no_address_is_the_caller(server: Server, key: str) -> None:
+    reply = server.ask("", [*with_key(key), ("X-Forwarded-For", "8.8.8.8")])
+    assert json.loads(reply.body)["data"]["ip"] == "8.8.8.8"
+
+
+@pytest.mark.parametrize("ip", ["x", "", "8.8.8", "8.8.8.8.", "[::1]", "::1%25eth0", "08.8.8.8"])
+def test_10001(server: Server, key: str, sample: geolookup.Engine, ip: str) -> None:
+    is_error(server.ask(f"?ip={ip}", with_key(key)), 10001, sample)
+
+
+@pytest.mark.parametrize("ip", ["10.0.0.1", "127.0.0.1", "::1", "64:ff9b::a00:1", "ff02::1"])
+def test_10002(server: Server, key: str, sample: geolookup.Engine, ip: str) -> None:
+    is_error(server.ask(f"?ip={ip}", with_key(key)), 10002, sample)
+
+
+def test_the_caller_may_be_private(server: Server, key: str, sample: geolookup.Engine) -> None:
+    is_error(server.ask("", with_key(key)), 10002, sample)
+
+
+def test_20001(server: Server, sample: geolookup.Engine) -> None:
+    reply = server.ask("?ip=8.8.8.8")
+    is_error(reply, 20001, sample)
+    assert "X-API-Key" in reply.headers["www-authenticate"]
+
+
+@pytest.mark.parametrize("text", ["", "x", "geo_live_" + "a" * 40, "k\xe9y", "a" * 9000])
+def test_20002(server: Server, sample: geolookup.Engine, text: str) -> None:
+    is_error(server.ask("?ip=8.8.8.8", with_key(text)), 20002, sample)
+
+
+def test_20002_for_a_good_key_given_twice(
+    server: Server, key: str, sample: geolookup.Engine
+) -> None:
+    for other in (key, "x", ""):
+        is_error(server.ask("?ip=8.8.8.8", with_key(key) + with_key(other)), 20002, sample)
+        is_error(server.ask("?ip=8.8.8.8", with_key(other) + with_key(key)), 20002, sample)
+
+
+def test_a_header_with_another_name_is_no_key(
+    server: Server, key: str, sample: geolookup.Engine
+) -> None:
+    is_error(server.ask("?ip=8.8.8.8", [("X_API_Key", key)]), 20001, sample)
+    reply = server.ask("?ip=8.8.8.8", [("x-api-KEY", key), ("X_API_Key", "x")])
+    assert reply.status == 200
+
+
+def until_refused(server: Server, key: str) -> Reply:
+    """Ask for what is no address until something else says no; a slow machine takes a second."""
+    while (reply := server.ask("?ip=x", with_key(key))).status == 400:
+        pass
+    return reply
+
+
+def test_30001_and_retry_after(server: Server, store: Store, sample: geolookup.Engine) -> None:
+    key = store.key("slow")
+    assert server.ask("?ip=8.8.8.8", with_key(key)).status == 200
+    refused = until_refused(server, key)
+    is_error(refused, 30001, sample)
+    assert refused.headers["retry-after"] == "1"
+
+
+def test_30002_and_no_retry_after(server: Server, store: Store, sample: geolookup.Engine) -> None:
+    key = store.key("small")
+    replies = [server.ask("?ip=x", with_key(key)) for _ in range(3)]
+    assert [reply.status for reply in replies] == [400, 400, 429]
+    is_error(replies[-1], 30002, sample)
+    assert "retry-after" not in replies[-1].headers
+
+
+def test_order_of_checks(server: Server, store: Store, sample: geolookup.Engine) -> None:
+    is_error(server.ask("?ip=x"), 20001, sample)
+    is_error(server.ask("?ip=x", with_key("x")), 20002, sample)
+    slow = store.key("slow")
+    is_error(server.ask("?ip=x", with_key(slow)), 10001, sample)
+    is_error(until_refused(server, slow), 30001, sample)
+
+
+def test_the_errors_are_those_of_the_library() -> None:
+    found = {
+        error.code: (error.message, error.http_status)
+        for error in vars(errors).values()
+        if isinstance(error, type)
+        and issubclass(error, errors.ContractError)
+        and error is not errors.ContractError
+    }
+    assert found == ERRORS
+
+
+def test_head_is_get_without_body(server: Server, key: str) -> None:
+    for query, status in (("?ip=8.8.8.8", 200), ("?ip=x", 400)):
+        lines = f"Host: x\r\nX-API-Key: {key}\r\n\r\n"
+        got = server.raw(f"GET {PATH}{query} HTTP/1.1\r\n{lines}".encode())
+        head = server.raw(f"HEAD {PATH}{query} HTTP/1.1\r\n{lines}".encode())
+        assert (got.status, head.status, head.body) == (status, status, b"")
+        assert got.headers.keys() == head.headers.keys()
+        assert abs(int(head.headers["content-length"]) - len(got.body)) <= 2
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/v1", PATH + "/", PATH + "/8.8.8.8", PATH.upper(), "/v2/geo/lookup", "/metrics"]
+)
+def test_404(server: Server, key: str, path: str) -> None:
+    reply = server.raw(
+        f"GET {path}?ip=8.8.8.8 HTTP/1.1\r\nHost: x\r\nX-API-Key: {key}\r\n\r\n".encode()
+    )
+    assert (reply.status, reply.body) == (404, b"")
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "LOOK"])
+def test_405(server: Server, key: str, method: str) -> None:
+    request = f"{method} {PATH}?ip=8.8.8.8 HTTP/1.1\r\nHost: x\r\nX-API-Key: {key}\r\n\r\n"
+    reply = server.raw(request.encode())
+    assert (reply.status, reply.body, reply.headers["allow"]) == (405, b"", "GET, HEAD")
+
+
+def test_a_client_of_the_hosted_service_needs_no_change(server: Server, key: str) -> None:
+    base = f"http://127.0.0.1:{server.port}"
+    with httpx.Client(base_url=base, headers={"X-API-Key": key}) as client:
+        answers = [client.get(PATH, params={"ip": "2606:4700:4700::1111"}) for _ in range(3)]
+    assert [answer.json()["data"]["network"]["asn"] for answer in answers] == [13335] * 3
+    stamps = [answer.json()["data"]["time"]["current_timestamp"] for answer in answers]
+    assert all(before <= after for before, after in pairwise(stamps))
+    assert re.fullmatch(r"[0-9a-f]{64}", answers[0].headers[GENERATION])

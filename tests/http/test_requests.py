@@ -1,0 +1,120 @@
+"""Requests that no client of ours would make: each has its answer, and none is a 5xx."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from socket import create_connection
+from urllib.parse import parse_qsl, quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geolookup.http.query import address_asked
+from geolookup.http.settings import HEAD_LIMIT
+from tests.http.serving import PATH, Server
+
+
+def code(server: Server, key: str, query: str) -> int | None:
+    reply = server.ask(query, [("X-API-Key", key)])
+    assert reply.status in (200, 400)
+    found: int | None = json.loads(reply.body)["error_code"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("?ip=8.8.8.8", None),
+        ("?ip=%38.8.8.8", None),
+        ("?%69p=8.8.8.8", None),
+        ("?ip=2606%3A4700%3a4700::1111", None),
+        ("?format=xml&ip=8.8.8.8&callback=f", None),
+        ("?IP=1.1.1.1&ip=8.8.8.8", None),
+        ("?&&ip=8.8.8.8&", None),
+        ("?ip=8.8.8.8&ip=8.8.8.8", 10001),
+        ("?ip=8.8.8.8&%69p=8.8.8.8", 10001),
+        ("?ip=&ip=8.8.8.8", 10001),
+        ("?ip", 10001),
+        ("?ip=", 10001),
+        ("?ip=+8.8.8.8", 10001),
+        ("?ip=8.8.8.8%20", 10001),
+        ("?ip=8.8.8.8;ip=1.1.1.1", 10001),
+        ("?ip=8.8.8.8%00", 10001),
+        ("?ip=%ff%fe", 10001),
+        ("?ip=%", 10001),
+        ("?ip=%d9%a8.8.8.8", 10001),
+        ("?ip=%ed%a0%80", 10001),
+        ("?ip==8.8.8.8", 10001),
+        ("?ip=" + "8" * 10_000, 10001),
+        ("?ip=" + "%00" * 4_000, 10001),
+        ("?" + "ip=8.8.8.8&" * 1_000, 10001),
+        ("?" + "a=b&" * 3_000 + "ip=8.8.8.8", None),
+        ("?", 10002),  # no address: the caller, which is this machine
+        ("?ip2=8.8.8.8", 10002),
+    ],
+)
+def test_queries(server: Server, key: str, query: str, expected: int | None) -> None:
+    assert code(server, key, query) == expected
+
+
+@given(st.lists(st.tuples(st.sampled_from(["ip", "i", "p"]), st.text(max_size=8)), max_size=4))
+def test_the_query_is_read_as_the_standard_library_reads_forms(
+    pairs: list[tuple[str, str]],
+) -> None:
+    query = "&".join(f"{name}={quote(value, errors='replace')}" for name, value in pairs)
+    found = [value for name, value in parse_qsl(query, keep_blank_values=True) if name == "ip"]
+    expected = None if not found else found[0] if len(found) == 1 else ""
+    assert address_asked(query) == expected
+
+
+@pytest.mark.parametrize(
+    "request_line",
+    [
+        f"GET {PATH}?{'x' * HEAD_LIMIT} HTTP/1.1\r\n",
+        f"GET {PATH} HTTP/1.1\r\nX-API-Key: {'x' * HEAD_LIMIT}\r\n",
+        f"GET {PATH} HTTP/1.1\r\n" + "A: b\r\n" * 2_000,
+    ],
+)
+def test_a_head_over_the_limit_is_431(server: Server, request_line: str) -> None:
+    reply = server.raw(f"{request_line}Host: x\r\n\r\n".encode())
+    assert (reply.status, reply.body) == (431, b"")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET /v1/geo/lookup?ip=\xff\xfe HTTP/1.1\r\n",
+        b"GET /v1/geo/lookup?ip=8.8.8.8 8.8.8.8 HTTP/1.1\r\n",
+        b"GET\t/v1/geo/lookup HTTP/9.9\r\n",
+        b"nonsense\r\n",
+        b"GET /v1/geo/lookup HTTP/1.1\r\nX-API-Key : x\r\n",
+        b"GET /v1/geo/lookup HTTP/1.1\r\nX-API-Key: a\x00b\r\n",
+    ],
+)
+def test_what_is_no_http_is_400_without_body(server: Server, head: bytes) -> None:
+    reply = server.raw(head + b"Host: x\r\n\r\n")
+    assert (reply.status, reply.body) == (400, b"")
+
+
+@pytest.mark.parametrize(
+    "target", ["*", "http://elsewhere/", "//v1/geo/lookup", "/v1/geo/lookup%2f"]
+)
+def test_odd_targets_are_404(server: Server, target: str) -> None:
+    assert server.raw(f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n".encode()).status == 404
+
+
+def test_a_body_is_let_alone_and_the_connection_lives_on(server: Server, key: str) -> None:
+    one = f"GET {PATH}?ip=8.8.8.8 HTTP/1.1\r\nHost: x\r\nX-API-Key: {key}\r\n"
+    with closing(create_connection(("127.0.0.1", server.port), 10)) as line:
+        line.sendall(f"{one}Content-Length: 5\r\n\r\nhello{one}Connection: close\r\n\r\n".encode())
+        answers = b""
+        while part := line.recv(65536):
+            answers += part
+    assert answers.count(b"HTTP/1.1 200 OK") == 2
+
+
+def test_headers_that_are_no_text_do_not_matter(server: Server, key: str) -> None:
+    odd = [("User-Agent", "\xff\xfe"), ("Referer", "\xe9"), ("Accept", "x" * 5000), ("Host", "y")]
+    assert server.ask("?ip=8.8.8.8", [("X-API-Key", key), *odd]).status == 200

@@ -1,0 +1,88 @@
+"""Damaged datasets: tables hold values or raise DatasetError, in a process that stays alive.
+
+Flips are tried in a process of their own, for what is feared is its end.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import geolookup
+from geolookup import format as fmt
+from tests.conftest import ROOT
+from tests.damage import ADDRESSES, copied, refused
+from tests.tables import columns
+
+_FILES = (fmt.LOCATION, fmt.COUNTRY, fmt.NETWORK, fmt.ZONE, fmt.IPV4, fmt.IPV6, fmt.MANIFEST)
+FLIPS = 80
+
+
+def survey(dataset: Path) -> str:
+    """Return "answered" or "refused"; fail at anything that is neither."""
+    table = pa.table({"ip": ADDRESSES, "at": range(len(ADDRESSES))})
+    outcome = "answered"
+    try:
+        engine = geolookup.open(dataset)
+    except geolookup.DatasetError as error:
+        return refused(error, str(dataset))
+    for at in (0, "at"):
+        try:
+            found = engine.enrich(table, fields=columns.EVERYTHING[1:], at=at, threads=1)
+            found.validate(full=True)
+            assert len(found.to_pylist()) == len(ADDRESSES)
+        except geolookup.DatasetError as error:
+            outcome = refused(error, str(dataset))
+    return outcome
+
+
+def flip_and_survey(whole: Path, name: str, folder: Path) -> Counter[str]:
+    """Flip bits of one file, one place at a time, then many at once."""
+    dataset, rng = copied(whole, folder / "copy"), random.Random(name)
+    original = (dataset / name).read_bytes()
+    outcomes: Counter[str] = Counter()
+    for flips in [1] * FLIPS + [3, 30] * 10:
+        content = bytearray(original)
+        for _ in range(flips):
+            content[rng.randrange(len(content))] ^= rng.choice((1, 2, 16, 128, 255))
+        # A new file each time: the last one may still be mapped.
+        (dataset / name).unlink()
+        (dataset / name).write_bytes(content)
+        outcomes[survey(dataset)] += 1
+    shutil.rmtree(dataset)
+    return outcomes
+
+
+@pytest.mark.parametrize("kernel", ["", "python"])
+@pytest.mark.parametrize("name", _FILES)
+def test_flipped_bits(dataset_path: Path, tmp_path: Path, name: str, kernel: str) -> None:
+    arguments = [str(dataset_path), name, str(tmp_path)]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.tables.test_damage", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "GEOLOOKUP_KERNEL": kernel},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    answered, refusals = map(int, done.stdout.split())
+    assert answered + refusals == FLIPS + 20
+    assert refusals > 0
+
+
+def test_whole_dataset_answers(dataset_path: Path) -> None:
+    assert survey(dataset_path) == "answered"
+
+
+if __name__ == "__main__":
+    found = flip_and_survey(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]))
+    print(found["answered"], found["refused"])

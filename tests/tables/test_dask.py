@@ -1,0 +1,31 @@
+"""Dask: a pickled engine answers in other processes as it does here."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import geolookup
+from tests.tables import columns, pages
+
+pytest.importorskip("dask.dataframe")
+
+import dask.dataframe
+
+_ADDRESSES = ["8.8.8.8", "2a02:1::1", None, "10.0.0.1", "x", "11.0.1.9", "11.0.0.7"] * 30
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+def test_every_row_is_as_one_lookup(engine: geolookup.Engine, scheduler: str) -> None:
+    data = pd.DataFrame({"ip": pd.array(_ADDRESSES, "str")})
+    frame = dask.dataframe.from_pandas(data, npartitions=4)  # type: ignore[no-untyped-call]
+    fields = ["location.city_name", "location.country_code", "network.asn", "error_code"]
+    found = frame.map_partitions(engine.enrich, "ip", fields).compute(scheduler=scheduler)
+    wanted = columns.expected(engine, _ADDRESSES)
+    for name in (each.replace(".", "_") for each in fields):
+        values = [None if pd.isna(each) else each for each in found[name]]
+        assert values == wanted[name], name
+
+
+def test_the_page_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages.assert_true("dask", monkeypatch)

@@ -1,0 +1,235 @@
+"""DuckDB: SQL functions answer as single lookups do, and relations are read as streams."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from tests import strategies
+from tests.tables import columns, pages
+
+pytest.importorskip("duckdb", reason="the adapter needs the extra [duckdb]")
+
+import duckdb
+
+from geolookup.tables.duckdb import FUNCTIONS, register
+
+IPS = ["8.8.8.8", "2a00:1::9", None, "10.0.0.1", "x", "9.9.9.9", "8.8.8.8"]
+_BY_ROW = "select {} from addresses order by row"
+ASNS = [15169, 3215, None, None, None, 19281, 15169]
+_KNOWN = st.sampled_from(("8.8.8.8", "9.9.9.9", "2a00:1::", "10.0.0.1", "223.255.255.1"))
+_TEXTS = st.none() | _KNOWN | strategies.texts.map(lambda t: t.encode("utf-8", "replace").decode())
+_NUMBERS = st.none() | st.sampled_from((0x08080808, 0x0A000001)) | strategies.ipv4_values
+_BYTES = st.none() | st.binary(max_size=17) | strategies.ipv6_values.map(lambda v: v.to_bytes(16))
+
+
+@pytest.fixture
+def connection(engine: geolookup.Engine) -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as found:
+        register(found, engine)
+        yield found
+
+
+def values(connection: duckdb.DuckDBPyConnection, query: str) -> list[Any]:
+    """Return the first column of a query's answer."""
+    return [row[0] for row in connection.execute(query).fetchall()]
+
+
+def table(connection: duckdb.DuckDBPyConnection, ips: Sequence[Any], kind: pa.DataType) -> None:
+    """Make a table of the addresses, of DuckDB's own."""
+    rows = pa.table({"row": pa.array(range(len(ips)), pa.int64()), "ip": pa.array(ips, kind)})
+    connection.register("rows_of_arrow", rows)
+    connection.execute("create or replace table addresses as select * from rows_of_arrow")
+    connection.unregister("rows_of_arrow")
+
+
+def data(engine: geolookup.Engine, ip: object, at: int) -> dict[str, Any] | None:
+    """Return what ``geo`` says of an address: the data member without ip.
+
+    A STRUCT has all its members: asn is null where the contract leaves it out.
+    """
+    found: dict[str, Any] | None = engine.lookup(ip, at=at)["data"]
+    if found is not None:
+        del found["ip"]
+        found["network"].setdefault("asn", None)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "drawn_from", "asked"),
+    [
+        pytest.param(pa.string(), _TEXTS, columns.of_texts, id="VARCHAR"),
+        pytest.param(pa.uint32(), _NUMBERS, columns.of_numbers, id="UINTEGER"),
+        pytest.param(pa.binary(), _BYTES, columns.of_bytes, id="BLOB"),
+    ],
+)
+def test_every_type(
+    connection: duckdb.DuckDBPyConnection,
+    engine: geolookup.Engine,
+    kind: pa.DataType,
+    drawn_from: st.SearchStrategy[Any],
+    asked: columns.Asked,
+) -> None:
+    @settings(max_examples=25)
+    @given(drawn=st.lists(drawn_from, max_size=10))
+    def check(drawn: list[Any]) -> None:
+        table(connection, drawn, kind)
+        found = values(connection, _BY_ROW.format(f"geo(ip, {columns.AT})"))
+        assert found == [data(engine, ip, columns.AT) for ip in asked(drawn)]
+        wanted = columns.expected(engine, asked(drawn))
+        for suffix, path in FUNCTIONS.items():
+            if path is not None:
+                found = values(connection, _BY_ROW.format(f"geo{suffix}(ip)"))
+                assert found == wanted[path.replace(".", "_")], path
+
+    check()
+
+
+def test_enumerations_and_constants(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute("create type known as enum ('8.8.8.8', '9.9.9.9', 'x')")
+    query = "select geo_asn(ip::known) from (values ('8.8.8.8'), (null), ('x'), ('9.9.9.9')) t(ip)"
+    assert values(connection, query) == [15169, None, None, 19281]
+    assert values(connection, "select geo_asn('8.8.8.8')") == [15169]
+    assert values(connection, "select geo_asn('8.8.8.8') from range(5000)") == [15169] * 5000
+    assert values(connection, "select geo_asn(i::varchar) from range(9) t(i) where i > 9") == []
+    assert values(connection, "select geo(null::varchar) is null") == [True]
+    assert values(connection, "select geo_error(null::varchar)") == [10001]
+
+
+def test_types(connection: duckdb.DuckDBPyConnection) -> None:
+    query = "select geo(ip).location.country_code, geo_asn(ip), geo_error(ip), geo(ip).network.asn,"
+    query += " geo(ip).location.latitude, geo(ip).location.country_languages, geo(ip).time.is_dst"
+    found = connection.sql(f"{query} from (select '' as ip)").types
+    wanted = ["VARCHAR", "UINTEGER", "INTEGER", "UINTEGER", "DOUBLE", "VARCHAR[]", "BOOLEAN"]
+    assert [str(kind) for kind in found] == wanted
+
+
+def test_in_clauses_and_groups(connection: duckdb.DuckDBPyConnection) -> None:
+    table(connection, IPS, pa.string())
+    grouped = "select geo_country(ip) c, count(*) n from addresses group by c order by n, c"
+    assert connection.sql(grouped).fetchall() == [("CH", 1), ("FR", 1), ("US", 2), (None, 3)]
+    assert values(connection, "select row from addresses where geo_city(ip) = 'Lyon'") == [1]
+    cities = "select geo(ip).location.city_name from addresses order by row"
+    assert values(connection, cities)[:3] == ["Mountain View", "Lyon", None]
+
+
+def test_instants(connection: duckdb.DuckDBPyConnection, engine: geolookup.Engine) -> None:
+    table(connection, IPS, pa.string())
+    stamps = "select geo(ip, to_timestamp(row * 1e7)).time from addresses order by row"
+    found = values(connection, stamps)
+    for row, ip in enumerate(IPS):
+        answer = data(engine, ip, row * 10**7)
+        assert found[row] == (answer and answer["time"])
+    unknown = values(connection, "select geo('8.8.8.8', null::timestamptz)")[0]
+    assert set(unknown["time"].values()) == {None}
+    assert unknown["location"]["city_name"] == "Mountain View"
+
+
+def test_without_an_instant_it_is_now(connection: duckdb.DuckDBPyConnection) -> None:
+    for _ in range(2):
+        before = int(time.time())
+        (found,) = values(connection, "select geo('8.8.8.8').time.current_timestamp")
+        assert before <= found <= int(time.time())
+        time.sleep(1.1)  # what was kept for the first is too old for the second
+    query = "select geo('8.8.8.8', now()).time.current_timestamp = epoch(now())::bigint"
+    assert values(connection, query.replace("epoch(now())", "floor(epoch(now()))")) == [True]
+
+
+def test_many_rows_on_several_threads(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute("set threads = 4")
+    table(connection, IPS * 40_000, pa.string())
+    query = "select count(*) from addresses where geo_asn(ip) is distinct from (case row % 7"
+    cases = " ".join(f"when {at} then {asn or 'null'}" for at, asn in enumerate(ASNS))
+    assert values(connection, f"{query} {cases} end)") == [0]
+
+    def count(_: int) -> list[Any]:
+        with connection.cursor() as cursor:
+            return values(cursor, "select count(*) from addresses where geo(ip).network.asn = 3215")
+
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(count, range(3))) == [[40_000]] * 3
+
+
+def test_registered_again_it_answers_from_the_other_engine(
+    connection: duckdb.DuckDBPyConnection, sample: geolookup.Engine
+) -> None:
+    query = "select geo_city('8.8.4.4'), geo('8.8.4.4').currency.code"
+    assert connection.execute(query).fetchall() == [(None, "USD")]
+    register(connection, sample)
+    city = sample.get("8.8.4.4", "location.city_name")
+    assert city is not None
+    assert connection.execute(query).fetchall() == [(city, "USD")]
+
+
+def test_a_prefix_of_ones_own(engine: geolookup.Engine, sample: geolookup.Engine) -> None:
+    with duckdb.connect() as connection:
+        register(connection, engine, prefix="ours")
+        register(connection, sample, prefix="theirs")
+        query = (
+            "select ours_city('8.8.4.4') is null, theirs_city('8.8.4.4') is null, ours('') is null"
+        )
+        assert connection.execute(query).fetchall() == [(True, False, True)]
+
+
+def test_errors_say_what_to_do(connection: duckdb.DuckDBPyConnection, dataset_path: Path) -> None:
+    def refused(query: str, match: str) -> None:
+        with pytest.raises(duckdb.InvalidInputException, match=match):
+            connection.execute(query).fetchall()
+
+    refused("select geo(5)", "a column of int32 holds no addresses; wanted: text, uint32")
+    refused("select geo('8.8.8.8', timestamp '2026-01-01')", "no time zone")
+    refused("select geo('8.8.8.8', 0, 0)", "3 arguments where an address and an instant")
+    engine = geolookup.open(dataset_path)
+    register(connection, engine)
+    engine.close()
+    refused("select geo_asn('8.8.8.8')", "closed")
+
+
+def test_relations_are_streams(
+    connection: duckdb.DuckDBPyConnection, engine: geolookup.Engine
+) -> None:
+    table(connection, IPS * 50_000, pa.string())
+    relation = connection.sql("select * from addresses order by row")
+    found = engine.enrich(relation, fields=["network.asn", "location.city_name"])
+    assert isinstance(found, pa.RecordBatchReader)
+    assert found.schema.names == ["row", "ip", "network_asn", "location_city_name"]
+    whole = found.read_all()
+    assert whole["network_asn"].to_pylist() == ASNS * 50_000
+    assert whole["row"].to_pylist() == list(range(len(IPS) * 50_000))
+
+
+def test_a_stream_is_a_relation_elsewhere(
+    connection: duckdb.DuckDBPyConnection, engine: geolookup.Engine
+) -> None:
+    table(connection, IPS * 50_000, pa.string())
+    answers = engine.enrich(connection.sql("select * from addresses"), fields="network.asn")
+    with connection.cursor() as other:
+        other.register("answers", answers)
+        query = "select network_asn, count(*) from answers group by all order by all"
+        found = other.execute(query).fetchall()
+    assert found == [(3215, 50_000), (15169, 100_000), (19281, 50_000), (None, 150_000)]
+
+
+def test_columns_of_instants_in_relations(
+    connection: duckdb.DuckDBPyConnection, engine: geolookup.Engine
+) -> None:
+    relation = connection.sql("select '8.8.8.8' ip, timestamptz '2026-07-01 12:00:00+00' as seen")
+    found = engine.enrich(relation, fields="time", at="seen").read_all()
+    noon = datetime(2026, 7, 1, 12, tzinfo=UTC)
+    assert found["time_current_time"].to_pylist() == [
+        engine.get("8.8.8.8", "time.current_time", at=noon)
+    ]
+
+
+def test_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages.assert_true("duckdb", monkeypatch)

@@ -1,0 +1,197 @@
+"""What ``enrich`` takes and gives: names, kinds, errors, threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import geolookup
+from tests.tables import columns, pages
+
+_TEXTS = ["8.8.8.8", None, "10.0.0.1", "2a03::1", "x"]
+_FIELDS = ["location.country_code", "network.asn", "error_code"]
+
+
+@pytest.fixture
+def data() -> pa.Table:
+    return pa.table(
+        {"n": range(5), "ip": pa.chunked_array([_TEXTS[:2], [], _TEXTS[2:]])},
+        metadata={"made": "by hand"},
+    )
+
+
+@pytest.fixture
+def wanted(engine: geolookup.Engine) -> dict[str, list[Any]]:
+    found = columns.expected(engine, _TEXTS)
+    return {name.replace(".", "_"): found[name.replace(".", "_")] for name in _FIELDS}
+
+
+def test_kinds_stay(engine: geolookup.Engine, data: pa.Table, wanted: dict[str, Any]) -> None:
+    whole = {"n": list(range(5)), "ip": _TEXTS, **wanted}
+    for given, kind in (
+        (data, pa.Table),
+        (data.combine_chunks().to_batches()[0], pa.RecordBatch),
+        (data.to_reader(), pa.RecordBatchReader),
+        (data.to_reader(1), pa.RecordBatchReader),
+    ):
+        found = engine.enrich(given, fields=_FIELDS)
+        assert isinstance(found, kind)
+        assert found.schema.metadata == {b"made": b"by hand"}
+        found = found.read_all() if kind is pa.RecordBatchReader else found
+        found.validate(full=True)
+        assert found.to_pydict() == whole
+
+
+class _ArrayOnly:
+    """An object with the array half of the interface only."""
+
+    def __init__(self, array: pa.Array | pa.RecordBatch) -> None:
+        self._array = array
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> Any:
+        return self._array.__arrow_c_array__(requested_schema)
+
+
+def test_capsules_of_arrays(
+    engine: geolookup.Engine, data: pa.Table, wanted: dict[str, Any]
+) -> None:
+    batch = data.combine_chunks().to_batches()[0]
+    found = engine.enrich(_ArrayOnly(batch), fields=_FIELDS)
+    assert isinstance(found, pa.RecordBatch)
+    assert found.to_pydict() == {"n": list(range(5)), "ip": _TEXTS, **wanted}
+    assert engine.enrich(_ArrayOnly(batch["ip"]), fields=_FIELDS).to_pydict() == wanted
+
+
+def test_bare_columns(engine: geolookup.Engine, data: pa.Table, wanted: dict[str, Any]) -> None:
+    for given in (data["ip"], pa.array(_TEXTS)):
+        found = engine.enrich(given, fields=_FIELDS)
+        assert isinstance(found, pa.Table)
+        assert found.to_pydict() == wanted
+
+
+@pytest.mark.parametrize("data", [["8.8.8.8"], "8.8.8.8", None, 5, {"ip": ["8.8.8.8"]}, object()])
+def test_what_is_no_table(engine: geolookup.Engine, data: Any) -> None:
+    with pytest.raises(TypeError, match="is no table"):
+        engine.enrich(data)
+
+
+def test_default_fields(engine: geolookup.Engine, data: pa.Table) -> None:
+    names = engine.enrich(data).column_names
+    every = [path.replace(".", "_") for path in columns.EVERYTHING]
+    assert names == ["n", "ip", *every[1:-1]]
+
+
+def test_prefix_keeps_names_apart(engine: geolookup.Engine, data: pa.Table) -> None:
+    data = data.rename_columns(["network_asn", "ip"])
+    for given in (data, data.to_reader()):
+        with pytest.raises(ValueError, match="'network_asn' already: ask for a prefix"):
+            engine.enrich(given)
+    found = engine.enrich(data, fields="network.asn", prefix="ip_")
+    assert found.column_names == ["network_asn", "ip", "ip_network_asn"]
+    with pytest.raises(ValueError, match="'ip' already"):
+        engine.enrich(data, fields="ip")
+
+
+def test_columns_that_are_not_there_or_twice(engine: geolookup.Engine, data: pa.Table) -> None:
+    for given in (data, data.to_reader()):
+        with pytest.raises(KeyError, match=r"no column 'address'; there are 'n', 'ip'"):
+            engine.enrich(given, "address")
+    twice = pa.table([data["ip"], data["ip"], data["n"]], ["ip", "ip", "n"])
+    for given in (twice, twice.to_reader()):
+        with pytest.raises(ValueError, match="more than one column 'ip'"):
+            engine.enrich(given, fields="network.asn")
+    others = pa.table([data["n"], data["n"], data["ip"]], ["n", "n", "ip"])
+    assert engine.enrich(others, fields="network.asn").column_names == [
+        "n",
+        "n",
+        "ip",
+        "network_asn",
+    ]
+    assert engine.enrich(others.to_reader(), fields="network.asn").read_all().num_columns == 4
+
+
+def test_columns_of_other_types(engine: geolookup.Engine, data: pa.Table) -> None:
+    empty = data.schema.empty_table()
+    none = pa.Table.from_batches([], data.schema)
+    for given in (data, data.to_reader(), empty, none, none.to_reader()):
+        with pytest.raises(TypeError, match="int64 holds no addresses"):
+            engine.enrich(given, "n")
+
+
+def test_no_rows(engine: geolookup.Engine, data: pa.Table) -> None:
+    whole = engine.enrich(data)
+    empty = data.schema.empty_table()
+    for given in (empty, pa.Table.from_batches([], data.schema), data.slice(5)):
+        found = engine.enrich(given)
+        assert found.schema == whole.schema
+        assert found.num_rows == 0
+        assert found.schema.metadata == data.schema.metadata
+        assert engine.enrich(given.to_reader()).read_all().schema == whole.schema
+    batch = pa.RecordBatch.from_pylist([], data.schema)
+    assert engine.enrich(batch).schema == whole.schema
+    instants = pa.table({"ip": pa.array([], pa.string()), "at": pa.array([], pa.int64())})
+    some = pa.table({"ip": ["8.8.8.8"], "at": [5]})
+    assert engine.enrich(instants, at="at").schema == engine.enrich(some, at="at").schema
+
+
+def test_no_fields(engine: geolookup.Engine, data: pa.Table) -> None:
+    assert engine.enrich(data, fields=[]) == data
+    assert engine.enrich(data.to_reader(), fields=[]).read_all() == data
+
+
+def _read(found: Any) -> pa.Table:
+    return found.read_all() if isinstance(found, pa.RecordBatchReader) else found
+
+
+@pytest.mark.parametrize(
+    ("texts", "error", "row"),
+    [
+        (["8.8.8.8", "2a03::1", "10.0.0.1", "x"], geolookup.PrivateAddressError, 2),
+        (["8.8.8.8", "x"], geolookup.InvalidAddressError, 1),
+        ([None], geolookup.InvalidAddressError, 0),
+        (["8.8.8.8"] * 200_000 + ["::1", None], geolookup.PrivateAddressError, 200_000),
+    ],
+)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_refusing(
+    engine: geolookup.Engine, texts: list[str], error: type[Exception], row: int, threads: int
+) -> None:
+    column = pa.array(texts)
+    data = pa.Table.from_batches([*pa.table({"ip": column}).to_batches(50_000)])
+    for given in (data, data.to_reader(50_000)):
+        with pytest.raises(error) as caught:
+            _read(engine.enrich(given, fields="ip_type", on_invalid="raise", threads=threads))
+        assert f"in row {row}, counted from 0" in caught.value.__notes__
+    good = engine.enrich(data.slice(0, row), fields="ip_type", on_invalid="raise", threads=threads)
+    assert good.num_rows == row
+
+
+@pytest.mark.parametrize(
+    ("wishes", "error", "text"),
+    [
+        ({"on_invalid": "ignore"}, ValueError, "on_invalid"),
+        ({"threads": 0}, ValueError, "at least 1"),
+        ({"threads": -2}, ValueError, "at least 1"),
+        ({"fields": "error"}, ValueError, "no field"),
+        ({"at": "n", "fields": ["x"]}, ValueError, "no field"),
+        ({"at": "ip"}, TypeError, "at must hold"),
+        ({"at": b"n"}, TypeError, "at must be"),
+    ],
+)
+def test_wishes_that_cannot_be(
+    engine: geolookup.Engine, data: pa.Table, wishes: dict[str, Any], error: Any, text: str
+) -> None:
+    with pytest.raises(error, match=text):
+        engine.enrich(data, **wishes)
+
+
+def test_input_is_as_it_was(engine: geolookup.Engine, data: pa.Table) -> None:
+    before = data.schema, data.to_pydict()
+    engine.enrich(data)
+    assert (data.schema, data.to_pydict()) == before
+
+
+def test_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages.assert_true("arrow", monkeypatch)

@@ -1,0 +1,262 @@
+"""pandas: the answers are those of single lookups, and the frame stays as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from decimal import Decimal
+from ipaddress import ip_address
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup.errors import InvalidAddressError, PrivateAddressError
+from tests import strategies
+from tests.tables import columns, pages
+
+pytest.importorskip("pandas", reason="the adapter needs the extra [pandas]")
+
+import pandas as pd
+from pandas.testing import assert_frame_equal, assert_series_equal
+
+from geolookup.tables import pandas as adapter
+
+IPS = ["8.8.8.8", "2a00:1::9", None, "10.0.0.1", "x", "9.9.9.9", "8.8.8.8"]
+_KNOWN = st.sampled_from(("8.8.8.8", "9.9.9.9", "2a00:1::", "10.0.0.1", "223.255.255.1"))
+_TEXTS = _KNOWN | strategies.texts
+_OTHERS = st.sampled_from(
+    (None, float("nan"), pd.NA, pd.NaT, Decimal("nan"), 0x08080808, b"8.8.8.8", b"\x08" * 4, True)
+) | (_KNOWN | strategies.ipv4_values | strategies.ipv6_values).filter(
+    lambda value: value != "x"
+).map(ip_address)
+
+
+def values(series: pd.Series) -> list[Any]:
+    """Return the values as Python's, what is missing as None."""
+    return [_value(each) for each in series]
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if value is None or value is pd.NA or value != value:
+        return None
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def assert_answers(
+    found: pd.DataFrame, engine: geolookup.Engine, asked: Iterable[object], at: Any = columns.AT
+) -> None:
+    wanted = columns.expected(engine, list(asked), at)
+    columns.assert_equal({name: values(found[name]) for name in found.columns}, wanted)
+
+
+@settings(max_examples=60)
+@given(drawn=st.lists(_TEXTS | _OTHERS, max_size=12), only_texts=st.booleans())
+def test_objects_as_the_scalar_engine_takes_them(
+    engine: geolookup.Engine, drawn: list[Any], only_texts: bool
+) -> None:
+    if only_texts:
+        drawn = [each for each in drawn if isinstance(each, str)]
+    series = pd.Series(drawn, dtype=object)
+    found = engine.enrich(series, fields=columns.EVERYTHING, at=columns.AT)
+    assert_answers(found, engine, drawn)
+    repeated = pd.Series([*drawn, *drawn], dtype=object).astype("category")
+    found = engine.enrich(repeated, fields=columns.EVERYTHING, at=columns.AT)
+    assert_answers(found, engine, [*drawn, *drawn])
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        object,
+        "string[python]",
+        "string[pyarrow]",
+        "category",
+        pd.ArrowDtype(pa.string()),
+        pd.ArrowDtype(pa.large_string()),
+        pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string())),
+        None,
+    ],
+    ids=str,
+)
+def test_every_dtype_of_text(engine: geolookup.Engine, dtype: Any) -> None:
+    frame = pd.DataFrame({"at": range(len(IPS)), "ip": pd.Series(IPS, dtype=dtype)})
+    found = engine.enrich(frame, "ip", columns.EVERYTHING, prefix="of_", at=columns.AT)
+    assert_frame_equal(found[["at", "ip"]], frame)
+    made = found.drop(columns=["at", "ip"]).rename(columns=lambda name: name.removeprefix("of_"))
+    assert_answers(made, engine, IPS)
+
+
+def test_numbers_and_bytes(engine: geolookup.Engine) -> None:
+    numbers = [0x08080808, None, 0x0A000001, 0x09090909]
+    asked = columns.of_numbers(numbers)
+    packed = [None if each is None else each.to_bytes(4) for each in numbers]
+    for series in (
+        pd.Series(numbers, dtype="UInt32"),
+        pd.Series(numbers, dtype=pd.ArrowDtype(pa.uint32())),
+        pd.Series(packed, dtype=pd.ArrowDtype(pa.binary())),
+    ):
+        found = engine.enrich(series, fields=columns.EVERYTHING, at=columns.AT)
+        assert_answers(found, engine, asked)
+    plain = pd.Series([0x08080808, 0x0A000001], dtype="uint32")
+    assert values(engine.enrich(plain, fields="error_code")["error_code"]) == [None, 10002]
+
+
+def test_surrogates_are_no_address(engine: geolookup.Engine) -> None:
+    for dtype in (object, "string[python]"):
+        series = pd.Series(["8.8.8.8", "\ud800"], dtype=dtype)
+        found = engine.enrich(series, fields="error_code")
+        assert values(found["error_code"]) == [None, 10001]
+
+
+def test_columns_without_values(engine: geolookup.Engine) -> None:
+    for series in (
+        pd.Series([None, None]),
+        pd.Series([float("nan")] * 2),
+        pd.Series([None, None], dtype="category"),
+        pd.Series([], dtype=object),
+        pd.Series([], dtype="str"),
+    ):
+        found = engine.enrich(series, fields=["error_code", "location.city_name"])
+        assert values(found["error_code"]) == [10001] * len(series)
+        assert found["location_city_name"].isna().all()
+
+
+def test_dtypes_of_what_is_made(engine: geolookup.Engine) -> None:
+    made = engine.enrich(pd.Series(IPS), fields=columns.EVERYTHING).dtypes.astype(str)
+    assert set(made[["network_asn"]]) == {"UInt32"}
+    assert set(made[["time_utc_offset_seconds", "error_code"]]) == {"Int32"}
+    assert set(made[["time_current_timestamp", "location_country_population"]]) == {"Int64"}
+    assert set(made[["time_is_dst", "location_country_is_eu"]]) == {"boolean"}
+    assert set(made[["location_latitude", "location_country_area_km2"]]) == {"float64"}
+    assert set(made[["location_country_languages", "location_country_neighbors"]]) == {"object"}
+    assert set(made[["ip_type", "location_country_code", "network_isp"]]) == {"category"}
+    assert made["ip"] == str(pd.Series(["a"]).dtype if pd.__version__ >= "3" else "object")
+
+
+def test_categories_are_those_that_occur(engine: geolookup.Engine) -> None:
+    found = engine.enrich(pd.Series(IPS), fields="location.city_name")["location_city_name"]
+    assert sorted(found.cat.categories) == sorted({"Mountain View", "Lyon", "Zürich"})
+    assert found.value_counts().to_dict() == {"Mountain View": 2, "Lyon": 1, "Zürich": 1}
+
+
+def test_the_frame_stays_as_it_was(engine: geolookup.Engine) -> None:
+    moment = pd.Timestamp("2026-01-01", tz="Europe/Berlin")
+    frame = pd.DataFrame(
+        {
+            "ip": pd.Series(IPS, dtype=object),
+            "object": [object() for _ in IPS],
+            "when": [moment] * len(IPS),
+            "span": pd.interval_range(0, len(IPS)),
+            "part": pd.Series(list("abcabca"), dtype="category"),
+            "count": pd.Series([1, None] * 3 + [2], dtype="Int8"),
+            "complex": [1j] * len(IPS),
+        },
+    )
+    frame.index = pd.MultiIndex.from_tuples([(1, "a")] * 3 + [(2, "b")] * 4, names=["one", None])
+    frame.columns.name = "what"
+    frame.attrs["origin"] = "test"
+    before = frame.copy()
+    found = engine.enrich(frame, "ip", "network.asn")
+    assert_frame_equal(frame, before)
+    assert list(found.columns) == [*frame.columns, "network_asn"]
+    assert_frame_equal(found[list(frame.columns)], before, check_names=False)
+    assert found.index.equals(frame.index)
+    assert found.index.names == ["one", None]
+    assert found.attrs == {"origin": "test"}
+    assert values(found["network_asn"]) == [15169, 3215, None, None, None, 19281, 15169]
+    found["count"] = 0
+    assert_frame_equal(frame, before)
+
+
+def test_columns_of_several_levels(engine: geolookup.Engine) -> None:
+    frame = pd.DataFrame({("net", "ip"): IPS, ("net", "at"): [0] * len(IPS)})
+    frame.columns.names = ["group", "member"]
+    label: Any = ("net", "ip")
+    found = engine.enrich(frame, label, "network.asn")
+    assert found.columns.tolist() == [("net", "ip"), ("net", "at"), ("network_asn", "")]
+    assert found.columns.names == ["group", "member"]
+    assert values(found["network_asn"])[:2] == [15169, 3215]
+
+
+def test_duplicate_index(engine: geolookup.Engine) -> None:
+    series = pd.Series(IPS, index=[5, 5, 1, 1, 5, 0, 0], name="ip")
+    asn = engine.enrich(series, fields="network.asn")["network_asn"]
+    wanted = pd.Series([15169, 3215, None, None, None, 19281, 15169], series.index, "UInt32")
+    assert_series_equal(asn, wanted, check_names=False)
+    assert_series_equal(engine.enrich(series.to_frame(), "ip", "network.asn")["network_asn"], asn)
+
+
+def test_the_accessor(engine: geolookup.Engine) -> None:
+    series = pd.Series(IPS, index=list("abcdefg"))
+    found = series.geo.enrich(columns.EVERYTHING, engine=engine, at=columns.AT, threads=1)
+    assert found.index.equals(series.index)
+    assert_answers(found, engine, IPS)
+    named = series.geo.enrich("network.asn", engine=engine, prefix="src_")
+    assert named.columns.tolist() == ["src_network_asn"]
+    with pytest.raises(InvalidAddressError):
+        series.geo.enrich(engine=engine, on_invalid="raise")
+    assert isinstance(series.geo, adapter.GeoAccessor)
+
+
+def test_the_accessor_asks_the_default_engine() -> None:
+    found = pd.Series(["8.8.8.8"]).geo.enrich("network.asn_organization")
+    wanted = geolookup.lookup("8.8.8.8")["data"]["network"]["asn_organization"]
+    assert values(found["network_asn_organization"]) == [wanted]
+
+
+@pytest.mark.parametrize(
+    "instants",
+    [
+        [datetime(2026, 7, 1, 12, tzinfo=UTC), datetime(1970, 1, 1, tzinfo=UTC), None],
+        [1_795_132_800, 0, None],
+        [1_795_132_800.75, 0.5, float("nan")],
+    ],
+    ids=["timestamps", "integers", "floats"],
+)
+def test_a_column_of_instants(engine: geolookup.Engine, instants: list[Any]) -> None:
+    dtype = "Int64" if isinstance(instants[0], int) else None
+    frame = pd.DataFrame({"ip": IPS[:3], "when": pd.Series(instants, dtype=dtype)})
+    frame.loc[2, "ip"] = "9.9.9.9"
+    found = engine.enrich(frame, "ip", columns.EVERYTHING, prefix="_", at="when")
+    made = found.iloc[:, 2:].rename(columns=lambda name: name.removeprefix("_"))
+    whole = [None if each is None or each != each else each for each in instants]
+    seconds = [int(each) if isinstance(each, float) else each for each in whole]
+    assert_answers(made, engine, frame["ip"], seconds)
+
+
+def test_errors_say_what_to_do(engine: geolookup.Engine) -> None:
+    frame = pd.DataFrame({"ip": IPS, "network_asn": 0, "n": range(len(IPS))})
+    with pytest.raises(KeyError, match="no column 'address'; there are 'ip', 'network_asn', 'n'"):
+        engine.enrich(frame, "address")
+    with pytest.raises(ValueError, match="'network_asn' already: ask for a prefix"):
+        engine.enrich(frame, "ip", "network")
+    with pytest.raises(TypeError, match="a column of int64 holds no addresses"):
+        engine.enrich(frame, "n", "currency")
+    with pytest.raises(ValueError, match="more than one column 'ip'"):
+        engine.enrich(pd.concat([frame["ip"], frame["ip"]], axis=1), "ip", "currency")
+    with pytest.raises(KeyError, match="no column 'when'"):
+        engine.enrich(frame["ip"], fields="currency", at="when")
+    with pytest.raises(PrivateAddressError) as caught:
+        engine.enrich(frame.iloc[3:], "ip", "currency", on_invalid="raise")
+    assert "row 0" in caught.value.__notes__[0]
+    with pytest.raises(TypeError, match="no time zone"):
+        engine.enrich(frame.assign(when=pd.Timestamp("2026-01-01")), "ip", "time", at="when")
+
+
+def test_many_rows(engine: geolookup.Engine) -> None:
+    series = pd.Series(IPS * 30_000)
+    found = engine.enrich(series, fields=columns.EVERYTHING, at=columns.AT)
+    few = engine.enrich(pd.Series(IPS), fields=columns.EVERYTHING, at=columns.AT)
+    for name in ("location_city_name", "network_asn", "time_is_dst", "error_code", "ip"):
+        assert values(found[name]) == values(few[name]) * 30_000
+
+
+def test_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages.assert_true("pandas", monkeypatch)

@@ -1,0 +1,302 @@
+"""Polars: the answers are those of single lookups, however a query is run."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from io import BytesIO
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup.errors import InvalidAddressError
+from tests import strategies
+from tests.tables import columns, pages
+
+pytest.importorskip("polars", reason="the adapter needs the extra [polars]")
+
+import polars as pl
+
+from geolookup.tables import polars as adapter
+
+IPS = ["8.8.8.8", "2a00:1::9", None, "10.0.0.1", "x", "9.9.9.9", "8.8.8.8"]
+ASNS = [15169, 3215, None, None, None, 19281, 15169]
+_KNOWN = st.sampled_from(("8.8.8.8", "9.9.9.9", "2a00:1::", "10.0.0.1", "223.255.255.1"))
+_TEXTS = st.none() | _KNOWN | strategies.texts.map(lambda t: t.encode("utf-8", "replace").decode())
+_NUMBERS = st.none() | st.sampled_from((0x08080808, 0x0A000001)) | strategies.ipv4_values
+_BYTES = st.none() | st.binary(max_size=17) | strategies.ipv6_values.map(lambda v: v.to_bytes(16))
+
+
+def geo(expression: pl.Expr) -> adapter.GeoNamespace:
+    """Return the namespace, which type checkers know nothing of."""
+    found: adapter.GeoNamespace = expression.geo  # type: ignore[attr-defined]
+    return found
+
+
+class Counting(geolookup.Engine):
+    """An engine that remembers how many rows it was asked for, call by call."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.asked: list[int] = []
+
+    def enrich(self, data: Any, *args: Any, **wishes: Any) -> Any:
+        self.asked.append(len(data))
+        return super().enrich(data, *args, **wishes)
+
+
+@pytest.fixture
+def counting(dataset_path: Path) -> Counting:
+    return Counting(str(dataset_path))
+
+
+def _eager(engine: geolookup.Engine, frame: pl.DataFrame) -> pl.DataFrame:
+    found: pl.DataFrame = engine.enrich(frame, "address", columns.EVERYTHING, at=columns.AT)
+    return found
+
+
+def _lazy(engine: geolookup.Engine, frame: pl.DataFrame) -> pl.DataFrame:
+    return _plan(engine, frame).collect()
+
+
+def _streaming(engine: geolookup.Engine, frame: pl.DataFrame) -> pl.DataFrame:
+    return _plan(engine, frame).collect(engine="streaming")
+
+
+def _plan(engine: geolookup.Engine, frame: pl.DataFrame) -> pl.LazyFrame:
+    plan: Any = engine.enrich(frame.lazy(), "address", columns.EVERYTHING, at=columns.AT)
+    assert isinstance(plan, pl.LazyFrame)
+    assert plan.collect_schema() == _eager(engine, frame).schema
+    return plan
+
+
+def _series(engine: geolookup.Engine, frame: pl.DataFrame) -> pl.DataFrame:
+    made = engine.enrich(frame["address"], fields=columns.EVERYTHING, at=columns.AT)
+    return frame.hstack(made)
+
+
+def _expression(engine: geolookup.Engine, frame: pl.DataFrame) -> pl.DataFrame:
+    answers = geo(pl.col("address")).lookup(*columns.EVERYTHING, engine=engine, at=columns.AT)
+    plan = frame.lazy().with_columns(answers.alias("made")).unnest("made")
+    found = plan.collect()
+    assert plan.collect_schema() == found.schema
+    return found
+
+
+_WAYS = [_eager, _lazy, _streaming, _series, _expression]
+
+
+@pytest.mark.parametrize("way", _WAYS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize(
+    ("kind", "drawn_from", "asked"),
+    [
+        pytest.param(pl.String(), _TEXTS, columns.of_texts, id="String"),
+        pytest.param(pl.Categorical(), _TEXTS, columns.of_texts, id="Categorical"),
+        pytest.param(
+            pl.Enum(["8.8.8.8", "x"]),
+            st.sampled_from(("8.8.8.8", "x", None)),
+            columns.of_texts,
+            id="Enum",
+        ),
+        pytest.param(pl.UInt32(), _NUMBERS, columns.of_numbers, id="UInt32"),
+        pytest.param(pl.Binary(), _BYTES, columns.of_bytes, id="Binary"),
+    ],
+)
+def test_every_type_every_way(
+    engine: geolookup.Engine,
+    way: Callable[[geolookup.Engine, pl.DataFrame], pl.DataFrame],
+    kind: pl.DataType,
+    drawn_from: st.SearchStrategy[Any],
+    asked: Callable[[Sequence[Any]], list[object]],
+) -> None:
+    @settings(max_examples=25)
+    @given(drawn=st.lists(drawn_from, max_size=10))
+    def check(drawn: list[Any]) -> None:
+        frame = pl.DataFrame({"address": pl.Series(drawn, dtype=kind), "row": range(len(drawn))})
+        found = way(engine, frame)
+        assert found.select(frame.columns).equals(frame)
+        made = found.drop(frame.columns).to_dict(as_series=False)
+        columns.assert_equal(made, columns.expected(engine, asked(drawn)))
+
+    check()
+
+
+@pytest.mark.parametrize("path", columns.EVERYTHING)
+def test_a_field_has_the_type_that_the_plan_says(engine: geolookup.Engine, path: str) -> None:
+    plan = pl.LazyFrame({"ip": IPS}).select(
+        geo(pl.col("ip")).lookup(path, engine=engine, at=columns.AT)
+    )
+    found = plan.collect()
+    assert found.schema == plan.collect_schema()
+    assert found["ip"].to_list() == columns.expected(engine, IPS)[path.replace(".", "_")]
+
+
+def test_types(engine: geolookup.Engine) -> None:
+    schema = engine.enrich(pl.LazyFrame({"ip": IPS})).collect_schema()
+    assert schema["location_country_code"] == pl.String
+    assert schema["location_country_languages"] == pl.List(pl.String)
+    assert schema["network_asn"] == pl.UInt32
+    assert schema["time_is_dst"] == pl.Boolean
+    assert schema["location_latitude"] == pl.Float64
+    assert set(schema.dtypes()).isdisjoint({pl.Categorical(), pl.Object()})
+
+
+def test_a_group_and_several_paths_are_structs(engine: geolookup.Engine) -> None:
+    frame = pl.DataFrame({"ip": IPS})
+    group = frame.select(geo(pl.col("ip")).lookup("currency", engine=engine))["ip"]
+    assert group.struct.fields == ["currency_code", "currency_name", "currency_symbol"]
+    two = geo(pl.col("ip")).lookup("network.asn", "location.city_name", engine=engine)
+    assert frame.select(two).unnest("ip")["network_asn"].to_list() == ASNS
+    assert frame.select(two.struct.field("location_city_name"))["location_city_name"][0] is not None
+
+
+def test_the_default_engine() -> None:
+    found = pl.select(geo(pl.lit("8.8.8.8")).lookup("network.asn_organization")).item()
+    assert found == geolookup.lookup("8.8.8.8")["data"]["network"]["asn_organization"]
+
+
+def test_streaming_comes_in_parts(counting: Counting) -> None:
+    rows = 300_000
+    frame = pl.LazyFrame({"ip": (IPS * (rows // len(IPS) + 1))[:rows], "row": range(rows)})
+    asn = geo(pl.col("ip")).lookup("network.asn", engine=counting)
+    plan = frame.with_columns(asn=asn).filter(pl.col("asn") == 19281).select("row", "asn")
+    counting.asked.clear()
+    found = plan.collect(engine="streaming")
+    assert len(counting.asked) > 1
+    assert sum(counting.asked) == rows
+    assert found.equals(plan.collect())
+    assert found["row"].to_list() == list(range(5, rows, len(IPS)))
+
+
+def test_what_a_filter_leaves_out_is_not_looked_up(counting: Counting) -> None:
+    plan = pl.LazyFrame({"ip": IPS, "row": range(len(IPS))}).with_columns(
+        asn=geo(pl.col("ip")).lookup("network.asn", engine=counting)
+    )
+    counting.asked.clear()
+    assert plan.filter(pl.col("row") < 2).collect()["asn"].to_list() == ASNS[:2]
+    assert counting.asked == [2]
+    counting.asked.clear()
+    plan.select("row").collect()
+    assert counting.asked == []
+
+
+def test_groups(engine: geolookup.Engine) -> None:
+    frame = pl.DataFrame({"ip": IPS, "key": [1, 2, 1, 2, 1, 2, 1]})
+    asn = geo(pl.col("ip")).lookup("network.asn", engine=engine)
+    each = frame.group_by("key", maintain_order=True).agg(asn, asn.n_unique().alias("count"))
+    assert each["ip"].to_list() == [[15169, None, None, 15169], [3215, None, 19281]]
+    assert each["count"].to_list() == [2, 3]
+    country = geo(pl.col("ip")).lookup("location.country_code", engine=engine)
+    counted = frame.lazy().group_by(country.alias("country")).len().collect(engine="streaming")
+    assert dict(counted.iter_rows()) == {"US": 2, "FR": 1, None: 3, "CH": 1}
+    assert frame.select(asn.sum().over("key"))["ip"].to_list()[:2] == [30338, 22496]
+
+
+def test_texts_join_with_texts(engine: geolookup.Engine) -> None:
+    names = pl.LazyFrame({"country": ["US", "CH"], "name": ["States", "Swiss"]})
+    plan = pl.LazyFrame({"ip": IPS}).with_columns(
+        country=geo(pl.col("ip")).lookup("location.country_code", engine=engine)
+    )
+    found = plan.join(names, on="country", maintain_order="left").collect()
+    assert found["name"].to_list() == ["States", "Swiss", "States"]
+
+
+_INSTANTS = [datetime(2026, 7, 1, 12, tzinfo=UTC), None, *[datetime(1970, 1, 1, tzinfo=UTC)] * 5]
+
+
+@pytest.mark.parametrize("way", ["frame", "lazy", "expression"])
+def test_each_row_its_own_instant(engine: geolookup.Engine, way: str) -> None:
+    frame = pl.DataFrame({"address": IPS, "when": _INSTANTS})
+    if way == "expression":
+        lookup = geo(pl.col("address")).lookup(
+            *columns.EVERYTHING, engine=engine, at=pl.col("when")
+        )
+        found = frame.select(lookup.alias("made")).unnest("made")
+    else:
+        data: Any = frame if way == "frame" else frame.lazy()
+        found = engine.enrich(data, "address", columns.EVERYTHING, at="when").lazy().collect()
+        found = found.drop("address", "when")
+    wanted = columns.expected(engine, IPS, _INSTANTS)
+    columns.assert_equal(found.to_dict(as_series=False), wanted)
+
+
+def test_literals_are_repeated(engine: geolookup.Engine) -> None:
+    frame = pl.DataFrame({"ip": IPS, "when": _INSTANTS})
+
+    def stamps(rows: pl.DataFrame, ip: pl.Expr, at: object) -> list[int | None]:
+        expression = geo(ip).lookup("time.current_timestamp", engine=engine, at=at)
+        return rows.with_columns(found=expression)["found"].to_list()
+
+    own = [None if each is None else int(each.timestamp()) for each in _INSTANTS]
+    assert stamps(frame, pl.col("ip"), pl.lit(7)) == [None if a is None else 7 for a in ASNS]
+    assert stamps(frame, pl.lit("8.8.8.8"), pl.col("when")) == own
+    assert stamps(frame.clear(), pl.col("ip"), pl.lit(7)) == []
+
+
+def test_now_is_one_instant(engine: geolookup.Engine) -> None:
+    before = int(datetime.now(UTC).timestamp())
+    lookup = geo(pl.col("ip")).lookup("time.current_timestamp", engine=engine)
+    after = int(datetime.now(UTC).timestamp())
+    (found,) = pl.DataFrame({"ip": ["8.8.8.8"] * 9}).select(lookup)["ip"].unique().to_list()
+    assert before <= found <= after
+
+
+def test_a_plan_with_a_lookup_can_be_sent(engine: geolookup.Engine) -> None:
+    plan = pl.LazyFrame({"ip": IPS}).select(geo(pl.col("ip")).lookup("network.asn", engine=engine))
+    for again in (
+        pickle.loads(pickle.dumps(plan)),  # noqa: S301 - our own
+        pl.LazyFrame.deserialize(BytesIO(plan.serialize())),
+    ):
+        assert again.collect()["ip"].to_list() == ASNS
+
+
+def test_errors_say_what_to_do(engine: geolookup.Engine) -> None:
+    frame = pl.DataFrame({"ip": IPS, "network_asn": 0, "n": range(len(IPS))})
+    for data in (frame, frame.lazy()):  # the lazy ones, too, before anything is collected
+        with pytest.raises(KeyError, match="no column 'address'; there are 'ip'"):
+            engine.enrich(data, "address")
+        with pytest.raises(ValueError, match="'network_asn' already: ask for a prefix"):
+            engine.enrich(data, "ip", "network")
+        with pytest.raises(TypeError, match="a column of int64 holds no addresses"):
+            engine.enrich(data, "n", "currency")
+        with pytest.raises(TypeError, match="no time zone"):
+            engine.enrich(data.with_columns(when=pl.datetime(2026, 1, 1)), "ip", "time", at="when")
+    with pytest.raises(KeyError, match="no column 'when'"):
+        engine.enrich(frame["ip"], fields="currency", at="when")
+    with pytest.raises(TypeError, match="make it text"):
+        engine.enrich(pl.Series([ip_address("8.8.8.8")]))
+    with pytest.raises(ValueError, match=r"location\.contry_code"):
+        geo(pl.col("ip")).lookup("location.contry_code", engine=engine)
+    with pytest.raises(TypeError, match="aware datetime"):
+        geo(pl.col("ip")).lookup("time", engine=engine, at=datetime(2026, 1, 1))  # noqa: DTZ001
+
+
+@pytest.mark.parametrize("how", ["in-memory", "streaming"])
+def test_strict_plans_raise_when_they_are_collected(engine: geolookup.Engine, how: Any) -> None:
+    plan = engine.enrich(pl.LazyFrame({"ip": IPS}), fields="currency", on_invalid="raise")
+    with pytest.raises(pl.exceptions.ComputeError, match=InvalidAddressError.message):
+        plan.collect(engine=how)
+
+
+def test_a_closed_engine_says_so(dataset_path: Path) -> None:
+    engine = geolookup.open(dataset_path)
+    plan = pl.LazyFrame({"ip": IPS}).select(geo(pl.col("ip")).lookup("network", engine=engine))
+    engine.close()
+    with pytest.raises(pl.exceptions.ComputeError, match="closed"):
+        plan.collect()
+
+
+def test_no_fields(engine: geolookup.Engine) -> None:
+    frame = pl.DataFrame({"ip": IPS})
+    assert engine.enrich(frame, fields=[]).equals(frame)
+    assert engine.enrich(frame.lazy(), fields=[]).collect().equals(frame)
+
+
+def test_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    pages.assert_true("polars", monkeypatch)

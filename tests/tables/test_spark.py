@@ -1,0 +1,371 @@
+"""Spark: real executors, in processes of their own, answer as single lookups do.
+
+Two executors run two Python workers each; a hook in those workers writes down
+which files they open and move.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import geolookup
+from geolookup.pack import pack
+from tests.conftest import build_at
+from tests.near_addresses import near_addresses
+from tests.tables import columns, pages
+
+pytest.importorskip("pyspark")
+if shutil.which("java") is None:
+    pytest.skip("no java", allow_module_level=True)
+
+from pyspark import SparkContext
+from pyspark.errors import PythonException
+from pyspark.find_spark_home import _find_spark_home
+from pyspark.sql import DataFrame, SparkSession
+
+from geolookup.tables import spark as adapter
+
+# It says so whatever is done with pandas; nothing is, here.
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning")
+
+_WATCH = """
+import os, sys
+
+def watch(event, arguments):
+    if event in ("open", "os.rename") and str(arguments[0]).startswith("/"):
+        line = f"{event} {os.getpid()} {arguments[0]} {arguments[1]}\\n"
+        if "/ipv4.arrow" in line or event == "os.rename":
+            with open(os.environ["WATCHED"], "a") as log:
+                log.write(line)
+
+sys.addaudithook(watch)
+"""
+_NETWORK = ("asn", "asn_organization", "isp", "organization", "connection_type", "user_type")
+_ADDRESSES = ["8.8.8.8", "2a02:1::1", None, "10.0.0.1", "x", "11.0.1.9", "11.0.0.7"]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    session: SparkSession
+    log: Path
+
+    def events(self, event: str) -> list[list[str]]:
+        """Return the pid and the arguments of what workers did."""
+        lines = [line.split(" ") for line in self.log.read_text().splitlines()]
+        return [rest for name, *rest in lines if name == event]
+
+    def frame(self, addresses: Sequence[Any], partitions: int = 5, **more: pa.Array) -> DataFrame:
+        """Return addresses, with their row numbers, in partitions of which the last is empty."""
+        kind = pa.binary() if any(isinstance(each, bytes) for each in addresses) else pa.string()
+        rows = pa.array(range(len(addresses)), pa.int64())
+        table = pa.table({"row": rows, "ip": pa.array(addresses, kind), **more})
+        return (
+            self.session.createDataFrame(table)
+            .repartition(partitions - 1)
+            .union(self.session.createDataFrame(table.slice(0, 0)))
+        )
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    folder = tmp_path_factory.mktemp("workers")
+    (folder / "sitecustomize.py").write_text(_WATCH)
+    log = folder / "log"
+    log.touch()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        session = _session(folder, log)
+        yield Cluster(session, log)
+        context = session.sparkContext
+        name = context.applicationId
+        session.stop()
+        # Executors of such a cluster work below Spark itself.
+        shutil.rmtree(Path(_find_spark_home()) / "work" / name, ignore_errors=True)
+        _stop_java()
+
+
+def _session(folder: Path, log: Path) -> SparkSession:
+    wanted: dict[str, Any] = {
+        "spark.driver.memory": "512m",
+        "spark.executor.memory": "512m",
+        "spark.executor.cores": "2",
+        "spark.executorEnv.PYTHONPATH": str(folder),
+        "spark.executorEnv.WATCHED": str(log),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "700",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "Asia/Kathmandu",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.task.maxFailures": "1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    builder = SparkSession.builder.master("local-cluster[2,2,1024]")
+    return builder.config(map=wanted).getOrCreate()
+
+
+def _stop_java() -> None:
+    gateway = SparkContext._gateway
+    assert gateway is not None
+    gateway.shutdown()
+    gateway.proc.stdin.close()
+    gateway.proc.wait(60)
+    SparkContext._gateway = SparkContext._jvm = None
+
+
+def rows_of(df: DataFrame) -> dict[str, list[Any]]:
+    """Return what was made of each row, in their order, by column."""
+    found: dict[str, list[Any]] = (
+        df.toArrow().sort_by("row").drop_columns(["row", "ip"]).to_pydict()
+    )
+    return found
+
+
+def made(df: DataFrame) -> dict[str, list[Any]]:
+    """Return the columns that were made, by their names in ``columns.expected``."""
+    return {name.removeprefix("geo_"): values for name, values in rows_of(df).items()}
+
+
+@pytest.mark.parametrize("ship", [False, True], ids=["shared", "shipped"])
+def test_every_field_of_every_row(
+    cluster: Cluster, engine: geolookup.Engine, dataset_path: Path, ship: bool
+) -> None:
+    texts = near_addresses(random.Random(3), engine._open_state().dataset)
+    drawn = [next(texts).encode("utf-8", "replace").decode() for _ in range(6000)]
+    addresses = [None if at % 11 == 0 else each for at, each in enumerate(drawn)]
+    found = adapter.enrich(
+        cluster.frame(addresses),
+        "ip",
+        columns.EVERYTHING,
+        dataset=dataset_path,
+        ship=ship,
+        prefix="geo_",
+        at=columns.AT,
+    )
+    columns.assert_equal(made(found), columns.expected(engine, addresses))
+    assert {"network_asn", "geo_network_asn"} & {
+        name for name, kind in found.dtypes if kind == "bigint"
+    }
+
+
+def test_addresses_in_bytes(cluster: Cluster, engine: geolookup.Engine, dataset_path: Path) -> None:
+    packed = [
+        b"\x08\x08\x08\x08",
+        bytes(3),
+        None,
+        0x2A020001.to_bytes(4) + bytes(12),
+        b"\x0a\0\0\1",
+    ]
+    found = adapter.enrich(
+        cluster.frame(packed),
+        fields=columns.EVERYTHING,
+        dataset=dataset_path,
+        prefix="geo_",
+        at=datetime.fromtimestamp(columns.AT, UTC),
+    )
+    columns.assert_equal(made(found), columns.expected(engine, columns.of_bytes(packed)))
+
+
+@pytest.mark.parametrize("kind", [pa.timestamp("us", "UTC"), pa.int64(), pa.float64()], ids=str)
+def test_each_row_at_its_own_instant(
+    cluster: Cluster, engine: geolookup.Engine, dataset_path: Path, kind: pa.DataType
+) -> None:
+    addresses = _ADDRESSES * 300
+    rng = random.Random(5)
+    instants = [None if at % 7 == 3 else rng.randrange(-(10**9), 2 * 10**9) for at in range(2100)]
+    df = cluster.frame(addresses, seen=_instants(instants, kind))
+    found = adapter.enrich(df, "ip", ["time", "network.asn"], dataset=dataset_path, at="seen")
+    wanted = columns.expected(engine, addresses, instants)
+    values = rows_of(found)
+    del values["seen"]
+    columns.assert_equal(values, {name: wanted[name] for name in values})
+
+
+def _instants(seconds: list[int | None], kind: pa.DataType) -> pa.Array:
+    """Return instants within these seconds, as far as the type tells any."""
+    if kind == pa.int64():
+        return pa.array(seconds, kind)
+    if kind == pa.float64():
+        return pa.array([each if each is None else each + 0.75 for each in seconds], kind)
+    micros = [each if each is None else each * 10**6 + 999_999 for each in seconds]
+    return pa.array(micros, pa.int64()).cast(kind)
+
+
+def test_now_is_one_instant(cluster: Cluster) -> None:
+    before = int(datetime.now(UTC).timestamp())
+    found = adapter.enrich(cluster.frame(["8.8.8.8"] * 9), fields="time.current_timestamp")
+    after = int(datetime.now(UTC).timestamp())
+    [now] = set(rows_of(found)["time_current_timestamp"])
+    assert before <= now <= after
+    assert set(rows_of(found)["time_current_timestamp"]) == {now}
+
+
+def test_other_columns_stay_as_they_are(cluster: Cluster) -> None:
+    df = cluster.session.createDataFrame(
+        [("1.1.1.1", 1, [1, 2], {"a": 1.5}, (Decimal("1.25"), None), date(2026, 1, 2), b"\0\xff")]
+        * 3,
+        "IP string, n smallint not null, list array<int>, `a map` map<string,double>,"
+        " nested struct<d: decimal(9,2), t: timestamp_ntz>, day date, raw binary",
+    )
+    found = adapter.enrich(df, "IP", "location.country_languages")
+    assert found.schema.fields[:-1] == df.schema.fields
+    assert found.schema.fields[-1].simpleString() == "location_country_languages:array<string>"
+    assert found.drop("location_country_languages").collect() == df.collect()
+
+
+def test_without_rows(cluster: Cluster) -> None:
+    found = adapter.enrich(cluster.frame([]), fields=["network", "ip_type"])
+    assert found.collect() == []
+    assert found.columns[2:] == [*(f"network_{each}" for each in _NETWORK), "ip_type"]
+
+
+def test_partitions_stay_where_they_are(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    adapter.enrich(cluster.session.range(9).selectExpr("string(id) as ip")).explain()
+    plan = capsys.readouterr().out
+    assert "MapInArrow" in plan
+    assert "Exchange" not in plan
+    assert "Join" not in plan
+
+
+def test_what_cannot_be_is_refused_before_anything_runs(cluster: Cluster) -> None:
+    df = cluster.frame(["8.8.8.8"], day=pa.array([date(2026, 1, 2)]))
+    naive = df.selectExpr("ip", "timestamp_ntz'2026-01-02 00:00:00' as seen")
+    for refused, frame, wishes, text in (
+        (KeyError, df, {"column": "address"}, "no column 'address'"),
+        (KeyError, df, {"at": "seen"}, "no column 'seen'"),
+        (ValueError, df, {"fields": "city"}, "no field or group 'city'"),
+        (ValueError, df, {"fields": "ip"}, "there is a column 'ip' already: ask for a prefix"),
+        (ValueError, df, {"on_invalid": "skip"}, "on_invalid is 'skip'"),
+        (TypeError, df, {"column": "row"}, "a column of int64 holds no addresses"),
+        (TypeError, df, {"column": "day"}, "column 'day' is of date, which is no address"),
+        (TypeError, df, {"at": "day"}, "column 'day' is of date, which is no address or instant"),
+        (TypeError, df, {"at": "ip"}, "at must hold timestamps or Unix times, not string"),
+        (TypeError, naive, {"at": "seen"}, "have no time zone"),
+        (geolookup.DatasetError, df, {"dataset": "/nonexistent"}, "no dataset here"),
+    ):
+        with pytest.raises(refused, match=text):
+            adapter.enrich(frame, **wishes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("address", "text"),
+    [("10.98.76.54", "Cannot geolocate private IP"), ("no.98.76", "Invalid IP")],
+)
+def test_strict_tasks_fail_without_the_address(cluster: Cluster, address: str, text: str) -> None:
+    df = (
+        cluster.frame(["8.8.8.8", "1.1.1.1", address, "9.9.9.9"])
+        .coalesce(1)
+        .sortWithinPartitions("row")
+    )
+    with pytest.raises(PythonException) as caught:
+        adapter.enrich(df, fields="network.asn", on_invalid="raise").collect()
+    said = str(caught.value)
+    assert text in said
+    assert "in row 2, counted from 0\nof partition 0" in said
+    assert "98.76" not in said
+
+
+def test_one_engine_a_process(cluster: Cluster, tmp_path: Path) -> None:
+    """However many tasks and queries a worker runs, it maps a dataset once."""
+    dataset = build_at(tmp_path, {"a.csv": "network,country_code\n8.8.8.0/24,US\n"})[0]
+    df = cluster.session.range(0, 9000, 1, 12).selectExpr("id as row", "'8.8.8.8' as ip")
+    for fields in ("location.country_code", "network"):
+        found = adapter.enrich(df, fields=fields, dataset=dataset).collect()
+        assert len(found) == 9000
+    opened = [rest for rest in cluster.events("open") if rest[1] == f"{dataset}/ipv4.arrow"]
+    assert 2 <= len(opened) <= 24
+    assert set(Counter(pid for pid, *_ in opened).values()) == {1}
+
+
+def test_an_executor_unpacks_once(cluster: Cluster, tmp_path: Path) -> None:
+    dataset = build_at(tmp_path, {"a.csv": "network,country_code\n8.8.8.0/24,DE\n"})[0]
+    df = cluster.session.range(0, 9000, 1, 12).selectExpr("id as row", "'8.8.8.8' as ip")
+    for _ in range(2):
+        found = adapter.enrich(df, fields="location.country_code", dataset=dataset, ship=True)
+        assert set(rows_of(found)["location_country_code"]) == {"DE"}
+    with geolookup.open(dataset) as engine:
+        generation = engine.metadata.generation
+    placed = [to for _, _, to in cluster.events("os.rename") if to.endswith(generation)]
+    assert 1 <= len(placed) <= 2
+    assert len(set(placed)) == len(placed)
+    sent = cluster.session.sparkContext.listFiles
+    assert len([each for each in sent if generation in each]) == 1
+
+
+def _unpacked_size(archive: Path) -> tuple[Path, int]:
+    folder = adapter._unpacked(archive)
+    return folder, len(list(folder.iterdir()))
+
+
+def test_many_processes_unpack_at_once(dataset_path: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "geolookup-abc.tar.zst"
+    pack(dataset_path, archive, force=False)
+    with ProcessPoolExecutor(6, mp_context=get_context("forkserver")) as pool:
+        found = set(pool.map(_unpacked_size, [archive] * 12))
+    assert found == {(tmp_path / "geolookup-abc", len(list(dataset_path.iterdir())))}
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["geolookup-abc", archive.name]
+
+
+def test_a_dataset_that_executors_do_not_see(cluster: Cluster, tmp_path: Path) -> None:
+    dataset = build_at(tmp_path, {"a.csv": "network,country_code\n8.8.8.0/24,US\n"})[0]
+    found = adapter.enrich(cluster.frame(["8.8.8.8"]), fields="network", dataset=dataset)
+    dataset.rename(tmp_path / "elsewhere")
+    with pytest.raises(PythonException) as caught:
+        found.collect()
+    assert f"{dataset}: no dataset here; put the driver's dataset where every" in str(caught.value)
+
+
+def test_executors_answer_from_the_drivers_generation(cluster: Cluster, tmp_path: Path) -> None:
+    texts = ("network,country_code\n8.8.8.0/24,US\n", "network,country_code\n8.8.8.0/24,FR\n")
+    dataset = build_at(tmp_path, {"a.csv": texts[0]})[0]
+    with geolookup.open(dataset) as engine:
+        wanted = engine.metadata.generation
+    old = adapter.enrich(cluster.frame(["8.8.8.8"]), fields="network", dataset=dataset)
+    build_at(tmp_path, {"a.csv": texts[1]})
+    with pytest.raises(PythonException) as caught:
+        old.collect()
+    assert f"where the driver has {wanted}; put the driver's dataset" in str(caught.value)
+    df = cluster.frame(["8.8.8.8"])
+    new = adapter.enrich(df, fields="location.country_code", dataset=dataset)
+    assert rows_of(new) == {"location_country_code": ["FR"]}
+
+
+def test_executors_without_geolookup(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another Python, which sees what Spark itself needs and nothing else."""
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    for name in ("pyarrow", "numpy"):
+        package = Path(sys.modules[name].__path__[0])
+        for found in package.parent.glob(f"{name}*"):
+            (packages / found.name).symlink_to(found)
+    python = tmp_path / "python"
+    python.write_text(
+        f'#!/bin/sh\nPYTHONPATH={packages}:"$PYTHONPATH" exec {sys.executable} -S "$@"\n'
+    )
+    python.chmod(0o755)
+    monkeypatch.setattr(cluster.session.sparkContext, "pythonExec", str(python))
+    with pytest.raises(PythonException) as caught:
+        adapter.enrich(cluster.frame(["8.8.8.8"])).collect()
+    assert f"{sys.executable} has no module 'geolookup'; install geolookup" in str(caught.value)
+
+
+def test_the_page_is_true(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages.assert_true("spark", monkeypatch)

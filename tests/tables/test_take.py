@@ -1,0 +1,151 @@
+"""Row numbers to columns."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import geolookup
+from geolookup import tables
+from geolookup.envelope import PATHS
+from tests.tables import columns
+
+_TEXTS = ["8.8.8.8", "x", "11.0.0.1", "2a03::1", "10.0.0.1", "11.0.1.1", "2a02:1::", "9.9.9.9"]
+
+
+def test_all_fields_are_those_of_lookups(state: Any, engine: geolookup.Engine) -> None:
+    batch = tables.take(state, tables.locate(state, _TEXTS), None, columns.AT)
+    batch.validate(full=True)
+    wanted = columns.expected(engine, _TEXTS)
+    of_address = ("ip", "ip_type", "error_code")
+    columns.assert_equal(
+        batch.to_pydict(), {name: wanted[name] for name in wanted if name not in of_address}
+    )
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        list,
+        pa.array,
+        lambda rows: pa.chunked_array([rows[:1], [], rows[1:]], pa.int32()),
+        lambda rows: pa.array(rows, pa.int8()),
+        lambda rows: pa.array([0, *rows, 0], pa.int16()).slice(1, len(rows)),
+        np.array,
+    ],
+)
+def test_every_holder_of_numbers(engine: geolookup.Engine, make: Any) -> None:
+    rows = [*engine.locate(_TEXTS).to_pylist(), -(1 << 7)]
+    found = engine.take(make(rows), "network.asn")
+    assert found.to_pydict() == engine.take(pa.array(rows), "network.asn").to_pydict()
+    assert found.to_pydict()["network_asn"][0] == 15169
+
+
+def test_null_and_negative_numbers_are_null(engine: geolookup.Engine) -> None:
+    numbers = [None, -1, -2, -(1 << 31), -(1 << 63)]
+    for kind in (pa.int64(), pa.null()):
+        rows = pa.array(numbers if kind == pa.int64() else [None], kind)
+        found = engine.take(rows)
+        assert all(column.null_count == len(rows) for column in found.columns)
+
+
+@pytest.mark.parametrize("kind", [pa.int32(), pa.int64(), pa.uint32(), pa.uint64()])
+def test_numbers_that_are_no_row(state: Any, engine: geolookup.Engine, kind: pa.DataType) -> None:
+    dataset = engine._open_state().dataset
+    count = len(dataset.ipv4_starts) + len(dataset.ipv6_highs)
+    for number in (count, (1 << 31) - 1, (1 << 32) - 1, 1 << 62):
+        if number < 1 << (kind.bit_width - 1):
+            with pytest.raises(IndexError, match=r"none of|not one of"):
+                tables.take(state, pa.array([0, number], kind), "network", None)
+    last = tables.take(state, pa.array([count - 1], kind), "network", None)
+    assert last.num_rows == 1
+
+
+@pytest.mark.parametrize("rows", [["8.8.8.8"], [1.0], pa.array([True]), 5, "x"])
+def test_what_is_no_number(engine: geolookup.Engine, rows: Any) -> None:
+    with pytest.raises(TypeError):
+        engine.take(rows)
+
+
+def test_names_and_order(engine: geolookup.Engine) -> None:
+    asked = ["network.asn", "currency", "location.city_name", "currency.code", "network.asn"]
+    assert engine.take([0], asked).schema.names == [
+        *("network_asn", "currency_code", "currency_name", "currency_symbol", "location_city_name")
+    ]
+    every = [path.replace(".", "_") for path in PATHS if "." in path]
+    assert engine.take([0]).schema.names == every
+    assert engine.take([], "time").num_rows == 0
+    assert engine.take([0], ()).num_columns == 0
+
+
+def test_types(engine: geolookup.Engine) -> None:
+    schema = engine.take([0]).schema
+    text = pa.dictionary(pa.int32(), pa.string())
+    special = {
+        "location_country_languages": pa.list_(pa.string()),
+        "location_country_neighbors": pa.list_(pa.string()),
+        "location_country_area_km2": pa.float64(),
+        "location_country_population": pa.int64(),
+        "location_country_is_eu": pa.bool_(),
+        "location_latitude": pa.float64(),
+        "location_longitude": pa.float64(),
+        "time_utc_offset_seconds": pa.int32(),
+        "time_current_timestamp": pa.int64(),
+        "time_is_dst": pa.bool_(),
+        "network_asn": pa.uint32(),
+    }
+    assert {field.name: field.type for field in schema} == {
+        name: special.get(name, text) for name in schema.names
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [
+        ("location.country_cod", "did you mean 'location.country_code'"),
+        ("netwrok", "did you mean 'network'"),
+        ("location_city_name", "did you mean 'location.city_name'"),
+        ("", "docs/contract.md"),
+        (5, "docs/contract.md"),
+        ("location.", ""),
+    ],
+)
+def test_unknown_paths(engine: geolookup.Engine, path: Any, hint: str) -> None:
+    with pytest.raises(ValueError, match="no field or group") as caught:
+        engine.take([0], [path])
+    assert hint in str(caught.value)
+    with pytest.raises(ValueError, match="no field or group"):
+        engine.enrich(pa.table({"ip": ["8.8.8.8"]}), fields=["network", path])
+
+
+@pytest.mark.parametrize("path", ["ip", "ip_type", "error_code"])
+def test_what_an_address_alone_tells(engine: geolookup.Engine, path: str) -> None:
+    with pytest.raises(ValueError, match="use enrich"):
+        engine.take([0], path)
+
+
+def test_closed_engine(dataset_path: Any) -> None:
+    engine = geolookup.open(dataset_path)
+    engine.close()
+    for call in (engine.locate, engine.take, engine.enrich):
+        with pytest.raises(geolookup.ClosedError):
+            call(pa.array([]))
+
+
+_MEMBERS = ("location.city_name", "location.latitude", "network.asn", "network.isp", "time.zone")
+
+
+@pytest.mark.parametrize("count", range(1, 6))
+def test_few_fields_and_many_are_the_same(engine: geolookup.Engine, count: int) -> None:
+    """Few columns of a table are taken one by one, many of them together."""
+    wanted = columns.expected(engine, _TEXTS)
+    rows = engine.locate(_TEXTS * 3)
+    for chosen in itertools.combinations((*_MEMBERS, "location.country_languages"), count):
+        found = engine.take(rows, chosen)
+        found.validate(full=True)
+        names = [path.replace(".", "_") for path in chosen]
+        assert found.to_pydict() == {name: wanted[name] * 3 for name in names}
