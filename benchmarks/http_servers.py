@@ -27,6 +27,9 @@ _JSON = [("Content-Type", "application/json")]
 class _Constant:
     """An engine and a gate that do nothing: what is left is the application itself."""
 
+    generation = _GENERATION
+    stale = False
+
     def __init__(self, dataset: str) -> None:
         import geolookup
 

@@ -9,6 +9,7 @@ import click
 
 from geolookup.cli import fail
 
+_STALE = ("warn", "refuse", "tag")
 _LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -16,7 +17,26 @@ _LEVELS = ("debug", "info", "warning", "error")
 @click.option(
     "--dataset",
     metavar="PATH",
-    help="Dataset to answer from. [default: $GEOLOOKUP_DATASET, else the bundled sample]",
+    help="Dataset or store to answer from. [default: $GEOLOOKUP_DATASET, else the bundled sample]",
+)
+@click.option(
+    "--watch",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Look so often whether there is another generation, and take it up.",
+)
+@click.option(
+    "--max-age", metavar="AGE", help="How old the data may be: days, or as in 30d and 4w."
+)
+@click.option(
+    "--on-stale",
+    type=click.Choice(_STALE),
+    default="warn",
+    show_default=True,
+    help="What becomes of older data: a line in the log, no service, or X-Dataset-Stale.",
+)
+@click.option(
+    "--allow-lost-fields", is_flag=True, help="Take up data without fields known until now."
 )
 @click.option(
     "--accounts",

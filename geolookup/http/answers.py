@@ -43,12 +43,14 @@ _BY_BODY = {body: REFUSED[error] for error, body in FAILURES_JSON.items()}
 class Answers:
     """The operation's own answers, all of them the envelope."""
 
-    def __init__(self, generation: str) -> None:
+    def __init__(self, generation: str, *, stale: bool = False) -> None:
+        self.generation = generation
         self._headers = [
             ("Content-Type", "application/json"),
             ("X-Dataset-Generation", generation),
             # Answers tell the time and belong to a key; caches would also store addresses.
             ("Cache-Control", "no-store"),
+            *([("X-Dataset-Stale", "true")] if stale else []),
         ]
         self._refused = {error: self._refusal(error) for error in REFUSED}
 

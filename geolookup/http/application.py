@@ -48,6 +48,14 @@ class Responder(Protocol):
 class Lookups(Protocol):
     """What is asked of an engine."""
 
+    @property
+    def generation(self) -> str:
+        """The generation that answers now."""
+
+    @property
+    def stale(self) -> bool:
+        """Whether its data are older than they may be."""
+
     def lookup_json(self, ip: object) -> bytes:
         """Return the envelope for an address."""
 
@@ -60,7 +68,7 @@ class Admission(Protocol):
 
 
 class Backend(NamedTuple):
-    """What requests are answered from; a reload puts another in its place, whole."""
+    """What requests are answered from; another generation puts another in its place, whole."""
 
     engine: Lookups
     gate: Admission
@@ -68,7 +76,7 @@ class Backend(NamedTuple):
 
 
 class Application:
-    """The service, for one worker. Set ``backend`` to answer from another dataset."""
+    """The service, for one worker."""
 
     def __init__(self, backend: Backend, proxies: TrustedProxies, counters: Counters) -> None:
         self.backend = backend
@@ -96,15 +104,14 @@ class Application:
             return NOT_FOUND
         if scope.method not in _METHODS:
             return NOT_ALLOWED
-        engine, gate, answers = self.backend
         try:
-            gate.admit(_api_key(scope.headers))
+            self.backend.gate.admit(_api_key(scope.headers))
             ip = address_asked(scope.query_string)
             if ip is None:
                 ip = self._proxies.caller(scope.client, scope.headers)
-            return answers.looked_up(engine.lookup_json(ip))
+            return self._looked_up(ip)
         except ContractError as error:
-            return answers.refused(error)
+            return self.backend.answers.refused(error)
         except (AccountsError, ClosedError, DatasetError) as error:
             self._complain(str(error))
         except Exception as error:  # noqa: BLE001 - no fault of ours may end a connection unanswered
@@ -112,6 +119,20 @@ class Application:
             where = traceback.extract_tb(error.__traceback__)[-1]
             self._complain(f"{type(error).__name__} in {where.filename}:{where.lineno}")
         return UNAVAILABLE
+
+    def _looked_up(self, ip: str) -> Answer:
+        """Look an address up; the generation that the headers name is the one that answered."""
+        while True:
+            engine, _, answers = self.backend
+            body = engine.lookup_json(ip)
+            if engine.generation == answers.generation:
+                return answers.looked_up(body)
+            self.backend = self.renewed()
+
+    def renewed(self) -> Backend:
+        """Return the backend for the generation that its engine answers from by now."""
+        engine, gate, _ = self.backend
+        return Backend(engine, gate, Answers(engine.generation, stale=engine.stale))
 
     def _complain(self, text: str) -> None:
         """Log a fault, one a second at most: each request may meet it."""

@@ -88,7 +88,7 @@ def _check(settings: Settings) -> None:
     """Raise what is wrong now, rather than in every worker."""
     TrustedProxies(settings.trusted_proxies)
     with (
-        geolookup.open(settings.dataset),
+        geolookup.open(settings.dataset, max_age=settings.max_age, on_stale=settings.on_stale),
         open_accounts(settings.accounts, settings.plans) as accounts,
     ):
         accounts.usage()

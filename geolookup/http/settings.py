@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from geolookup.acceptance import OnStale
 
 #: Bytes of a request's line and headers; more is answered with 431.
 HEAD_LIMIT = 16_384
@@ -14,8 +18,13 @@ class Settings:
 
     #: URL of the account store, ``sqlite:///PATH`` or ``redis://HOST:PORT/NUMBER``.
     accounts: str
-    #: A dataset directory; None as in ``geolookup.open``.
+    #: A dataset directory or a store; None as in ``geolookup.open``.
     dataset: str | None = None
+    #: As in ``geolookup.open``.
+    watch: float | None = None
+    max_age: str | None = None
+    on_stale: OnStale = "warn"
+    allow_lost_fields: bool = False
     #: A TOML file of plans; None: the built-in ones.
     plans: str | None = None
     host: str = "127.0.0.1"

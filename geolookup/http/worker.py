@@ -6,6 +6,7 @@ import logging
 import signal
 from asyncio import AbstractEventLoop
 from pathlib import Path
+from threading import Thread
 
 import geolookup
 from geolookup.errors import GeoLookupError
@@ -27,15 +28,30 @@ class Worker(Application):
 
     def __init__(self, settings: Settings, folder: Path | None) -> None:
         self._settings = settings
+        self._asked = False
+        # Before the dataset is opened: what comes until the loop heeds signals is not lost.
+        signal.signal(RELOAD, self._note)
         self._accounts = open_accounts(settings.accounts, settings.plans)
         self._memory = Counters(folder)
+        self._engine = geolookup.open(
+            settings.dataset,
+            watch=settings.watch,
+            max_age=settings.max_age,
+            on_stale=settings.on_stale,
+            allow_lost_fields=settings.allow_lost_fields,
+        )
         proxies = TrustedProxies(settings.trusted_proxies)
-        super().__init__(self._open(), proxies, self._memory)
+        super().__init__(self.renewed(), proxies, self._memory)
 
     def __rsgi_init__(self, loop: AbstractEventLoop) -> None:
         """Heed RELOAD and DRAIN from now on, between requests; Granian calls it at the start."""
         loop.add_signal_handler(RELOAD, self.reload)
         loop.add_signal_handler(DRAIN, self.drain)
+        if self._asked:
+            self.reload()
+
+    def _note(self, *_signal: object) -> None:
+        self._asked = True
 
     def __rsgi_del__(self, _loop: AbstractEventLoop) -> None:
         """Give back what was leased; Granian calls it when the last answer is out."""
@@ -48,23 +64,33 @@ class Worker(Application):
     def reload(self) -> None:
         """Take up the dataset and the plans as they are now; keep the old ones if they are bad.
 
-        Requests under way end on the dataset they began with: it is let go
-        with the last reference to it.
+        On a thread, for what is taken up is verified first, and requests go on meanwhile.
         """
-        if self.draining:
-            return
+        if not self.draining:
+            Thread(target=self._reload, name="geolookup-reload", daemon=True).start()
+
+    def _reload(self) -> None:
         try:
             plans = read_plans(self._settings.plans)
-            self.backend = self._open()
+            if self._engine.reload():
+                self.backend = self.renewed()
             self._accounts.plans = plans
         # OSError: the dataset was renamed away between two looks at it.
         except (GeoLookupError, OSError) as error:
             _log.error("not reloaded: %s", error)
 
-    def _open(self) -> Backend:
-        engine = geolookup.open(self._settings.dataset)
-        generation = engine.metadata.generation
-        written = (engine.path / _MANIFEST).stat().st_mtime
-        self._memory.serve(generation, int(written))
+    def renewed(self) -> Backend:
+        """Return the backend for the generation that answers by now, and say which it is."""
+        generation = self._engine.generation
+        self._memory.serve(generation, _written(self._engine.path / _MANIFEST))
         _log.info("answers from generation %s", generation)
-        return Backend(engine, self._accounts, Answers(generation))
+        answers = Answers(generation, stale=self._engine.stale)
+        return Backend(self._engine, self._accounts, answers)
+
+
+def _written(manifest: Path) -> int:
+    """Return when a dataset was written; 0 if it is gone, which does not stop its answers."""
+    try:
+        return int(manifest.stat().st_mtime)
+    except OSError:
+        return 0

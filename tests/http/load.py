@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import threading
 from collections import Counter
 from types import TracebackType
@@ -23,6 +24,8 @@ class Load:
         self.outcomes: Counter[int] = Counter()
         self.generations: Counter[str] = Counter()
         self.broken: list[Exception] = []
+        #: which country was said for the address, by the generation that the headers name
+        self.said: set[tuple[str, str]] = set()
         self.told_to_leave = 0
         self._server, self._headers = server, {"X-API-Key": key}
         self._stop = threading.Event()
@@ -66,9 +69,12 @@ class Load:
         while not self._stop.is_set():
             line.request("GET", f"{PATH}?ip=8.8.8.8", headers=self._headers)
             answer = line.getresponse()
-            answer.read()
+            body = answer.read()
+            generation = str(answer.getheader("x-dataset-generation"))
             self.outcomes[answer.status] += 1
-            self.generations[str(answer.getheader("x-dataset-generation"))] += 1
+            self.generations[generation] += 1
+            if answer.status == 200:
+                self.said.add((generation, json.loads(body)["data"]["location"]["country_code"]))
             if answer.will_close:
                 self.told_to_leave += 1
                 return

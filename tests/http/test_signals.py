@@ -59,7 +59,8 @@ def test_sighup_under_load_fails_no_request(own_store: Store, tmp_path: Path) ->
     with geolookup.open(SAMPLE) as old_engine, geolookup.open(new) as new_engine:
         old, later = old_engine.metadata.generation, new_engine.metadata.generation
     key = own_store.key()
-    with serving(own_store, tmp_path, "--dataset", str(dataset), workers=2) as server:
+    options = ("--dataset", str(dataset), "--allow-lost-fields")
+    with serving(own_store, tmp_path, *options, workers=2) as server:
         with Load(server, key) as load:
             _wait_for(load, 200)
             dataset.rename(tmp_path / "old")
