@@ -29,6 +29,7 @@ from builder.row_places import RowPlaces
 from builder.rows import SourceRows
 from builder.schema import LAYERS
 from builder.sources import FORMATS, auto
+from builder.sources.damage import rows_of_bad_bytes_untold
 from builder.sources.reader import SourceTable
 from builder.tables import tables
 from builder.values import Known
@@ -52,7 +53,7 @@ def compile_dataset(
     recipe_path: Path, output: Path, options: Options, progress: Progress
 ) -> BuildReport:
     """Build the dataset of a recipe at ``output``; raises BuildError and leaves nothing behind."""
-    with _system_memory():
+    with _system_memory(), rows_of_bad_bytes_untold():
         return _compile(recipe_path, output, options, progress)
 
 

@@ -6,11 +6,16 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from os import PathLike, fspath
 
+#: What a terminal acts on, and what ends a line: names in archives and keys may hold any of it.
+_CONTROLS = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)
+_ESCAPED = {each: ascii(chr(each))[1:-1] for each in _CONTROLS}
+
 
 class BuildError(Exception):
     """Bad input of a build (recipe, source, table); the CLI prints it and exits 2.
 
     ``line`` counts from 1 in the file named by ``path``; ``None`` where no line applies.
+    In the text, control characters are escaped.
     """
 
     def __init__(
@@ -26,7 +31,8 @@ class BuildError(Exception):
         self.problem = problem
         self.remedy = remedy
         place = self.path if line is None else f"{self.path}:{line}"
-        super().__init__(f"{place}: {problem}" + (f"; {remedy}" if remedy else ""))
+        text = f"{place}: {problem}" + (f"; {remedy}" if remedy else "")
+        super().__init__(text.translate(_ESCAPED))
 
 
 def near_match(word: str, words: Iterable[str]) -> str:

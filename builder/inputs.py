@@ -7,6 +7,7 @@ goes wrong underneath becomes one BuildError that names the member.
 
 from __future__ import annotations
 
+import errno
 import glob
 import gzip
 import lzma
@@ -54,12 +55,14 @@ def explained(label: str) -> Iterator[None]:
         raise BuildError(label, f"truncated or damaged ({error})", remedy=_AGAIN) from error
     except OSError as error:
         text = error.strerror or str(error)
-        damaged = error.errno is None  # raised by a decompressor, not by the system
+        # Raised by a decompressor, or by the system for a place that an archive names.
+        damaged = error.errno in (None, errno.EINVAL)
         problem = f"truncated or damaged ({text})" if damaged else f"cannot be read ({text})"
-        raise BuildError(label, problem, remedy=_AGAIN if damaged else None) from error
+        raise BuildError(label, problem, remedy=_AGAIN if damaged else _PLACE) from error
 
 
 _AGAIN = "fetch it again"
+_PLACE = "check its name and permissions"
 _DAMAGE = (
     *(EOFError, zlib.error, lzma.LZMAError),
     *(zipfile.BadZipFile, gzip.BadGzipFile, tarfile.TarError),

@@ -35,7 +35,8 @@ def read_table(source: Path | Traversable, columns: Sequence[str]) -> Iterator[t
             else:
                 yield reader.line_num, _row(source, reader.line_num, header, cells)
     except csv.Error as error:
-        raise BuildError(str(source), f"not CSV: {error}", line=reader.line_num) from error
+        problem, remedy = f"not CSV: {error}", "quote cells with quotes in them"
+        raise BuildError(str(source), problem, line=reader.line_num, remedy=remedy) from error
     if header is None:
         raise BuildError(str(source), "empty file", remedy=f"begin with {','.join(columns)}")
 
@@ -45,7 +46,8 @@ def _text(source: Path | Traversable) -> str:
         content = source.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         problem = getattr(error, "strerror", None) or str(error)
-        raise BuildError(str(source), f"cannot be read: {problem}") from error
+        remedy = "check its name and permissions"
+        raise BuildError(str(source), f"cannot be read: {problem}", remedy=remedy) from error
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

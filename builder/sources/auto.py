@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from builder.errors import BuildError
-from builder.inputs import Member, members
+from builder.inputs import Member, explained, members
 from builder.recipe import Recipe, SourceSpec
 from builder.sources.claims import Claim, Opening, opening
 from builder.sources.headerless import file_names
@@ -58,9 +58,14 @@ def _resolved(spec: SourceSpec, formats: Mapping[str, Format]) -> SourceSpec:
 
 def _members(spec: SourceSpec) -> list[Member]:
     """Return all files of a folder, an archive or a glob, whatever they are called."""
-    folder = (spec.base / spec.path).is_dir()
-    pattern = f"{glob.escape(spec.path)}/**/*" if folder else spec.path
+    pattern = f"{glob.escape(spec.path)}/**/*" if _is_folder(spec) else spec.path
     return [each for each in members(pattern, spec.base, ("",)) if not each.label.endswith("/")]
+
+
+def _is_folder(spec: SourceSpec) -> bool:
+    place = spec.base / spec.path
+    with explained(str(place)):  # a name longer than the system allows
+        return place.is_dir()
 
 
 def _claims(member: Member, spec: SourceSpec, formats: Mapping[str, Format]) -> Claims:
@@ -83,7 +88,7 @@ def _claim(each: Format, read: Opening) -> Claim | None:
 
 def _delivered_with_others(member: Member, spec: SourceSpec) -> bool:
     """Return whether a file was not named itself: licences come with archives and folders."""
-    return len(file_names(member)) > 1 or (spec.base / spec.path).is_dir()
+    return len(file_names(member)) > 1 or _is_folder(spec)
 
 
 def _agreed(spec: SourceSpec, claimed: Mapping[str, Claims], formats: Mapping[str, Format]) -> str:

@@ -48,6 +48,25 @@ def _first_bad_line(member: Member) -> int | None:
     return None
 
 
+@contextmanager
+def rows_of_bad_bytes_untold() -> Iterator[None]:
+    """Let Arrow refuse a row that is neither whole nor UTF-8 without a word on standard error.
+
+    It cannot hand such a row's text on, and shows a traceback besides failing.
+    """
+    usual = sys.unraisablehook
+
+    def hook(seen: sys.UnraisableHookArgs) -> None:
+        if seen.exc_type is not UnicodeDecodeError:
+            usual(seen)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = usual
+
+
 class QuoteCount(io.RawIOBase):
     """A stream that counts the quotes read through it.
 

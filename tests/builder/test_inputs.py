@@ -145,13 +145,16 @@ def test_a_pattern_that_finds_a_file_twice(build: Build) -> None:
     assert report.sources[0].read == 2
 
 
+#: Found by fuzzing: the directory says that its files begin before the archive.
+MISPLACED = zipped({"a.csv": ROWS})[:-6] + (1 << 20).to_bytes(4, "little") + bytes(2)
 FAILURES = [
     ("gone.csv", b"x", "gone.csv: no such file; correct the path in the recipe"),
     ("g*ne.csv", b"x", "g*ne.csv: no such file; correct the path in the recipe"),
     ("a.csv/b.csv", b"x", "a.csv/b.csv: no such file; correct the path in the recipe"),
-    ("nul\\u0000.csv", b"x", "nul\0.csv: no such file; correct the path in the recipe"),
+    ("nul\\u0000.csv", b"x", "nul\\x00.csv: no such file; correct the path in the recipe"),
+    ("two\\nlines.csv", b"x", "two\\nlines.csv: no such file; correct the path in the recipe"),
     (".", b"x", ": not a file; name a file or a glob of files"),
-    ("x" * 300, b"x", "x: cannot be read (File name too long)"),
+    ("x" * 300, b"x", "x: cannot be read (File name too long); check its name and"),
     ("a.csv", b"", "a.csv: empty file; fetch it again"),
     ("a.gz", b"", "a.gz: empty file; fetch it again"),
     ("a.gz", b"no", "a.gz: truncated or damaged (Not a gzipped file (b'no')); fetch it again"),
@@ -164,6 +167,8 @@ FAILURES = [
     ("a.zip", zipped({}), "no .csv file in the archive; name another file"),
     ("a.zip", zipped({"b.csv": ROWS}, encrypted=True), "a.zip!b.csv: cannot be unpacked (File"),
     ("a.zip", zipped({"b.csv": ROWS}).replace(b"\x08\0\0\0", b"\x09\0\0\0"), "compression method"),
+    ("a.zip", MISPLACED, "; fetch it again"),
+    ("a.zip", zipped({"a\33[2J\n.csv": "no rows"}), "a.zip!a\\x1b[2J\\n.csv:1: "),
     ("a.tgz", tarred({"a.txt": ROWS}), "no .csv file in the archive; name another file"),
     ("a.tgz", CONTAINERS["a.csv.gz"], "a.tgz: truncated or damaged ("),
     ("a.tgz", CONTAINERS["a.tar.gz"][:-30], "a.tgz: truncated or damaged ("),
@@ -176,6 +181,15 @@ def test_what_cannot_be_read(tmp_path: Path, path: str, content: bytes, text: st
     error = fails(tmp_path, {name: content}, recipe(f'path = "{path}"'))
     assert text in str(error)
     assert str(error).startswith(str(tmp_path))
+
+
+@pytest.mark.parametrize("format_", ["csv", "auto"])
+def test_a_name_longer_than_the_system_allows(tmp_path: Path, format_: str) -> None:
+    """Found by fuzzing with ``auto``, which looks for a folder first."""
+    text = recipe(f'path = "{"x" * 300}"').replace('"csv"', f'"{format_}"')
+    assert str(fails(tmp_path, {"a.csv": ROWS}, text)).endswith(
+        "x: cannot be read (File name too long); check its name and permissions"
+    )
 
 
 @pytest.mark.parametrize("suffixes", [(".csv", ".txt"), (".csv", ".txt", ".md")])

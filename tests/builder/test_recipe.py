@@ -74,6 +74,12 @@ WRONG = {
     'tables = 5\n[dataset]\nname = "d"\n' + GOOD[21:]: "no [tables] table; add [tables]",
     "[dataset": "not TOML: ",
     "a = " + "[" * 100_000: "not TOML: ",
+    # Found by fuzzing: an integer that Python would not read, and an error of two lines.
+    "a = 1"
+    + "0" * 5000: "not TOML: Exceeds the limit (4300 digits) for integer string conversion: "
+    "value has 5001 digits; use sys.set_int_max_str_digits() to increase the limit; correct the "
+    "recipe",
+    '"a\\nb\\u2028" = 1': "unknown key a\\nb\\u2028; known are dataset, source, tables, enrich",
 }
 
 

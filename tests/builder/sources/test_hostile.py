@@ -219,6 +219,15 @@ def test_bytes_that_are_no_text(tmp_path: Path, name: str) -> None:
             refused(tmp_path, file, junk, one(kind.format, file, kind.options))
 
 
+@every
+def test_bytes_that_are_no_text_in_a_row_of_another_width(tmp_path: Path, name: str) -> None:
+    """Found by fuzzing: Arrow showed a traceback besides failing, which a warning tells here."""
+    kind = KINDS[name]
+    wide = kind.line().encode() + b"".join(mark + b"\xd4x" for mark in (b",", b";", b"|", b"\t"))
+    error = refused(tmp_path, kind.file, kind.content().encode() + wide, kind.recipe)
+    assert (error.problem, error.line) == ("not UTF-8", 4 + kind.head.count("\n"))
+
+
 UNREADABLE = [
     ("", b""),
     ("", b"PK\x03\x04" + bytes(range(256))),

@@ -1,0 +1,60 @@
+"""Address text: both kernels, the column paths and ``ipaddress`` judge it alike."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+
+import geolookup
+from geolookup import kernel_python
+from geolookup.dataset import Dataset
+from geolookup.engine import SAMPLE
+from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
+from tests.contract import compact
+from tests.fuzz.target import Target
+from tests.test_locate import BEHIND, COMPILED, TWIN, column, single
+
+_LONGEST = 200
+_engine = geolookup.open(SAMPLE)
+_twin = kernel_python.Kernel(Dataset(SAMPLE))
+_MIXED = tuple(map(ipaddress.IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96")))
+
+
+def seeds() -> Iterator[bytes]:
+    for text in (*VALID_IPV4, *VALID_IPV6, *INVALID):
+        if len(text) < _LONGEST:
+            yield text.encode("utf-8", "surrogatepass")
+
+
+def run(data: bytes) -> None:
+    text = data.decode("utf-8", "surrogateescape")
+    answer = _engine.lookup(text, at=0)
+    assert answer == _twin.lookup(text, at=0)
+    assert _engine.lookup_json(text, at=0) == _twin.lookup_json(text, at=0) == compact(answer)
+    _check(answer, _by_ipaddress(text))
+    texts = [data, b"8.8.8.8", data]
+    expected = list(map(single, texts))
+    assert column(TWIN, texts) == expected
+    assert column(COMPILED, texts, BEHIND[sum(data) % len(BEHIND)]) == expected
+
+
+def _by_ipaddress(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """Return the address as ``ipaddress`` reads it, which takes scope ids besides."""
+    try:
+        return None if "%" in text else ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+def _check(answer: geolookup.envelope.Object, address: object) -> None:
+    if answer["success"]:
+        assert isinstance(address, ipaddress.IPv4Address | ipaddress.IPv6Address)
+        assert answer["data"]["ip_type"] == f"ipv{address.version}"
+        assert ipaddress.ip_address(answer["data"]["ip"]) == address
+        if not any(address in mixed for mixed in _MIXED):
+            assert answer["data"]["ip"] == address.compressed
+    else:
+        assert answer["error_code"] == (10001 if address is None else 10002)
+
+
+TARGET = Target(run, seeds)

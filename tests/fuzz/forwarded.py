@@ -1,0 +1,51 @@
+"""Forwarded and X-Forwarded-For: a trusted proxy's word stands, whatever is in front of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from geolookup.address import canonical, parse
+from geolookup.http.caller import TrustedProxies
+from geolookup.http.forwarded import forwarded, x_forwarded_for
+from tests.fuzz.target import Target
+from tests.http.test_caller import LIES, TOLD, F, Lines, X
+
+_PEER, _PROXY = "127.0.0.1:9", "127.0.0.1"
+#: What the trusted proxy saw: no mutation of a seed comes near it.
+_TRUE = "198.41.0.4"
+_proxies = TrustedProxies(["127.0.0.0/8"])
+_nobody = TrustedProxies([])
+
+
+def seeds() -> Iterator[bytes]:
+    for lines, _ in TOLD + LIES:
+        yield "\n".join(value for _, value in lines).encode("latin-1")
+
+
+def run(data: bytes) -> None:
+    lines = data.decode("latin-1").split("\n")
+    for name in (F, X):
+        _check(name, lines)
+    both = [(F, line) for line in lines] + [(X, line) for line in lines]
+    assert _is_address(_proxies.caller(_PEER, Lines(both)))
+    assert len(x_forwarded_for(lines)) == sum(line.count(",") + 1 for line in lines)
+    assert len(forwarded(lines)) >= len(lines)
+
+
+def _check(name: str, lines: list[str]) -> None:
+    given = [(name, line) for line in lines]
+    assert _nobody.caller(_PEER, Lines(given)) == _PROXY
+    assert _is_address(_proxies.caller(_PEER, Lines(given)))
+    true = _TRUE if name == X else f"for={_TRUE}"
+    # A line of its own hides nothing; behind others' words in one line it stands, or, where
+    # those break the syntax of Forwarded, nobody's does.
+    assert _proxies.caller(_PEER, Lines([*given, (name, true)])) == _TRUE
+    appended = [*given[:-1], (name, f"{lines[-1]}, {true}")]
+    assert _proxies.caller(_PEER, Lines(appended)) in {_TRUE, *([_PROXY] if name == F else [])}
+
+
+def _is_address(text: str) -> bool:
+    return canonical(*parse(text)) == text
+
+
+TARGET = Target(run, seeds)

@@ -1,0 +1,57 @@
+"""A dataset whose manifest says anything: refused when opened or asked, or answers in contract."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pyarrow as pa
+
+import geolookup
+from geolookup import format as fmt
+from tests.builder.building import recipe
+from tests.conftest import build_at
+from tests.damage import ADDRESSES, CSV, refused, survey
+from tests.fuzz.json_values import changed
+from tests.fuzz.target import Change, Target, own_folder
+
+_COLUMN = pa.table({"ip": list(ADDRESSES)})
+
+
+@cache
+def dataset() -> Path:
+    """A small dataset with everything that one may hold."""
+    text = recipe('path = "a.csv"').replace('"test"', '"test"\nexplain = "full"')
+    return build_at(own_folder(), {"a.csv": CSV}, text)[0]
+
+
+@cache
+def manifest() -> bytes:
+    return (dataset() / fmt.MANIFEST).read_bytes()
+
+
+def seeds() -> Iterator[bytes]:
+    yield manifest()
+    yield (geolookup.open().path / fmt.MANIFEST).read_bytes()
+
+
+def run(data: bytes) -> None:
+    manifest()
+    (dataset() / fmt.MANIFEST).write_bytes(data)
+    survey(dataset())
+    try:
+        with geolookup.open(dataset()) as engine:
+            assert engine.enrich(_COLUMN, fields=["location", "error_code"]).num_rows == len(
+                _COLUMN
+            )
+    except geolookup.DatasetError as error:
+        refused(error, str(dataset()))
+
+
+def mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
+    return change(data) if rng.randrange(4) == 0 else changed(data, rng)
+
+
+TARGET = Target(run, seeds, mutate)

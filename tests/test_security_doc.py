@@ -1,0 +1,51 @@
+"""docs/SECURITY.md: every test it names is there, and its limits are the code's."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+
+from builder import unpacked
+from builder.recipe import MOST_SOURCES
+from geolookup import address, pack
+from geolookup.http.settings import HEAD_LIMIT
+from tests.conftest import ROOT
+from tests.fuzz.targets import TARGETS
+
+PAGE = (ROOT / "docs" / "SECURITY.md").read_text(encoding="utf-8")
+NAMED = sorted(set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGE)))
+THREATS = [
+    line for line in PAGE.partition("## Threats")[2].partition("\n## ")[0].splitlines()
+    if line.startswith("| ") and not line.startswith("| threat")
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "name"), NAMED)
+def test_a_named_test_exists(path: str, name: str) -> None:
+    body = ast.parse((ROOT / path).read_text(encoding="utf-8")).body
+    assert name in {each.name for each in body if isinstance(each, ast.FunctionDef)}
+    assert name.startswith("test_")
+
+
+def test_every_threat_names_a_test() -> None:
+    assert len(THREATS) > 15
+    assert all(line.count(" | ") == 2 and "`tests/" in line.split(" | ")[2] for line in THREATS)
+
+
+def test_the_limits_are_the_codes() -> None:
+    for text in (
+        f"| {address._LONGEST} characters |",
+        f"| {unpacked.ALWAYS >> 30} GiB unpacked, or {unpacked.MOST_TIMES} times",
+        f"| sources of a recipe | {MOST_SOURCES} |",
+        f"| {pack._LARGEST_MANIFEST >> 20} MiB |",
+        f"| {HEAD_LIMIT:,} bytes | 431 |",
+    ):
+        assert text in PAGE
+
+
+def test_the_fuzz_targets_are_those_that_are_there() -> None:
+    plain = [name for name in TARGETS if not name.startswith("source-")]
+    for name in plain:
+        assert f"`{name}`" in PAGE.partition("## Fuzzing")[2]
