@@ -15,6 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geolookup
+from geolookup.acceptance import Acceptance
+from geolookup.dataset import Dataset
 from geolookup.errors import InvalidAddressError
 from tests import strategies
 from tests.tables import columns, pages
@@ -43,7 +45,7 @@ class Counting(geolookup.Engine):
     """An engine that remembers how many rows it was asked for, call by call."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(path)
+        super().__init__(path, Dataset(path), Acceptance())
         self.asked: list[int] = []
 
     def enrich(self, data: Any, *args: Any, **wishes: Any) -> Any:
