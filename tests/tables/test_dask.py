@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import pytest
 
 import geolookup
 from tests.tables import columns, pages
 
-pytest.importorskip("dask.dataframe")
+pytest.importorskip("dask.dataframe")  # which needs pandas
 
 import dask.dataframe
+import pandas as pd
 
 _ADDRESSES = ["8.8.8.8", "2a02:1::1", None, "10.0.0.1", "x", "11.0.1.9", "11.0.0.7"] * 30
 
