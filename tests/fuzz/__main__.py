@@ -97,13 +97,13 @@ def fuzzed(name: str, seconds: int, seed: int) -> Run:
         (corpus / hashlib.sha1(data, usedforsecurity=False).hexdigest()).write_bytes(data)
     longest = max(4096, 2 * max(map(len, seeds)))
     options = (
-        *(f"-max_total_time={seconds}", f"-seed={seed}", f"-timeout={_TIME_LIMIT}"),
-        *(f"-rss_limit_mb={_MEMORY_LIMIT_MB}", f"-max_len={longest}", "-print_final_stats=1"),
+        *(f"-seed={seed}", f"-timeout={_TIME_LIMIT}"),
+        *(f"-rss_limit_mb={_MEMORY_LIMIT_MB}", f"-max_len={longest}"),
         *(f"-artifact_prefix={found}/{name}-", str(corpus)),
     )
     with tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as folder:
         done = subprocess.run(
-            [sys.executable, "-m", "tests.fuzz.one", name, *options],
+            [sys.executable, "-m", "tests.fuzz.one", name, str(seconds), str(found), *options],
             cwd=ROOT,
             env={**os.environ, "TMPDIR": folder},
             capture_output=True,
@@ -115,11 +115,11 @@ def fuzzed(name: str, seconds: int, seed: int) -> Run:
 
 
 def _judged(name: str, status: int, output: str) -> Run:
-    inputs = re.findall(r"stat::number_of_executed_units:\s*(\d+)", output)
+    inputs = re.findall(r"^(\d+) inputs$", output, re.MULTILINE)
     covered = re.findall(r"cov: (\d+)", output)
     told = [line[:500] for line in output.splitlines() if not line.startswith(("INFO", "WARNING"))]
     tail = "\n".join(told[-_LAST_LINES:])
-    return Run(name, int((inputs or "0")[-1]), int((covered or "0")[-1]), status != 0, tail)
+    return Run(name, int((inputs or ["0"])[-1]), int((covered or ["0"])[-1]), status != 0, tail)
 
 
 if __name__ == "__main__":
