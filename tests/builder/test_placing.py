@@ -36,7 +36,7 @@ def test_a_failed_build_leaves_the_old_dataset(build: Build, tmp_path: Path) -> 
     assert names(tmp_path) == {"a.csv", "recipe.toml", "dataset"}
 
 
-@pytest.mark.parametrize("step", ["write_tables", "write_manifest", "_rename_into", "_sync"])
+@pytest.mark.parametrize("step", ["write_tables", "write_manifest", "_rename_into", "sync"])
 def test_a_full_disk_leaves_the_old_dataset(
     build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

@@ -9,15 +9,21 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import ROOT
 from tests.http.serving import free_port
 
 _BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_READY = "until curl -so /dev/null http://127.0.0.1:8000/; do sleep 0.1; done\n"
+_READY = (
+    "for _ in $(seq 300); do curl -so /dev/null http://127.0.0.1:8000/ && break; sleep 0.1; done\n"
+)
 _ENDED = "kill -TERM $!; wait $!\n"
 
 
 def test_keys_server_and_calls(tmp_path: Path) -> None:
+    pytest.importorskip("granian")
+    pytest.importorskip("httpx")
     serve, calls = _BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
     script = (serve + _READY + calls + _ENDED).replace("8000", str(free_port()))
     scripts = Path(sys.executable).parent
