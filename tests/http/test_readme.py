@@ -15,7 +15,11 @@ from tests.conftest import ROOT
 from tests.http.serving import free_port
 
 _BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_READY = (
+_READY = """for _ in $(seq 300); do
+    curl -so /dev/null http://127.0.0.1:8000/ && break
+    sleep 0.1
+done
+"""
     "for _ in $(seq 300); do curl -so /dev/null http://127.0.0.1:8000/ && break; sleep 0.1; done\n"
 )
 _ENDED = "kill -TERM $!; wait $!\n"
