@@ -20,8 +20,6 @@ _READY = """for _ in $(seq 300); do
     sleep 0.1
 done
 """
-    "for _ in $(seq 300); do curl -so /dev/null http://127.0.0.1:8000/ && break; sleep 0.1; done\n"
-)
 _ENDED = "kill -TERM $!; wait $!\n"
 
 
