@@ -7,16 +7,14 @@ for the rest of it.
 from __future__ import annotations
 
 import doctest
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.sessions import run, sessions
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 _BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -30,9 +28,7 @@ def _blocks(kind: str) -> Iterator[tuple[str, str]]:
 
 def _sessions() -> Iterator[tuple[str, str]]:
     for _, text in _blocks("console"):
-        for session in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-            command, _, output = session.partition("\n")
-            yield command, output
+        yield from sessions(text)
 
 
 def _pattern(shown: str) -> str:
@@ -45,19 +41,10 @@ def test_console_sessions_print_what_is_shown(tmp_path: Path) -> None:
     for kind in ("toml", "csv"):
         for name, text in _blocks(kind):
             (tmp_path / name).write_text(text, encoding="utf-8")
-    scripts = Path(sys.executable).parent
-    environment = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
-    sessions = list(_sessions())
-    assert len(sessions) >= 4
-    for command, shown in sessions:
-        done = subprocess.run(
-            ["/bin/sh", "-c", command],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    found = list(_sessions())
+    assert len(found) >= 4
+    for command, shown in found:
+        done = run(command, tmp_path)
         assert done.returncode == 0, done.stderr
         assert re.fullmatch(_pattern(shown), done.stdout), (command, done.stdout)
 

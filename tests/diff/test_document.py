@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from dataclasses import fields
 from pathlib import Path
 
 from geolookup.diff import Comparison, Part
 from tests.conftest import ROOT
+from tests.sessions import run, sessions
 
 TEXT = (ROOT / "docs" / "diff.md").read_text(encoding="utf-8")
 _BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def test_sessions_print_what_is_shown(tmp_path: Path) -> None:
-    sessions = []
+    found: list[tuple[str, str]] = []
     for kind, name, text in _BLOCK.findall(TEXT):
         if name:
             (tmp_path / name).write_text(text, encoding="utf-8")
         if kind == "console":
-            sessions += re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]
-    scripts = Path(sys.executable).parent
-    environment = {**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
-    assert len(sessions) == 4
-    for session in sessions:
-        command, _, shown = session.partition("\n")
-        done = subprocess.run(
-            ["/bin/sh", "-c", command],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+            found += sessions(text)
+    assert len(found) == 4
+    for command, shown in found:
+        done = run(command, tmp_path)
         assert done.stderr == ""
         pattern = r"[\s\S]*?".join(re.escape(part) for part in shown.strip().split("…"))
         assert re.fullmatch(pattern, done.stdout.strip()), (command, done.stdout)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 from geolookup.files.formats import FORMATS
 from tests.conftest import ROOT
+from tests.sessions import run, sessions
 
 PAGE = (ROOT / "docs" / "tables" / "files.md").read_text(encoding="utf-8")
 
@@ -19,19 +17,10 @@ def test_the_sessions(tmp_path: Path) -> None:
     for name, text in files:
         (tmp_path / name).write_text(text, encoding="utf-8")
     shown = "".join(re.findall(r"^```console\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
-    sessions = re.split(r"^\$ ", shown, flags=re.MULTILINE)[1:]
-    assert (len(files), len(sessions)) == (1, 4)
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    for session in sessions:
-        command, _, output = session.partition("\n")
-        done = subprocess.run(
-            ["/bin/sh", "-c", command],
-            cwd=tmp_path,
-            env={**os.environ, "PATH": path},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    found = list(sessions(shown))
+    assert (len(files), len(found)) == (1, 4)
+    for command, output in found:
+        done = run(command, tmp_path)
         assert done.returncode == 0, done.stderr
         until, ellipsis, _ = output.partition("…\n")
         assert done.stdout.startswith(until)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import doctest
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from geolookup.gate import read_plans
 from tests.conftest import ROOT
+from tests.sessions import run, sessions
 from tests.test_readme import _BLOCK, _pattern
 
 GATE = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
@@ -20,19 +18,10 @@ BLOCKS = {kind: text for kind, _, text in _BLOCK.findall(GATE)}
 
 
 def test_the_console_session(tmp_path: Path) -> None:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    sessions = re.split(r"^\$ ", BLOCKS["console"], flags=re.MULTILINE)[1:]
-    assert len(sessions) == 4
-    for session in sessions:
-        command, _, shown = session.partition("\n")
-        done = subprocess.run(
-            ["/bin/sh", "-c", command],
-            cwd=tmp_path,
-            env={**os.environ, "PATH": path},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    found = list(sessions(BLOCKS["console"]))
+    assert len(found) == 4
+    for command, shown in found:
+        done = run(command, tmp_path)
         assert done.returncode == 0, done.stderr
         assert re.fullmatch(_pattern(shown), done.stdout), (command, done.stdout)
 

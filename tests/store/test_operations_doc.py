@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import doctest
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT, build_at
+from tests.sessions import run, sessions
 
 TEXT = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(console|python)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
@@ -27,18 +25,10 @@ def test_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         built, _ = build_at(tmp_path, {"a.csv": f"network,city_name\n8.8.8.0/24,{day}\n"}, recipe)
         built.rename(tmp_path / day.lower())
     monkeypatch.chdir(tmp_path)
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    sessions = re.split(r"^\$ ", shown("console"), flags=re.MULTILINE)[1:]
-    assert len(sessions) >= 6
-    for session in sessions:
-        command, _, output = session.partition("\n")
-        done = subprocess.run(
-            ["/bin/sh", "-c", command],
-            env={**os.environ, "PATH": path},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    found = list(sessions(shown("console")))
+    assert len(found) >= 6
+    for command, output in found:
+        done = run(command, tmp_path)
         assert done.returncode == 0, done.stderr
         pattern = ".*".join(map(re.escape, output.split("…")))
         matched = re.match(pattern, done.stdout)
