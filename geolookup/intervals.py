@@ -45,9 +45,12 @@ def locate_texts(
     """Locate the n UTF-8 texts ``letters[offsets[i] : offsets[i + 1]]``.
 
     Fills ``rows`` and ``families`` (the address's own: 4, 6, or 0 where there is none).
+    A text whose offsets lead outside ``letters`` is empty, hence no address.
     """
-    starts = offsets[:-1]
-    found = columns.parse(letters, starts, offsets[1:] - starts)
+    starts, ends = offsets[:-1], offsets[1:]
+    within = (starts >= 0) & (starts <= ends) & (ends <= len(letters))
+    starts, ends = np.where(within, starts, 0), np.where(within, ends, 0)
+    found = columns.parse(letters, starts, ends - starts)
     families[:] = found.family
     locate_numbers(dataset, found.family, found.high, found.low, rows)
 

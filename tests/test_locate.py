@@ -164,7 +164,7 @@ def test_many_texts_near_addresses() -> None:
         assert column(TWIN, texts) == expected
 
 
-@pytest.mark.parametrize("state", [COMPILED])
+@pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize(
     "offsets",
     [
