@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hmac import compare_digest
 from importlib import import_module
 from os import PathLike
@@ -21,7 +21,7 @@ from geolookup.errors import AccountsError, InvalidKeyError, MissingKeyError
 from geolookup.gate import keys
 from geolookup.gate.admission import Exact, Leased
 from geolookup.gate.plans import Plans, read_plans
-from geolookup.gate.store import Clock, Key, NewKey, Store, Usage
+from geolookup.gate.store import Clock, Key, NewKey, Request, Store, Usage
 from geolookup.gate.window import SECOND
 
 #: The store of each URL scheme, by module and class.
@@ -37,12 +37,17 @@ _LEFTOVERS = 0.05
 
 
 class _Known:
-    """A key that opened something when it was last asked for, and its account's admission."""
+    """A key that opened something when it was last asked for, and its account's admission.
 
-    __slots__ = ("admission", "asked", "key")
+    So it does until a second later, or until it expires if that is before.
+    """
+
+    __slots__ = ("admission", "asked", "digest", "until")
 
     def __init__(self, key: Key, admission: Exact | Leased, asked: int) -> None:
-        self.key, self.admission, self.asked = key, admission, asked
+        self.digest, self.admission, self.asked = key.digest, admission, asked
+        ends = asked + SECOND
+        self.until = ends if key.expires is None else min(ends, key.expires)
 
 
 class Accounts:
@@ -72,6 +77,14 @@ class Accounts:
 
         Raises MissingKeyError (None), InvalidKeyError, RateLimitError, QuotaError.
         """
+        self.admission(api_key).admit()
+
+    def decide(self, requests: Sequence[Request]) -> list[int]:
+        """Have the store decide requests; see ``Store.admit``."""
+        return self._store.admit(requests)
+
+    def admission(self, api_key: object) -> Exact | Leased:
+        """Return the admission of a key's account; raises MissingKeyError, InvalidKeyError."""
         if api_key is None:
             raise MissingKeyError
         digest = keys.digest(api_key)
@@ -79,11 +92,11 @@ class Accounts:
             raise InvalidKeyError
         now = self._store.now()
         known = self._known.get(digest)
-        if known is None or not 0 <= now - known.asked < SECOND:
-            known = self._ask(digest, now)
-        if not (compare_digest(known.key.digest, digest) and known.key.valid(now)):
+        if known is None or not known.asked <= now < known.until:
+            known = self._ask(str(api_key), digest, now)
+        if not compare_digest(known.digest, digest):
             raise InvalidKeyError
-        known.admission.admit()
+        return known.admission
 
     def create_key(
         self, name: str, plan: str, *, environment: str = "live", expires: int | None = None
@@ -144,17 +157,18 @@ class Accounts:
     def __exit__(self, *_exception: object) -> None:
         self.close()
 
-    def _ask(self, digest: bytes, now: int) -> _Known:
-        key = self._store.find(digest)
+    def _ask(self, api_key: str, digest: bytes, now: int) -> _Known:
+        # Told here and not sooner: what is known has been told before.
+        key = self._store.find(digest) if keys.well_formed(api_key) else None
         if key is None or not key.valid(now):
             self._known.pop(digest, None)
             raise InvalidKeyError
         if len(self._known) >= _KNOWN:
             self._forget()
-        known = self._known[digest] = _Known(key, self._admission(key), now)
+        known = self._known[digest] = _Known(key, self._admission_of(key), now)
         return known
 
-    def _admission(self, key: Key) -> Exact | Leased:
+    def _admission_of(self, key: Key) -> Exact | Leased:
         """Return the admission of a key's account, the same for all its keys and threads."""
         plan = self.plans.get(key.plan)
         if plan is None:

@@ -17,7 +17,7 @@ from typing import NoReturn
 from geolookup.errors import QuotaError, RateLimitError
 from geolookup.gate.plans import Plan
 from geolookup.gate.slots import SLOT, SLOTS, Lease, Tokens
-from geolookup.gate.store import ADMITTED, EXHAUSTED, Store
+from geolookup.gate.store import ADMITTED, EXHAUSTED, Request, Store
 from geolookup.gate.window import SECOND
 
 
@@ -27,25 +27,25 @@ class _Refusals:
     An end more than a second ahead is not believed: the clock was set back.
     """
 
-    __slots__ = ("_free", "_quota", "_until")
+    __slots__ = ("_free", "_quota", "until")
 
     def __init__(self) -> None:
-        self._until = self._free = 0
+        self.until = self._free = 0
         self._quota = False
 
     def check(self, now: int) -> None:
         """Raise RateLimitError or QuotaError as remembered."""
-        if now < self._until <= now + SECOND:
+        if now < self.until <= now + SECOND:
             self._raise(now)
 
     def quota(self, now: int, until: int) -> NoReturn:
         """Raise QuotaError, and remember it until a moment."""
-        self._until, self._quota = until, True
+        self.until, self._quota = until, True
         self._raise(now)
 
     def rate(self, now: int, until: int, free: int) -> NoReturn:
         """Raise RateLimitError, and remember it until a moment; ``free`` is when to come again."""
-        self._until, self._free, self._quota = until, free, False
+        self.until, self._free, self._quota = until, free, False
         self._raise(now)
 
     def _raise(self, now: int) -> NoReturn:
@@ -59,13 +59,24 @@ class Exact:
 
     def __init__(self, store: Store, account: int, plan: Plan) -> None:
         self.plan = plan
-        self._store, self._account = store, account
+        #: what the store decides
+        self.request = Request(account, plan)
+        self._store = store
         self._refusals = _Refusals()
 
     def admit(self) -> None:
         """Count one request, or raise RateLimitError or QuotaError."""
-        self._refusals.check(self._store.now())
-        free = self._store.admit(self._account, self.plan)
+        (free,) = self._store.admit([self.ask().request])
+        self.settle(free)
+
+    def ask(self) -> Exact:
+        """Return what the store must be asked for; raise what it is known to answer."""
+        if self._refusals.until:  # else there was none
+            self._refusals.check(self._store.now())
+        return self
+
+    def settle(self, free: int) -> None:
+        """Take the store's answer: raise RateLimitError or QuotaError, if it is one."""
         if free == ADMITTED:
             return
         now = self._store.now()
@@ -110,6 +121,10 @@ class Leased:
             lease = self._renew(now)
             if not self._take(lease.now):
                 self._refuse(lease)
+
+    def ask(self) -> None:
+        """Count one request as ``admit`` does: what a slice admits, the store is not asked for."""
+        self.admit()
 
     def give_back(self, *, at_end: bool = False) -> bool:
         """Give back what is left of a slot gone by (at the end: of the current one too).

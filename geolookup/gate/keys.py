@@ -28,13 +28,16 @@ def make(environment: str) -> str:
 
 
 def digest(key: object) -> bytes | None:
-    """Return the SHA-256 of a key, 32 bytes; None for what cannot be a key, of any type."""
+    """Return the SHA-256 of a text, 32 bytes; None for what is no ASCII text, of any type."""
     if not isinstance(key, str) or not key.isascii():
         return None
-    text = key.encode()
-    if not _SHAPE.fullmatch(text) or _checksum(text[:-_CHECKSUM]) != text[-_CHECKSUM:]:
-        return None
-    return hashlib.sha256(text).digest()
+    return hashlib.sha256(key.encode()).digest()
+
+
+def well_formed(key: str) -> bool:
+    """Tell whether a text can be a key: has its shape, and a checksum that is right."""
+    text = key.encode(errors="replace")
+    return bool(_SHAPE.fullmatch(text)) and _checksum(text[:-_CHECKSUM]) == text[-_CHECKSUM:]
 
 
 def identifier(of_digest: bytes) -> str:

@@ -19,7 +19,7 @@ from geolookup.errors import AccountsError
 from geolookup.gate import redis_scripts as scripts
 from geolookup.gate.plans import Plan
 from geolookup.gate.slots import Lease, Tokens
-from geolookup.gate.store import Clock, Key, NewKey, Usage, wall_clock
+from geolookup.gate.store import Clock, Key, NewKey, Request, Usage, wall_clock
 
 #: Seconds until a server that says nothing counts as unreachable.
 _PATIENCE = 1.0
@@ -52,10 +52,24 @@ class RedisStore:
         found = self._run(self._find, [f"geolookup:key:{digest.hex()}"], [])
         return _key(digest, found) if found else None
 
-    def admit(self, account: int, plan: Plan) -> int:
-        """Decide one request exactly: ADMITTED, EXHAUSTED, or when one can be admitted."""
-        keys = [f"geolookup:account:{account}", f"geolookup:ring:{account}"]
-        return int(self._run(self._admit, keys, [self._time(), plan.rate, plan.limit]))
+    def admit(self, requests: Sequence[Request]) -> list[int]:
+        """Decide requests exactly, in their order and in one round trip; see ``Store``."""
+        asked = [
+            (
+                [f"geolookup:account:{account}", f"geolookup:ring:{account}"],
+                [self._time(), plan.rate, plan.limit],
+            )
+            for account, plan in requests
+        ]
+        if len(asked) == 1:
+            return [int(self._run(self._admit, *asked[0]))]
+        pipeline = self._client.pipeline(transaction=False)
+        for keys, values in asked:
+            self._admit(keys=keys, args=values, client=pipeline)
+        try:
+            return list(map(int, pipeline.execute()))
+        except redis.RedisError as error:
+            raise self._unusable(error) from None
 
     def lease(
         self, account: int, plan: Plan, worker: int, ripe: Tokens, unused: Sequence[Tokens]

@@ -1,7 +1,7 @@
 """Accounts in one SQLite file, for the threads and worker processes of one machine.
 
-Strategy: write-ahead log, one connection a process, one transaction a
-decision. An exact admission is one UPDATE whose WHERE is the rule of
+Strategy: write-ahead log, one connection a process, one transaction for what
+is decided together. An exact admission is one UPDATE whose WHERE is the rule of
 ``window``; where it changes nothing, the slow path takes the write lock, reads
 the clock, and says why.
 """
@@ -18,8 +18,17 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 from geolookup.errors import AccountsError
 from geolookup.gate.plans import Plan
 from geolookup.gate.slots import Lease, Table, Tokens
-from geolookup.gate.store import ADMITTED, EXHAUSTED, Clock, Key, NewKey, Usage, wall_clock
-from geolookup.gate.window import SECOND, decide, stamp
+from geolookup.gate.store import (
+    ADMITTED,
+    EXHAUSTED,
+    Clock,
+    Key,
+    NewKey,
+    Request,
+    Usage,
+    wall_clock,
+)
+from geolookup.gate.window import SECOND, STAMP_BYTES, decide, stamp
 
 _T = TypeVar("_T")
 _APPLICATION = 0x67656F6B  # "geok": tells an accounts file from any other
@@ -76,22 +85,36 @@ class SQLiteStore:
         row = self._run(lambda db: db.execute(f"{_KEY} WHERE digest = ?", (digest,)).fetchone())
         return None if row is None else _key(row)
 
-    def admit(self, account: int, plan: Plan) -> int:
-        """Decide one request exactly: ADMITTED, EXHAUSTED, or when one can be admitted."""
-        return self._run(lambda db: self._admit(db, account, plan))
+    def admit(self, requests: Sequence[Request]) -> list[int]:
+        """Decide requests exactly, in their order and in one transaction; see ``Store``."""
+        return self._run(self._admit, requests)
 
-    def _admit(self, db: sqlite3.Connection, account: int, plan: Plan) -> int:
-        now, size = self.now(), 8 * plan.rate
-        values = stamp(now), account, plan.limit, size, stamp(now - SECOND)
-        if db.execute(_ADMIT, values).rowcount:
-            return ADMITTED
+    def _admit(self, db: sqlite3.Connection, requests: Sequence[Request]) -> list[int]:
+        # One statement is a transaction of its own.
+        if len(requests) == 1 and self._admitted(db, requests[0]):
+            return [ADMITTED]
         with _transaction(db):
-            used, ring, _ = _state(db, account)
-            ring, free = decide(ring, plan.rate, self.now())
-            if free == ADMITTED and used >= plan.limit:
-                return EXHAUSTED
-            after = used + (free == ADMITTED), ring, account
-            db.execute("UPDATE account SET used = ?, ring = ? WHERE id = ?", after)
+            return [
+                ADMITTED if self._admitted(db, request) else self._decided(db, request)
+                for request in requests
+            ]
+
+    def _admitted(self, db: sqlite3.Connection, request: Request) -> bool:
+        """Admit a request if a single statement can tell that it may pass."""
+        account, plan = request
+        now, size = self.now(), STAMP_BYTES * plan.rate
+        values = stamp(now), account, plan.limit, size, stamp(now - SECOND)
+        return db.execute(_ADMIT, values).rowcount > 0
+
+    def _decided(self, db: sqlite3.Connection, request: Request) -> int:
+        """Decide a request from all that is stored of its account."""
+        account, plan = request
+        used, ring, _ = _state(db, account)
+        ring, free = decide(ring, plan.rate, self.now())
+        if free == ADMITTED and used >= plan.limit:
+            return EXHAUSTED
+        after = used + (free == ADMITTED), ring, account
+        db.execute("UPDATE account SET used = ?, ring = ? WHERE id = ?", after)
         return free
 
     def lease(
@@ -169,13 +192,13 @@ class SQLiteStore:
         with self._lock:
             self._drop()
 
-    def _run(self, step: Callable[[sqlite3.Connection], _T], *, create: bool = False) -> _T:
+    def _run(self, step: Callable[..., _T], *given: object, create: bool = False) -> _T:
         """Do something with the connection, alone in this process; the only way to the file."""
         with self._lock:
             try:
                 if self._connection is None:
                     self._connection = self._open(create=create)
-                return step(self._connection)
+                return step(self._connection, *given)
             except sqlite3.Error as error:
                 self._drop()  # the next one opens anew, whatever has become of the file
                 raise self._unusable(str(error)) from None

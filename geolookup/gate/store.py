@@ -26,6 +26,13 @@ def wall_clock() -> int:
     return time_ns() // 1000
 
 
+class Request(NamedTuple):
+    """One request of an account, to be decided exactly."""
+
+    account: int
+    plan: Plan
+
+
 class Key(NamedTuple):
     """A key as stored, under its digest. Moments are Unix microseconds."""
 
@@ -73,8 +80,11 @@ class Store(Protocol):
     def find(self, digest: bytes) -> Key | None:
         """Return the key with a digest."""
 
-    def admit(self, account: int, plan: Plan) -> int:
-        """Decide one request exactly: ADMITTED, EXHAUSTED, or when one can be admitted."""
+    def admit(self, requests: Sequence[Request]) -> list[int]:
+        """Decide requests exactly, in their order and in one step.
+
+        Returns for each ADMITTED, EXHAUSTED, or when one can be admitted.
+        """
 
     def lease(
         self, account: int, plan: Plan, worker: int, ripe: Tokens, unused: Sequence[Tokens]

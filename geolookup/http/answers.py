@@ -7,7 +7,6 @@ each list is made once a generation; a lookup adds nothing but its body.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from geolookup.envelope import FAILURES_JSON, HEAD, failure, to_json
 from geolookup.errors import AccountsError, ContractError, RateLimitError
@@ -24,17 +23,11 @@ from geolookup.http.outcomes import (
 Header = tuple[str, str]
 
 
-class Answer(NamedTuple):
-    """What is sent, and what it is counted as."""
-
-    outcome: Outcome
-    headers: list[Header]
-    body: bytes
-
-
-NOT_FOUND = Answer(NO_SUCH_PATH, [], b"")
-NOT_ALLOWED = Answer(NO_SUCH_METHOD, [("Allow", "GET, HEAD")], b"")
-UNAVAILABLE = Answer(UNUSABLE, [("Retry-After", f"{AccountsError.retry_after:.0f}")], b"")
+#: What is counted, the headers and the body. One is made a request, so it is a plain tuple.
+Answer = tuple[Outcome, list[Header], bytes]
+NOT_FOUND: Answer = NO_SUCH_PATH, [], b""
+NOT_ALLOWED: Answer = NO_SUCH_METHOD, [("Allow", "GET, HEAD")], b""
+UNAVAILABLE: Answer = UNUSABLE, [("Retry-After", f"{AccountsError.retry_after:.0f}")], b""
 #: RFC 9110, 11.6.1: a 401 says how to authenticate. No registered scheme has a key in a header.
 _CHALLENGE = ("WWW-Authenticate", 'ApiKey header="X-API-Key"')
 _BY_BODY = {body: REFUSED[error] for error, body in FAILURES_JSON.items()}
@@ -56,17 +49,17 @@ class Answers:
 
     def looked_up(self, body: bytes) -> Answer:
         """Return the answer of a lookup, from its bytes."""
-        outcome = ANSWERED if body.startswith(HEAD) else _BY_BODY[body]
-        return Answer(outcome, self._headers, body)
+        return ANSWERED if body.startswith(HEAD) else _BY_BODY[body], self._headers, body
 
     def refused(self, error: ContractError) -> Answer:
         """Return the answer to a request that the gate did not let pass."""
         answer = self._refused[type(error)]
         if isinstance(error, RateLimitError):
             seconds = str(max(1, math.ceil(error.retry_after)))
-            return answer._replace(headers=[*answer.headers, ("Retry-After", seconds)])
+            outcome, headers, body = answer
+            return outcome, [*headers, ("Retry-After", seconds)], body
         return answer
 
     def _refusal(self, error: type[ContractError]) -> Answer:
         challenge = [_CHALLENGE] if error.http_status == 401 else []
-        return Answer(REFUSED[error], self._headers + challenge, to_json(failure(error)))
+        return REFUSED[error], self._headers + challenge, to_json(failure(error))

@@ -2,14 +2,15 @@
 
 Strategy: an RSGI application, for of Granian's interfaces with one call a
 request it is the one that shows repeated headers, which the contract wants
-refused and which proxies' words may be spread over. It awaits nothing, so a
-worker answers one request at a time, and whatever it keeps needs no lock.
+refused and which proxies' words may be spread over. It awaits nothing but the
+gate, so whatever it keeps needs no lock.
 """
 
 from __future__ import annotations
 
 import logging
 import traceback
+from collections.abc import Awaitable
 from time import monotonic, perf_counter_ns
 from typing import NamedTuple, Protocol
 
@@ -63,8 +64,11 @@ class Lookups(Protocol):
 class Admission(Protocol):
     """What is asked of the gate."""
 
-    def admit(self, api_key: str | None) -> None:
-        """Let one request pass, or raise what the contract has for it."""
+    def admit(self, api_key: str | None) -> Awaitable[None] | None:
+        """Let one request pass, or return what to await for that.
+
+        Here or there is raised what the contract has for it.
+        """
 
 
 class Backend(NamedTuple):
@@ -87,7 +91,7 @@ class Application:
     async def __rsgi__(self, scope: Scope, responder: Responder) -> None:
         """Count one request and answer it."""
         began = perf_counter_ns()
-        outcome, headers, body = self._answer(scope)
+        outcome, headers, body = await self._answer(scope)
         if self.draining:
             headers = [*headers, _CLOSE]
         # Counted first: who has an answer finds it counted.
@@ -99,13 +103,15 @@ class Application:
         self.draining = True
         self._counters.note(DRAINING)
 
-    def _answer(self, scope: Scope) -> Answer:
+    async def _answer(self, scope: Scope) -> Answer:
         if scope.path != PATH:
             return NOT_FOUND
         if scope.method not in _METHODS:
             return NOT_ALLOWED
         try:
-            self.backend.gate.admit(_api_key(scope.headers))
+            decision = self.backend.gate.admit(_api_key(scope.headers))
+            if decision is not None:
+                await decision
             ip = address_asked(scope.query_string)
             if ip is None:
                 ip = self._proxies.caller(scope.client, scope.headers)

@@ -11,6 +11,7 @@ from threading import Thread
 import geolookup
 from geolookup.errors import GeoLookupError
 from geolookup.gate import open_accounts, read_plans
+from geolookup.gate.group_commit import GroupCommit
 from geolookup.http.answers import Answers
 from geolookup.http.application import Application, Backend
 from geolookup.http.caller import TrustedProxies
@@ -32,6 +33,7 @@ class Worker(Application):
         # Before the dataset is opened: what comes until the loop heeds signals is not lost.
         signal.signal(RELOAD, self._note)
         self._accounts = open_accounts(settings.accounts, settings.plans)
+        self._gate = GroupCommit(self._accounts)
         self._memory = Counters(folder)
         self._engine = geolookup.open(
             settings.dataset,
@@ -85,7 +87,7 @@ class Worker(Application):
         self._memory.serve(generation, _written(self._engine.path / _MANIFEST))
         _log.info("answers from generation %s", generation)
         answers = Answers(generation, stale=self._engine.stale)
-        return Backend(self._engine, self._accounts, answers)
+        return Backend(self._engine, self._gate, answers)
 
 
 def _written(manifest: Path) -> int:

@@ -164,14 +164,14 @@ def test_a_hundred_thousand_wrong_keys_change_nothing_for_a_good_one(
 def test_keys_are_compared_in_constant_time_and_by_digest_only() -> None:
     """No comparison of the gate sees a key; the one of digests is compare_digest."""
     tree = ast.parse(inspect.getsource(accounts_module))
-    admit = next(
+    checking = next(
         node
         for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef) and node.name == "admit"
+        if isinstance(node, ast.FunctionDef) and node.name == "admission"
     )
-    compared = [ast.unparse(node) for node in ast.walk(admit) if isinstance(node, ast.Compare)]
+    compared = [ast.unparse(node) for node in ast.walk(checking) if isinstance(node, ast.Compare)]
     assert not any("key" in text and "None" not in text for text in compared)
-    assert "compare_digest(known.key.digest, digest)" in ast.unparse(admit)
+    assert "compare_digest(known.digest, digest)" in ast.unparse(checking)
 
 
 def test_a_key_is_nowhere_but_with_its_owner(
