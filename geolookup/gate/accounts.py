@@ -32,8 +32,8 @@ _STORES = {
 }
 #: Keys known at a time; more, and all are asked for again.
 _KNOWN = 65_536
-#: Seconds between looks for tokens that were leased and not used.
-_LEFTOVERS = 0.05
+#: Seconds between looks for tokens that were leased and not used, and for other upkeep.
+_PAUSE = 0.05
 
 
 class _Known:
@@ -145,6 +145,8 @@ class Accounts:
     def close(self) -> None:
         """Give back what is leased and let the store go; it is opened again if used."""
         self._closed.set()
+        if self._thread is not None:
+            self._thread.join()
         try:
             self._forget()
         finally:
@@ -179,11 +181,12 @@ class Accounts:
             found = self._admissions.get(key.account)
             if found is None or found.plan != plan:
                 found = (
-                    Leased(self._store, key.account, plan, self._hold)
+                    Leased(self._store, key.account, plan, self._holding.add)
                     if plan.leased
                     else Exact(self._store, key.account, plan)
                 )
                 self._admissions[key.account] = found
+                self._attend()
         return found
 
     def _forget(self) -> None:
@@ -194,22 +197,19 @@ class Accounts:
             admission.give_back(at_end=True)
             self._holding.discard(admission)
 
-    def _hold(self, admission: Leased) -> None:
-        """Note that tokens are leased, so that they are given back if no request comes."""
-        self._holding.add(admission)
+    def _attend(self) -> None:
+        """Start the thread that sees to what no request does."""
         if self._background and self._thread is None:
-            with self._lock:
-                if self._thread is None:
-                    name = "geolookup-gate-leftovers"
-                    self._thread = Thread(
-                        target=self._watch, args=(self._closed,), name=name, daemon=True
-                    )
-                    self._thread.start()
+            self._thread = Thread(
+                target=self._watch, args=(self._closed,), name="geolookup-gate", daemon=True
+            )
+            self._thread.start()
 
     def _watch(self, closed: Event) -> None:
-        while not closed.wait(_LEFTOVERS):
+        while not closed.wait(_PAUSE):
             try:
                 self.give_back()
+                self._store.upkeep()
             except AccountsError:
                 continue  # what the store did not take is lost, as in a crash; requests will tell
 

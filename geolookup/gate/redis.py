@@ -113,6 +113,9 @@ class RedisStore:
             for name, plan, created, used, keys in rows
         ]
 
+    def upkeep(self) -> None:
+        """Do nothing: the server sees to itself."""
+
     def after_fork(self) -> None:
         """Do nothing: the client's connections tell a child from its parent."""
 

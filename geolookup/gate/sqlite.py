@@ -16,6 +16,7 @@ from typing import TypeVar
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from geolookup.errors import AccountsError
+from geolookup.gate.checkpoints import Checkpoints
 from geolookup.gate.plans import Plan
 from geolookup.gate.slots import Lease, Table, Tokens
 from geolookup.gate.store import (
@@ -37,8 +38,8 @@ _VERSION = 1
 _PATIENCE = 2.0
 #: Bytes: an account with its ring of 100 stamps fills one. Each decision writes one to the log.
 _PAGE = 1024
-#: Pages of the log before it is written back; a larger log means fewer waits for the disk.
-_CHECKPOINT = 4000
+#: Pages of the log before the deciding connection sees to it that it begins anew.
+_CHECKPOINT = 32_000
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS account (
@@ -79,6 +80,7 @@ class SQLiteStore:
         self.now = clock or wall_clock
         self._lock = Lock()
         self._connection: sqlite3.Connection | None = None
+        self._checkpoints = Checkpoints(lambda: self._open(create=False))
 
     def find(self, digest: bytes) -> Key | None:
         """Return the key with a digest."""
@@ -181,14 +183,22 @@ class SQLiteStore:
         )
         return [Usage(*row) for row in self._run(lambda db: db.execute(usage).fetchall())]
 
+    def upkeep(self) -> None:
+        """Write the log back, if much was written; from a thread that nobody waits for."""
+        with self._lock:
+            if self._connection is None:
+                return
+            changes = self._connection.total_changes
+        self._checkpoints.write_back(changes)
+
     def after_fork(self) -> None:
-        """Forget, in a child process, the connection of the parent."""
-        if self._connection is not None:
-            _of_parents.append(self._connection)
+        """Forget, in a child process, the connections of the parent."""
+        _of_parents.extend(filter(None, (self._connection, self._checkpoints.detach())))
         self._connection, self._lock = None, Lock()
 
     def close(self) -> None:
         """Let the store go."""
+        self._checkpoints.close()
         with self._lock:
             self._drop()
 

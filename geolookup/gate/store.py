@@ -106,6 +106,9 @@ class Store(Protocol):
     def usage(self) -> list[Usage]:
         """Return all accounts, oldest first."""
 
+    def upkeep(self) -> None:
+        """Do what can be done beside the requests; called in the background, time and again."""
+
     def after_fork(self) -> None:
         """Forget, in a child process, what belongs to the parent."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import signal
 from asyncio import AbstractEventLoop
@@ -47,6 +48,9 @@ class Worker(Application):
 
     def __rsgi_init__(self, loop: AbstractEventLoop) -> None:
         """Heed RELOAD and DRAIN from now on, between requests; Granian calls it at the start."""
+        # What is there now stays: the collector, which stops all requests, need not look at it.
+        gc.collect()
+        gc.freeze()
         loop.add_signal_handler(RELOAD, self.reload)
         loop.add_signal_handler(DRAIN, self.drain)
         if self._asked:

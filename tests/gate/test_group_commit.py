@@ -1,0 +1,147 @@
+"""What one turn of an event loop asks is answered as if it had been asked one by one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from geolookup.errors import AccountsError, ContractError
+from geolookup.gate import Accounts, open_accounts
+from geolookup.gate.group_commit import GroupCommit
+from geolookup.gate.store import Request
+from tests.gate.conftest import FakeClock, Open
+from tests.gate.sliding_log import SECOND
+
+Outcome = type[Exception] | None
+
+
+async def asked(gate: GroupCommit, key: object) -> Outcome:
+    """Return what is raised for one request, None if it is admitted."""
+    try:
+        decision = gate.admit(key)
+        if decision is not None:
+            await decision
+    except (ContractError, AccountsError) as error:
+        return type(error)
+    return None
+
+
+def together(gate: GroupCommit, keys: Sequence[object]) -> list[Outcome]:
+    """Return the outcomes of requests that come in one turn."""
+
+    async def turn() -> list[Outcome]:
+        return await asyncio.gather(*(asked(gate, key) for key in keys))
+
+    return asyncio.run(turn())
+
+
+def one_by_one(accounts: Accounts, keys: Sequence[object]) -> list[Outcome]:
+    found: list[Outcome] = []
+    for key in keys:
+        try:
+            accounts.admit(key)
+        except ContractError as error:
+            found.append(type(error))
+        else:
+            found.append(None)
+    return found
+
+
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    turns=st.lists(
+        st.tuples(
+            st.integers(0, 2 * SECOND),
+            st.lists(st.sampled_from(["tiny", "mid", "endless", "wrong", None]), max_size=12),
+        ),
+        max_size=6,
+    )
+)
+def test_a_turn_is_as_its_requests_one_by_one(
+    worker: Open, clock: FakeClock, turns: list[tuple[int, list[str | None]]]
+) -> None:
+    accounts, name = worker(), f"account {clock.now}"
+    names = ("tiny", "mid", "endless")
+    keys: list[dict[str | None, str | None]] = [
+        {plan: accounts.create_key(f"{name} {plan} {way}", plan) for plan in names}
+        for way in ("together", "alone")
+    ]
+    gate = GroupCommit(accounts)
+    for later, plans in turns:
+        clock.now += later
+        first, second = ([of.get(plan, plan) for plan in plans] for of in keys)
+        assert together(gate, first) == one_by_one(accounts, second)
+    clock.now += 10 * SECOND
+    used = {row.name: row.used for row in accounts.usage()}
+    for plan in ("tiny", "mid"):
+        assert used[f"{name} {plan} together"] == used[f"{name} {plan} alone"]
+
+
+def test_a_turn_asks_the_store_once(worker: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    accounts = worker()
+    keys = [accounts.create_key(str(number), "mid") for number in range(5)]
+    decide, calls = accounts.decide, list[int]()
+
+    def counted(requests: Sequence[Request]) -> list[int]:
+        calls.append(len(requests))
+        return decide(requests)
+
+    monkeypatch.setattr(accounts, "decide", counted)
+    gate = GroupCommit(accounts)
+    assert together(gate, keys * 4) == [None] * 20
+    assert together(gate, keys[:1]) == [None]
+    assert calls == [20, 1]
+
+
+def test_a_client_that_has_gone_changes_nothing_for_others(worker: Open) -> None:
+    accounts = worker()
+    keys = [accounts.create_key(str(number), "tiny") for number in range(3)]
+    gate = GroupCommit(accounts)
+
+    async def turn() -> list[Outcome | BaseException]:
+        tasks = [asyncio.ensure_future(asked(gate, key)) for key in keys * 2]
+        await asyncio.sleep(0)  # all of them wait now
+        tasks[0].cancel()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    gone, *others = asyncio.run(turn())
+    assert isinstance(gone, asyncio.CancelledError)
+    assert others == [None] * 5
+
+
+def test_without_its_store_nobody_waits_and_nobody_passes(tmp_path: Path, plans: Path) -> None:
+    with open_accounts(f"sqlite:///{tmp_path}/accounts.db", plans) as accounts:
+        keys = [accounts.create_key(str(number), "tiny") for number in range(3)]
+        gate = GroupCommit(accounts)
+        assert together(gate, keys) == [None] * 3
+        accounts.close()
+        for path in tmp_path.glob("accounts.db*"):
+            path.unlink()
+        assert together(gate, keys) == [AccountsError] * 3
+
+
+def test_what_nobody_foresaw_reaches_all_who_wait(
+    worker: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accounts = worker()
+    key = accounts.create_key("Acme", "tiny")
+
+    def broken(_requests: Sequence[Request]) -> list[int]:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(accounts, "decide", broken)
+    gate = GroupCommit(accounts)
+
+    async def turn() -> list[object]:
+        return await asyncio.gather(*(asked(gate, key) for _ in range(3)), return_exceptions=True)
+
+    assert [type(each) for each in asyncio.run(turn())] == [ZeroDivisionError] * 3
