@@ -129,11 +129,11 @@ def _object(members: tuple[str, ...], texts: bytes) -> Object:
     return dict(zip(members, values, strict=True))
 
 
-def unknown_path(path: object) -> ValueError:
-    """Return the error for a path that the contract does not have."""
+def unknown_path(path: object, *more: str) -> ValueError:
+    """Return the error for a path that the contract does not have; ``more`` would do as well."""
     from difflib import get_close_matches
 
-    close = get_close_matches(str(path), PATHS, n=1)
+    close = get_close_matches(str(path), (*PATHS, *more), n=1)
     hint = f"did you mean {close[0]!r}?" if close else "see docs/contract.md"
     return ValueError(f"no field or group {path!r}; {hint}")
 

@@ -12,10 +12,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 from geolookup.errors import GeoLookupError
+
+if TYPE_CHECKING:
+    from geolookup.engine import Engine
 
 COMMANDS = (
     "build",
@@ -101,6 +105,18 @@ def fail(message: str) -> None:
     """Print one line on standard error and exit with status 2."""
     click.echo(f"geolookup: {message}", err=True)
     sys.exit(MISUSE)
+
+
+def tell_of_sample(engine: Engine) -> None:
+    """Say so on standard error where the bundled sample is what answers."""
+    from geolookup.engine import SAMPLE
+
+    if str(engine.path) == SAMPLE:
+        click.echo(
+            "geolookup: answering from the bundled sample dataset, which knows few networks;"
+            " name another with --dataset or $GEOLOOKUP_DATASET",
+            err=True,
+        )
 
 
 def end_orderly() -> None:

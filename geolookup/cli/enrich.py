@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 import geolookup
-from geolookup.cli import end_orderly, fail
+from geolookup.cli import end_orderly, fail, tell_of_sample
 
 # Names alone, so that --help needs no Arrow; a test holds them to the registry.
 READ = ("csv", "tsv", "jsonl", "parquet", "arrow", "arrows", "text")
@@ -110,6 +110,7 @@ def command(
             job.folder(Path(source), Path(output), output_format)
         else:
             job.file(source, output, input_format, output_format)
+        tell_of_sample(engine)
     click.echo(job.report(), err=True)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 import click
 
 import geolookup
-from geolookup.engine import SAMPLE
+from geolookup.cli import tell_of_sample
 
 _FAILED = b'{"success":false'
 _TOKEN = re.compile(
@@ -41,8 +41,7 @@ def command(addresses: tuple[str, ...], dataset: str | None, compact: bool | Non
     Example: geolookup lookup 8.8.8.8 2001:4860:4860::8888
     """
     with geolookup.open(dataset) as engine:
-        if str(engine.path) == SAMPLE:
-            _tell_of_sample()
+        tell_of_sample(engine)
         terminal = sys.stdout.isatty()
         show = _as_is if (compact if compact is not None else not terminal) else _indented
         failed = False
@@ -54,14 +53,6 @@ def command(addresses: tuple[str, ...], dataset: str | None, compact: bool | Non
                 sys.stdout.buffer.flush()
         sys.stdout.buffer.flush()
     sys.exit(1 if failed else 0)
-
-
-def _tell_of_sample() -> None:
-    click.echo(
-        "geolookup: answering from the bundled sample dataset, which knows few networks;"
-        " name another with --dataset or $GEOLOOKUP_DATASET",
-        err=True,
-    )
 
 
 def _standard_input() -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import geolookup
-from geolookup.cli import end_orderly
+from geolookup.cli import end_orderly, tell_of_sample
 from geolookup.cli.enrich import READ
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def command(
         finally:
             progress.clear()
         told = _told(summary, top)
+        tell_of_sample(engine)
     shown = json.dumps(told, ensure_ascii=False, indent=2) if as_json else "\n".join(_lines(told))
     click.echo(shown)
 

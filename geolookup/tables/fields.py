@@ -70,6 +70,6 @@ def _spelled_out(paths: str | Iterable[str], known: tuple[Field, ...]) -> tuple[
     for path in [paths] if isinstance(paths, str) else paths:
         found = [field for field in known if path in (field.path, field.group) and path]
         if not found:
-            raise unknown_path(path)
+            raise unknown_path(path, ERROR_CODE)
         chosen.update(dict.fromkeys(found))
     return tuple(chosen)

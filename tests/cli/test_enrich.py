@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -321,3 +323,37 @@ def _peak(folder: Path, count: int, source: str, target: str) -> int:
     assert f"{count:,} rows" in told
     path.unlink()
     return used.ru_maxrss // (1024 if sys.platform == "darwin" else 1)
+
+
+def test_a_terminal_shows_rows_speed_and_time_left(tmp_path: Path) -> None:
+    pty = pytest.importorskip("pty", reason="no terminals here")
+    source = tmp_path / "in.csv"
+    source.write_bytes(written(pa.concat_tables([table()] * 2000), "csv"))
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "geolookup", "enrich", str(source)]
+    command += ["--output", str(tmp_path / "out.csv"), *OPTIONS]
+    done = subprocess.Popen(command, cwd=ROOT, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    with suppress(OSError):  # Linux says so when the other side is closed
+        while part := os.read(ours, 1 << 16):
+            shown += part
+    os.close(ours)
+    assert done.wait() == 0
+    assert re.search(rb"\r\x1b\[K[\d,]+ rows  [\d,]+ rows/s  \d+:\d\d left", shown)
+    line, closing = shown.rpartition(b"\r\x1b[K")[::2]
+    assert line
+    assert re.search(rb"^[\d,]+ rows, [\d,]+ with an answer", closing, re.MULTILINE)
+
+
+def test_the_sample_says_that_it_is_one(tmp_path: Path) -> None:
+    source = tmp_path / "in.csv"
+    source.write_bytes(written(table(), "csv"))
+    bundled = {"GEOLOOKUP_DATASET": ""}
+    done = _pipe(str(source), "--output", str(tmp_path / "out.csv"), *OPTIONS, env=bundled)
+    assert b"bundled sample dataset" in done.stderr
+    named = Path(geolookup.__file__).parent / "sample"
+    copy = tmp_path / "copy"
+    shutil.copytree(named, copy)
+    done = _pipe(str(source), "--output", str(tmp_path / "2.csv"), "--dataset", str(copy), *OPTIONS)
+    assert b"bundled" not in done.stderr

@@ -108,6 +108,7 @@ def test_types(engine: geolookup.Engine) -> None:
     [
         ("location.country_cod", "did you mean 'location.country_code'"),
         ("netwrok", "did you mean 'network'"),
+        ("eror_code", "did you mean 'error_code'"),
         ("location_city_name", "did you mean 'location.city_name'"),
         ("", "docs/contract.md"),
         (5, "docs/contract.md"),
