@@ -1,12 +1,14 @@
-"""One worker that asks as fast as it can: ``python -m tests.gate.hammer URL PLANS KEY LOG``.
+"""A worker that asks as fast as it can: ``python -m tests.gate.hammer URL PLANS KEY LOG TURN``.
 
-Each admission appends its moments before and after to the log, as two 8-byte
-integers in one write, which a ``kill -9`` leaves whole. It ends when the quota
-has been used up for a while.
+It asks one by one, or with a TURN of more than 1 so many requests at once, as
+an event loop does. Admissions append their moments before and after to the
+log, as two 8-byte integers each in one write, which a ``kill -9`` leaves whole.
+It ends when the quota has been used up for a while.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import struct
 import subprocess
@@ -16,6 +18,7 @@ from pathlib import Path
 
 from geolookup.errors import QuotaError, RateLimitError
 from geolookup.gate import Accounts, open_accounts
+from geolookup.gate.group_commit import GroupCommit
 from tests.conftest import ROOT
 
 _MOMENTS = struct.Struct("=QQ")
@@ -24,10 +27,10 @@ _OVER = 0.5
 _PATIENCE = 60
 
 
-def start(url: str, plans: Path, key: str, log: Path) -> subprocess.Popen[bytes]:
+def start(url: str, plans: Path, key: str, log: Path, *, turn: int = 1) -> subprocess.Popen[bytes]:
     """Start a worker of its own process."""
     command = [sys.executable, "-m", "tests.gate.hammer", url, str(plans), key, str(log)]
-    return subprocess.Popen(command, cwd=ROOT)
+    return subprocess.Popen([*command, str(turn)], cwd=ROOT)
 
 
 def admissions(log: Path) -> list[tuple[int, int]]:
@@ -35,23 +38,33 @@ def admissions(log: Path) -> list[tuple[int, int]]:
     return list(_MOMENTS.iter_unpack(log.read_bytes()))
 
 
-def hammer(accounts: Accounts, key: str, log: int) -> None:
+async def hammer(accounts: Accounts, key: str, log: int, turn: int) -> None:
+    gate = accounts if turn == 1 else GroupCommit(accounts)
     began = over_since = time.monotonic()
     while time.monotonic() - over_since < _OVER:
         before = time.time_ns()
-        try:
-            accounts.admit(key)
-        except QuotaError:
-            continue
-        except RateLimitError:
-            if time.monotonic() - began > _PATIENCE:
-                raise TimeoutError("the quota does not come to its end") from None
-        else:
-            os.write(log, _MOMENTS.pack(before, time.time_ns()))
-        over_since = time.monotonic()
+        found = await asyncio.gather(*(_outcome(gate, key) for _ in range(turn)))
+        admitted = found.count(None)
+        if admitted:
+            os.write(log, _MOMENTS.pack(before, time.time_ns()) * admitted)
+        if admitted or RateLimitError in found:
+            over_since = time.monotonic()
+        if over_since - began > _PATIENCE:
+            raise TimeoutError("the quota does not come to its end")
+
+
+async def _outcome(gate: Accounts | GroupCommit, key: str) -> type[Exception] | None:
+    try:
+        decision = gate.admit(key)
+        if decision is not None:
+            await decision
+    except (QuotaError, RateLimitError) as error:
+        return type(error)
+    return None
 
 
 if __name__ == "__main__":
-    given_url, given_plans, given_key, given_log = sys.argv[1:]
+    given_url, given_plans, given_key, given_log, given_turn = sys.argv[1:]
     with open_accounts(given_url, given_plans) as opened:
-        hammer(opened, given_key, os.open(given_log, os.O_WRONLY | os.O_APPEND | os.O_CREAT))
+        opened_log = os.open(given_log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        asyncio.run(hammer(opened, given_key, opened_log, int(given_turn)))
