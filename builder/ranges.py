@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from builder.points import I64, U64, Bools, Points
-from geolookup.columns import Addresses, byte_columns, parse, parse_integers
+from geolookup.columns import Addresses, byte_columns, parse_integers
+from geolookup.parsing import parse
 
 REASONS = (
     "",

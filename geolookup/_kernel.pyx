@@ -538,6 +538,27 @@ cdef class State:
 include "_kernel_columns.pxi"
 
 
+def parse_texts(
+    const unsigned char[::1] letters,
+    const int64_t[::1] starts,
+    const int64_t[::1] lengths,
+    uint8_t[::1] families,
+    uint64_t[::1] highs,
+    uint64_t[::1] lows,
+):
+    """Parse the texts ``letters[start : start + length]``; see ``parsing``."""
+    cdef Py_ssize_t at, count = starts.shape[0]
+    for length in (lengths.shape[0], families.shape[0], highs.shape[0], lows.shape[0]):
+        if length != count:
+            raise ValueError("the columns differ in length")
+    with nogil:
+        for at in range(count):
+            _parse_number(
+                &letters[0], letters.shape[0], starts[at], lengths[at],
+                &families[at], &highs[at], &lows[at],
+            )
+
+
 cdef class Kernel:
     """Single lookups on one dataset."""
 

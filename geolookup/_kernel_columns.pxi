@@ -59,6 +59,26 @@ cdef int _locate_numbers(
     return _locate_block(state, &block, rows)
 
 
+cdef inline void _parse_number(
+    Text letters,
+    Py_ssize_t size,
+    int64_t start,
+    int64_t length,
+    uint8_t* family,
+    uint64_t* high,
+    uint64_t* low,
+) noexcept nogil:
+    """Parse the text that begins at ``start``; what is none has family and halves 0."""
+    cdef Address address
+    family[0], high[0], low[0] = 0, 0, 0
+    if not (0 <= start <= size and 0 <= length <= size - start):
+        return
+    if _parse_quickly(letters + start, length, size - start, &address):
+        family[0], low[0] = <uint8_t>address.family, address.low
+        if address.family == 6:
+            high[0] = address.high
+
+
 cdef inline int32_t _admit(
     State state, Block* block, Py_ssize_t at, Address* address
 ) noexcept nogil:

@@ -47,12 +47,18 @@ def locate_texts(
     Fills ``rows`` and ``families`` (the address's own: 4, 6, or 0 where there is none).
     A text whose offsets lead outside ``letters`` is empty, hence no address.
     """
-    starts, ends = offsets[:-1], offsets[1:]
-    within = (starts >= 0) & (starts <= ends) & (ends <= len(letters))
-    starts, ends = np.where(within, starts, 0), np.where(within, ends, 0)
-    found = columns.parse(letters, starts, ends - starts)
+    found = parse_within(letters, offsets[:-1], offsets[1:])
     families[:] = found.family
     locate_numbers(dataset, found.family, found.high, found.low, rows)
+
+
+def parse_within(
+    letters: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> columns.Addresses:
+    """Parse the texts ``letters[start : end]``; one that leads outside is no address."""
+    within = (starts >= 0) & (starts <= ends) & (ends <= len(letters))
+    starts, ends = np.where(within, starts, 0), np.where(within, ends, 0)
+    return columns.parse(letters, starts, ends - starts)
 
 
 def locate_numbers(

@@ -10,7 +10,7 @@ import os
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from geolookup.kernel_python import Kernel, State
+    from geolookup.kernel_python import Kernel, State, parse_texts
 else:
     _wanted = os.environ.get("GEOLOOKUP_KERNEL", "")
     if _wanted not in ("", "python", "compiled"):
@@ -23,6 +23,6 @@ else:
         _wanted = "python"
     if _wanted == "python":
         from geolookup import kernel_python as _chosen
-    Kernel, State = _chosen.Kernel, _chosen.State
+    Kernel, State, parse_texts = _chosen.Kernel, _chosen.State, _chosen.parse_texts
 
-__all__ = ["Kernel", "State"]
+__all__ = ["Kernel", "State", "parse_texts"]

@@ -331,3 +331,15 @@ def _own_location(template: Object) -> Object:
 def _outside(state: State) -> DatasetError:
     problem = "an index leads outside its table"
     return DatasetError(state.dataset.path, problem, "build it again with 'geolookup build'")
+
+
+def parse_texts(
+    letters: Any, starts: Any, lengths: Any, families: Any, highs: Any, lows: Any
+) -> None:
+    """Parse the texts ``letters[start : start + length]``; see ``parsing``."""
+    from geolookup.intervals import parse_within
+
+    if any(len(column) != len(starts) for column in (lengths, families, highs, lows)):
+        raise ValueError("the columns differ in length")
+    found = parse_within(letters, starts, starts + lengths)
+    families[:], highs[:], lows[:] = found.family, found.high, found.low

@@ -27,6 +27,7 @@ ORDER: tuple[set[str], ...] = (
     {"intervals"},
     {"kernel_python", "_kernel"},
     {"kernel"},
+    {"parsing"},
     {"networks", "tables"},
     {"explained"},
     {"explain"},
@@ -47,12 +48,13 @@ ADAPTED = {name: f"tables/{name}.py" for name in ("pandas", "polars", "duckdb")}
 ADAPTED["pyspark"] = "tables/spark.py"
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 #: What the compiler may know of the runtime.
-SHARED = {"address", "special", "columns", "errors", "format", "placing", "verify"}
+SHARED = {"address", "special", "columns", "parsing", "errors", "format", "placing", "verify"}
 #: Third-party packages by the only module that imports them.
 THIRD_PARTY = {
     "geolookup": {
         "columns": {"numpy"},
         "intervals": {"numpy"},
+        "parsing": {"numpy"},
         "diff": {"numpy", "pyarrow"},
         "pack": {"pyarrow"},
         "verify": {"numpy", "pyarrow"},
