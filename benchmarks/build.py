@@ -41,7 +41,7 @@ PARTS = {
         build_writer.measured,
         build_writer.told,
         "at least 20 times the rows a second, at most half the peak memory",
-        "300,000 rows of such to a dataset and to MMDB files; a minute"
+        "1,000,000 rows of such to a dataset and to MMDB files; a minute and a half"
         " (with --rows 5530000: ten, and 4 GB)",
     ),
     "scaling": Part(

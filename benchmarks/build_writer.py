@@ -9,7 +9,7 @@ from benchmarks import build_city, measure
 from benchmarks.compiling import Result, compiled, in_child
 
 #: The writer takes minutes for all the rows of a city data set.
-ROWS = 300_000
+ROWS = 1_000_000
 
 
 def measured(rows: int | None) -> Result:
