@@ -49,6 +49,14 @@ WRITTEN = READ[:-1]
 @click.option("--input-format", type=click.Choice(READ), help="[default: by suffix]")
 @click.option("--output-format", type=click.Choice(WRITTEN), help="[default: by suffix]")
 @click.option("--delimiter", metavar="LETTER", help="Between the cells of CSV input and output.")
+@click.option(
+    "--no-header",
+    "header",
+    is_flag=True,
+    flag_value=False,
+    default=True,
+    help="CSV has no row of names: its columns are column1, column2 and so on.",
+)
 @click.option("--infer-types", is_flag=True, help="Find types in CSV for other formats.")
 @click.option(
     "--threads", metavar="N", type=click.IntRange(min=1), help="[default: one for each core]"
@@ -67,6 +75,7 @@ def command(
     input_format: str | None,
     output_format: str | None,
     delimiter: str | None,
+    header: bool,
     infer_types: bool,
     threads: int | None,
     force: bool,
@@ -99,6 +108,7 @@ def command(
         threads,
         delimiter,
         infer_types,
+        header,
     )
     try:
         wishes.paths()

@@ -41,6 +41,14 @@ _WIDTH = 50
 )
 @click.option("--input-format", type=click.Choice(READ), help="[default: by suffix; text for -]")
 @click.option("--delimiter", metavar="LETTER", help="Between the cells of CSV.")
+@click.option(
+    "--no-header",
+    "header",
+    is_flag=True,
+    flag_value=False,
+    default=True,
+    help="CSV has no row of names: its columns are column1, column2 and so on.",
+)
 def command(
     source: str,
     ip_column: str,
@@ -49,6 +57,7 @@ def command(
     dataset: str | None,
     input_format: str | None,
     delimiter: str | None,
+    header: bool,
 ) -> None:
     """Count the addresses of INPUT by country, city and network.
 
@@ -73,6 +82,7 @@ def command(
                     ip_column,
                     delimiter,
                     lambda done: progress.show(summary.addresses, done),
+                    header=header,
                 )
         finally:
             progress.clear()

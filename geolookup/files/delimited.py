@@ -1,4 +1,4 @@
-"""CSV and TSV: RFC 4180 with a header.
+"""CSV and TSV: RFC 4180, with a header or without.
 
 Columns are read as text, so that what goes from CSV to CSV comes out as it
 went in: leading zeros, dates, bytes that are no UTF-8, and the difference
@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from geolookup.errors import TableFileError
+from geolookup.address import parse
+from geolookup.errors import InvalidAddressError, TableFileError
 from geolookup.files.cells import bytes_of, cell_texts, joined
 from geolookup.files.reading import Reading, Rows, check_columns, explained
 from geolookup.files.streams import Incoming
@@ -41,13 +42,16 @@ class Delimited:
             first = _first_block(stream.plain)
         if not first:
             raise TableFileError(wanted.name, "is empty", "give at least a header")
-        names = _header(first, delimiter, wanted.name)
-        check_columns(wanted.name, names, wanted.keys)
+        names = _first_row(first, delimiter, wanted.name)
+        if not wanted.header:
+            names = [f"column{number}" for number in range(1, len(names) + 1)]
+        _check_header(names, wanted)
         return _Reader(_Whole(first, stream.plain), names, delimiter, wanted).rows()
 
     def write(self, stream: Any, schema: pa.Schema, wanted: Writing) -> CellSink:
-        """Return a sink that has written the header."""
-        return CellSink(stream, schema, wanted.delimiter or self._delimiter)
+        """Return a sink that has written the header, where one is wanted."""
+        delimiter = wanted.delimiter or self._delimiter
+        return CellSink(stream, schema, delimiter, header=wanted.header)
 
 
 def _first_block(plain: Any) -> bytes:
@@ -59,8 +63,8 @@ def _first_block(plain: Any) -> bytes:
     return b"".join(parts)
 
 
-def _header(first: bytes, delimiter: str, name: str) -> list[str]:
-    # What follows the header need not be UTF-8.
+def _first_row(first: bytes, delimiter: str, name: str) -> list[str]:
+    # What follows it need not be UTF-8.
     text = io.TextIOWrapper(io.BytesIO(first.removeprefix(_BOM)), "utf-8", "surrogateescape", "")
     try:
         names = next(csv.reader(text, delimiter=delimiter), [])
@@ -70,6 +74,22 @@ def _header(first: bytes, delimiter: str, name: str) -> list[str]:
     except csv.Error:
         raise TableFileError(name, "the header is too long", "is it a CSV?", row=1) from None
     return names
+
+
+def _check_header(names: list[str], wanted: Reading) -> None:
+    """Raise TableFileError where a column is missing; cells of data are not shown for names."""
+    if any(key not in names for key in wanted.keys) and any(map(_is_address, names)):
+        problem = "there is an address where the names of columns should be"
+        raise TableFileError(wanted.name, problem, "give --no-header", row=1)
+    check_columns(wanted.name, names, wanted.keys)
+
+
+def _is_address(cell: str) -> bool:
+    try:
+        parse(cell.strip())
+    except InvalidAddressError:
+        return False
+    return True
 
 
 class _Whole:
@@ -123,7 +143,11 @@ class _Reader:
         return arrow_csv.open_csv(
             pa.PythonFile(self._stream, "r"),
             # One thread, for only then a bad row's number is known.
-            arrow_csv.ReadOptions(use_threads=False, block_size=_BLOCK),
+            arrow_csv.ReadOptions(
+                use_threads=False,
+                block_size=_BLOCK,
+                column_names=None if wanted.header else self._names,
+            ),
             arrow_csv.ParseOptions(
                 delimiter=self._delimiter,
                 newlines_in_values=True,
@@ -143,7 +167,8 @@ class _Reader:
     def _explained(self, error: TableFileError) -> TableFileError:
         cause, name = str(error.__cause__), self._wanted.name
         if ragged := _RAGGED.search(cause):
-            problem = f"{ragged[2]} cells where the header, row 1, has {ragged[1]}"
+            first = "the header, row 1," if self._wanted.header else "row 1"
+            problem = f"{ragged[2]} cells where {first} has {ragged[1]}"
             return TableFileError(name, problem, "repair the row", row=error.row)
         if "UTF8" in cause:
             return TableFileError(name, "not UTF-8", "convert the file first", row=error.row)
@@ -161,12 +186,12 @@ def _chained(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> Iterator[
 class CellSink:
     """Writes rows as lines; cells are quoted where they need to be, and only there."""
 
-    def __init__(self, stream: Any, schema: pa.Schema, delimiter: str) -> None:
+    def __init__(self, stream: Any, schema: pa.Schema, delimiter: str, *, header: bool) -> None:
         self._stream = stream
         self._delimiter = delimiter.encode()
         self._special = f'["\r\n{"" if delimiter.isalnum() else chr(92)}{delimiter}]'
-        names = [pa.array([name.encode()], pa.large_binary()) for name in schema.names]
-        self._put(names)
+        if header:
+            self._put([pa.array([name.encode()], pa.large_binary()) for name in schema.names])
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write rows; null is nothing, an empty text is ``""``."""

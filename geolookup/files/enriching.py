@@ -42,6 +42,7 @@ class Wishes:
     threads: int | None = None
     delimiter: str | None = None
     infer_types: bool = False
+    header: bool = True  # of CSV, read and written
 
     def paths(self) -> list[str]:
         """Return the fields' paths, spelled out; ValueError for one that is none.
@@ -121,12 +122,13 @@ def _reading(source: Place, target: Place, wishes: Wishes) -> Reading:
         "as_is" if source.kind.format.is_like(target.kind.format) else "typed",
         wishes.delimiter,
         wishes.infer_types,
+        wishes.header,
     )
 
 
 def _writing(source: Place, target: Place, wishes: Wishes) -> Writing:
     same = source.kind.format is target.kind.format
-    return Writing(wishes.delimiter if same else None)
+    return Writing(wishes.delimiter if same else None, wishes.header)
 
 
 def _fraction(stream: Incoming, rows: Rows, done: int) -> float | None:

@@ -31,6 +31,7 @@ class Reading:
     rest: Rest
     delimiter: str | None = None  # None: the format's own
     infer_types: bool = False
+    header: bool = True  # of CSV: whether the first row names the columns
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,10 +100,16 @@ def _plain(column: pa.Array) -> pa.Array:
 
 
 def count_file(
-    summary: Summary, source: Place, column: str, delimiter: str | None, step: Step
+    summary: Summary,
+    source: Place,
+    column: str,
+    delimiter: str | None,
+    step: Step,
+    *,
+    header: bool = True,
 ) -> None:
     """Add the addresses of a file; raises TableFileError for one that cannot be read."""
-    wanted = Reading(input_name(source.path), (column,), "dropped", delimiter)
+    wanted = Reading(input_name(source.path), (column,), "dropped", delimiter, header=header)
     with incoming(source.path, source.kind.compression) as stream:
         rows = source.kind.format.reader.read(stream, wanted)
         before = summary.addresses

@@ -13,6 +13,7 @@ class Writing:
     """How a file is to be written."""
 
     delimiter: str | None = None  # None: the format's own
+    header: bool = True  # of CSV: whether the columns' names come first
 
 
 class Sink(Protocol):

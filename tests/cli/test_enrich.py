@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -357,3 +358,28 @@ def test_the_sample_says_that_it_is_one(tmp_path: Path) -> None:
     shutil.copytree(named, copy)
     done = _pipe(str(source), "--output", str(tmp_path / "2.csv"), "--dataset", str(copy), *OPTIONS)
     assert b"bundled" not in done.stderr
+
+
+NAMELESS = b'8.8.8.8,"a, b"\n10.0.0.1,\n,""\n'
+COUNTRY = ("--fields", "location.country_code", "--input-format", "csv")
+
+
+def test_without_a_header_columns_are_numbered() -> None:
+    options = ("-", "--output", "-", "--no-header", "--ip-column", "column1", *COUNTRY)
+    done = _pipe(*options, "--output-format", "csv", data=NAMELESS)
+    assert done.stdout == b'8.8.8.8,"a, b",US\n10.0.0.1,,\n,"",\n'
+    done = _pipe(*options, "--output-format", "jsonl", data=NAMELESS)
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [
+        {"column1": "8.8.8.8", "column2": "a, b", "location_country_code": "US"},
+        {"column1": "10.0.0.1", "column2": None, "location_country_code": None},
+        {"column1": None, "column2": "", "location_country_code": None},
+    ]
+    done = _pipe(*options, "--output-format", "csv", data=NAMELESS + b"1.1.1.1\n")
+    assert b"standard input, row 4: 1 cells where row 1 has 2; repair the row" in done.stderr
+
+
+def test_an_address_for_a_header_is_not_shown() -> None:
+    done = _pipe("-", "--output", "-", *COUNTRY, "--output-format", "csv", data=NAMELESS)
+    assert done.returncode == 2
+    assert b"give --no-header" in done.stderr
+    assert b"8.8.8.8" not in done.stderr

@@ -112,3 +112,15 @@ def test_a_column_that_is_missing(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "no column 'ip'" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_file_without_a_header(tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text("8.8.8.8,x\n8.8.4.4,y\n10.0.0.1,z\n", encoding="ascii")
+    done = run("summarize", str(path), "--no-header", "--ip-column", "column1", "--json")
+    told = json.loads(done.stdout)
+    assert (told["addresses"], told["located"], told["private"]) == (3, 2, 1)
+    done = run("summarize", str(path))
+    assert done.returncode == 2
+    assert "give --no-header" in done.stderr
+    assert "8.8.8.8" not in done.stderr
