@@ -1,7 +1,8 @@
 """A worker's side of an account: what is known here, so that the store need not be asked.
 
 Strategy: refusals are remembered until they can change, so a flood of them
-stays in the process. Admissions are asked of the store one by one (``Exact``),
+stays in the process. Admissions are asked of the store (``Exact``; an event loop asks
+for several at a time, see ``group_commit``),
 or, on fast plans, taken from a slice of the current 20 ms (``Leased``).
 """
 

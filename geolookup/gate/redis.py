@@ -53,7 +53,7 @@ class RedisStore:
         return _key(digest, found) if found else None
 
     def admit(self, requests: Sequence[Request]) -> list[int]:
-        """Decide requests exactly, in their order and in one round trip; see ``Store``."""
+        """Decide requests exactly, in their order and sent together; see ``Store``."""
         asked = [
             (
                 [f"geolookup:account:{account}", f"geolookup:ring:{account}"],

@@ -81,7 +81,7 @@ class Store(Protocol):
         """Return the key with a digest."""
 
     def admit(self, requests: Sequence[Request]) -> list[int]:
-        """Decide requests exactly, in their order and in one step.
+        """Decide requests exactly, in their order, with one wait for all.
 
         Returns for each ADMITTED, EXHAUSTED, or when one can be admitted.
         """
