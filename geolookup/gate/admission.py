@@ -1,9 +1,9 @@
 """A worker's side of an account: what is known here, so that the store need not be asked.
 
 Strategy: refusals are remembered until they can change, so a flood of them
-stays in the process. Admissions are asked of the store (``Exact``; an event loop asks
-for several at a time, see ``group_commit``),
-or, on fast plans, taken from a slice of the current 20 ms (``Leased``).
+stays in the process. Admissions are asked of the store (``Exact``; for several
+at a time by ``group_commit``), or, on fast plans, taken from a slice of the
+current 20 ms (``Leased``).
 """
 
 from __future__ import annotations
