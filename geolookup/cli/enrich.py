@@ -13,6 +13,14 @@ from geolookup.cli import end_orderly, fail, tell_of_sample
 # Names alone, so that --help needs no Arrow; a test holds them to the registry.
 READ = ("csv", "tsv", "jsonl", "parquet", "arrow", "arrows", "text")
 WRITTEN = READ[:-1]
+no_header = click.option(
+    "--no-header",
+    "header",
+    is_flag=True,
+    flag_value=False,
+    default=True,
+    help="CSV has no row of names: its columns are column1, column2 and so on.",
+)
 
 
 @click.command(name="enrich", short_help="Put answers beside the addresses of files.")
@@ -49,14 +57,7 @@ WRITTEN = READ[:-1]
 @click.option("--input-format", type=click.Choice(READ), help="[default: by suffix]")
 @click.option("--output-format", type=click.Choice(WRITTEN), help="[default: by suffix]")
 @click.option("--delimiter", metavar="LETTER", help="Between the cells of CSV input and output.")
-@click.option(
-    "--no-header",
-    "header",
-    is_flag=True,
-    flag_value=False,
-    default=True,
-    help="CSV has no row of names: its columns are column1, column2 and so on.",
-)
+@no_header
 @click.option("--infer-types", is_flag=True, help="Find types in CSV for other formats.")
 @click.option(
     "--threads", metavar="N", type=click.IntRange(min=1), help="[default: one for each core]"

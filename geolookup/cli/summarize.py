@@ -11,7 +11,7 @@ import click
 
 import geolookup
 from geolookup.cli import end_orderly, tell_of_sample
-from geolookup.cli.enrich import READ
+from geolookup.cli.enrich import READ, no_header
 
 if TYPE_CHECKING:
     from geolookup.files.enriching import Place
@@ -41,14 +41,7 @@ _WIDTH = 50
 )
 @click.option("--input-format", type=click.Choice(READ), help="[default: by suffix; text for -]")
 @click.option("--delimiter", metavar="LETTER", help="Between the cells of CSV.")
-@click.option(
-    "--no-header",
-    "header",
-    is_flag=True,
-    flag_value=False,
-    default=True,
-    help="CSV has no row of names: its columns are column1, column2 and so on.",
-)
+@no_header
 def command(
     source: str,
     ip_column: str,
