@@ -7,7 +7,7 @@ import logging
 import signal
 from asyncio import AbstractEventLoop
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 
 import geolookup
 from geolookup.errors import GeoLookupError
@@ -31,6 +31,7 @@ class Worker(Application):
     def __init__(self, settings: Settings, folder: Path | None) -> None:
         self._settings = settings
         self._asked = False
+        self._telling, self._told = Lock(), ""
         # Before the dataset is opened: what comes until the loop heeds signals is not lost.
         signal.signal(RELOAD, self._note)
         self._accounts = open_accounts(settings.accounts, settings.plans)
@@ -86,10 +87,13 @@ class Worker(Application):
             _log.error("not reloaded: %s", error)
 
     def renewed(self) -> Backend:
-        """Return the backend for the generation that answers by now, and say which it is."""
+        """Return the backend for the generation that answers by now, and say once which it is."""
         generation = self._engine.generation
-        self._memory.serve(generation, _written(self._engine.path / _MANIFEST))
-        _log.info("answers from generation %s", generation)
+        with self._telling:  # a request may find it out before the thread that took it up
+            if generation != self._told:
+                self._told = generation
+                self._memory.serve(generation, _written(self._engine.path / _MANIFEST))
+                _log.info("answers from generation %s", generation)
         answers = Answers(generation, stale=self._engine.stale)
         return Backend(self._engine, self._gate, answers)
 
