@@ -27,6 +27,8 @@ from geolookup.files.writing import Writing
 _BLOCK = 1 << 22
 _RAGGED = re.compile(r"Expected (\d+) columns, got (\d+)")
 _BOM = b"\xef\xbb\xbf"
+_IPV4 = re.compile(r"\d+\.\d+\.\d+\.\d+")
+_OTHER = re.compile(r"[^0-9A-Fa-f:.]+")
 
 
 class Delimited:
@@ -78,15 +80,20 @@ def _first_row(first: bytes, delimiter: str, name: str) -> list[str]:
 
 def _check_header(names: list[str], wanted: Reading) -> None:
     """Raise TableFileError where a column is missing; cells of data are not shown for names."""
-    if any(key not in names for key in wanted.keys) and any(map(_is_address, names)):
+    if any(key not in names for key in wanted.keys) and any(map(_holds_address, names)):
         problem = "there is an address where the names of columns should be"
         raise TableFileError(wanted.name, problem, "give --no-header", row=1)
     check_columns(wanted.name, names, wanted.keys)
 
 
-def _is_address(cell: str) -> bool:
+def _holds_address(cell: str) -> bool:
+    """Tell whether an address is in a cell, also among other words or before a port."""
+    return bool(_IPV4.search(cell)) or any(map(_is_address, _OTHER.split(cell)))
+
+
+def _is_address(text: str) -> bool:
     try:
-        parse(cell.strip())
+        parse(text)
     except InvalidAddressError:
         return False
     return True

@@ -30,7 +30,10 @@ class Checkpoints:
         Whatever fails here fails where it is decided, which is told of it.
         """
         with self._lock:
-            if 0 <= changes - self._changes < _WORTH:
+            if changes < self._changes:  # a new deciding connection, perhaps to another file
+                self._drop()
+                self._changes = 0
+            if changes - self._changes < _WORTH:
                 return
             self._changes = changes
             try:

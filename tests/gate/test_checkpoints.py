@@ -12,6 +12,7 @@ from threading import Thread
 import pytest
 
 from geolookup.gate import Accounts, open_accounts
+from geolookup.gate.store import wall_clock
 
 ADMISSIONS = 1500
 
@@ -65,6 +66,25 @@ def test_closing_while_it_is_written_back_leaves_one_file(file: Path, plans: Pat
         assert [path.name for path in file.parent.glob("accounts.db*")] == ["accounts.db"]
         assert used_in(file, file.with_name("copy.db")) == 600 * turn
         time.sleep(1.01)  # the rate of each key
+
+
+def test_a_file_put_in_place_of_another_is_the_one_written_back(file: Path, plans: Path) -> None:
+    with open_accounts(f"sqlite:///{file}", plans, clock=wall_clock) as accounts:
+        keys = [accounts.create_key(str(number), "mid") for number in range(20)]
+        busy(accounts, keys)
+        store = vars(accounts)["_store"]
+        store.upkeep()
+        before = used_in(file, file.with_name("copy.db"))
+        assert before == ADMISSIONS
+        store._drop()  # as after any error of the file
+        for path in file.parent.glob("accounts.db*"):
+            path.rename(path.with_name(f"old-{path.name}"))
+        more = [accounts.create_key(f"new {number}", "mid") for number in range(10)]
+        busy_until = 600
+        for number in range(busy_until):
+            accounts.admit(more[number % len(more)])
+        store.upkeep()
+        assert used_in(file, file.with_name("copy.db")) == busy_until
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
