@@ -3,7 +3,9 @@
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-extensions = cythonize([Extension("geolookup._kernel", ["geolookup/_kernel.pyx"])])
+extensions = cythonize(
+    [Extension("geolookup.kernel._compiled", ["geolookup/kernel/_compiled.pyx"])]
+)
 for extension in extensions:
     extension.optional = True  # cythonize would not keep it
 setup(ext_modules=extensions)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from benchmarks import build_city, cache, measure
 from benchmarks.compiling import Result
-from geolookup import format as fmt
-from geolookup.pack import pack
+from geolookup.dataset import layout as fmt
+from geolookup.store.pack import pack
 
 _LEAST = 100_000  # bytes of a column that is told
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import geolookup
 from benchmarks.generate import CSV, RECIPE, SEED
 from benchmarks.shape import SCALES
-from geolookup import format as fmt
+from geolookup.dataset import layout as fmt
 
 ROOT = Path(__file__).resolve().parent
 FOLDER = ROOT / "cache"
@@ -47,9 +47,10 @@ def dataset(scale: str, *, seed: int = SEED) -> Path:
     code = [*(ROOT / each for each in _GENERATOR), *_compiler()]
 
     def make(folder: Path) -> None:
+        from geolookup_builder.compile import Options, compile_dataset
+        from geolookup_builder.report import Progress
+
         from benchmarks import generate
-        from builder.compile import Options, compile_dataset
-        from builder.report import Progress
 
         made = generate.write(folder, SCALES[scale], seed)
         compile_dataset(made.recipe, folder / "dataset", Options(), Progress())
@@ -62,8 +63,8 @@ def built(recipe: Path) -> Path:
     """Return the dataset of a generated source."""
 
     def make(folder: Path) -> None:
-        from builder.compile import Options, compile_dataset
-        from builder.report import Progress
+        from geolookup_builder.compile import Options, compile_dataset
+        from geolookup_builder.report import Progress
 
         compile_dataset(recipe, folder / "dataset", Options(), Progress())
 

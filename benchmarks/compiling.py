@@ -46,8 +46,8 @@ def in_child(module: str, *arguments: object) -> Result:
 
 
 def _compile(recipe: Path, output: Path, cores: int) -> Result:
-    from builder.compile import Options, compile_dataset
-    from builder.report import Progress
+    from geolookup_builder.compile import Options, compile_dataset
+    from geolookup_builder.report import Progress
 
     with measure.on_cores(cores) as pinned:
         began = time.perf_counter()

@@ -14,6 +14,7 @@ import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from geolookup_builder.reference.tables import load_countries
 
 from benchmarks import draws, prefixes
 from benchmarks.generate import RECIPE, SEED, network_texts
@@ -28,7 +29,6 @@ from benchmarks.records import (
     text,
     words,
 )
-from builder.reference.tables import load_countries
 
 LOCATIONS = "GeoLite2-City-Locations-en.csv"
 CITY = {4: "GeoLite2-City-Blocks-IPv4.csv", 6: "GeoLite2-City-Blocks-IPv6.csv"}

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks import workload
-from geolookup import format as fmt
-from geolookup.address import BITS, MAX
+from geolookup.contract.address import BITS, MAX
+from geolookup.dataset import layout as fmt
 
 #: Readers want "City" in the type of a file with cities; no vendor made these.
 _TYPES = {"city": "geolookup-benchmark-City", "asn": "geolookup-benchmark-ASN"}

@@ -11,8 +11,8 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from geolookup.dataset import Dataset
-from geolookup.kernel_python import Kernel
+from geolookup.dataset.files import Dataset
+from geolookup.kernel.python import Kernel
 
 if TYPE_CHECKING:
     from benchmarks.peers_libraries import Answers, Files, Opened

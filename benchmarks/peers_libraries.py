@@ -52,13 +52,13 @@ def own(kernel: str, method: str, *extra: object) -> Callable[[], Opening]:
     """Return what loads one of our kernels, whatever the environment says."""
 
     def load() -> Opening:
-        from geolookup import kernel_python
-        from geolookup.dataset import Dataset
+        from geolookup.dataset.files import Dataset
+        from geolookup.kernel import python as kernel_python
 
         chosen: Any = kernel_python.Kernel
         if kernel == "compiled":
             try:
-                from geolookup import _kernel
+                from geolookup.kernel import _compiled as _kernel
             except ImportError:
                 raise RefusedError("the compiled kernel was not built here") from None
             chosen = _kernel.Kernel

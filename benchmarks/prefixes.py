@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.special import private_ranges
+from geolookup.contract.special import private_ranges
 
 U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]

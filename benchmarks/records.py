@@ -14,11 +14,11 @@ from zoneinfo import available_timezones
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from geolookup_builder.reference.tables import load_countries
+from geolookup_builder.schema import CONNECTION_TYPES, USER_TYPES
 from numpy.typing import NDArray
 
 from benchmarks.shape import Shape
-from builder.reference.tables import load_countries
-from builder.schema import CONNECTION_TYPES, USER_TYPES
 
 I64 = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import geolookup
 from benchmarks import workload
-from geolookup.address import canonical
+from geolookup.contract.address import canonical
 
 _BATCH = 1 << 20
 _LAST = np.uint64((1 << 64) - 1)

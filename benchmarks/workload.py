@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup import format as fmt
-from geolookup.address import MAX, canonical, embedded_ipv4
-from geolookup.special import is_private
+from geolookup.contract.address import MAX, canonical, embedded_ipv4
+from geolookup.contract.special import is_private
+from geolookup.dataset import layout as fmt
 
 I64 = NDArray[np.int64]
 Chooser = Callable[[np.random.Generator, int, int, float], I64]

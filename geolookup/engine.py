@@ -5,21 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
-from geolookup.acceptance import Acceptance
-from geolookup.dataset import Dataset
-from geolookup.envelope import Object
+from geolookup.contract.envelope import Object
+from geolookup.dataset.files import Dataset
 from geolookup.kernel import Kernel, State
 from geolookup.store import follow
+from geolookup.store.requirements import Acceptance
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, Self
 
-    from geolookup.acceptance import MaxAge, OnStale
-    from geolookup.metadata import Metadata
-    from geolookup.networks import Network
-    from geolookup.watch import Watch
+    from geolookup.dataset.metadata import Metadata
+    from geolookup.dataset.networks import Network
+    from geolookup.store.requirements import MaxAge, OnStale
+    from geolookup.store.watch import Watch
 
 #: The dataset that is there without any other.
 SAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sample")
@@ -70,7 +70,7 @@ class Engine(Kernel):
         It is of the family asked; around an unknown address it is that of the
         gap. Raises InvalidAddressError or PrivateAddressError.
         """
-        from geolookup.networks import network_of
+        from geolookup.dataset.networks import network_of
 
         return network_of(self._open_state(), ip)
 
@@ -90,7 +90,7 @@ class Engine(Kernel):
         says, field by field in each layer of which it says anything; the
         first to say anything decides. Raises what ``network`` raises.
         """
-        from geolookup.explain import explain
+        from geolookup.dataset.provenance import explain
 
         state = self._open_state()
         return explain(state, _metadata(state.dataset).sources, ip)
@@ -102,7 +102,7 @@ class Engine(Kernel):
         space that carries IPv4 addresses are left out. ``within`` is a network
         or its text; raises ValueError where it is none.
         """
-        from geolookup.networks import networks_of
+        from geolookup.dataset.networks import networks_of
 
         return networks_of(self._open_state(), within)
 
@@ -259,7 +259,7 @@ def open(  # noqa: A001 - the public name
     acceptance = Acceptance(max_age, on_stale, allow_lost_fields=allow_lost_fields)
     engine = Engine(place, follow.opened(place, acceptance.check), acceptance)
     if watch is not None:
-        from geolookup.watch import Watch
+        from geolookup.store.watch import Watch
 
         engine._watch = Watch(engine, place, watch)  # noqa: SLF001 - its own module
     return engine
@@ -270,6 +270,6 @@ def _reopen(path: str, generation: str) -> Engine:
 
 
 def _metadata(dataset: Dataset) -> Metadata:
-    from geolookup.metadata import of_manifest
+    from geolookup.dataset.metadata import of_manifest
 
     return of_manifest(dataset.manifest, dataset.path)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
+from geolookup_builder.compile import Options, compile_dataset
+from geolookup_builder.report import BuildReport, Progress
 from hypothesis import HealthCheck, settings
 
 import geolookup
-from builder.compile import Options, compile_dataset
-from builder.report import BuildReport, Progress
 
 ROOT = Path(__file__).resolve().parent.parent
 #: Set where every optional part is installed: a skipped test is then a failure.

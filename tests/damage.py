@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import geolookup
-from tests.contract import check, compact
+from tests.envelopes import check, compact
 
 #: Every kind of path through a dataset: known, unknown, both ends, carried, refused.
 ADDRESSES = (

@@ -15,8 +15,9 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 from zoneinfo import available_timezones
 
-from builder.reference.tables import load_continents, load_countries
-from geolookup.special import BESIDES, IPV4_REGISTRY, IPV6_REGISTRY
+from geolookup_builder.reference.tables import load_continents, load_countries
+
+from geolookup.contract.special import BESIDES, IPV4_REGISTRY, IPV6_REGISTRY
 
 Address = IPv4Address | IPv6Address
 

@@ -13,7 +13,7 @@ import pytest
 import geolookup
 from geolookup.errors import ContractError
 from tests.conftest import ROOT, Build
-from tests.contract import check
+from tests.envelopes import check
 
 CSV = "network,country_code,asn\n8.8.8.0/24,US,15169\n2001:4860::/32,US,15169\n"
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import geolookup
-from tests.contract import compact
+from tests.envelopes import compact
 from tests.hostile import NO_ADDRESS, AddressThatSaysText, HostileText, LyingText
 
 INVALID = 10001

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from geolookup_builder.reference.tables import load_countries
+from geolookup_builder.report import SourceReport
 
 import geolookup
-from builder.reference.tables import load_countries
-from builder.report import SourceReport
 from tests.conftest import build_at
 from tests.oracle import carried, is_public
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from geolookup_builder.compile import Options, compile_dataset
+from geolookup_builder.report import Progress
 
 import geolookup
-from builder.compile import Options, compile_dataset
-from builder.report import Progress
-from geolookup.dataset import read_manifest
+from geolookup.dataset.files import read_manifest
 from tests.conftest import ROOT
 
 #: The Arrow that wrote the committed files. Another lays the same content out its own way;

@@ -6,11 +6,12 @@ import ast
 import re
 
 import pytest
+from geolookup_builder.recipe import MOST_SOURCES
+from geolookup_builder.sources.reading import unpacked
 
-from builder import unpacked
-from builder.recipe import MOST_SOURCES
-from geolookup import address, pack
+from geolookup.contract import address
 from geolookup.http.settings import HEAD_LIMIT
+from geolookup.store import pack
 from tests.conftest import ROOT
 from tests.fuzz.targets import TARGETS
 

@@ -54,9 +54,9 @@ def command(
 
     Example: geolookup build recipe.toml --output mydata
     """
-    from builder.compile import Options, compile_dataset
-    from builder.errors import BuildError
-    from builder.report import Progress
+    from geolookup_builder.compile import Options, compile_dataset
+    from geolookup_builder.errors import BuildError
+    from geolookup_builder.report import Progress
 
     end_orderly()
     try:

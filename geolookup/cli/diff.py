@@ -64,7 +64,7 @@ def command(
 
     Example: geolookup diff mydata mydata-new --fail-if "country_moved > 2%"
     """
-    from geolookup import diff
+    from geolookup import comparison as diff
 
     gates = [diff.parse_gate(text) for text in conditions]
     asked = diff.Traffic(traffic, traffic_address, traffic_count) if traffic else None

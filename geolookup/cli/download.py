@@ -26,12 +26,12 @@ def command(recipe: Path, cache: Path | None) -> None:
 
     Example: geolookup download recipe.toml
     """
-    from builder.errors import BuildError
-    from builder.recipe import load
-    from builder.remote.cache import default_folder
-    from builder.remote.transfer import fetch
-    from builder.report import Progress
-    from builder.sources import FORMATS, auto
+    from geolookup_builder.errors import BuildError
+    from geolookup_builder.recipe import load
+    from geolookup_builder.remote.cache import default_folder
+    from geolookup_builder.remote.transfer import fetch
+    from geolookup_builder.report import Progress
+    from geolookup_builder.sources import FORMATS, auto
 
     end_orderly()
     try:

@@ -90,7 +90,7 @@ def command(
 
     Example: geolookup enrich visits.csv --output located.csv --fields location,network.asn
     """
-    from geolookup.files.enriching import Wishes
+    from geolookup.files.enrich import Wishes
     from geolookup.files.job import Job
 
     end_orderly()

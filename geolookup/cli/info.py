@@ -9,7 +9,7 @@ from dataclasses import asdict
 import click
 
 import geolookup
-from geolookup.metadata import Metadata
+from geolookup.dataset.metadata import Metadata
 
 _EXPLAINS = {"sources": "the deciding sources", "full": "the deciding sources and their rows"}
 

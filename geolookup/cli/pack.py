@@ -21,7 +21,7 @@ def command(dataset: Path, file: Path, force: bool) -> None:
 
     Example: geolookup pack mydata mydata.tar.zst
     """
-    from geolookup.pack import pack
+    from geolookup.store.pack import pack
 
     end_orderly()
     click.echo(f"{file}: {pack(dataset, file, force=force):,} bytes")

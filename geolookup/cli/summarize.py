@@ -14,8 +14,8 @@ from geolookup.cli import end_orderly, tell_of_sample
 from geolookup.cli.enrich import READ, no_header
 
 if TYPE_CHECKING:
-    from geolookup.files.enriching import Place
-    from geolookup.files.summary import Summary, Thing
+    from geolookup.files.enrich import Place
+    from geolookup.files.summarize import Summary, Thing
 
 _WIDTH = 50
 
@@ -61,7 +61,7 @@ def command(
     Example: geolookup summarize visits.csv --top 5
     """
     from geolookup.files.progress import Progress
-    from geolookup.files.summary import Summary, count_file
+    from geolookup.files.summarize import Summary, count_file
 
     end_orderly()
     progress = Progress()
@@ -86,10 +86,10 @@ def command(
 
 
 def _places(source: str, input_format: str | None) -> Iterator[Place]:
-    from geolookup.files.enriching import Place
-    from geolookup.files.folder import files_of
+    from geolookup.files.enrich import Place
     from geolookup.files.formats import kind_of
     from geolookup.files.streams import STANDARD
+    from geolookup.files.tree import files_of
 
     if Path(source).is_dir():
         yield from (Place(str(path), kind) for path, kind in files_of(Path(source)) if kind)
@@ -99,7 +99,7 @@ def _places(source: str, input_format: str | None) -> Iterator[Place]:
 
 
 def _told(summary: Summary, top: int) -> dict[str, Any]:
-    from geolookup.files.summary import KINDS
+    from geolookup.files.summarize import KINDS
 
     told: dict[str, Any] = {
         "addresses": summary.addresses,

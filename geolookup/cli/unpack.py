@@ -21,7 +21,7 @@ def command(file: Path, folder: Path, force: bool) -> None:
 
     Example: geolookup unpack mydata.tar.zst mydata
     """
-    from geolookup.pack import unpack
+    from geolookup.store.pack import unpack
 
     end_orderly()
     unpack(file, folder, force=force)

@@ -23,7 +23,7 @@ def command(dataset: Path, deep: bool) -> None:
 
     Example: geolookup verify mydata --deep
     """
-    from geolookup.verify import examine
+    from geolookup.integrity import examine
 
     report = examine(dataset, deep=deep)
     for damage in report.damages:

@@ -17,10 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from geolookup.address import parse
+from geolookup.contract.address import parse
 from geolookup.errors import InvalidAddressError, TableFileError
-from geolookup.files.cells import bytes_of, cell_texts, joined
 from geolookup.files.reading import Reading, Rows, check_columns, explained
+from geolookup.files.rendering import bytes_of, cell_texts, joined
 from geolookup.files.streams import Incoming
 from geolookup.files.writing import Writing
 

@@ -8,12 +8,12 @@ import pyarrow as pa
 
 from geolookup.engine import Engine
 from geolookup.errors import TableFileError
-from geolookup.files.enriching import Counts, Place, Wishes, enrich_file
-from geolookup.files.folder import Record, Task, stamp, tree
+from geolookup.files.enrich import Counts, Place, Wishes, enrich_file
 from geolookup.files.formats import kind_of
 from geolookup.files.progress import Progress
 from geolookup.files.streams import STANDARD
-from geolookup.placing import check_file_place, explained
+from geolookup.files.tree import Record, Task, stamp, tree
+from geolookup.filesystem.atomic import check_file_place, explained
 
 
 class Job:

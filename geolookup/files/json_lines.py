@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 from pyarrow import json as arrow_json
 
 from geolookup.errors import TableFileError
-from geolookup.files.cells import bytes_of, joined, json_texts
 from geolookup.files.lines import Lines, lines_of
 from geolookup.files.reading import LINE, Reading, Rows, check_columns
+from geolookup.files.rendering import bytes_of, joined, json_texts
 from geolookup.files.streams import Incoming
 from geolookup.files.writing import Writing
 

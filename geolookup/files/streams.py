@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from geolookup.errors import TableFileError
 from geolookup.files.reading import explained
-from geolookup.placing import placed_file
+from geolookup.filesystem.atomic import placed_file
 
 #: Standard input or output.
 STANDARD = "-"

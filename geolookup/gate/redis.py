@@ -17,8 +17,8 @@ from redis.retry import Retry
 
 from geolookup.errors import AccountsError
 from geolookup.gate import redis_scripts as scripts
+from geolookup.gate.leases import Lease, Tokens
 from geolookup.gate.plans import Plan
-from geolookup.gate.slots import Lease, Tokens
 from geolookup.gate.store import Clock, Key, NewKey, Request, Usage, wall_clock
 
 #: Seconds until a server that says nothing counts as unreachable.

@@ -9,8 +9,8 @@ server's own.
 
 from __future__ import annotations
 
-from geolookup.gate.slots import OF_THE_RATE, OF_THE_REST, SLOT, SLOTS
-from geolookup.gate.window import SECOND
+from geolookup.gate.leases import OF_THE_RATE, OF_THE_REST, SLOT, SLOTS
+from geolookup.gate.sliding_window import SECOND
 
 _NOW = """
 local now = tonumber(ARGV[1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from geolookup.envelope import failure, to_json
+from geolookup.contract.envelope import failure, to_json
 from geolookup.errors import ContractError
 from geolookup.gate.accounts import Accounts
 

@@ -17,8 +17,9 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from geolookup.errors import AccountsError
 from geolookup.gate.checkpoints import Checkpoints
+from geolookup.gate.leases import Lease, Table, Tokens
 from geolookup.gate.plans import Plan
-from geolookup.gate.slots import Lease, Table, Tokens
+from geolookup.gate.sliding_window import SECOND, STAMP_BYTES, decide, stamp
 from geolookup.gate.store import (
     ADMITTED,
     EXHAUSTED,
@@ -29,7 +30,6 @@ from geolookup.gate.store import (
     Usage,
     wall_clock,
 )
-from geolookup.gate.window import SECOND, STAMP_BYTES, decide, stamp
 
 _T = TypeVar("_T")
 _APPLICATION = 0x67656F6B  # "geok": tells an accounts file from any other

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from time import time_ns
 from typing import NamedTuple, Protocol
 
+from geolookup.gate.leases import Lease, Tokens
 from geolookup.gate.plans import Plan
-from geolookup.gate.slots import Lease, Tokens
 
 #: Returns the wall time, Unix microseconds.
 Clock = Callable[[], int]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from geolookup.envelope import FAILURES_JSON, HEAD, failure, to_json
+from geolookup.contract.envelope import FAILURES_JSON, HEAD, failure, to_json
 from geolookup.errors import AccountsError, ContractError, RateLimitError
 from geolookup.http.outcomes import (
     ANSWERED,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from ipaddress import ip_network
 from typing import Protocol
 
-from geolookup.address import canonical
+from geolookup.contract.address import canonical
 from geolookup.errors import SettingsError
 from geolookup.http.forwarded import Address, address, forwarded, x_forwarded_for
 

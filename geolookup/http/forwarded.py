@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from geolookup.address import MAPPED, parse_text
+from geolookup.contract.address import MAPPED, parse_text
 from geolookup.errors import InvalidAddressError
 
 #: An address as ``(family, integer)``; IPv4-mapped ones are IPv4.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from geolookup.acceptance import OnStale
+    from geolookup.store.requirements import OnStale
 
 #: Bytes of a request's line and headers; more is answered with 431.
 HEAD_LIMIT = 16_384

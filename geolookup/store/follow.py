@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 
-from geolookup import format as fmt
-from geolookup.dataset import Dataset, read_manifest
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.files import Dataset, read_manifest
 from geolookup.errors import DatasetError
 from geolookup.store import pointer
 

@@ -87,7 +87,7 @@ def write(store: str | os.PathLike[str], published: Sequence[Published]) -> None
     """Make this what a store has published, in one step that is there to stay."""
     from pathlib import Path
 
-    from geolookup import placing
+    from geolookup.filesystem import atomic as placing
 
     members = [{name: getattr(each, name) for name in Published.__slots__} for each in published]
     stated = {"format": _FORMAT, "format_version": _VERSION, "published": members}

@@ -7,9 +7,9 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from geolookup import placing
+from geolookup.filesystem import atomic as placing
 from geolookup.store import pointer
-from geolookup.store.change import changing
+from geolookup.store.changing import changing
 from geolookup.store.pointer import Published
 
 

@@ -13,14 +13,14 @@ import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
-from geolookup import format as fmt
-from geolookup import placing
-from geolookup.dataset import read_manifest
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.files import read_manifest
 from geolookup.errors import DatasetError
+from geolookup.filesystem import atomic as placing
+from geolookup.integrity import verify
 from geolookup.store import follow, pointer
-from geolookup.store.change import changing
+from geolookup.store.changing import changing
 from geolookup.store.pointer import Published
-from geolookup.verify import verify
 
 _REBUILD = "build it again with 'geolookup build'"
 

@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 from geolookup.errors import DatasetError
+from geolookup.integrity import verify
 from geolookup.store import pointer
-from geolookup.store.change import changing
+from geolookup.store.changing import changing
 from geolookup.store.pointer import Published
-from geolookup.verify import verify
 
 
 def rollback(store: str | os.PathLike[str]) -> str:

@@ -6,7 +6,7 @@ of the answer, and ``enrich`` does both for a table of any kind. ``pandas``,
 extra of its name.
 """
 
-from geolookup.tables.carriers import enrich
+from geolookup.tables.dispatch import enrich
 from geolookup.tables.locate import locate
 from geolookup.tables.take import take
 

@@ -9,8 +9,8 @@ import duckdb
 import pyarrow as pa
 
 from geolookup import Engine
-from geolookup.localtime import instant
-from geolookup.tables.carriers import in_one
+from geolookup.contract.localtime import instant
+from geolookup.tables.dispatch import in_one
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.fields import FIELDS, of_table
 

@@ -19,10 +19,10 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from geolookup.address import canonical, parse
+from geolookup.contract.address import canonical, parse
+from geolookup.contract.localtime import instant
 from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
-from geolookup.intervals import INVALID_ROW, PRIVATE_ROW
-from geolookup.localtime import instant
+from geolookup.kernel.columns import INVALID_ROW, PRIVATE_ROW
 from geolookup.tables.fields import OF_ADDRESS, Field
 from geolookup.tables.instants import instants_of
 from geolookup.tables.locate import CHUNK, Located, column_of, locate_chunk

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from geolookup.envelope import PATHS, unknown_path
+from geolookup.contract.envelope import PATHS, unknown_path
 
 #: Asked for by name only: it is of the envelope, not of data.
 ERROR_CODE = "error_code"

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.intervals import INVALID_ROW
+from geolookup.kernel.columns import INVALID_ROW
 
 #: Rows that are worked on at once: what is written of them stays in a core's cache.
 CHUNK = 1 << 16

@@ -14,8 +14,8 @@ import pandas as pd
 import pyarrow as pa
 
 from geolookup import Engine, InvalidAddressError, _engine
-from geolookup.address import canonical, parse
-from geolookup.tables.carriers import check_names, check_no_column, in_one
+from geolookup.contract.address import canonical, parse
+from geolookup.tables.dispatch import check_names, check_no_column, in_one
 from geolookup.tables.enrich import Enricher, OnInvalid
 
 #: Integers and booleans have a pandas type that can say that a value is missing; floats have NaN.

@@ -15,8 +15,8 @@ import polars as pl
 import pyarrow as pa
 
 from geolookup import Engine, GeoLookupError, _engine
-from geolookup.localtime import instant
-from geolookup.tables.carriers import check_names, check_no_column, in_one
+from geolookup.contract.localtime import instant
+from geolookup.tables.dispatch import check_names, check_no_column, in_one
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.fields import of_table
 

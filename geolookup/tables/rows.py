@@ -12,10 +12,10 @@ from weakref import WeakKeyDictionary
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup import format as fmt
-from geolookup.dataset import Dataset
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.files import Dataset
 from geolookup.errors import DatasetError
-from geolookup.tables.packed import Packed
+from geolookup.tables.row_major import Packed
 
 _REBUILD = "build it again with 'geolookup build'"
 #: Where a member of these groups lies: the table, and the column's name in it.

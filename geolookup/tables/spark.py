@@ -23,10 +23,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
 import geolookup
+from geolookup.contract.localtime import instant
 from geolookup.engine import Engine
 from geolookup.errors import ContractError, DatasetError
-from geolookup.localtime import instant
-from geolookup.pack import pack, unpack
+from geolookup.store.pack import pack, unpack
 
 _SUFFIX = ".tar.zst"
 #: Columns of Spark, as they come to a worker.

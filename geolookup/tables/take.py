@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from geolookup.contract.localtime import instant
 from geolookup.errors import DatasetError
-from geolookup.localtime import instant
 from geolookup.tables.fields import Field, of_rows
 from geolookup.tables.instants import Instants
 from geolookup.tables.locate import column_of

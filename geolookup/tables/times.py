@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.format import TIME_MEMBERS
-from geolookup.localtime import Period, period, time_object
+from geolookup.contract.localtime import Period, period, time_object
+from geolookup.dataset.layout import TIME_MEMBERS
 from geolookup.tables.instants import Instants
 from geolookup.tables.local_texts import iso_texts, offset_texts
 

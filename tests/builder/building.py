@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from geolookup_builder.errors import BuildError
 
 import geolookup
-from builder.errors import BuildError
 from tests.conftest import build_at
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from builder.report import Filled
+from geolookup_builder.report import Filled
+
 from tests.builder.building import known, recipe
 from tests.conftest import build_at
 

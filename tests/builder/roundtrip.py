@@ -11,11 +11,11 @@ from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 
 import pyarrow.ipc
+from geolookup_builder import recipe as recipes
+from geolookup_builder.sources import FORMATS
+from geolookup_builder.sources.reading.reader import Batch, SourceTable
 
-from builder import recipe as recipes
-from builder.points import Points
-from builder.sources import FORMATS
-from builder.sources.reader import Batch, SourceTable
+from geolookup.dataset.intervals import Points
 from tests.builder.building import recipe
 from tests.conftest import build_at
 

@@ -18,10 +18,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from builder.remote.limits import Limits
-from builder.remote.place import Remote, place
-from builder.remote.transfer import Fetched, fetch
-from builder.report import Progress
+from geolookup_builder.remote.address import Remote, place
+from geolookup_builder.remote.limits import Limits
+from geolookup_builder.remote.transfer import Fetched, fetch
+from geolookup_builder.report import Progress
 
 if TYPE_CHECKING:
     import trustme

@@ -6,8 +6,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-
-from builder.sources.ahead import ahead
+from geolookup_builder.sources.reading.ahead import ahead
 
 
 def test_order_and_end() -> None:

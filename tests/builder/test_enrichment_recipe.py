@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from geolookup_builder.recipe import Enrich, load
+from geolookup_builder.sources import FORMATS
 
-from builder.recipe import Enrich, load
-from builder.sources import FORMATS
 from tests.builder.building import fails, recipe
 from tests.builder.enriching import ALL, STATIONS, enriched
 from tests.conftest import Build
@@ -75,7 +75,7 @@ def test_a_library_that_is_not_installed(
     library, module, text = LIBRARIES[key]
     for name in [each for each in sys.modules if each.partition(".")[0] == library]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delitem(sys.modules, f"builder.enrichment.{module}", raising=False)
+    monkeypatch.delitem(sys.modules, f"geolookup_builder.enrichment.{module}", raising=False)
     monkeypatch.setitem(sys.modules, library, None)
     switch = text if text.startswith("[") else f"[enrich]\n{text}"
     error = fails(tmp_path, {**FILES, "a.csv": "no range at all"}, GOOD + switch)

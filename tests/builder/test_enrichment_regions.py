@@ -8,8 +8,9 @@ import pytest
 
 pytest.importorskip("pycountry", reason="the region_code enrichment needs the extra [enrich]")
 
-from builder.enrichment.regions import fold, names_of
-from builder.report import Filled
+from geolookup_builder.enrichment.regions import fold, names_of
+from geolookup_builder.report import Filled
+
 from tests.builder.enriching import enriched
 
 ON = "region_code = true\n"

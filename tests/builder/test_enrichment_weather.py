@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 pytest.importorskip("scipy", reason="the weather enrichment needs the extra [enrich]")
 
-from builder.enrichment.weather import Stations
-from builder.report import Filled
+from geolookup_builder.enrichment.weather import Stations
+from geolookup_builder.report import Filled
+
 from tests.builder.building import fails, recipe
 from tests.builder.enriching import STATIONS, enriched
 

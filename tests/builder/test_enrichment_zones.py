@@ -9,9 +9,10 @@ import pytest
 
 pytest.importorskip("tzfpy", reason="the time_zone enrichment needs the extra [enrich]")
 
+from geolookup_builder.report import Filled
+
 import geolookup
-from builder.report import Filled
-from geolookup import format as fmt
+from geolookup.dataset import layout as fmt
 from tests.builder.building import recipe
 from tests.builder.enriching import enriched
 from tests.conftest import Build

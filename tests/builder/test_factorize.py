@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from geolookup_builder import factorize as module
+from geolookup_builder.factorize import factorize
 from numpy.typing import NDArray
-
-from builder import factorize as module
-from builder.factorize import factorize
 
 COLUMNS: list[NDArray[Any]] = [
     np.array([1, 2, 1, 2, 3], np.int32),

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from geolookup_builder.tables import jump_table
 
-from builder.tables import jump_table
-from geolookup import format as fmt
+from geolookup.dataset import layout as fmt
 from tests.conftest import build_at
 
 TEXT = "network,country_code,city_name,latitude,longitude,asn,isp,user_type\n" + "".join(

@@ -8,9 +8,9 @@ import json
 from pathlib import Path
 
 import pytest
+from geolookup_builder.sources.reading import delimited
 
 import geolookup
-from builder.sources import delimited
 from tests.builder.building import fails, isps
 from tests.conftest import Build
 

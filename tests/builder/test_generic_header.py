@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from geolookup_builder.schema import FIELDS
 
-from builder.schema import FIELDS
 from tests.builder.building import fails, isps, recipe
 from tests.conftest import Build
 

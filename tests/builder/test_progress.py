@@ -6,10 +6,10 @@ import io
 from pathlib import Path
 
 import pytest
+from geolookup_builder.compile import Options, compile_dataset
+from geolookup_builder.errors import BuildError
+from geolookup_builder.report import Progress
 
-from builder.compile import Options, compile_dataset
-from builder.errors import BuildError
-from builder.report import Progress
 from tests.builder.building import recipe
 
 CLEAR = "\r\x1b[K"

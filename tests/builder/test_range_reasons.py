@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+from geolookup_builder.ranges import REASONS, ParsedRanges, from_networks, from_pairs
 
-from builder.points import Points
-from builder.ranges import REASONS, ParsedRanges, from_networks, from_pairs
-from geolookup.address import MAX, parse
+from geolookup.contract.address import MAX, parse
+from geolookup.dataset.intervals import Points
 
 V6 = (1 << 128) - 1
 Answer = tuple[int, int, int] | str

@@ -6,11 +6,10 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
-
-from builder.errors import BuildError
-from builder.recipe import Recipe, load
-from builder.schema import FIELDS
-from builder.sources import FORMATS
+from geolookup_builder.errors import BuildError
+from geolookup_builder.recipe import Recipe, load
+from geolookup_builder.schema import FIELDS
+from geolookup_builder.sources import FORMATS
 
 GOOD = '[dataset]\nname = "d"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from geolookup_builder.compile import Options, compile_dataset
+from geolookup_builder.errors import BuildError
+from geolookup_builder.report import BuildReport, Progress
 
 import geolookup
-from builder.compile import Options, compile_dataset
-from builder.errors import BuildError
-from builder.report import BuildReport, Progress
 from tests.builder.sources import test_dbip as dbip
 from tests.builder.sources import test_geofeed as geofeed
 from tests.builder.sources import test_ip2location as ip2location
@@ -205,7 +205,10 @@ def test_every_recipe_is_tested_and_documented() -> None:
     there = {path.stem for path in FOLDER.iterdir()}
     assert there == set(DELIVERED) == set(ANSWERS)
     assert {path.suffix for path in FOLDER.iterdir()} == {".toml"}
-    assert set(re.findall(r"\(\.\./builder/recipes/([\w-]+)\.toml\)", DOCUMENT)) == there
+    assert (
+        set(re.findall(r"\(\.\./builder/geolookup_builder/recipes/([\w-]+)\.toml\)", DOCUMENT))
+        == there
+    )
 
 
 @pytest.mark.parametrize("name", DELIVERED)

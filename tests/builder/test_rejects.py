@@ -16,8 +16,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from geolookup_builder.sources.reading import delimited
 
-from builder.sources import delimited
 from tests.builder.building import recipe
 from tests.conftest import Build
 

@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
+from geolookup_builder.errors import BuildError
+from geolookup_builder.report import BuildReport
 
-from builder.errors import BuildError
-from builder.report import BuildReport
 from tests.builder.building import fails, isps, recipe
 from tests.builder.serving import MODIFIED, file, serving, status
 from tests.conftest import build_at

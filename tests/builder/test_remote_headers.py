@@ -7,12 +7,11 @@ from datetime import UTC, datetime
 from email.message import Message
 
 import pytest
+from geolookup_builder.remote.answer import PassingError, Version
+from geolookup_builder.remote.headers import answered_range, coding, http_date, seconds, version
+from geolookup_builder.remote.key import Key
 from hypothesis import given
 from hypothesis import strategies as st
-
-from builder.remote.answer import PassingError, Version
-from builder.remote.headers import answered_range, coding, http_date, seconds, version
-from builder.remote.key import Key
 
 NAMES = (
     *("Content-Length", "Content-Range", "Content-Encoding"),

@@ -10,8 +10,8 @@ from ipaddress import IPv4Address, ip_address, ip_network
 from itertools import pairwise
 
 import pytest
+from geolookup_builder.report import SourceReport
 
-from builder.report import SourceReport
 from tests.conftest import Build
 from tests.oracle import Address, place
 

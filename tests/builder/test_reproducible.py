@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from geolookup_builder.sources.reading import delimited
 
-from builder.sources import delimited
-from geolookup import format as fmt
+from geolookup.dataset import layout as fmt
 from tests.builder.building import recipe
 from tests.conftest import ROOT, build_at
 

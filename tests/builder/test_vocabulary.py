@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+from geolookup_builder import schema
+from geolookup_builder.sources.reading import delimited
+from geolookup_builder.vocabulary import CONNECTION_TYPES, USER_TYPES, VOCABULARY, translated
 
-from builder import schema
-from builder.sources import delimited
-from builder.vocabulary import CONNECTION_TYPES, USER_TYPES, VOCABULARY, translated
 from tests.builder.building import known
 from tests.conftest import Build
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from geolookup import diff
+from geolookup import comparison as diff
 from tests.cli.test_commands import run
-from tests.diff.conftest import NEW, OLD, dataset
+from tests.comparison.conftest import NEW, OLD, dataset
 
 
 @pytest.fixture(scope="module")

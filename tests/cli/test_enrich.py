@@ -19,8 +19,8 @@ import pytest
 
 import geolookup
 from geolookup.cli.enrich import READ, WRITTEN
-from geolookup.files.folder import RECORD
 from geolookup.files.formats import FORMATS
+from geolookup.files.tree import RECORD
 from tests.cli.test_commands import run
 from tests.conftest import ROOT, Build
 from tests.files.tables import (

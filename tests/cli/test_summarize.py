@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.files.enriching import Place
+from geolookup.files.enrich import Place
 from geolookup.files.formats import kind_of
-from geolookup.files.summary import KINDS, Summary, count_file
+from geolookup.files.summarize import KINDS, Summary, count_file
 from tests.cli.test_commands import run
 from tests.files.tables import KINDS as FORMATS
 from tests.files.tables import packed, table, written

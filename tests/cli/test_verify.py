@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from geolookup import format as fmt
-from geolookup.verify import verify
+from geolookup.dataset import layout as fmt
+from geolookup.integrity import verify
 from tests.cli.test_commands import run
 from tests.conftest import ROOT
 from tests.damage import copied

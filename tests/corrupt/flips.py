@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from geolookup import format as fmt
+from geolookup.dataset import layout as fmt
 
 MASKS = (1, 2, 4, 8, 16, 32, 64, 128, 255)
 

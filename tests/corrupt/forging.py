@@ -9,9 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from geolookup import format as fmt
-from geolookup.verify.described import describe, read
-from geolookup.verify.logical import generation
+from geolookup.dataset import layout as fmt
+from geolookup.integrity.described import describe, read
+from geolookup.integrity.logical import generation
 
 Change = Callable[[list[Any]], None]
 

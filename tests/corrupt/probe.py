@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from geolookup.dataset import Dataset
+from geolookup.dataset.files import Dataset
+from geolookup.dataset.metadata import of_manifest
+from geolookup.dataset.provenance import explain
 from geolookup.errors import DatasetError
-from geolookup.explain import explain
-from geolookup.metadata import of_manifest
-from tests.contract import check
 from tests.damage import ADDRESSES
+from tests.envelopes import check
 
 LOOKUPS = 1000
-KERNELS = {"compiled": "geolookup._kernel", "python": "geolookup.kernel_python"}
+KERNELS = {"compiled": "geolookup.kernel._compiled", "python": "geolookup.kernel.python"}
 _AT = 1_795_132_800
 _EXPLAINED = ("8.8.8.8", "223.255.255.255", "2a00:1::5", "fbff:ffff::")
 

@@ -23,9 +23,9 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 
-from geolookup import format as fmt
+from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
-from geolookup.verify import verify
+from geolookup.integrity import verify
 from tests.conftest import build_at
 from tests.corrupt.flips import Flip, Flippable, every_flip
 from tests.corrupt.probe import KERNELS, Answers, Probe, addresses

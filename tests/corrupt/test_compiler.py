@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from geolookup_builder import write
 
-from builder import write
-from geolookup import format as fmt
-from geolookup.verify import verify
+from geolookup.dataset import layout as fmt
+from geolookup.integrity import verify
 from tests.builder.building import fails
 from tests.conftest import build_at
 from tests.damage import CSV

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from geolookup import format as fmt
+from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
-from geolookup.verify import Report, examine, verify
+from geolookup.integrity import Report, examine, verify
 from tests.conftest import build_at
 from tests.corrupt.probe import KERNELS, Probe, addresses
 from tests.corrupt.sweep import RECIPE
@@ -45,7 +45,7 @@ def dataset(whole: Path, tmp_path: Path) -> Path:
 @pytest.fixture(scope="module", params=KERNELS)
 def probe(request: pytest.FixtureRequest, whole: Path) -> Probe:
     if request.param == "compiled":
-        pytest.importorskip("geolookup._kernel", reason="the extension was not built")
+        pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
     return Probe(request.param, addresses(whole))
 
 

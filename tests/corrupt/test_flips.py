@@ -12,7 +12,7 @@ import sys
 import pytest
 
 import geolookup
-from geolookup import format as fmt
+from geolookup.dataset import layout as fmt
 from tests.conftest import ROOT
 
 #: The twin takes four times as long for the same thousand lookups.

@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from geolookup import format as fmt
+from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
-from geolookup.verify import examine, verify
+from geolookup.integrity import examine, verify
 from tests.conftest import build_at
 from tests.corrupt.forging import Change, manifest, replaced, rewrite, table, write
 from tests.corrupt.probe import KERNELS, Probe, addresses
@@ -125,7 +125,7 @@ def _stands(dataset: Path) -> None:
     texts = [text for text in _addresses(dataset) if text]
     for kernel in KERNELS:
         if kernel == "compiled":
-            pytest.importorskip("geolookup._kernel", reason="the extension was not built")
+            pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
         probe = Probe(kernel, texts)
         probe.survey(dataset)
         probe.explain(dataset)

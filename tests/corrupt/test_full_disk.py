@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from geolookup.errors import DatasetError
-from geolookup.pack import pack, unpack
-from geolookup.verify import verify
+from geolookup.integrity import verify
+from geolookup.store.pack import pack, unpack
 from tests.builder.building import fails
 from tests.conftest import ROOT, build_at
 from tests.damage import CSV

@@ -14,7 +14,7 @@ import pytest
 
 import geolookup
 from geolookup.errors import TableFileError
-from geolookup.files.enriching import Counts, Place, Wishes, enrich_file
+from geolookup.files.enrich import Counts, Place, Wishes, enrich_file
 from geolookup.files.formats import kind_of
 from tests.files.tables import (
     ADDRESSES,

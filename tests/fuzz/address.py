@@ -6,13 +6,13 @@ import ipaddress
 from collections.abc import Iterator
 
 import geolookup
-from geolookup import kernel_python
-from geolookup.dataset import Dataset
+from geolookup.dataset.files import Dataset
 from geolookup.engine import SAMPLE
+from geolookup.kernel import python as kernel_python
 from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
-from tests.contract import compact
+from tests.envelopes import compact
 from tests.fuzz.target import Target
-from tests.test_locate import BEHIND, COMPILED, TWIN, column, single
+from tests.kernel.test_locate import BEHIND, COMPILED, TWIN, column, single
 
 _LONGEST = 200
 _engine = geolookup.open(SAMPLE)
@@ -46,7 +46,7 @@ def _by_ipaddress(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | 
         return None
 
 
-def _check(answer: geolookup.envelope.Object, address: object) -> None:
+def _check(answer: geolookup.contract.envelope.Object, address: object) -> None:
     if answer["success"]:
         assert isinstance(address, ipaddress.IPv4Address | ipaddress.IPv6Address)
         assert answer["data"]["ip_type"] == f"ipv{address.version}"

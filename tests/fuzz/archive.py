@@ -12,13 +12,13 @@ from functools import cache
 import pyarrow as pa
 
 import geolookup
-from geolookup import format as fmt
-from geolookup.pack import pack, unpack
+from geolookup.dataset import layout as fmt
+from geolookup.store.pack import pack, unpack
 from tests.damage import refused, survey
 from tests.fuzz.json_values import changed
 from tests.fuzz.manifest import dataset, manifest
 from tests.fuzz.target import Change, Target, emptied, own_folder
-from tests.test_pack import SUM, blocks_of, named
+from tests.store.test_pack import SUM, blocks_of, named
 
 _folder = cache(own_folder)
 _codec = pa.Codec("zstd", compression_level=1)

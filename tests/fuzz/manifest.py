@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 import geolookup
-from geolookup import format as fmt
+from geolookup.dataset import layout as fmt
 from tests.builder.building import recipe
 from tests.conftest import build_at
 from tests.damage import ADDRESSES, CSV, refused, survey

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from builder import recipe
-from builder.errors import BuildError
-from builder.sources import FORMATS, auto
+from geolookup_builder import recipe
+from geolookup_builder.errors import BuildError
+from geolookup_builder.sources import FORMATS, auto
+
 from tests.builder.test_recipe import GOOD, WRONG
 from tests.conftest import ROOT
 from tests.fuzz.target import Target, own_folder
@@ -18,7 +19,10 @@ _PAGES = ("README.md", "docs/recipe.md")
 
 
 def seeds() -> Iterator[bytes]:
-    for path in (ROOT / "sample_data/recipe.toml", *(ROOT / "builder/recipes").glob("*.toml")):
+    for path in (
+        ROOT / "sample_data/recipe.toml",
+        *(ROOT / "builder/geolookup_builder/recipes").glob("*.toml"),
+    ):
         yield path.read_bytes()
     for page in _PAGES:
         yield from re.findall(rb"```toml[^\n]*\n(.*?)```", (ROOT / page).read_bytes(), re.DOTALL)

@@ -13,14 +13,16 @@ from functools import cache, partial
 from pathlib import Path
 from unittest import mock
 
-from builder import recipe, unpacked
-from builder.compile import Options, _Build, _known
-from builder.errors import BuildError
-from builder.recipe import Recipe
-from builder.report import Progress
-from builder.sources import FORMATS, auto
-from builder.sources.damage import rows_of_bad_bytes_untold
-from builder.values import Known
+from geolookup_builder import recipe
+from geolookup_builder.compile import Options, _Build, _known
+from geolookup_builder.errors import BuildError
+from geolookup_builder.recipe import Recipe
+from geolookup_builder.report import Progress
+from geolookup_builder.sources import FORMATS, auto
+from geolookup_builder.sources.reading import unpacked
+from geolookup_builder.sources.reading.damage import rows_of_bad_bytes_untold
+from geolookup_builder.values import Known
+
 from tests.builder.sources.mmdb_writing import mmdb
 from tests.builder.sources.reading import one
 from tests.builder.sources.test_hostile import KINDS

@@ -10,9 +10,9 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+from geolookup_builder.sources import FORMATS
 
 import geolookup
-from builder.sources import FORMATS
 from geolookup.http import query
 from tests.conftest import ROOT
 from tests.fuzz import forwarded, json_values
@@ -61,7 +61,7 @@ def test_a_fault_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_source_error_of_two_lines_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("builder.errors._ESCAPED", {})
+    monkeypatch.setattr("geolookup_builder.errors._ESCAPED", {})
     source = b'[[source]]\nformat = "csv"\npath = "a\\nb.csv"\n'
     with pytest.raises(AssertionError):
         TARGETS["source-csv"].run(joined(source, {"a.csv": b"network,isp\n"}))

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from geolookup.errors import RateLimitError
 from geolookup.gate.accounts import Accounts
 from geolookup.gate.admission import Exact, Leased
+from geolookup.gate.leases import SLOT, SLOTS, Lease
 from geolookup.gate.plans import Plan
-from geolookup.gate.slots import SLOT, SLOTS, Lease
 from geolookup.gate.store import NewKey
 from tests.gate.conftest import START, FakeClock, Open
 from tests.gate.sliding_log import SECOND, SlidingLog, most_in_a_second, passes

@@ -10,7 +10,7 @@ import pytest
 
 import geolookup
 from geolookup import errors
-from tests import contract
+from tests import envelopes as contract
 from tests.http.serving import PATH, Reply, Server, Store
 
 httpx = pytest.importorskip("httpx")

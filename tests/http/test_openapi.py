@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from geolookup.http.application import PATH
 from geolookup.http.outcomes import NO_SUCH_METHOD, NO_SUCH_PATH, OUTCOMES
-from tests import contract
+from tests import envelopes as contract
 from tests.conftest import ROOT
 from tests.http.serving import Server
 

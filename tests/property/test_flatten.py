@@ -9,12 +9,12 @@ from __future__ import annotations
 import random
 
 import numpy as np
+from geolookup_builder.flatten import Intervals, Ranges, coalesce, duplicates, flatten
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builder.flatten import Intervals, Ranges, coalesce, duplicates, flatten
-from builder.points import Points
-from geolookup.address import MAX
+from geolookup.contract.address import MAX
+from geolookup.dataset.intervals import Points
 
 SIZE = 48
 #: Family and first address of the small space.

@@ -6,14 +6,14 @@ Strategy: partitions of a small space as dictionaries of starts, asked address b
 from __future__ import annotations
 
 import numpy as np
+from geolookup_builder.factorize import factorize
+from geolookup_builder.flatten import Intervals
+from geolookup_builder.layers import Layered, hide, merge_starts, nothing, of_source, underlay
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builder.factorize import factorize
-from builder.flatten import Intervals
-from builder.layers import Layered, hide, merge_starts, nothing, of_source, underlay
-from builder.points import Points
-from geolookup.address import MAX
+from geolookup.contract.address import MAX
+from geolookup.dataset.intervals import Points
 
 SIZE = 24
 LAYERS = ("location", "isp")

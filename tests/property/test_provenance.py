@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.address import EMBEDDED, canonical
-from geolookup.special import private_ranges
+from geolookup.contract.address import EMBEDDED, canonical
+from geolookup.contract.special import private_ranges
 from tests.conftest import build_at
 from tests.oracle import Address, Source, carried, decided, is_public
 from tests.range_strategies import addresses, as_csv, edges, recipe, recipes

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import geolookup
-from geolookup.dataset import Dataset
+from geolookup.contract.envelope import PATHS
+from geolookup.dataset.files import Dataset
 from geolookup.engine import SAMPLE
-from geolookup.envelope import PATHS
 from geolookup.store.publish import publish
 from geolookup.store.rollback import rollback
 from tests.near_addresses import near_addresses
@@ -95,8 +95,9 @@ def _get(engine: geolookup.Engine, text: str, path: str) -> None:
 
 def _other(folder: Path) -> Path:
     """Return a dataset as large as the sample, of another generation: its names are reversed."""
-    from builder.compile import Options, compile_dataset
-    from builder.report import Progress
+    from geolookup_builder.compile import Options, compile_dataset
+    from geolookup_builder.report import Progress
+
     from tests.conftest import ROOT
 
     shutil.copytree(ROOT / "sample_data", folder / "inputs")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup import age
+from geolookup.dataset import age
 from geolookup.store.publish import publish
 from geolookup.store.rollback import rollback
 from tests.conftest import Build

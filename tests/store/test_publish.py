@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup import format as fmt
+from geolookup.dataset import layout as fmt
 from geolookup.store.generations import generations
 from geolookup.store.publish import publish
 from tests.conftest import ROOT

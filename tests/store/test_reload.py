@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup import format as fmt
+from geolookup.dataset import layout as fmt
 from geolookup.store.prune import prune
 from geolookup.store.publish import publish
 from geolookup.store.rollback import rollback

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup import kernel, kernel_python
+from geolookup import kernel
+from geolookup.kernel import python as kernel_python
 from tests.conftest import build_at
 from tests.damage import CSV
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 import geolookup
-from geolookup import format as fmt
+from geolookup.dataset import layout as fmt
 from tests.conftest import ROOT
 from tests.damage import ADDRESSES, copied, refused
 from tests.tables import columns

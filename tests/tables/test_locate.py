@@ -11,7 +11,7 @@ import pytest
 
 import geolookup
 from geolookup import tables
-from geolookup.address import parse
+from geolookup.contract.address import parse
 from tests.near_addresses import near_addresses
 from tests.tables import columns
 
@@ -35,7 +35,7 @@ _FAILED = {10001: -1, 10002: -2}
 
 
 def _interval(engine: geolookup.Engine, text: str) -> int:
-    from geolookup.address import embedded_ipv4
+    from geolookup.contract.address import embedded_ipv4
 
     state: Any = engine._open_state()
     family, value = parse(text)

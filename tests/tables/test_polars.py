@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.acceptance import Acceptance
-from geolookup.dataset import Dataset
+from geolookup.dataset.files import Dataset
 from geolookup.errors import InvalidAddressError
+from geolookup.store.requirements import Acceptance
 from tests import strategies
 from tests.tables import columns, pages
 

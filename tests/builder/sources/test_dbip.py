@@ -8,8 +8,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from geolookup_builder.sources.reading import delimited
 
-from builder.sources import delimited
 from tests.builder.building import fails, known
 from tests.builder.roundtrip import check_round_trip
 from tests.builder.sources.reading import one, refused

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from geolookup_builder.report import SourceReport
+from geolookup_builder.sources.reading import unpacked
+from geolookup_builder.sources.reading.damage import unlimited_cells
 
-from builder import unpacked
-from builder.report import SourceReport
-from builder.sources.damage import unlimited_cells
 from tests.builder.building import known
 from tests.builder.sources.reading import one, refused
 from tests.builder.sources.test_maxmind import BLOCKS

@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as papq
 import pytest
+from geolookup_builder.sources.reading import jsonlines, parquet
 
-from builder.sources import jsonlines, parquet
 from tests.builder.building import known
 from tests.builder.roundtrip import check_round_trip
 from tests.builder.sources.reading import one, refused

@@ -10,14 +10,13 @@ from typing import IO
 
 import numpy as np
 import pytest
+from geolookup_builder.sources.reading import record_lines as module
+from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.layout import Layout
+from geolookup_builder.sources.reading.locate import locate
+from geolookup_builder.sources.reading.record_lines import record_lines
 from hypothesis import example, given
 from hypothesis import strategies as st
-
-from builder.inputs import Member
-from builder.sources import record_lines as module
-from builder.sources.layout import Layout
-from builder.sources.locate import locate
-from builder.sources.record_lines import record_lines
 
 MASK = re.compile(rb"(?m)^#[^\n]*\n?")
 _PIECES = ("a", ",", "\n", "\n", "\r\n", '"', '""', '"a,b"', "\r", "#x", " ", "é", '"\n"', ',"b"\n')

@@ -6,8 +6,8 @@ import gzip
 from pathlib import Path
 
 import pytest
+from geolookup_builder.sources.formats.rir import FORMAT
 
-from builder.sources.rir import FORMAT
 from tests.builder.building import fails, known
 from tests.builder.roundtrip import check_round_trip
 from tests.conftest import Build

@@ -1,0 +1,215 @@
+"""A recipe to a dataset, from top to bottom along the data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from zoneinfo import available_timezones
+
+import numpy as np
+import pyarrow as pa
+
+from geolookup.integrity.logical import generation
+from geolookup_builder import clip, manifest, recipe, rejects, write
+from geolookup_builder.enrichment import Finder, finders
+from geolookup_builder.errors import BuildError
+from geolookup_builder.flatten import Intervals, flatten
+from geolookup_builder.intern import intern
+from geolookup_builder.layer_values import LayerPool
+from geolookup_builder.layers import Layered, hide, nothing, of_source, underlay
+from geolookup_builder.recipe import Recipe, SourceSpec
+from geolookup_builder.reference.tables import load_continents, load_countries
+from geolookup_builder.rejects import Rejects
+from geolookup_builder.remote.sources import made_local
+from geolookup_builder.report import BuildReport, Progress, SourceReport
+from geolookup_builder.row_places import RowPlaces
+from geolookup_builder.rows import SourceRows
+from geolookup_builder.schema import LAYERS
+from geolookup_builder.source_rows import Explained
+from geolookup_builder.sources import FORMATS, auto
+from geolookup_builder.sources.reading.damage import rows_of_bad_bytes_untold
+from geolookup_builder.sources.reading.reader import SourceTable
+from geolookup_builder.tables import tables
+from geolookup_builder.values import Known
+
+DEFAULT_REJECTED_SHARE = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a build is to treat its output, its bad rows and what lies elsewhere."""
+
+    force: bool = False
+    rejects: Path | None = None
+    max_rejects: int | None = None  # per source; None: 1 % of its rows
+    cache: Path | None = None  # of fetched files; None: the user's own
+    offline: bool = False  # take what is in the cache, and ask nobody
+
+
+def compile_dataset(
+    recipe_path: Path, output: Path, options: Options, progress: Progress
+) -> BuildReport:
+    """Build the dataset of a recipe at ``output``; raises BuildError and leaves nothing behind."""
+    with _system_memory(), rows_of_bad_bytes_untold():
+        return _compile(recipe_path, output, options, progress)
+
+
+@contextmanager
+def _system_memory() -> Iterator[None]:
+    """Take Arrow's memory from the system's allocator while building.
+
+    Arrow's own gives memory back so eagerly that a quarter of a build went to
+    faulting it in again.
+    """
+    usual = pa.default_memory_pool()
+    pa.set_memory_pool(pa.system_memory_pool())
+    try:
+        yield
+    finally:
+        pa.set_memory_pool(usual)
+
+
+def _compile(recipe_path: Path, output: Path, options: Options, progress: Progress) -> BuildReport:
+    write.check_place(output, force=options.force)
+    stated = recipe.load(recipe_path, auto.options(FORMATS))
+    local = made_local(stated, options.cache, progress, offline=options.offline)
+    plan = auto.resolved(local, FORMATS)
+    known = _known(plan)
+    build = _Build(plan, known, finders(plan, known), options, progress)
+    for number, spec in enumerate(plan.sources, 1):
+        build.add(number, spec)
+    return build.finish(output)
+
+
+def _known(plan: Recipe) -> Known:
+    return Known(load_countries(plan.countries), load_continents(), sorted(available_timezones()))
+
+
+class _Build:
+    """A build on its way: what the sources so far have said."""
+
+    def __init__(
+        self,
+        plan: Recipe,
+        known: Known,
+        finders: tuple[Finder, ...],
+        options: Options,
+        progress: Progress,
+    ) -> None:
+        self._plan, self._known, self._options, self._progress = plan, known, options, progress
+        self._finders = finders
+        self._pools = {layer: LayerPool(layer) for layer in LAYERS}
+        self._merged = {family: nothing(family, tuple(LAYERS)) for family in (4, 6)}
+        self._explained = Explained() if plan.explains_rows else None
+        self._rejects: list[Rejects] = []
+        self._report = BuildReport()
+
+    def add(self, number: int, spec: SourceSpec) -> None:
+        """Read the source of that number, from 1, and lay its tables under what is known."""
+        for pool in self._pools.values():
+            pool.begin_source()
+        for table in auto.noted(spec, FORMATS[spec.format].read(spec)):
+            self._add_table(number, spec, table)
+
+    def _add_table(self, number: int, spec: SourceSpec, table: SourceTable) -> None:
+        report = SourceReport(table.name, note=table.note)
+        self._report.sources.append(report)
+        rows, places = self._read(table, report, spec.provides)
+        with self._progress.stage(f"flattening {table.name}"):
+            flattened = _flattened(rows, report)
+            for family, layered in flattened.layered.items():
+                self._merged[family] = underlay(self._merged[family], layered)
+        if self._explained is not None:
+            with self._progress.stage(f"finding the lines of {table.name}"):
+                self._explained.add(number, spec, rows, places, flattened.deciding)
+
+    def _read(
+        self, table: SourceTable, report: SourceReport, provides: frozenset[str]
+    ) -> tuple[SourceRows, RowPlaces]:
+        rows, rejected = SourceRows(self._pools, self._known, report, provides), Rejects()
+        places = RowPlaces()
+        self._rejects.append(rejected)
+        with self._progress.stage(f"reading {table.name}"):
+            for batch in table.batches:
+                rows.add(batch)
+                rejected.add(batch)
+                places.add(batch)
+                self._progress.rows(len(batch))
+        report.rejected = rejected.counts()
+        report.blanked = +report.blanked
+        report.read += rejected.skipped()
+        self._limit(table.name, rejected, report)
+        return rows, places
+
+    def _limit(self, name: str, rejected: Rejects, report: SourceReport) -> None:
+        limit = self._options.max_rejects
+        if limit is None:
+            limit = math.floor(report.read * DEFAULT_REJECTED_SHARE)
+        count = report.rejected.total()
+        if count > limit:
+            first = next(rejected.located())
+            self._write_rejects()
+            raise BuildError(
+                first.file,
+                f"{first.reason}; {count:,} of {report.read:,} rows of {name} are rejected,"
+                f" at most {limit:,} may be",
+                line=first.line,
+                remedy="see them with --rejects FILE, allow them with --max-rejects N",
+            )
+
+    def _write_rejects(self) -> None:
+        path = self._options.rejects
+        if path is not None:
+            with write.explained(path):
+                rejects.write(path, self._rejects)
+
+    def finish(self, output: Path) -> BuildReport:
+        """Intern, write and put the dataset in its place."""
+        self._write_rejects()
+        with self._progress.stage("interning"):
+            interned = intern(self._merged, self._pools, self._known, self._finders, self._report)
+            content = tables(interned, self._known)
+            if self._explained is not None:
+                content |= self._explained.tables(self._pools)
+            added = [each.credit for each in self._finders if each.credit is not None]
+            document = manifest.logical(self._plan, interned, content, added)
+            document["generation"] = generation(document, content)
+        with self._progress.stage("writing"), write.placed(output) as folder:
+            document["files"] = write.write_tables(folder, content)
+            write.write_manifest(folder, document)
+            write.check_written(folder, output)
+            self._report.bytes = sum(path.stat().st_size for path in folder.iterdir())
+        self._report.counts = document["counts"]
+        self._report.coverage = document["coverage"]
+        self._report.generation = document["generation"]
+        self._report.seconds = self._progress.elapsed
+        return self._report
+
+
+@dataclass(frozen=True, slots=True)
+class _Flattened:
+    """What one source table knows, by family, and the position of the row that decides."""
+
+    layered: dict[int, Layered]
+    deciding: dict[int, Intervals]
+
+
+def _flattened(rows: SourceRows, report: SourceReport) -> _Flattened:
+    """Flatten the rows of a table, without what no lookup can reach."""
+    layered, deciding = {}, {}
+    used, clipped = np.zeros(report.read, bool), np.zeros(report.read, bool)
+    for family in (4, 6):
+        gathered = rows.of_family(family)
+        clipped[gathered.position[clip.count(gathered.ranges, family, report)]] = True
+        intervals = hide(flatten(gathered.ranges, family), clip.hidden(family))
+        # One entry more, so that the owner -1 of a gap stays what it is.
+        positions = np.append(gathered.position, -1)[intervals.owner]
+        used[positions[positions >= 0]] = True
+        deciding[family] = Intervals(intervals.starts, positions)
+        layered[family] = of_source(intervals, gathered.numbers)
+    report.used, report.rows_clipped = int(used.sum()), int(clipped.sum())
+    report.duplicates = rows.duplicates()
+    return _Flattened(layered, deciding)

@@ -1,0 +1,88 @@
+"""Location tuples completed from the reference tables and by the finders a recipe asks for.
+
+A row of the *country* table is a country as one continent has it, for a
+source may state another continent than the reference (Cyprus, Turkey). A
+location without a zone gets that of its country where the country has one;
+only then do finders look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from geolookup_builder.enrichment import Finder
+from geolookup_builder.factorize import factorize
+from geolookup_builder.layer_values import NOTHING, Tuples
+from geolookup_builder.report import BuildReport, Filled
+from geolookup_builder.values import Known
+
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Location tuples with row numbers of the country and zone tables; row 0 is unknown."""
+
+    country: Codes
+    zone: Codes
+    tuples: Tuples
+    countries: list[tuple[str | None, str | None]]  # (country_code, continent_code) by row
+    zones: list[str | None]
+
+    def take(self, rows: NDArray[np.int64]) -> Located:
+        """Return the tuples at ``rows``; the tables stay as they are."""
+        taken = self.country[rows], self.zone[rows], self.tuples.take(rows)
+        return Located(*taken, self.countries, self.zones)
+
+
+def enrich(tuples: Tuples, known: Known, finders: Sequence[Finder], report: BuildReport) -> Located:
+    """Resolve country and zone of every tuple of the location layer; number 0 stays unknown."""
+    codes = list(known.countries)
+    names = tuples.values("country_code")
+    country = pc.index_in(names, pa.array(codes, pa.string()))
+    usual = pa.array([known.countries[code].continent_code for code in codes], pa.string())
+    continent = pc.coalesce(tuples.values("continent_code"), usual.take(country))
+    single = pa.array([known.countries[code].time_zone for code in codes], pa.string())
+    zone = pc.coalesce(tuples.values("time_zone"), single.take(country))
+    tuples = tuples.replaced("time_zone", zone)
+    for finder in finders:
+        tuples = _completed(tuples, finder, report)
+    pairs, country_rows = _pairs(names, continent)
+    zones, zone_rows = _numbered(tuples.values("time_zone"))
+    return Located(country_rows, zone_rows, tuples, pairs, zones)
+
+
+def _completed(tuples: Tuples, finder: Finder, report: BuildReport) -> Tuples:
+    """Fill a field where it is unknown, and count the tuples that were and were not."""
+    values = tuples.values(finder.field)
+    lacking = np.array(values.is_null().to_numpy(zero_copy_only=False))
+    lacking[NOTHING] = False
+    rows = pa.array(np.flatnonzero(lacking))
+    found = finder.find({name: tuples.values(name).take(rows) for name in finder.needs})
+    report.enriched[finder.field] = Filled(len(found) - found.null_count, found.null_count)
+    return tuples.replaced(finder.field, pc.replace_with_mask(values, pa.array(lacking), found))
+
+
+def _numbered(values: pa.Array) -> tuple[list[str | None], Codes]:
+    """Number the sorted distinct values from 1; null is 0."""
+    distinct = pc.unique(values.drop_null()).sort()
+    rows = pc.add(pc.index_in(values, distinct), 1).fill_null(0)
+    return [None, *distinct.to_pylist()], np.asarray(rows.to_numpy(zero_copy_only=False), np.int32)
+
+
+def _pairs(
+    country: pa.Array, continent: pa.Array
+) -> tuple[list[tuple[str | None, str | None]], Codes]:
+    countries, country_codes = _numbered(country)
+    continents, continent_codes = _numbered(continent)
+    numbers, first = factorize([country_codes, continent_codes])
+    found = [(countries[country_codes[at]], continents[continent_codes[at]]) for at in first]
+    ordered = sorted({(None, None), *found}, key=lambda pair: (pair[0] or "", pair[1] or ""))
+    row_of = {pair: row for row, pair in enumerate(ordered)}
+    return ordered, np.array([row_of[pair] for pair in found], np.int32)[numbers]

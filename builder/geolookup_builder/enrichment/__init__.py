@@ -1,0 +1,69 @@
+"""What a location lacks, found from what it has: one finder a field.
+
+Strategy: a finder is made before any source is read, so that a library or
+table that is missing stops the build at once. It is given the distinct
+locations that lack its field and answers null where it finds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+
+from geolookup_builder.errors import BuildError
+from geolookup_builder.recipe import Recipe
+from geolookup_builder.reference.credits import Credit
+from geolookup_builder.values import Known
+
+
+class Finder(Protocol):
+    """Finds one field of the location layer."""
+
+    @property
+    def field(self) -> str:
+        """The field it finds."""
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The fields it finds it from."""
+
+    @property
+    def credit(self) -> Credit | None:
+        """Whom its data is owed to; None for the recipe's own."""
+
+    def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
+        """Return the field's value for each row of the needed columns, null where not found."""
+
+
+def finders(plan: Recipe, known: Known) -> tuple[Finder, ...]:
+    """Return the finders that a recipe asks for; BuildError where one cannot be had."""
+    return tuple(_finders(plan, known))
+
+
+def _finders(plan: Recipe, known: Known) -> Iterator[Finder]:
+    wanted = plan.enrich
+    if wanted.time_zone:
+        with _library(plan.path, "enrich.time_zone", "tzfpy"):
+            from geolookup_builder.enrichment.zones import Zones
+        yield Zones(known.zones)
+    if wanted.region_code:
+        with _library(plan.path, "enrich.region_code", "pycountry"):
+            from geolookup_builder.enrichment.regions import Regions
+        yield Regions()
+    if wanted.stations is not None:
+        with _library(plan.path, "enrich.weather", "scipy"):
+            from geolookup_builder.enrichment.weather import Stations
+        yield Stations(wanted.stations, wanted.max_km)
+
+
+@contextmanager
+def _library(recipe: Path, key: str, name: str) -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        remedy = 'pip install "geolookup[enrich]"'
+        raise BuildError(recipe, f"{key} needs {name} ({error})", remedy=remedy) from error

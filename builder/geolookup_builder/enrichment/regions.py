@@ -1,0 +1,102 @@
+"""Region codes from region names, by ISO 3166-2 as pycountry has it.
+
+Strategy: names are compared folded (no case, accents or punctuation) and
+within the country. ISO writes several names of one region into one text
+(``Catalunya [Cataluña]``, ``Madrid, Comunidad de``); each of them counts. A
+name that means several regions is that of the one at the upper level, and
+of none where that leaves more than one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pyarrow as pa
+import pycountry
+
+from geolookup_builder.factorize import factorize
+from geolookup_builder.reference.credits import Credit
+
+#: Letters that Unicode does not take apart into a plain one and a mark.
+_PLAIN = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "\u0131": "i", "æ": "ae", "œ": "oe"}
+)
+_APOSTROPHES = re.compile("[\u0060\u00b4\u02bb\u02bc\u02be\u02bf\u2018\u2019']")
+_BETWEEN_WORDS = re.compile(r"[\W_]+")
+_BRACKETS = re.compile(r"[(\[]([^)\]]*)[)\]]")
+#: A code that some texts repeat in brackets: "Cardiff [Caerdydd GB-CRD]".
+_OWN_CODE = re.compile(r"\b[A-Z]{2}-\w+\b")
+
+
+class Regions:
+    """Finds ``region_code``: the part of the ISO 3166-2 code behind the country's."""
+
+    field = "region_code"
+    needs = ("country_code", "region_name")
+    credit = Credit(
+        "iso-codes",
+        "LGPL-2.1-or-later",
+        "ISO 3166-2 region codes from the iso-codes project, by way of pycountry",
+        "https://salsa.debian.org/iso-codes-team/iso-codes",
+    )
+
+    def __init__(self) -> None:
+        self._countries: dict[str, dict[str, str | None]] = {}
+
+    def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
+        """Return the code of each row's region."""
+        encoded = [columns[name].dictionary_encode() for name in self.needs]
+        indices = [each.indices.fill_null(-1).to_numpy(zero_copy_only=False) for each in encoded]
+        countries, names = (each.dictionary.to_pylist() for each in encoded)
+        same, first = factorize(indices)
+        pairs = zip(indices[0][first], indices[1][first], strict=True)
+        codes = [
+            self._code(countries[country], names[name]) if country >= 0 and name >= 0 else None
+            for country, name in pairs
+        ]
+        return pa.array(codes, pa.string()).take(pa.array(same.astype(np.int64)))
+
+    def _code(self, country: str, name: str) -> str | None:
+        known = self._countries.get(country)
+        if known is None:
+            known = self._countries[country] = _codes_by_name(country)
+        return known.get(fold(name))
+
+
+def fold(name: str) -> str:
+    """Return a name without case, accents, punctuation and needless blanks."""
+    letters = unicodedata.normalize("NFKD", _APOSTROPHES.sub("", name).casefold())
+    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    return _BETWEEN_WORDS.sub(" ", plain.translate(_PLAIN)).strip()
+
+
+def names_of(text: str) -> Iterator[str]:
+    """Yield the names that a text of ISO 3166-2 stands for: as it is, and each of its parts."""
+    yield text
+    bracketed = _BRACKETS.findall(text)
+    for part in [*_BRACKETS.sub(" ", text).split("/"), *bracketed]:
+        part = _OWN_CODE.sub("", part)
+        yield part
+        before, comma, behind = part.partition(",")
+        if comma:
+            yield before
+            yield f"{behind} {before}"
+
+
+def _codes_by_name(country: str) -> dict[str, str | None]:
+    """Return region codes of a country by folded name; None for a name of several."""
+    upper: dict[str, set[str]] = {}
+    lower: dict[str, set[str]] = {}
+    regions = pycountry.subdivisions.get(country_code=country)  # type: ignore[no-untyped-call]
+    for region in regions or ():
+        level = upper if region.parent_code is None else lower
+        for name in {fold(each) for each in names_of(region.name)} - {""}:
+            level.setdefault(name, set()).add(region.code.partition("-")[2])
+    return {name: _only(codes) for name, codes in (lower | upper).items()}
+
+
+def _only(codes: set[str]) -> str | None:
+    return codes.copy().pop() if len(codes) == 1 else None

@@ -1,0 +1,80 @@
+"""The nearest weather station: a search tree over unit vectors, so that no map distorts it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from geolookup_builder.enrichment.places import COORDINATES, Degrees, at_each_place, spread
+from geolookup_builder.errors import BuildError
+from geolookup_builder.reference.csv_table import Row, read_table
+
+_COLUMNS = ("code", *COORDINATES)
+_LIMITS = {"latitude": 90.0, "longitude": 180.0}
+_EARTH_KM = 6371.0088  # the mean radius
+Vectors = NDArray[np.float64]
+
+
+class Stations:
+    """Finds ``weather_code``: that of the nearest station within ``max_km``."""
+
+    field = "weather_code"
+    needs = COORDINATES
+    credit = None
+
+    def __init__(self, path: Path, max_km: float) -> None:
+        stations = _load(path)
+        self._codes = pa.array(stations.values(), pa.string())
+        places = np.array(list(stations))
+        self._tree = cKDTree(_vectors(places[:, 0], places[:, 1]))
+        self._max_km = max_km
+
+    def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
+        """Return the code of the station nearest to the coordinates of each row."""
+        place, latitudes, longitudes = at_each_place(columns)
+        chord, nearest = self._tree.query(_vectors(latitudes, longitudes))
+        near = _kilometres(chord) <= self._max_km
+        codes = self._codes.take(pa.array(nearest, pa.int64(), mask=~near))
+        return spread(codes, place)
+
+
+def _vectors(latitude: Degrees, longitude: Degrees) -> Vectors:
+    """Return points of the unit sphere, one a row."""
+    phi, lam = np.radians(latitude), np.radians(longitude)
+    return np.stack([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)], axis=1)
+
+
+def _kilometres(chord: Degrees) -> Degrees:
+    """Return great-circle distances of straight ones through the unit sphere."""
+    distances: Degrees = 2 * _EARTH_KM * np.arcsin(np.minimum(chord / 2, 1.0))
+    return distances
+
+
+def _load(path: Path) -> dict[tuple[float, float], str]:
+    """Return station codes by place; of several stations at one place the first."""
+    stations: dict[tuple[float, float], str] = {}
+    for line, row in read_table(path, _COLUMNS):
+        if not row["code"]:
+            raise BuildError(path, "a station without code", line=line, remedy="remove the row")
+        latitude, longitude = (_degrees(path, line, row, name) for name in COORDINATES)
+        stations.setdefault((latitude, longitude), row["code"])
+    if not stations:
+        raise BuildError(path, "no station in it", remedy="add a row for each station")
+    return stations
+
+
+def _degrees(path: Path, line: int, row: Row, name: str) -> float:
+    try:
+        degrees = float(row[name])
+    except ValueError:
+        degrees = math.nan
+    if not abs(degrees) <= _LIMITS[name]:
+        remedy = f"write degrees from -{_LIMITS[name]:g} to {_LIMITS[name]:g}"
+        raise BuildError(path, f"bad {name} {row[name]!r}", line=line, remedy=remedy)
+    return degrees

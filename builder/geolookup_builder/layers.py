@@ -1,0 +1,94 @@
+"""Several sources laid over one another: per layer the first that knows gives it.
+
+Strategy: one source's intervals carry a number per layer (0: it knows
+nothing there). Two such partitions are merged by sorting their starts
+together; each new interval then looks back to the interval of either that
+covers it. Sources are laid under what is there, in recipe order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from geolookup.dataset.intervals import I64, Points, concat
+from geolookup_builder.flatten import Intervals, changes
+from geolookup_builder.layer_values import NOTHING, Codes
+
+
+@dataclass(frozen=True, slots=True)
+class Layered:
+    """A gap-free partition of a family with one number per layer and interval."""
+
+    starts: Points
+    numbers: dict[str, Codes]
+
+
+def nothing(family: int, layers: tuple[str, ...]) -> Layered:
+    """Return one interval over the whole family that knows nothing."""
+    return Layered(Points.of(family, [0]), {layer: np.zeros(1, np.int32) for layer in layers})
+
+
+def of_source(intervals: Intervals, numbers: dict[str, Codes]) -> Layered:
+    """Give each interval the numbers of the row that owns it."""
+    # One entry more, so that the owner -1 of a gap finds NOTHING.
+    return Layered(
+        intervals.starts,
+        {
+            layer: np.append(each, np.int32(NOTHING))[intervals.owner]
+            for layer, each in numbers.items()
+        },
+    )
+
+
+def underlay(base: Layered, below: Layered) -> Layered:
+    """Fill what ``base`` does not know, layer by layer, from ``below``."""
+    if len(base.starts) == 1 and not any(each[0] for each in base.numbers.values()):
+        blank = np.zeros(len(below.starts), np.int32)
+        numbers = {layer: below.numbers.get(layer, blank) for layer in base.numbers}
+        return _coalesce(Layered(below.starts, numbers))
+    starts, of_base, of_below = merge_starts(base.starts, below.starts)
+    numbers = {}
+    for layer, known in base.numbers.items():
+        number = known[of_base]
+        if layer in below.numbers:
+            number = np.where(number == NOTHING, below.numbers[layer][of_below], number)
+        numbers[layer] = number
+    return _coalesce(Layered(starts, numbers))
+
+
+def hide(intervals: Intervals, ranges: tuple[tuple[int, int], ...]) -> Intervals:
+    """Take the owner from everything inside the (sorted, not adjacent) ranges."""
+    family, maximum = intervals.starts.family, intervals.starts.maximum
+    bounds = {0: False}
+    for first, last in ranges:
+        bounds |= {first: True, last + 1: False}
+    bounds.pop(maximum + 1, None)
+    starts, of_interval, of_bound = merge_starts(intervals.starts, Points.of(family, bounds))
+    hidden = np.array(list(bounds.values()))[of_bound]
+    return Intervals(starts, np.where(hidden, -1, intervals.owner[of_interval]))
+
+
+def merge_starts(one: Points, other: Points) -> tuple[Points, I64, I64]:
+    """Return the union of two sets of starts, and for each the interval of either it lies in.
+
+    Both are sorted, distinct, and begin with address 0.
+    """
+    before = one.search(other)  # at least 1, for one begins with 0
+    fresh = ~one[before - 1].equals(other)
+    place = before + np.cumsum(fresh) - 1  # of other's starts, in the union
+    from_other = np.zeros(len(one) + int(fresh.sum()), bool)
+    from_other[place] = True
+    of_other = np.cumsum(from_other) - 1
+    from_other[place[~fresh]] = False
+    of_one = np.cumsum(~from_other) - 1
+    chosen = np.where(from_other, len(one) + of_other, of_one)
+    return concat([one, other])[chosen], of_one, of_other
+
+
+def _coalesce(layered: Layered) -> Layered:
+    keep = changes(*layered.numbers.values())
+    return Layered(
+        layered.starts[keep], {layer: each[keep] for layer, each in layered.numbers.items()}
+    )

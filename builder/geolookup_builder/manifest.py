@@ -1,0 +1,63 @@
+"""What a dataset is, as its manifest says it: name, sources, credits and what they cover.
+
+What follows from the columns alone is said by ``geolookup.verify``, which holds it against them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from geolookup.dataset import layout as fmt
+from geolookup.integrity import logical as columns
+from geolookup_builder.intern import Interned
+from geolookup_builder.provenance import Coverage, coverage
+from geolookup_builder.recipe import Recipe
+from geolookup_builder.reference.credits import CREDITS, Credit
+
+
+def logical(
+    recipe: Recipe,
+    interned: Interned,
+    tables: Mapping[str, pa.Table],
+    added: Sequence[Credit],
+) -> dict[str, Any]:
+    """Return the manifest without generation and files; ``added`` are credits besides the usual."""
+    decided = coverage(interned.provenance, len(recipe.sources))
+    reference = CREDITS if recipe.countries is None else ()
+    return {
+        "format": fmt.FORMAT,
+        "format_version": fmt.FORMAT_VERSION,
+        "name": recipe.name,
+        "sources": _sources(recipe, decided),
+        "credits": _credits([*reference, *added]),
+        "fields": columns.fields(tables),
+        "counts": columns.counts(tables),
+        "coverage": _total(decided),
+    }
+
+
+def _credits(listed: Iterable[Credit]) -> list[dict[str, str]]:
+    names = ("name", "licence", "attribution", "url")
+    return [{name: getattr(credit, name) for name in names} for credit in listed]
+
+
+def _sources(recipe: Recipe, decided: Sequence[Coverage]) -> list[dict[str, Any]]:
+    return [
+        {"format": spec.format, **spec.texts, "name": spec.name, "coverage": coverage}
+        for spec, coverage in zip(recipe.sources, decided, strict=True)
+    ]
+
+
+def _total(decided: Sequence[Coverage]) -> Coverage:
+    """Return how many addresses each layer is known for, whichever source decides it."""
+    families = ("ipv4", "ipv6")
+    return {
+        layer: {
+            family: sum(each[layer][family] for each in decided if layer in each)
+            for family in families
+        }
+        for layer in fmt.LAYERS
+    }

@@ -1,0 +1,54 @@
+"""Which source decided each layer of each address: an interval table of its own.
+
+It is coarser than the answers, for neighbours from one source are one
+interval, and so is small beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geolookup.dataset.intervals import Points
+from geolookup_builder.flatten import changes
+from geolookup_builder.layer_values import LayerPool
+from geolookup_builder.layers import Layered
+
+NOBODY = 0
+#: How many addresses are decided: by layer, then by "ipv4" and "ipv6".
+Coverage = dict[str, dict[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """A gap-free partition of a family; per layer the source by its position in the recipe."""
+
+    starts: Points
+    sources: dict[str, NDArray[np.uint8]]  # from 1; NOBODY where no source knows anything
+
+
+def provenance(layered: Layered, pools: Mapping[str, LayerPool]) -> Provenance:
+    """Return the provenance of what was merged."""
+    sources = {layer: pools[layer].sources(each) for layer, each in layered.numbers.items()}
+    keep = changes(*sources.values())
+    return Provenance(layered.starts[keep], {layer: each[keep] for layer, each in sources.items()})
+
+
+def coverage(families: Mapping[int, Provenance], sources: int) -> list[Coverage]:
+    """Return, for each source, how many addresses of each family it decides, by layer.
+
+    A layer that it decides nowhere is left out.
+    """
+    found: list[Coverage] = [{} for _ in range(sources)]
+    for family, each in families.items():
+        sizes = each.starts.sizes_less_one()
+        for layer, numbers in each.sources.items():
+            for number in np.unique(numbers[numbers != NOBODY]).tolist():
+                chosen = numbers == number
+                addresses = sizes[chosen].total() + int(chosen.sum())
+                of_layer = found[number - 1].setdefault(layer, {"ipv4": 0, "ipv6": 0})
+                of_layer[f"ipv{family}"] = addresses
+    return found

@@ -1,0 +1,143 @@
+"""The range columns of a source, as text or integers, to first and last addresses.
+
+Strategy: every row of a batch gets a family, a first and a last address, or a
+reason why not. The compiler keeps what has a family and hands the rest to the
+rejects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from geolookup.dataset.address_columns import Addresses, byte_columns, parse_integers
+from geolookup.dataset.intervals import I64, U64, Bools, Points
+from geolookup.kernel.parsing import parse
+
+REASONS = (
+    "",
+    "not an address",
+    "not a prefix length",
+    "host bits set",
+    "first is after last",
+    "first and last are of two families",
+)
+_NOT_ADDRESS, _BAD_LENGTH, _HOST_BITS, _DESCENDING, _TWO_FAMILIES = range(1, 6)
+#: The reason of rows that the reader could not cut into cells.
+WRONG_CELL_COUNT = "wrong number of cells"
+_IPV4_MAX = np.uint64(0xFFFF_FFFF)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedRanges:
+    """One row each: ``family`` 4, 6, or 0 where ``reason`` (an index of REASONS) rejects it."""
+
+    family: NDArray[np.uint8]
+    first: Points
+    last: Points
+    reason: NDArray[np.uint8]
+
+    def of_family(self, family: int) -> tuple[I64, Points, Points]:
+        """Return the row numbers, first and last addresses of one family's rows."""
+        rows = np.flatnonzero(self.family == family)
+        first, last = self.first[rows], self.last[rows]
+        if family == 4:
+            return rows, Points(first.low), Points(last.low)
+        return rows, first, last
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A column of texts as the parsers take it."""
+
+    data: NDArray[np.uint8]
+    starts: I64
+    lengths: I64
+
+
+def _text(column: pa.Array) -> _Text:
+    column = column.cast(pa.large_string())
+    if column.null_count:  # filling copies, also where nothing is to be filled
+        column = pc.fill_null(column, "")
+    _, offsets, data = column.buffers()
+    bounds = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
+    letters = np.frombuffer(data or b"\0", np.uint8)
+    return _Text(letters, bounds[:-1], np.diff(bounds))
+
+
+def from_networks(column: pa.Array) -> ParsedRanges:
+    """Parse prefixes in CIDR text; a bare address is a range of one."""
+    text = _text(column)
+    slash = np.asarray(pc.find_substring(column, "/").fill_null(-1)).astype(np.int64)
+    bare = slash < 0
+    found = parse(text.data, text.starts, np.where(bare, text.lengths, slash))
+    bits = np.where(found.family == 4, 32, 128)
+    length, good = _prefix_lengths(text, slash)
+    length = np.where(bare, bits, length)
+    reason = np.where(found.family == 0, _NOT_ADDRESS, 0).astype(np.uint8)
+    reason[(reason == 0) & ~bare & (~good | (length > bits))] = _BAD_LENGTH
+    host_high, host_low = _host_mask(np.where(reason == 0, bits - length, 0))
+    host_bits = (found.high & host_high) | (found.low & host_low)
+    reason[(reason == 0) & (host_bits != 0)] = _HOST_BITS
+    first = Points(found.low, found.high)
+    last = Points(found.low | host_low, found.high | host_high)
+    return ParsedRanges(np.where(reason == 0, found.family, 0), first, last, reason)
+
+
+def _prefix_lengths(text: _Text, slash: I64) -> tuple[I64, Bools]:
+    """Parse what stands behind the slash: one to three digits without a leading zero."""
+    digits = text.lengths - slash - 1
+    good = (slash >= 0) & (digits >= 1) & (digits <= 3)
+    value = np.zeros(len(slash), np.int64)
+    rows = np.flatnonzero(good)
+    if len(rows):
+        columns = byte_columns(text.data, text.starts[rows] + slash[rows] + 1, digits[rows])
+        good[rows] &= (columns[0] != ord("0")) | (digits[rows] == 1)
+        for at, column in enumerate(columns):
+            live = digits[rows] > at
+            good[rows] &= ~live | ((column >= ord("0")) & (column <= ord("9")))
+            digit = column.astype(np.int64) - ord("0")
+            value[rows] = np.where(live, value[rows] * 10 + digit, value[rows])
+    return value, good
+
+
+def _host_mask(bits: I64) -> tuple[U64, U64]:
+    """Return the 128-bit mask of the given number of low bits."""
+    return _MASK_HIGH[bits], _MASK_LOW[bits]
+
+
+_MASKS = [(1 << bits) - 1 for bits in range(129)]
+_MASK_HIGH = np.array([mask >> 64 for mask in _MASKS], np.uint64)
+_MASK_LOW = np.array([mask & (1 << 64) - 1 for mask in _MASKS], np.uint64)
+
+
+def from_pairs(first: pa.Array, last: pa.Array, family: int | None = None) -> ParsedRanges:
+    """Parse inclusive ranges; each end is address text or a decimal integer.
+
+    An integer up to 2^32 - 1 is IPv4 unless ``family`` is 6.
+    """
+    low_end, high_end = _ends(first, family), _ends(last, family)
+    reason = np.zeros(len(first), np.uint8)
+    reason[low_end.family != high_end.family] = _TWO_FAMILIES
+    reason[(low_end.family == 0) | (high_end.family == 0)] = _NOT_ADDRESS
+    begin, end = Points(low_end.low, low_end.high), Points(high_end.low, high_end.high)
+    reason[(reason == 0) & (end < begin)] = _DESCENDING
+    return ParsedRanges(np.where(reason == 0, low_end.family, 0), begin, end, reason)
+
+
+def _ends(column: pa.Array, family: int | None) -> Addresses:
+    text = _text(column)
+    found = parse(text.data, text.starts, text.lengths)
+    rest = np.flatnonzero(found.family == 0)
+    if len(rest):
+        high, low, good = parse_integers(text.data, text.starts[rest], text.lengths[rest])
+        if family == 4:
+            good &= (high == 0) & (low <= _IPV4_MAX)
+        small = (high == 0) & (low <= _IPV4_MAX) & (family != 6)
+        found.family[rest] = np.where(good, np.where(small, 4, 6), 0)
+        found.high[rest], found.low[rest] = np.where(good, high, 0), np.where(good, low, 0)
+    return found

@@ -1,0 +1,230 @@
+"""The recipe: which sources make a dataset, in order of precedence.
+
+Strategy: TOML in, frozen dataclasses out; a key or word that is not known is
+an error with the near match, never ignored.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import Any
+
+from geolookup_builder.errors import BuildError, near_match
+from geolookup_builder.remote import address as places
+from geolookup_builder.remote.address import Remote
+from geolookup_builder.schema import FIELDS
+
+_TEXTS = ("name", "date", "licence", "attribution", "url")
+#: Provenance keeps a source's number in one byte, in which 0 is nobody and 255 stays free.
+MOST_SOURCES = 254
+#: What ``explain`` may tell: the deciding sources, or also their rows and those of the others.
+_EXPLAINS = ("sources", "full")
+_MAX_KM = 50.0
+_HALF_ROUND_THE_EARTH = 20_040
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSpec:
+    """One ``[[source]]``: what to read, how, and what the manifest says of it."""
+
+    format: str
+    path: str
+    provides: frozenset[str]
+    options: Mapping[str, Any]
+    texts: Mapping[str, str]
+    recipe: Path
+    taken_for: str = ""  # what of the format its files are, where they told it
+    sha256: str = ""  # of the one file that it is, where the recipe states it
+    remote: Remote | None = None  # where it is to be fetched from
+
+    @property
+    def name(self) -> str:
+        """The name given, else that of the file or glob, for a manifest holds no paths."""
+        file = self.remote.file if self.remote else PurePath(self.path).name
+        return self.texts.get("name", file)
+
+    @property
+    def base(self) -> Path:
+        """The folder that the path is relative to."""
+        return self.recipe.parent
+
+
+@dataclass(frozen=True, slots=True)
+class Enrich:
+    """``[enrich]``: what to find where no source states it; no ``stations``, no weather codes."""
+
+    time_zone: bool = False
+    region_code: bool = False
+    stations: Path | None = None
+    max_km: float = _MAX_KM
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A whole recipe; ``countries`` replaces the packaged table where it is given."""
+
+    path: Path
+    name: str
+    sources: tuple[SourceSpec, ...]
+    countries: Path | None = None
+    enrich: Enrich = field(default_factory=Enrich)
+    explains_rows: bool = False
+
+
+def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
+    """Read a recipe; ``formats`` are the known source formats and the options of each.
+
+    Raises BuildError for anything missing, misspelt or of the wrong type.
+    """
+    document = _parse(path)
+    _only_known(path, "", document, ("dataset", "source", "tables", "enrich"))
+    dataset = _table(path, document, "dataset")
+    _only_known(path, "dataset.", dataset, ("name", "explain"))
+    name = _string(path, "dataset.", dataset, "name")
+    listed = document.get("source", [])
+    if not isinstance(listed, list) or not listed or not all(isinstance(s, dict) for s in listed):
+        raise BuildError(path, "no [[source]]", remedy="add one with format and path")
+    if len(listed) > MOST_SOURCES:
+        problem = f"{len(listed)} sources, at most {MOST_SOURCES} may be"
+        raise BuildError(path, problem, remedy="join files of one format with a glob")
+    sources = tuple(_source(path, each, formats) for each in listed)
+    countries, enrich = _countries(path, document), _enrich(path, document)
+    return Recipe(path, name, sources, countries, enrich, _explains_rows(path, dataset))
+
+
+def _explains_rows(path: Path, dataset: dict[str, Any]) -> bool:
+    value = dataset.get("explain", _EXPLAINS[0])
+    if value not in _EXPLAINS:
+        problem = f"unknown value {value!r} of dataset.explain"
+        raise BuildError(path, problem, remedy=near_match(str(value), _EXPLAINS))
+    return bool(value == "full")
+
+
+def _countries(path: Path, document: dict[str, Any]) -> Path | None:
+    tables = _optional(path, "", document, "tables")
+    _only_known(path, "tables.", tables, ("countries",))
+    if "countries" not in tables:
+        return None
+    return path.parent / _string(path, "tables.", tables, "countries")
+
+
+def _enrich(path: Path, document: dict[str, Any]) -> Enrich:
+    place = "enrich."
+    table = _optional(path, "", document, "enrich")
+    _only_known(path, place, table, ("time_zone", "region_code", "weather"))
+    zone, region = (_switch(path, place, table, key) for key in ("time_zone", "region_code"))
+    if "weather" not in table:
+        return Enrich(zone, region)
+    weather = _optional(path, place, table, "weather")
+    _only_known(path, "enrich.weather.", weather, ("stations", "max_km"))
+    stations = path.parent / _string(path, "enrich.weather.", weather, "stations")
+    return Enrich(zone, region, stations, _kilometres(path, weather))
+
+
+def _switch(path: Path, place: str, table: dict[str, Any], key: str) -> bool:
+    value = table.get(key, False)
+    if not isinstance(value, bool):
+        problem = f"{place}{key} is neither true nor false"
+        raise BuildError(path, problem, remedy=f"write {key} = true")
+    return value
+
+
+def _kilometres(path: Path, weather: dict[str, Any]) -> float:
+    value = weather.get("max_km", _MAX_KM)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 < value <= _HALF_ROUND_THE_EARTH:
+        problem = f"enrich.weather.max_km is not between 0 and {_HALF_ROUND_THE_EARTH}"
+        raise BuildError(path, problem, remedy=f"write max_km = {_MAX_KM:g}")
+    return float(value)
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as stream:
+            return tomllib.load(stream)
+    except OSError as error:
+        problem = f"the recipe cannot be read ({error.strerror or error})"
+        raise BuildError(path, problem, remedy="name a recipe file") from error
+    except (ValueError, RecursionError) as error:  # ValueError: also of a number of 4,301 digits
+        raise BuildError(path, f"not TOML: {error}", remedy="correct the recipe") from error
+
+
+def _source(path: Path, table: dict[str, Any], formats: Mapping[str, frozenset[str]]) -> SourceSpec:
+    place = "source."
+    name = _string(path, place, table, "format")
+    if name not in formats:
+        raise BuildError(path, f"unknown format {name!r}", remedy=near_match(name, formats))
+    fixed = ("format", "path", "provides", *_TEXTS, *places.TEXTS, places.SWITCH)
+    _only_known(path, place, table, (*fixed, *sorted(formats[name])))
+    found, sha256 = _place(path, table)
+    return SourceSpec(
+        format=name,
+        path=found.uri if isinstance(found, Remote) else found,
+        provides=_provides(path, table),
+        options={key: value for key, value in table.items() if key in formats[name]},
+        texts={key: _text(path, place, table, key) for key in _TEXTS if key in table},
+        recipe=path,
+        sha256=sha256,
+        remote=found if isinstance(found, Remote) else None,
+    )
+
+
+def _place(path: Path, table: dict[str, Any]) -> tuple[str | Remote, str]:
+    """Return where a source lies, here or elsewhere, and its digest, empty where none is stated."""
+    place = "source."
+    texts = {key: _string(path, place, table, key) for key in places.TEXTS if key in table}
+    insecure = _switch(path, place, table, places.SWITCH)
+    found = places.place(path, _string(path, place, table, "path"), texts, insecure=insecure)
+    return found, places.sha256(path, texts)
+
+
+def _provides(path: Path, table: dict[str, Any]) -> frozenset[str]:
+    stated = table.get("provides", list(FIELDS))
+    if not isinstance(stated, list):
+        raise BuildError(path, "source.provides is not a list", remedy="list field names")
+    for each in stated:
+        if each not in FIELDS:
+            raise BuildError(
+                path, f"unknown field {each!r} in provides", remedy=near_match(str(each), FIELDS)
+            )
+    return frozenset(stated)
+
+
+def _table(path: Path, document: dict[str, Any], key: str) -> dict[str, Any]:
+    table = document.get(key)
+    if not isinstance(table, dict):
+        raise BuildError(path, f"no [{key}] table", remedy=f"add [{key}]")
+    return table
+
+
+def _optional(path: Path, place: str, document: dict[str, Any], key: str) -> dict[str, Any]:
+    """Return a table, empty where it is left out."""
+    table = document.get(key, {})
+    if not isinstance(table, dict):
+        raise BuildError(path, f"no [{place}{key}] table", remedy=f"add [{place}{key}]")
+    return table
+
+
+def _string(path: Path, place: str, table: dict[str, Any], key: str) -> str:
+    value = table.get(key)
+    if not isinstance(value, str) or not value:
+        problem = f"{place}{key} is missing" if value is None else f"{place}{key} is not a text"
+        raise BuildError(path, problem, remedy=f'write {key} = "…"')
+    return value
+
+
+def _text(path: Path, place: str, table: dict[str, Any], key: str) -> str:
+    """Return a text; a TOML date is taken too and written as ISO 8601."""
+    if isinstance(table[key], dt.date):
+        return str(table[key].isoformat())
+    return _string(path, place, table, key)
+
+
+def _only_known(path: Path, place: str, table: dict[str, Any], known: tuple[str, ...]) -> None:
+    for key in table:
+        if key not in known:
+            raise BuildError(path, f"unknown key {place}{key}", remedy=near_match(key, known))

@@ -1,0 +1,82 @@
+"""Strict reading of a small table: every cell is named, clean text, or the file is refused.
+
+Nothing is guessed: an empty cell is an empty string, ``NA`` is Namibia or North America, and
+what is wrong is told with its line.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from geolookup_builder.errors import BuildError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from importlib.resources.abc import Traversable
+    from pathlib import Path
+
+Row = dict[str, str]
+
+
+def read_table(source: Path | Traversable, columns: Sequence[str]) -> Iterator[tuple[int, Row]]:
+    """Yield line and cells of each row of a UTF-8 CSV file with these columns, in any order.
+
+    Raises ``BuildError`` for a file that cannot be read as such a table.
+    """
+    reader = csv.reader(io.StringIO(_text(source), newline=""), strict=True)
+    header: list[str] | None = None
+    try:
+        for cells in reader:
+            if header is None:
+                header = _header(source, cells, columns)
+            else:
+                yield reader.line_num, _row(source, reader.line_num, header, cells)
+    except csv.Error as error:
+        problem, remedy = f"not CSV: {error}", "quote cells with quotes in them"
+        raise BuildError(str(source), problem, line=reader.line_num, remedy=remedy) from error
+    if header is None:
+        raise BuildError(str(source), "empty file", remedy=f"begin with {','.join(columns)}")
+
+
+def _text(source: Path | Traversable) -> str:
+    try:
+        content = source.read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        problem = getattr(error, "strerror", None) or str(error)
+        remedy = "check its name and permissions"
+        raise BuildError(str(source), f"cannot be read: {problem}", remedy=remedy) from error
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise BuildError(str(source), "not UTF-8", line=line, remedy="save it as UTF-8") from error
+
+
+def _header(source: Path | Traversable, cells: list[str], columns: Sequence[str]) -> list[str]:
+    for position, name in enumerate(cells):
+        if name not in columns:
+            near = get_close_matches(name, columns, n=1)
+            remedy = f"did you mean {near[0]}?" if near else f"known: {', '.join(columns)}"
+            raise BuildError(str(source), f"unknown column {name!r}", line=1, remedy=remedy)
+        if name in cells[:position]:
+            raise BuildError(str(source), f"repeated column {name}", line=1, remedy="keep one")
+    if missing := [name for name in columns if name not in cells]:
+        problem = f"missing column {', '.join(missing)}"
+        raise BuildError(str(source), problem, line=1, remedy="add it, with empty cells if unknown")
+    return cells
+
+
+def _row(source: Path | Traversable, line: int, header: list[str], cells: list[str]) -> Row:
+    if len(cells) != len(header):
+        problem = f"{len(cells)} cells under {len(header)} columns"
+        raise BuildError(str(source), problem, line=line, remedy="quote cells with commas in them")
+    row = dict(zip(header, cells, strict=True))
+    for column, cell in row.items():
+        # Not str.isprintable(): CLDR's symbol of the CFA franc has a no-break space inside.
+        if cell != cell.strip() or any(character < " " for character in cell):
+            problem = f"blanks around or control characters in {column} {cell!r}"
+            raise BuildError(str(source), problem, line=line, remedy="remove them")
+    return row

@@ -1,0 +1,175 @@
+"""The reference tables as a build uses them: one ``Country`` a code, read from CSV.
+
+The packaged ``countries.csv`` serves unless a recipe names another one. Each column has one
+parser; a cell that it refuses stops the build with the line and what to write instead. The
+standard library is all this needs; the libraries behind the packaged table are only for
+``generate``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from geolookup_builder.errors import BuildError
+from geolookup_builder.reference.csv_table import Row, read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from importlib.resources.abc import Traversable
+    from pathlib import Path
+
+REGIONAL_INDICATOR_A = 0x1F1E6
+
+
+@dataclass(frozen=True, slots=True)
+class Country:
+    """What is known of one country; ``None`` is unknown, no neighbours is an empty tuple.
+
+    ``country_calling_code`` is the E.164 country code alone (``+1`` for all of the North American
+    plan, ``+44`` for Guernsey); ``time_zone`` is set where the country has one zone only.
+    """
+
+    continent_code: str | None
+    continent_name: str | None
+    country_code: str
+    country_code_iso3: str | None
+    country_name: str | None
+    country_capital: str | None
+    country_tld: str | None
+    country_calling_code: str | None
+    country_languages: tuple[str, ...] | None
+    country_area_km2: int | float | None
+    country_population: int | None
+    country_neighbors: tuple[str, ...]
+    country_is_eu: bool | None
+    currency_code: str | None
+    currency_name: str | None
+    currency_symbol: str | None
+    time_zone: str | None
+
+    @property
+    def country_flag_emoji(self) -> str:
+        """The flag: the country code in Unicode's regional indicator letters."""
+        return "".join(chr(REGIONAL_INDICATOR_A + ord(c) - ord("A")) for c in self.country_code)
+
+
+# The continent's name is the business of continents.csv.
+COLUMNS = tuple(field.name for field in fields(Country) if field.name != "continent_name")
+
+
+def load_countries(path: Path | None = None) -> dict[str, Country]:
+    """Return the countries by alpha-2 code, in the file's order; ``None``: the packaged table.
+
+    Raises ``BuildError`` for the first thing that is wrong in the file.
+    """
+    source = path if path is not None else _packaged("countries.csv")
+    continents = load_continents()
+    countries: dict[str, Country] = {}
+    for line, row in read_table(source, COLUMNS):
+        country = _country(source, line, row, continents)
+        if country.country_code in countries:
+            problem = f"{country.country_code} a second time"
+            raise BuildError(str(source), problem, line=line, remedy="keep one row a country")
+        countries[country.country_code] = country
+    if not countries:
+        raise BuildError(str(source), "no country in it", remedy="add a row for each country")
+    return countries
+
+
+def load_continents() -> dict[str, str]:
+    """Return the seven continents' English names by code."""
+    rows = read_table(_packaged("continents.csv"), ("continent_code", "continent_name"))
+    return {row["continent_code"]: row["continent_name"] for _, row in rows}
+
+
+def _packaged(name: str) -> Traversable:
+    return files("geolookup_builder.reference").joinpath(name)
+
+
+def _country(
+    source: Path | Traversable, line: int, row: Row, continents: dict[str, str]
+) -> Country:
+    values = {column: _value(source, line, column, row[column]) for column in COLUMNS}
+    continent = values["continent_code"]
+    if continent is not None and continent not in continents:
+        problem, remedy = f"unknown continent {continent!r}", f"write one of {' '.join(continents)}"
+        raise BuildError(str(source), problem, line=line, remedy=remedy)
+    return Country(continent_name=continents.get(continent), **values)
+
+
+def _value(source: Path | Traversable, line: int, column: str, cell: str) -> Any:
+    if not cell and column not in ("country_code", "country_neighbors"):
+        return None
+    parse, form = PARSERS[column]
+    try:
+        return parse(cell)
+    except ValueError as error:
+        problem = f"bad {column} {cell!r}"
+        raise BuildError(str(source), problem, line=line, remedy=f"write {form}") from error
+
+
+def _matching(pattern: str) -> Callable[[str], str]:
+    def parse(cell: str) -> str:
+        if re.fullmatch(pattern, cell) is None:
+            raise ValueError(pattern)
+        return cell
+
+    return parse
+
+
+def _listing(pattern: str) -> Callable[[str], tuple[str, ...]]:
+    parse_one = _matching(pattern)
+
+    def parse(cell: str) -> tuple[str, ...]:
+        codes = tuple(parse_one(code) for code in cell.split(" ")) if cell else ()
+        if len(set(codes)) < len(codes):
+            raise ValueError(cell)
+        return codes
+
+    return parse
+
+
+def _area(cell: str) -> int | float:
+    # At most 15 digits in all, which a float holds exactly.
+    area = float(_matching(r"[0-9]{1,9}(\.[0-9]{1,6})?")(cell))
+    return int(area) if area.is_integer() else area
+
+
+def _population(cell: str) -> int:
+    return int(_matching(r"[0-9]{1,12}")(cell))
+
+
+def _boolean(cell: str) -> bool:
+    return _matching("true|false")(cell) == "true"
+
+
+def _zone(cell: str) -> str:
+    try:
+        return ZoneInfo(cell).key
+    except (ZoneInfoNotFoundError, OSError) as error:  # OSError: a folder, such as "America"
+        raise ValueError(cell) from error
+
+
+# Column: how its cells are read, and how to write one (for the error).
+PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
+    "continent_code": (str, "two capital letters"),
+    "country_code": (_matching("[A-Z]{2}"), "two capital letters"),
+    "country_code_iso3": (_matching("[A-Z]{3}"), "three capital letters"),
+    "country_name": (str, "text"),
+    "country_capital": (str, "text"),
+    "country_tld": (_matching(r"\.[a-z][a-z0-9-]*"), "a domain such as .se"),
+    "country_calling_code": (_matching(r"\+[1-9][0-9]{0,6}"), "digits after a plus, such as +46"),
+    "country_languages": (_listing("[a-z]{2,3}"), "distinct codes with one space between: de fr"),
+    "country_area_km2": (_area, "a plain number such as 1580 or 0.44"),
+    "country_population": (_population, "a plain whole number"),
+    "country_neighbors": (_listing("[A-Z]{2}"), "distinct codes with one space between: NO FI"),
+    "country_is_eu": (_boolean, "true, false or nothing"),
+    "currency_code": (_matching("[A-Z]{3}"), "three capital letters"),
+    "currency_name": (str, "text"),
+    "currency_symbol": (str, "text"),
+    "time_zone": (_zone, "a zone of the IANA database such as Europe/Paris"),
+}

@@ -1,0 +1,169 @@
+"""Where a remote source lies: the address of a recipe and what goes with it, checked.
+
+Strategy: whatever is shown or stored is the address without its query, and a key never becomes
+part of the address here: ``{key}`` stays as it is until the request is made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.request import url2pathname
+
+from geolookup_builder.errors import BuildError, near_match
+
+#: What a recipe may say of a source beside its path: texts, and one switch.
+TEXTS = ("sha256", "file", "key_env", "key_file", "key_as")
+SWITCH = "insecure"
+#: Stands for the key in an address.
+KEY_PLACE = "{key}"
+_KEYS = ("key_env", "key_file", "key_as")
+#: What may be said of a path of that scheme; of one of this machine, which has none, the digest.
+_STATED = {
+    "https": {*TEXTS, SWITCH},
+    "http": {*TEXTS, SWITCH},
+    "s3": {"sha256", "file", SWITCH},
+    "gs": {"sha256", "file", SWITCH},
+    "file": {"sha256"},
+    "": {"sha256"},
+}
+_URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}")
+_HEADER_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A file elsewhere; ``file`` is the name that its content gets here."""
+
+    recipe: Path
+    uri: str
+    file: str
+    key_env: str = ""
+    key_file: str = ""
+    key_as: str = "bearer"
+    insecure: bool = False
+
+    @property
+    def scheme(self) -> str:
+        """The scheme, in small letters."""
+        return urlsplit(self.uri).scheme
+
+    @property
+    def shown(self) -> str:
+        """The address as messages and the cache give it: without its query, which may be secret."""
+        return shown(self.uri)
+
+    @property
+    def identity(self) -> str:
+        """What tells this file from others in the cache."""
+        return hashlib.sha256(self.uri.encode()).hexdigest()[:12]
+
+
+def shown(uri: str) -> str:
+    """Return an address without its query and without a user, either of which may be secret."""
+    parts = _split(uri)
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}{parts.path}" + ("?…" if parts.query else "")
+
+
+def is_local(host: str | None) -> bool:
+    """Return whether a host is this machine."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host or "").is_loopback
+    except ValueError:
+        return False
+
+
+def sha256(recipe: Path, texts: Mapping[str, str]) -> str:
+    """Return the digest that a recipe states, in small letters; empty where it states none."""
+    digest = texts.get("sha256", "").lower()
+    if digest and not _SHA256.fullmatch(digest):
+        raise BuildError(recipe, "source.sha256 is not 64 hexadecimal digits", remedy="correct it")
+    return digest
+
+
+def place(recipe: Path, path: str, texts: Mapping[str, str], *, insecure: bool) -> str | Remote:
+    """Return a path of this machine, or the place elsewhere that an address names.
+
+    Raises BuildError for an address that cannot be meant, and for keys that it has no use for.
+    """
+    found = _URI.match(path)
+    scheme = found[1].lower() if found else ""
+    if scheme not in _STATED:
+        known = near_match(scheme, filter(None, _STATED))
+        raise BuildError(recipe, f"unknown scheme {scheme}:// in source.path", remedy=known)
+    for key in sorted({*texts, *([SWITCH] if insecure else [])} - _STATED[scheme]):
+        what = f"has no meaning for a path of {scheme}" if scheme else "without an address"
+        raise BuildError(recipe, f"source.{key} {what}", remedy="drop it")
+    if not scheme:
+        return path
+    if scheme == "file":
+        return _of_this_machine(recipe, path)
+    return _checked(recipe, path, texts, insecure)
+
+
+def _of_this_machine(recipe: Path, uri: str) -> str:
+    parts = _split(uri)
+    if parts.hostname not in (None, "localhost") or parts.query or not parts.path:
+        _refuse(recipe, uri, "is no file of this machine", "write file:///folder/file")
+    return url2pathname(parts.path)
+
+
+def _checked(recipe: Path, uri: str, texts: Mapping[str, str], insecure: bool) -> Remote:
+    parts = _split(uri)
+    given = {key: texts[key] for key in _KEYS if key in texts}
+    remote = Remote(recipe, uri, _file_name(recipe, uri, texts), **given, insecure=insecure)
+    if not parts.hostname or parts.fragment:
+        _refuse(recipe, uri, "is no address of a file", "write it without a fragment (#)")
+    if "@" in parts.netloc:
+        _refuse(recipe, uri, "holds a user or a password", "give them with key_env or key_file")
+    if parts.scheme == "http" and not insecure and not is_local(parts.hostname):
+        _refuse(recipe, uri, "is not encrypted", "write https://, or insecure = true")
+    _check_key(remote, parts, texts)
+    return remote
+
+
+def _check_key(remote: Remote, parts: SplitResult, texts: Mapping[str, str]) -> None:
+    keys = [name for name in ("key_env", "key_file") if name in texts]
+    if len(keys) == 2:
+        raise BuildError(remote.recipe, "both source.key_env and key_file", remedy="keep one")
+    if KEY_PLACE in parts.netloc:
+        _refuse(remote.recipe, remote.uri, "has {key} for its host", "put it into path or query")
+    if not keys and (KEY_PLACE in remote.uri or "key_as" in texts):
+        raise BuildError(remote.recipe, "no key for the source", remedy="state key_env or key_file")
+    if KEY_PLACE in remote.uri and "key_as" in texts:
+        raise BuildError(remote.recipe, "both {key} and source.key_as", remedy="keep one of them")
+    if not _HEADER_NAME.fullmatch(remote.key_as):
+        problem = f"source.key_as is {remote.key_as!r}"
+        remedy = "write bearer, basic or the name of a header"
+        raise BuildError(remote.recipe, problem, remedy=remedy)
+
+
+def _file_name(recipe: Path, uri: str, texts: Mapping[str, str]) -> str:
+    name = texts.get("file", unquote(_split(uri).path.rpartition("/")[2]))
+    if not _FILE_NAME.fullmatch(name):
+        remedy = 'state the name of the file: file = "name.csv.gz"'
+        _refuse(recipe, uri, "does not end in a plain file name", remedy)
+    return name
+
+
+def _split(uri: str) -> SplitResult:
+    """Split an address; one that is malformed beyond that has no parts but its path."""
+    try:
+        parts = urlsplit(uri)
+        _ = parts.port  # raises where it is no number
+    except ValueError:
+        return SplitResult(uri.partition("://")[0].lower(), "", "/…", "", "")
+    return parts
+
+
+def _refuse(recipe: Path, uri: str, problem: str, remedy: str) -> NoReturn:
+    raise BuildError(recipe, f"{shown(uri)} {problem}", remedy=remedy)

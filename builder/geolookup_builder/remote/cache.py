@@ -1,0 +1,172 @@
+"""The cache: a folder of fetched files, each whole, under a name that never changes its content.
+
+Of every address there is one folder:
+
+    NAME-ADDRESS/lock          held by the run that fetches
+    NAME-ADDRESS/kept.json     which file is current: size, digest, ETag, date
+    NAME-ADDRESS/DIGEST/NAME   the current file
+    NAME-ADDRESS/part.json     of which version the part is
+    NAME-ADDRESS/part/NAME     the beginning of a file, to be resumed
+
+A file takes its place by one rename once it is checked, and kept.json follows by another. What
+it says is proved by the digest at each use, so a crash in between costs a download, no more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from geolookup.filesystem import atomic as placing
+from geolookup_builder import write
+from geolookup_builder.errors import BuildError
+from geolookup_builder.remote.address import Remote
+from geolookup_builder.remote.answer import Answer, Version
+from geolookup_builder.remote.lock import locked
+from geolookup_builder.sources.reading.inputs import explained
+
+_DIGEST_LETTERS = 16
+
+
+def default_folder() -> Path:
+    """Return GEOLOOKUP_CACHE, else the folder that the system has for the user's caches."""
+    if named := os.environ.get("GEOLOOKUP_CACHE"):
+        return Path(named)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "geolookup" / "cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "geolookup"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "geolookup"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A whole file in the cache."""
+
+    path: Path
+    bytes: int
+    sha256: str
+    version: Version
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The beginning of a file, and of which version it is."""
+
+    path: Path
+    validator: str = ""
+    total: int | None = None
+
+    @property
+    def size(self) -> int:
+        """The bytes that are here."""
+        return self.path.stat().st_size if self.path.exists() else 0
+
+
+class Cached:
+    """What the cache holds of one address."""
+
+    def __init__(self, folder: Path, remote: Remote) -> None:
+        self._folder = folder / f"{remote.file}-{remote.identity}"
+        self._remote = remote
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the address for this run; BuildError where another has it."""
+        with write.explained(self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
+        with locked(self._folder / "lock") as mine:
+            if not mine:
+                problem = "another run is fetching it"
+                raise BuildError(self._remote.shown, problem, remedy="wait for its end")
+            yield
+
+    def kept(self) -> Kept | None:
+        """Return the current file; None where there is none or it is damaged."""
+        stated = _read(self._folder / "kept.json")
+        digest = str(stated.get("sha256", ""))
+        path = self._folder / digest[:_DIGEST_LETTERS] / self._remote.file
+        if not digest or not path.is_file() or sha256_of(path) != digest:
+            return None
+        etag, modified, validator = (
+            str(stated.get(name, "")) for name in ("etag", "modified", "validator")
+        )
+        return Kept(path, path.stat().st_size, digest, Version(etag, modified, validator))
+
+    def part(self) -> Part:
+        """Return what is here of an unfinished file."""
+        path, stated = self._folder / "part" / self._remote.file, _read(self._folder / "part.json")
+        total, validator = stated.get("total"), str(stated.get("validator", ""))
+        part = Part(path, validator, total if isinstance(total, int) else None)
+        if part.total and part.size >= part.total:
+            # Ended before its checks were: asked for one byte, the server says if it is current.
+            os.truncate(path, part.total - 1)
+        return part
+
+    def begin(self, answer: Answer) -> Part:
+        """Begin a file from its first byte, of the version that is answered.
+
+        What was packed for the way cannot be resumed, for it is unpacked in its place.
+        """
+        self.discard_part()
+        path = self._folder / "part" / self._remote.file
+        validator = "" if answer.coding else answer.version.validator
+        with write.explained(path):
+            path.parent.mkdir()
+            path.touch()
+            _write(self._folder / "part.json", {"validator": validator, "total": answer.total})
+        return self.part()
+
+    def discard_part(self) -> None:
+        """Forget what is here of an unfinished file."""
+        with write.explained(self._folder):
+            (self._folder / "part.json").unlink(missing_ok=True)
+            shutil.rmtree(self._folder / "part", ignore_errors=True)
+
+    def keep(self, part: Part, version: Version) -> Kept:
+        """Make a finished and checked part the current file."""
+        digest = sha256_of(part.path)
+        path = self._folder / digest[:_DIGEST_LETTERS] / part.path.name
+        size = part.path.stat().st_size
+        with write.explained(path):
+            placing.durable(part.path)
+            path.parent.mkdir(exist_ok=True)
+            part.path.replace(path)
+            stated = {"address": self._remote.shown, "bytes": size, "sha256": digest}
+            _write(self._folder / "kept.json", {**stated, **asdict(version)})
+        self.discard_part()
+        self._forget_all_but(path.parent)
+        return Kept(path, size, digest, version)
+
+    def _forget_all_but(self, current: Path) -> None:
+        for folder in self._folder.iterdir():
+            if folder.is_dir() and folder != current:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file in small hexadecimal letters."""
+    with explained(str(path)), path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Read a JSON object; what is missing or damaged is an empty one."""
+    try:
+        stated = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return stated if isinstance(stated, dict) else {}
+
+
+def _write(path: Path, stated: dict[str, Any]) -> None:
+    with placing.placed_file(path) as fresh:
+        fresh.write_text(json.dumps(stated, indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,83 @@
+"""Whether what came is what was wanted: no page of the web, of the right kind, and whole."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import shutil
+from pathlib import Path
+from typing import IO, cast
+
+from geolookup_builder.errors import BuildError
+from geolookup_builder.sources.reading.inputs import explained, members
+from geolookup_builder.sources.reading.unpacked import Unpacked
+
+_GZIP = b"\x1f\x8b"
+#: What a file of that ending begins with.
+_BEGINNINGS = {
+    ".zip": b"PK",
+    ".gz": _GZIP,
+    ".tgz": _GZIP,
+    ".zst": b"\x28\xb5\x2f\xfd",
+    ".parquet": b"PAR1",
+}
+_PACKED = (".zip", ".gz", ".tgz", ".zst")
+#: Every table begins with a number, a quote, a letter or a sign, none of them with a tag.
+_PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[!?a-z]", re.IGNORECASE)
+_CHUNK = 1 << 20
+_MMDB_END = 128 << 10  # the metadata of an MMDB lie within so many last bytes
+_MMDB_MARK = b"\xab\xcd\xefMaxMind.com"
+
+
+def check(path: Path) -> None:
+    """Raise BuildError where a file that came is not what its name says, or not whole."""
+    with explained(str(path)), path.open("rb") as file:
+        head = file.read(512)
+    name = path.name.lower()
+    if not head:
+        raise BuildError(path, "the file that came is empty", remedy="ask whoever runs the server")
+    if _PAGE.match(head):
+        problem = "the server answered with an HTML or XML page"
+        raise BuildError(path, problem, remedy="the key or the path may be wrong")
+    for ending, beginning in _BEGINNINGS.items():
+        if name.endswith(ending) and not head.startswith(beginning):
+            remedy = "the key or the path may be wrong"
+            raise BuildError(path, f"what came is no {ending} file", remedy=remedy)
+    _check_end(path, name)
+
+
+def _check_end(path: Path, name: str) -> None:
+    """Check the end of a file; of a packed one everything, for its check sum is at the end."""
+    if name.endswith(_PACKED):
+        for member in members(path.name, path.parent, ("",)):
+            with member.open() as stream:
+                while stream.read(_CHUNK):
+                    pass
+    elif name.endswith(".parquet"):
+        _check_tail(path, 4, b"PAR1")
+    elif name.endswith(".mmdb"):
+        _check_tail(path, _MMDB_END, _MMDB_MARK)
+
+
+def _check_tail(path: Path, size: int, mark: bytes) -> None:
+    with explained(str(path)), path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - size))
+        if mark not in file.read():
+            raise BuildError(path, "truncated or damaged (no end mark)", remedy="fetch it again")
+
+
+def unpack_coding(path: Path) -> None:
+    """Take off the gzip that a server put on for the way.
+
+    Servers also say so of files that are gzip themselves: such a file stays as it is, unless
+    there is a gzip within the gzip.
+    """
+    if path.name.lower().endswith((".gz", ".tgz")):
+        with explained(str(path)), gzip.open(path) as stream:
+            if stream.read(len(_GZIP)) != _GZIP:
+                return
+    fresh = path.with_name(f"{path.name}.unpacked")
+    with explained(str(path)), gzip.open(path) as stream, fresh.open("wb") as output:
+        limited = cast("IO[bytes]", Unpacked(cast("IO[bytes]", stream), path))
+        shutil.copyfileobj(limited, output, _CHUNK)
+    fresh.replace(path)

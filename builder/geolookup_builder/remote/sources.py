@@ -1,0 +1,70 @@
+"""The sources of a recipe, made local: fetched or taken from the cache, and proved by digest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from geolookup_builder.errors import BuildError
+from geolookup_builder.recipe import Recipe, SourceSpec
+from geolookup_builder.remote.address import Remote
+from geolookup_builder.remote.cache import Cached, Kept, default_folder, sha256_of
+from geolookup_builder.remote.transfer import fetch
+from geolookup_builder.report import Progress
+
+#: As the date of a source: the day on which its server says it was last modified.
+LAST_MODIFIED = "last-modified"
+
+
+def made_local(recipe: Recipe, cache: Path | None, progress: Progress, *, offline: bool) -> Recipe:
+    """Return the recipe with paths of this machine only; ``cache`` None is the user's own.
+
+    Raises BuildError for what cannot be fetched and for files that have another digest.
+    """
+    folder = cache or default_folder()
+    sources = (_made_local(each, folder, progress, offline) for each in recipe.sources)
+    return replace(recipe, sources=tuple(sources))
+
+
+def _made_local(spec: SourceSpec, folder: Path, progress: Progress, offline: bool) -> SourceSpec:
+    if spec.remote is None:
+        if spec.texts.get("date") == LAST_MODIFIED:
+            problem = f"source.date is {LAST_MODIFIED!r} for a path of this machine"
+            raise BuildError(spec.recipe, problem, remedy="write the date")
+        if spec.sha256:
+            _check_digest(spec)
+        return spec
+    if offline:
+        kept = _in_cache(spec.remote, spec.sha256, folder)
+    else:
+        with progress.stage(f"fetching {spec.name}"):
+            kept = fetch(spec.remote, spec.sha256, folder, progress).kept
+    texts = {**spec.texts, **_date(spec, spec.remote, kept)}
+    return replace(spec, path=str(kept.path), texts=texts)
+
+
+def _check_digest(spec: SourceSpec) -> None:
+    path = spec.base / spec.path
+    if not path.is_file():
+        problem = "not one file, as its sha256 wants"
+        raise BuildError(path, problem, remedy="name one file, or drop sha256")
+    if (found := sha256_of(path)) != spec.sha256:
+        problem = f"its SHA-256 is {found}, the recipe says {spec.sha256}"
+        raise BuildError(path, problem, remedy="correct whichever is wrong")
+
+
+def _in_cache(remote: Remote, sha256: str, folder: Path) -> Kept:
+    kept = Cached(folder, remote).kept()
+    if kept is None or sha256 not in ("", kept.sha256):
+        problem = f"not in the cache at {folder}" + (" with this sha256" if kept else "")
+        raise BuildError(remote.shown, problem, remedy="run geolookup download")
+    return kept
+
+
+def _date(spec: SourceSpec, remote: Remote, kept: Kept) -> dict[str, str]:
+    if spec.texts.get("date") != LAST_MODIFIED:
+        return {}
+    if not kept.version.modified:
+        problem = "the server does not say when the file was modified"
+        raise BuildError(remote.shown, problem, remedy="write the date into the recipe")
+    return {"date": kept.version.modified[:10]}

@@ -1,0 +1,174 @@
+"""A file from elsewhere into the cache: attempts, resuming, checks, and the swap."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from geolookup_builder import write
+from geolookup_builder.errors import BuildError
+from geolookup_builder.remote import buckets, content, web
+from geolookup_builder.remote.address import Remote
+from geolookup_builder.remote.answer import Answer, Had, PassingError
+from geolookup_builder.remote.cache import Cached, Kept, Part, sha256_of
+from geolookup_builder.remote.limits import Limits
+from geolookup_builder.report import Progress
+
+Origin = Callable[[Remote, Had, Limits], AbstractContextManager[Answer | None]]
+_ORIGINS: dict[str, Origin] = {
+    "https": web.asked,
+    "http": web.asked,
+    "s3": buckets.asked,
+    "gs": buckets.asked,
+}
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A file that is current; ``changed`` if this run brought it, from byte ``start`` on."""
+
+    kept: Kept
+    changed: bool
+    start: int = 0
+
+    def __str__(self) -> str:
+        if not self.changed:
+            return f"unchanged, {self.kept.bytes:,} bytes"
+        resumed = f", resumed at byte {self.start:,}" if self.start else ""
+        return f"fetched {self.kept.bytes:,} bytes{resumed}"
+
+
+def fetch(
+    remote: Remote, sha256: str, folder: Path, progress: Progress, limits: Limits = DEFAULT_LIMITS
+) -> Fetched:
+    """Bring the file of an address into the cache at ``folder``, unless it is there and current.
+
+    With a digest, what has it is current and nothing else is taken. Raises BuildError, and
+    leaves the file that was there before.
+    """
+    with Cached(folder, remote).locked():
+        transfer = _Transfer(remote, sha256, Cached(folder, remote), progress, limits)
+        return transfer.pinned() or transfer.run()
+
+
+class _Transfer:
+    def __init__(
+        self, remote: Remote, sha256: str, cached: Cached, progress: Progress, limits: Limits
+    ) -> None:
+        self._remote, self._sha256, self._cached = remote, sha256, cached
+        self._progress, self._limits = progress, limits
+        kept = cached.kept()
+        self._kept = kept if kept and sha256 in ("", kept.sha256) else None
+
+    def pinned(self) -> Fetched | None:
+        """Return the file that has the stated digest, for which nobody needs to be asked."""
+        return Fetched(self._kept, changed=False) if self._kept and self._sha256 else None
+
+    def run(self) -> Fetched:
+        """Try until the file is here, or until it is no use."""
+        failures = 0
+        while True:
+            try:
+                return self._attempt()
+            except PassingError as error:
+                if error.discard or not self._cached.part().validator:
+                    self._cached.discard_part()
+                failures += 1
+                wait = self._limits.wait(failures, error.wait)
+                if wait is None:
+                    raise self._given_up(error, failures) from error
+                time.sleep(wait)
+
+    def _given_up(self, error: PassingError, failures: int) -> BuildError:
+        asked = f", and to wait for {error.wait:,.0f} s" if error.wait else ""
+        times = f"tried {failures} times" if failures > 1 else "tried once"
+        problem = f"{error.problem}{asked} ({times})"
+        return BuildError(self._remote.shown, problem, remedy="try again later")
+
+    def _attempt(self) -> Fetched:
+        part = self._cached.part()
+        start = part.size if part.validator else 0
+        had = Had(self._kept.version if self._kept else None, start, part.validator)
+        with _ORIGINS[self._remote.scheme](self._remote, had, self._limits) as answer:
+            if answer is None:
+                return Fetched(cast("Kept", self._kept), changed=False)
+            self._check_end(answer)
+            part = self._resumed(part, answer) if answer.start else self._cached.begin(answer)
+            self._receive(part, answer)
+        return self._finished(part, answer)
+
+    def _resumed(self, part: Part, answer: Answer) -> Part:
+        """Return the part that an answer goes on with, if it is of the same version."""
+        same = answer.version.validator in ("", part.validator) and not answer.coding
+        if not same or answer.total != part.total:
+            raise PassingError("the file changed on the server", discard=True)
+        return part
+
+    def _receive(self, part: Part, answer: Answer) -> None:
+        self._check_size(answer.total or 0)
+        at, pace = answer.start, _Pace(self._limits)
+        with write.explained(part.path), part.path.open("ab") as file:
+            for chunk in answer.chunks:
+                at += len(chunk)
+                self._check_size(at)
+                file.write(chunk)
+                self._progress.bytes(at, answer.total)
+                pace.check(at - answer.start)
+        if answer.total is not None and at != answer.total:
+            problem = f"the file was cut short, at {at:,} of {answer.total:,} bytes"
+            raise PassingError(problem, discard=at > answer.total)
+
+    def _check_size(self, size: int) -> None:
+        if size > self._limits.largest:
+            self._cached.discard_part()
+            problem = f"the file is larger than {self._limits.largest:,} bytes"
+            raise BuildError(self._remote.shown, problem, remedy="fetch it yourself")
+
+    def _finished(self, part: Part, answer: Answer) -> Fetched:
+        """Check a part that is complete, and make it the current file."""
+        try:
+            if answer.coding:
+                content.unpack_coding(part.path)
+            self._check_digest(part)
+            content.check(part.path)
+        except BuildError as error:
+            self._cached.discard_part()
+            if answer.start:  # resumed: perhaps of bytes that do not belong together
+                raise PassingError(error.problem) from error
+            raise BuildError(self._remote.shown, error.problem, remedy=error.remedy) from error
+        return Fetched(self._cached.keep(part, answer.version), changed=True, start=answer.start)
+
+    def _check_digest(self, part: Part) -> None:
+        if self._sha256 and (found := sha256_of(part.path)) != self._sha256:
+            problem = f"the SHA-256 of what came is {found}, the recipe says {self._sha256}"
+            raise BuildError(part.path, problem, remedy="correct whichever is wrong")
+
+    def _check_end(self, answer: Answer) -> None:
+        """A file that ends with its connection may have been cut short: only a digest tells."""
+        if answer.total is None and not answer.ends and not self._sha256:
+            problem = "the server does not say how long the file is"
+            raise BuildError(self._remote.shown, problem, remedy="state its sha256")
+
+
+class _Pace:
+    """Whether bytes come fast enough to wait for the rest."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._since, self._then = time.monotonic(), 0
+
+    def check(self, received: int) -> None:
+        """Raise PassingError where too few bytes came over the last while."""
+        passed = time.monotonic() - self._since
+        if passed < self._limits.pace_over:
+            return
+        if (received - self._then) / passed < self._limits.slowest:
+            raise PassingError(
+                f"the server sends fewer than {self._limits.slowest:,} bytes a second"
+            )
+        self._since, self._then = time.monotonic(), received

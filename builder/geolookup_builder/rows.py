@@ -1,0 +1,226 @@
+"""The rows of one source table, gathered from its batches: ranges and layer numbers by family.
+
+Strategy: of a row only its range, its position and one number per layer are
+kept. IPv6 ranges that reach into IPv4-mapped space are folded here: the part
+inside becomes an IPv4 row with the specificity that the source stated.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from geolookup.contract.address import EMBEDDED
+from geolookup.dataset.intervals import I64, Points, clamp, concat, empty
+from geolookup_builder.flatten import Keys, Ranges, duplicates, stated_keys
+from geolookup_builder.layer_values import NOTHING, Codes, Column, LayerPool
+from geolookup_builder.report import SourceReport
+from geolookup_builder.schema import LAYERS
+from geolookup_builder.sources.reading.reader import Batch
+from geolookup_builder.values import Bools, Known, clean
+from geolookup_builder.vocabulary import VOCABULARY
+
+_MAPPED = EMBEDDED[0]
+#: Of a batch: a column that holds no such words at all must not fill the memory.
+_WORDS_KEPT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """All rows of a family: ranges, layer numbers, and each row's position in its source."""
+
+    ranges: Ranges
+    numbers: dict[str, Codes]
+    position: I64
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """Rows as their source stated them, in row order: the ends of IPv4 ranges are its integers."""
+
+    family: NDArray[np.uint8]
+    first: Points  # in 128 bits, whatever the family
+    last: Points
+    numbers: dict[str, Codes]
+
+
+@dataclass(slots=True)
+class FamilyRows:
+    """Rows of one family; ``numbers`` holds one number a row for each layer of the source."""
+
+    family: int
+    first: list[Points] = field(default_factory=list)
+    last: list[Points] = field(default_factory=list)
+    position: list[I64] = field(default_factory=list)
+    numbers: dict[str, list[Codes]] = field(default_factory=dict)
+
+    def add(self, first: Points, last: Points, position: I64, numbers: dict[str, Codes]) -> None:
+        """Take rows; a layer that this or an earlier file lacks is unknown in its rows."""
+        for layer in numbers:
+            if layer not in self.numbers:
+                before = sum(map(len, self.position))
+                self.numbers[layer] = [np.full(before, NOTHING, np.int32)]
+        self.first.append(first)
+        self.last.append(last)
+        self.position.append(position)
+        for layer, parts in self.numbers.items():
+            parts.append(numbers.get(layer, np.full(len(position), NOTHING, np.int32)))
+
+    def gathered(self) -> Gathered:
+        """Return all rows, in row order."""
+        return Gathered(
+            Ranges(
+                concat([empty(self.family), *self.first]), concat([empty(self.family), *self.last])
+            ),
+            {layer: np.concatenate(parts) for layer, parts in self.numbers.items()},
+            np.concatenate([np.empty(0, np.int64), *self.position]),
+        )
+
+
+class SourceRows:
+    """Gathers the batches of one source table."""
+
+    def __init__(
+        self,
+        pools: Mapping[str, LayerPool],
+        known: Known,
+        report: SourceReport,
+        provides: frozenset[str],
+    ) -> None:
+        self._pools = pools
+        self._provides = provides
+        self._known = known
+        self._report = report
+        self._families = {family: FamilyRows(family) for family in (4, 6)}
+
+    def add(self, batch: Batch) -> None:
+        """Take the accepted rows of a batch."""
+        numbers = {
+            layer: self._number(layer, batch)
+            for layer, fields in LAYERS.items()
+            if any(name in batch.fields and name in self._provides for name in fields)
+        }
+        for family, rows in self._families.items():
+            chosen, first, last = batch.ranges.of_family(family)
+            taken = {layer: each[chosen] for layer, each in numbers.items()}
+            rows.add(first, last, chosen + self._report.read, taken)
+        self._report.read += len(batch)
+
+    def _number(self, layer: str, batch: Batch) -> Codes:
+        accepted = batch.ranges.family != 0
+        blank = ~accepted
+        columns = {}
+        for name in LAYERS[layer]:
+            if name in batch.fields and name in self._provides:
+                columns[name], bad = _column(name, batch.fields[name], self._known)
+                self._report.blanked[f"unusable {name}"] += int((bad & accepted).sum())
+                self._note_words(name, batch.fields[name], bad & accepted)
+                blank |= bad
+        return self._pools[layer].add(columns, blank)
+
+    def _note_words(self, name: str, cells: pa.DictionaryArray, rows: Bools) -> None:
+        """Keep the commonest of the words that the vocabulary lacks, for the summary."""
+        if name not in VOCABULARY or not rows.any():
+            return
+        counts = np.bincount(cells.indices.filter(pa.array(rows)).to_numpy())
+        common = np.argsort(-counts, kind="stable")[:_WORDS_KEPT]
+        words = cells.dictionary.take(pa.array(common)).to_pylist()
+        found = +Counter(dict(zip(words, counts[common].tolist(), strict=True)))
+        self._report.unknown_words.setdefault(name, Counter()).update(found)
+
+    def duplicates(self) -> int:
+        """Return how many rows state the range of a later one; IPv4-mapped is IPv4."""
+        ipv4, ipv6 = (self._gathered[family].ranges for family in (4, 6))
+        if not len(_into_mapped(ipv6)):
+            return duplicates(ipv4) + duplicates(ipv6)
+        first = concat([_as_mapped(ipv4.first), ipv6.first])
+        return duplicates(Ranges(first, concat([_as_mapped(ipv4.last), ipv6.last])))
+
+    def of_family(self, family: int) -> Gathered:
+        """Return the rows of a family; IPv4 with what was folded in from IPv6."""
+        rows = self._gathered[family]
+        return rows if family == 6 else _folded_in(rows, self._gathered[6], self._report)
+
+    def stated(self, chosen: Bools) -> Stated:
+        """Return the chosen rows, neither folded nor clipped; ``chosen`` is by position."""
+        parts = [(each, np.flatnonzero(chosen[each.position])) for each in self._gathered.values()]
+        order = np.argsort(np.concatenate([each.position[rows] for each, rows in parts]))
+        firsts = (_wide(each.ranges.first[rows]) for each, rows in parts)
+        lasts = (_wide(each.ranges.last[rows]) for each, rows in parts)
+        families = np.repeat(
+            np.array([*self._gathered], np.uint8), [len(rows) for _, rows in parts]
+        )
+        numbers = {
+            layer: np.concatenate([each.numbers[layer][rows] for each, rows in parts])[order]
+            for layer in self._gathered[4].numbers
+        }
+        return Stated(families[order], concat([*firsts])[order], concat([*lasts])[order], numbers)
+
+    @cached_property
+    def _gathered(self) -> dict[int, Gathered]:
+        """All rows by family; the batches they came in are let go."""
+        return {family: self._families.pop(family).gathered() for family in (4, 6)}
+
+
+def _folded_in(ipv4: Gathered, ipv6: Gathered, report: SourceReport) -> Gathered:
+    """Join to IPv4 rows the parts of IPv6 rows that lie in IPv4-mapped space, in row order."""
+    folded = _into_mapped(ipv6.ranges)
+    if not len(folded):
+        return ipv4
+    wide_first, wide_last = ipv6.ranges.first[folded], ipv6.ranges.last[folded]
+    first, last = (_from_mapped(clamp(ends, *_MAPPED)) for ends in (wide_first, wide_last))
+    report.rows_folded += len(folded)
+    report.addresses_folded += last.minus(first).total() + len(folded)
+    position = np.concatenate([ipv4.position, ipv6.position[folded]])
+    order = np.argsort(position, kind="stable")
+    keys = zip(_mapped_keys(ipv4.ranges), stated_keys(wide_first, wide_last), strict=True)
+    ranges = Ranges(
+        concat([ipv4.ranges.first, first])[order],
+        concat([ipv4.ranges.last, last])[order],
+        tuple(np.concatenate(pair)[order] for pair in keys),
+    )
+    numbers = {
+        layer: np.concatenate([each, ipv6.numbers[layer][folded]])[order]
+        for layer, each in ipv4.numbers.items()
+    }
+    return Gathered(ranges, numbers, position[order])
+
+
+def _wide(points: Points) -> Points:
+    return points if points.high is not None else Points(points.low, np.zeros_like(points.low))
+
+
+def _into_mapped(ranges: Ranges) -> I64:
+    """Return which IPv6 ranges reach into IPv4-mapped space."""
+    begin, end = (Points.of(6, [bound]) for bound in _MAPPED)
+    return np.flatnonzero(~(ranges.last < begin) & ~(end < ranges.first))
+
+
+def _from_mapped(ends: Points) -> Points:
+    return Points(ends.low & np.uint64(0xFFFF_FFFF))
+
+
+def _mapped_keys(ranges: Ranges) -> Keys:
+    """Return the specificity of IPv4 ranges as it compares with that of stated IPv6 ranges."""
+    return stated_keys(*(_as_mapped(ends) for ends in (ranges.first, ranges.last)))
+
+
+def _as_mapped(ends: Points) -> Points:
+    return Points(ends.low | np.uint64(_MAPPED[0]), np.zeros(len(ends), np.uint64))
+
+
+def _column(name: str, cells: pa.DictionaryArray, known: Known) -> tuple[Column, Bools]:
+    """Clean a column; return it with the rows whose value is bad."""
+    cleaned = clean(name, cells.dictionary, known)
+    indices = cells.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    null = np.asarray(cleaned.values.is_null().to_numpy(zero_copy_only=False), bool)
+    codes = np.where(null, -1, np.arange(len(null), dtype=np.int32))
+    # One more entry, so that the index -1 of an empty cell finds "null" and "not bad".
+    codes = np.append(codes, -1).astype(np.int32)
+    return Column(codes[indices], cleaned.values), np.append(cleaned.bad, False)[indices]

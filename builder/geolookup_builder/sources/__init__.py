@@ -1,0 +1,44 @@
+"""The readers, one module a format, registered by name.
+
+A format is added by writing a module with a ``Format`` and naming it here.
+"""
+
+from __future__ import annotations
+
+from geolookup_builder.sources.formats import (
+    cidr_list,
+    dbip,
+    generic,
+    geofeed,
+    ip2location,
+    ip2region,
+    ipinfo,
+    iplocate,
+    iptoasn,
+    maxmind,
+    mmdb,
+    pfx2as,
+    rir,
+    sapics,
+)
+from geolookup_builder.sources.reading.reader import Format
+
+FORMATS: dict[str, Format] = {
+    each.name: each
+    for each in (
+        cidr_list.FORMAT,
+        dbip.FORMAT,
+        generic.FORMAT,
+        geofeed.FORMAT,
+        ip2location.FORMAT,
+        ip2region.FORMAT,
+        ipinfo.FORMAT,
+        iplocate.FORMAT,
+        iptoasn.FORMAT,
+        maxmind.FORMAT,
+        mmdb.FORMAT,
+        pfx2as.FORMAT,
+        rir.FORMAT,
+        sapics.FORMAT,
+    )
+}

@@ -1,0 +1,1 @@
+"""The vendor formats, one module each."""

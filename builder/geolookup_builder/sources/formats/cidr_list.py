@@ -1,0 +1,77 @@
+"""Plain lists of prefixes, one a line: block lists, the ranges of hosters, of a country.
+
+Strategy: the list says only which addresses; what they have in common is
+stated in the recipe and checked here, for a misspelt word would blank all rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+from zoneinfo import available_timezones
+
+import pyarrow as pa
+
+from geolookup_builder.errors import BuildError, near_match
+from geolookup_builder.ranges import ParsedRanges, from_networks
+from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.reference.tables import load_continents, load_countries
+from geolookup_builder.schema import FIELDS
+from geolookup_builder.sources.reading import lines, sniff
+from geolookup_builder.sources.reading.delimited import batches
+from geolookup_builder.sources.reading.detection import Claim, Opening, lines_fit
+from geolookup_builder.sources.reading.dictionary_cells import constant
+from geolookup_builder.sources.reading.inputs import members
+from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.values import Known, clean
+
+_LAYOUT = lines.layout("[ \t]*[#;]")
+_PATTERN = r"^\s*(?P<network>[^\s#;]+)\s*(?:[#;].*)?$"
+_ROW = re.compile(rf"\s*({sniff.ADDRESS.pattern})(/[0-9]+)?\s*([#;].*)?")
+
+
+def _read(spec: SourceSpec) -> Iterator[SourceTable]:
+    meaning = partial(_meaning, fields=_fields(spec))
+    found = members(spec.path, spec.base, (".txt", ".list", ".zone", ".cidr", ".netset", ".csv"))
+    yield SourceTable(
+        spec.name, (batch for member in found for batch in batches(member, _LAYOUT, meaning))
+    )
+
+
+def _fields(spec: SourceSpec) -> dict[str, str]:
+    """Return what the recipe says of all rows."""
+    stated = spec.options.get("fields")
+    if not isinstance(stated, dict) or not stated:
+        remedy = 'write fields = { user_type = "hosting" }'
+        raise BuildError(spec.recipe, "source.fields is missing or no table", remedy=remedy)
+    known = Known(load_countries(), load_continents(), sorted(available_timezones()))
+    return {name: _value(spec, known, name, value) for name, value in stated.items()}
+
+
+def _value(spec: SourceSpec, known: Known, name: str, value: Any) -> str:
+    if name not in FIELDS:
+        remedy = near_match(name, FIELDS)
+        raise BuildError(spec.recipe, f"unknown field {name!r} in fields", remedy=remedy)
+    plain = isinstance(value, int | float | str) and not isinstance(value, bool)
+    text = str(value) if plain else ""
+    # Codes of a country table of the recipe's own are judged with the rows.
+    if name != "country_code" and not clean(name, pa.array([text]), known).values[0].is_valid:
+        problem = f"source.fields.{name} cannot be {value!r}"
+        raise BuildError(spec.recipe, problem, remedy="correct the value")
+    return text
+
+
+def _meaning(
+    rows: pa.RecordBatch, fields: Mapping[str, str]
+) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
+    ranges = from_networks(lines.parts(rows, _PATTERN)["network"])
+    return ranges, {name: constant(value, len(rows)) for name, value in fields.items()}
+
+
+def _claims(read: Opening) -> Claim | None:
+    return Claim("prefixes, one a line") if lines_fit(read.start, _LAYOUT, _ROW) else None
+
+
+FORMAT = Format("cidr-list", frozenset({"fields"}), _read, _claims)

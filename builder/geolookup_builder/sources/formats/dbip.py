@@ -1,0 +1,150 @@
+"""DB-IP's CSV files, Lite and paid: no header, the columns by the product's name.
+
+Strategy: the layout is taken from the recipe or the file name and held against the first
+rows; ``ZZ`` and coordinates of 0,0 are unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+
+from geolookup_builder.errors import BuildError, near_match
+from geolookup_builder.ranges import ParsedRanges, from_pairs
+from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.sources.reading import sniff
+from geolookup_builder.sources.reading.coordinates import without_origin
+from geolookup_builder.sources.reading.detection import Claim, Opening, without_header
+from geolookup_builder.sources.reading.dictionary_cells import without
+from geolookup_builder.sources.reading.headerless import (
+    Plan,
+    columns_option,
+    file_names,
+    stated,
+    tables,
+)
+from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.layout import Layout
+from geolookup_builder.sources.reading.reader import Format, SourceTable
+
+_RANGE = ("ip_start", "ip_end")
+_PLACE = ("district", "city", "zipcode", "latitude", "longitude", "geoname_id")
+_ZONE = ("timezone_offset", "timezone_name", "weather_code")
+#: In the order in which their tables follow each other.
+LAYOUTS: dict[str, tuple[str, ...]] = {
+    "location-isp": (
+        *("continent", "country", "stateprov", *_PLACE, *_ZONE),
+        *("isp_name", "as_number", "connection_type", "organization_name"),
+    ),
+    "location": ("continent", "country", "stateprov_code", "stateprov", *_PLACE, *_ZONE),
+    "city-lite": ("continent", "country", "stateprov", "city", "latitude", "longitude"),
+    "isp": (
+        *("continent", "country", "isp_name", "as_number"),
+        *("usage_type", "connection_type", "organization_name"),
+    ),
+    "country": ("continent", "country"),
+    "country-lite": ("country",),
+    "asn-lite": ("as_number", "as_organization"),
+}
+_FIELDS = {
+    "continent": "continent_code",
+    "country": "country_code",
+    "stateprov_code": "region_code",
+    "stateprov": "region_name",
+    "city": "city_name",
+    "zipcode": "postal_code",
+    "latitude": "latitude",
+    "longitude": "longitude",
+    "timezone_name": "time_zone",
+    "weather_code": "weather_code",
+    "isp_name": "isp",
+    "as_number": "asn",
+    "as_organization": "asn_organization",
+    "organization_name": "organization",
+    "connection_type": "connection_type",
+    "usage_type": "user_type",
+}
+_UNUSED = ("district", "geoname_id", "timezone_offset")
+_CONTENT = {
+    "ip_start": sniff.ADDRESS,
+    "ip_end": sniff.ADDRESS,
+    "continent": sniff.ALPHA2,
+    "country": sniff.ALPHA2,
+    "latitude": sniff.DEGREES,
+    "longitude": sniff.DEGREES,
+    "as_number": sniff.AS_NUMBER,
+}
+#: What a file must hold to be taken for one of these where the recipe does not say so.
+_CONTINENT = {"continent": re.compile("AF|AN|AS|EU|NA|OC|SA|ZZ")}
+# The longest name first: location is the beginning of location-isp.
+_NAMED = re.compile(rf"dbip-({'|'.join(sorted(LAYOUTS, key=len, reverse=True))})(?![a-z-]*[a-z])")
+_REMEDY = "name its layout, or its columns with columns = […]"
+
+
+def _read(spec: SourceSpec) -> Iterator[SourceTable]:
+    columns = _stated_columns(spec)
+    yield from tables(
+        spec, (".csv",), (*LAYOUTS, "columns"), lambda member: _plan(member, spec, columns)
+    )
+
+
+def _stated_columns(spec: SourceSpec) -> tuple[str, ...] | None:
+    layout = spec.options.get("layout")
+    if layout is not None and layout not in LAYOUTS:
+        problem = f"unknown layout {layout!r}"
+        raise BuildError(spec.recipe, problem, remedy=near_match(str(layout), LAYOUTS))
+    columns = columns_option(spec, (*_RANGE, *_FIELDS, *_UNUSED), _RANGE)
+    if layout is not None and columns is not None:
+        raise BuildError(spec.recipe, "both layout and columns", remedy="keep one of them")
+    return columns
+
+
+def _plan(member: Member, spec: SourceSpec, columns: tuple[str, ...] | None) -> Plan:
+    table = "columns" if columns else spec.options.get("layout") or _named_layout(member)
+    names = columns or (*_RANGE, *LAYOUTS[table])
+    found, shown = sniff.sample(member), f"the layout {table}" if columns is None else table
+    sniff.check_width(found, len(names), shown, _REMEDY)
+    sniff.check_content(found, names, _CONTENT, shown)
+    layout = Layout(names, frozenset(_RANGE), frozenset(_FIELDS), header=False)
+    return Plan(table, layout, _meaning)
+
+
+def _named_layout(member: Member) -> str:
+    for name in file_names(member):
+        if layout := _layout_in(name):
+            return layout
+    remedy = f'write layout = "…" in the recipe: one of {", ".join(LAYOUTS)}'
+    raise BuildError(member.label, "the file name states no layout", remedy=remedy)
+
+
+def _layout_in(name: str) -> str | None:
+    found = _NAMED.search(name.lower())
+    return found[1] if found else None
+
+
+def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
+    fields = stated(rows, _FIELDS)
+    for name in ("continent_code", "country_code"):
+        if name in fields:
+            fields[name] = without(fields[name], "ZZ")
+    return from_pairs(rows.column("ip_start"), rows.column("ip_end")), without_origin(fields)
+
+
+def _claims(read: Opening) -> Claim | None:
+    found = without_header(read.start)
+    fitting = [
+        name
+        for name, columns in LAYOUTS.items()
+        if found
+        and found.width == len(_RANGE) + len(columns)
+        and not sniff.mismatch(found, (*_RANGE, *columns), _CONTENT | _CONTINENT)
+    ]
+    named = next(filter(None, map(_layout_in, file_names(read.member))), None)
+    if named in fitting:
+        return Claim(f"layout {named}", named=True)
+    return Claim(f"layout {' or '.join(fitting)}") if fitting else None
+
+
+FORMAT = Format("dbip", frozenset({"layout", "columns"}), _read, _claims)

@@ -1,0 +1,155 @@
+"""The layouts of IP2Location's CSV files: the columns of each database and of each edition.
+
+Strategy: a database is the one it extends and what it adds, as the vendor numbers them; the
+commercial files are called by what they hold, which gives the number back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from geolookup_builder.sources.reading import sniff
+
+#: Database: the one it extends, and the columns it adds.
+_EXTENDS: dict[int, tuple[int, tuple[str, ...]]] = {
+    1: (0, ("country_code", "country_name")),
+    2: (1, ("isp",)),
+    3: (1, ("region", "city")),
+    4: (3, ("isp",)),
+    5: (3, ("latitude", "longitude")),
+    6: (5, ("isp",)),
+    7: (3, ("isp", "domain")),
+    8: (5, ("isp", "domain")),
+    9: (5, ("zip",)),
+    10: (9, ("isp", "domain")),
+    11: (9, ("time_zone",)),
+    12: (11, ("isp", "domain")),
+    13: (5, ("time_zone", "net_speed")),
+    14: (12, ("net_speed",)),
+    15: (11, ("idd_code", "area_code")),
+    16: (14, ("idd_code", "area_code")),
+    17: (13, ("weather_station_code", "weather_station_name")),
+    18: (16, ("weather_station_code", "weather_station_name")),
+    19: (8, ("mcc", "mnc", "mobile_brand")),
+    20: (18, ("mcc", "mnc", "mobile_brand")),
+    21: (15, ("elevation",)),
+    22: (20, ("elevation",)),
+    23: (19, ("usage_type",)),
+    24: (22, ("usage_type",)),
+    25: (24, ("address_type", "category")),
+    26: (25, ("district", "asn", "as")),
+}
+
+
+def _columns(number: int) -> tuple[str, ...]:
+    if number == 0:
+        return ()
+    base, added = _EXTENDS[number]
+    return _columns(base) + added
+
+
+#: The columns behind the range, by ``DB`` and number, and of the ASN file.
+DATABASES: dict[str, tuple[str, ...]] = {
+    **{f"DB{number}": _columns(number) for number in sorted(_EXTENDS, reverse=True)},
+    "ASN": ("asn", "as"),
+}
+
+CONTENT = {
+    "country_code": sniff.ALPHA2,
+    "latitude": sniff.DEGREES,
+    "longitude": sniff.DEGREES,
+    # Postal codes hold digits; names of providers hold words.
+    "zip": re.compile(r"(?=.*[0-9]).{2,12}"),
+    "isp": re.compile(r".*[^\W\d_]{3}.*", re.DOTALL),
+    "domain": re.compile(r"[^\s]+\.[^\s]+"),
+    "time_zone": re.compile(r"[+-][0-9]{2}:[0-9]{2}"),
+    "net_speed": re.compile(r"[A-Z0-9]{2,4}(/[A-Z0-9]{2,4})*"),
+    "idd_code": re.compile(r"[0-9][0-9/ -]*"),
+    "area_code": re.compile(r"[0-9][0-9/ -]*"),
+    "weather_station_code": re.compile(r"[A-Z]{4}[0-9]{4}"),
+    "mcc": re.compile(r"[0-9]{3}(/[0-9]{3})*"),
+    "mnc": re.compile(r"[0-9]{1,3}(/[0-9]{1,3})*"),
+    "elevation": re.compile(r"-?[0-9]+"),
+    "usage_type": re.compile(r"[A-Z]{3}(/[A-Z]{3})*"),
+    "address_type": re.compile(r"[A-Z]"),
+    "asn": sniff.AS_NUMBER,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """How the range is written: the columns it takes and what each holds."""
+
+    name: str
+    columns: tuple[str, ...]
+    kinds: tuple[re.Pattern[str], ...]
+
+    @property
+    def content(self) -> dict[str, re.Pattern[str]]:
+        """What the range columns hold, by name."""
+        return dict(zip(self.columns, self.kinds, strict=True))
+
+
+_HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{8}|[0-9A-Fa-f]{32}")
+_PAIR = ("ip_from", "ip_to")
+_INTEGERS = (sniff.INTEGER, sniff.INTEGER)
+_ADDRESSES = (sniff.ADDRESS, sniff.ADDRESS)
+_APPENDED = ("appended_from", "appended_to")
+#: Integers before hexadecimals, for integers of eight digits look like both.
+EDITIONS = (
+    Edition("integers", _PAIR, _INTEGERS),
+    Edition("addresses", _PAIR, _ADDRESSES),
+    Edition("hexadecimal", _PAIR, (_HEXADECIMAL, _HEXADECIMAL)),
+    Edition("networks", ("cidr",), (sniff.NETWORK,)),
+    Edition("integers", (*_PAIR, "cidr"), (*_INTEGERS, sniff.NETWORK)),
+    Edition("integers", (*_PAIR, *_APPENDED), (*_INTEGERS, *_ADDRESSES)),
+    Edition("integers", (*_PAIR, *_APPENDED), (*_INTEGERS, _HEXADECIMAL, _HEXADECIMAL)),
+)
+
+_NUMBERED = re.compile(r"(?<![A-Z0-9])DB([0-9]{1,2})(?![0-9])")
+_HOLDS = {
+    "COUNTRY": ("country_code", "country_name"),
+    "REGION": ("region",),
+    "CITY": ("city",),
+    "LATITUDE": ("latitude",),
+    "LONGITUDE": ("longitude",),
+    "ZIPCODE": ("zip",),
+    "TIMEZONE": ("time_zone",),
+    "ISP": ("isp",),
+    "DOMAIN": ("domain",),
+    "NETSPEED": ("net_speed",),
+    "AREACODE": ("idd_code", "area_code"),
+    "WEATHER": ("weather_station_code", "weather_station_name"),
+    "MOBILE": ("mcc", "mnc", "mobile_brand"),
+    "ELEVATION": ("elevation",),
+    "USAGETYPE": ("usage_type",),
+    "ADDRESSTYPE": ("address_type",),
+    "CATEGORY": ("category",),
+    "DISTRICT": ("district",),
+    "ASN": ("asn", "as"),
+}
+
+
+def named(names: Sequence[str]) -> str | None:
+    """Return the database that one of these file names states, or None."""
+    for name in names:
+        found = _numbered(name.upper()) or _described(name.upper())
+        if found is not None:
+            return found
+    return None
+
+
+def _numbered(name: str) -> str | None:
+    found = _NUMBERED.search(name)
+    if found and f"DB{int(found[1])}" in DATABASES:
+        return f"DB{int(found[1])}"
+    return None
+
+
+def _described(name: str) -> str | None:
+    """Return the database of a name such as ``IP-COUNTRY-REGION-CITY.CSV``."""
+    words = [word for word in re.split(r"[^A-Z0-9]+", name) if word in _HOLDS]
+    columns = {column for word in words for column in _HOLDS[word]}
+    return next((db for db, held in DATABASES.items() if set(held) == columns), None)

@@ -1,0 +1,214 @@
+"""MaxMind GeoLite2 and GeoIP2 CSV: Blocks files, joined to their Locations and providers.
+
+Strategy: each file is told by its columns, which are read by name, for their
+order changed over the years. Ids are looked up per distinct id of a batch.
+"""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup_builder.errors import BuildError
+from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
+from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.sources.formats.maxmind_joins import LOCATION_FIELDS, PROVIDER_FIELDS, Joins
+from geolookup_builder.sources.reading.combine import at, marked
+from geolookup_builder.sources.reading.delimited import batches
+from geolookup_builder.sources.reading.detection import Claim, Opening
+from geolookup_builder.sources.reading.dictionary_cells import Cells
+from geolookup_builder.sources.reading.headerless import file_names
+from geolookup_builder.sources.reading.hexadecimal import from_hex_pairs
+from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.keyed import KeyedTable
+from geolookup_builder.sources.reading.layout import Layout
+from geolookup_builder.sources.reading.products import Product, header, product_of, shown, tables
+from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
+
+#: In the order of their tables; what has the columns of several is the first of them.
+PRODUCTS = (
+    Product("Enterprise", frozenset({"geoname_id", "isp_id"})),
+    Product("City", frozenset({"geoname_id", "latitude"})),
+    Product("Country", frozenset({"geoname_id"})),
+    Product("ISP", frozenset({"isp"})),
+    Product("ASN", frozenset({"autonomous_system_number"})),
+    Product("Connection-Type", frozenset({"connection_type"})),
+)
+IGNORED = (
+    Product("Domain", frozenset({"domain"})),
+    Product("IP-Risk", frozenset({"ip_risk"})),
+    Product("Anonymous-IP", frozenset({"is_anonymous"})),
+    Product("Static-IP-Score", frozenset({"score"})),
+    Product("Static-IP-Score", frozenset({"static_ip_score"})),
+    Product("User-Count", frozenset({"ipv4_24"})),
+    Product("Residential-Proxy", frozenset({"anonymizer_confidence"})),
+    Product("DensityIncome", frozenset({"population_density"})),
+)
+#: The ways a range is stated, the usual one first; the others come from geoip2-csv-converter.
+RANGES = (
+    ("network",),
+    ("network_start_ip", "network_last_ip"),
+    ("network_start_integer", "network_last_integer"),
+    ("network_start_hex", "network_last_hex"),
+)
+#: Our field of each column that needs no join.
+FIELDS = {
+    "postal_code": "postal_code",
+    "latitude": "latitude",
+    "longitude": "longitude",
+    **PROVIDER_FIELDS,
+}
+_IDS = ("geoname_id", "registered_country_geoname_id", "isp_id")
+#: Columns of Blocks that no other format has; the others are words that anybody may use.
+_OWN = frozenset(
+    {
+        *("registered_country_geoname_id", "autonomous_system_number", "is_anonymous_vpn"),
+        *("ip_risk", "static_ip_score", "ipv4_24"),
+    }
+)
+_NAMED = re.compile("geoip2|geolite2", re.IGNORECASE)
+_SUFFIXES = (".csv", ".csv.gz", ".csv.zst")  # in a folder, beside which others may lie
+_FAMILY = re.compile(r"ipv([46])", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """A file of ranges, with the tables that its ids refer to."""
+
+    member: Member
+    names: tuple[str, ...]
+    locations: KeyedTable | None
+    providers: KeyedTable | None
+
+
+def _read(spec: SourceSpec) -> Iterator[SourceTable]:
+    joins, found, ignored = Joins(_locale(spec)), [], []
+    for member in _members(spec):
+        names = header(member)
+        if _range(names) is None:
+            joins.add(member, names)
+        elif product := product_of(names, PRODUCTS):
+            found.append((product, member, names))
+        elif product := product_of(names, IGNORED):
+            ignored.append(product.name)
+        else:
+            problem = f"no MaxMind product has the columns {shown(names)}"
+            raise BuildError(member.label, problem, line=1, remedy="name other files")
+    notes = [f"{name} ignored: no field holds it" for name in dict.fromkeys(ignored)]
+    if not found:
+        problem = "; ".join(["no Blocks file that can be used", *notes])
+        raise BuildError(spec.base / spec.path, problem, remedy="name other files")
+    blocks = [(product, _joined(member, names, joins)) for product, member, names in found]
+    if any("isp_id" in each.names and each.providers is None for _, each in blocks):
+        notes.append("Enterprise came without its ISP file: its providers are unknown")
+    yield from tables(spec, PRODUCTS, blocks, _batches, notes)
+
+
+def _joined(member: Member, names: tuple[str, ...], joins: Joins) -> _Blocks:
+    located = "geoname_id" in names
+    locations = joins.locations(member, cities="latitude" in names) if located else None
+    return _Blocks(member, names, locations, joins.providers(member) if "isp_id" in names else None)
+
+
+def _locale(spec: SourceSpec) -> str:
+    locale = spec.options.get("locale", "en")
+    if not isinstance(locale, str) or not locale:
+        raise BuildError(spec.recipe, f"source.locale is {locale!r}", remedy='write "en" or so')
+    return locale
+
+
+def _members(spec: SourceSpec) -> list[Member]:
+    """Return the CSV files of a folder, an archive or a glob."""
+    if not (spec.base / spec.path).is_dir():
+        return members(spec.path, spec.base, (".csv",))
+    found = members(f"{glob.escape(spec.path)}/**/*.[cC][sS][vV]*", spec.base, (".csv",))
+    return [member for member in found if member.label.lower().endswith(_SUFFIXES)]
+
+
+def _range(names: tuple[str, ...]) -> tuple[str, ...] | None:
+    return next((columns for columns in RANGES if set(columns) <= set(names)), None)
+
+
+def _batches(blocks: _Blocks) -> Iterator[Batch]:
+    columns = _range(blocks.names) or ()
+    layout = Layout(blocks.names, frozenset(columns), frozenset([*FIELDS, *_IDS]))
+    parse = partial(_ranges, columns=columns, family=_family(blocks.member))
+    return batches(blocks.member, layout, partial(_meaning, parse=parse, blocks=blocks))
+
+
+def _family(member: Member) -> int | None:
+    """Return the family in the file's name, which numbers need: they do not show it."""
+    found = _FAMILY.search(re.split(r"[/\\!]", member.label)[-1])
+    return int(found[1]) if found else None
+
+
+def _ranges(rows: pa.RecordBatch, columns: tuple[str, ...], family: int | None) -> ParsedRanges:
+    if columns == RANGES[0]:
+        return from_networks(rows.column("network"))
+    first, last = (rows.column(name) for name in columns)
+    if columns == RANGES[3]:
+        return from_hex_pairs(first, last, family)
+    return from_pairs(first, last, family)
+
+
+def _meaning(
+    rows: pa.RecordBatch, parse: partial[ParsedRanges], blocks: _Blocks
+) -> tuple[ParsedRanges, Mapping[str, Cells]]:
+    fields = {FIELDS[name]: rows.column(name) for name in rows.schema.names if name in FIELDS}
+    if blocks.locations is not None:
+        fields |= _located(rows, blocks.locations)
+    if blocks.providers is not None:
+        fields |= _provided(rows.column("isp_id"), blocks.providers)
+    return parse(rows), fields
+
+
+def _located(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, Cells]:
+    """Return the fields of each row's place; of the country of registration where none is stated.
+
+    An id that no Locations file has stands for a country that does not exist,
+    so that its row is blanked and counted as other bad values are.
+    """
+    located = rows.column("geoname_id")
+    stated, places = pc.is_valid(located), locations.places(located)
+    if "registered_country_geoname_id" in rows.schema.names:
+        registered = rows.column("registered_country_geoname_id")
+        places = pc.if_else(stated, places, locations.places(registered))
+        stated = pc.or_(stated, pc.is_valid(registered))
+    fields = {name: at(places, locations.columns[key]) for key, name in LOCATION_FIELDS.items()}
+    orphans = pc.and_(stated, pc.is_null(places))
+    if pc.any(orphans).as_py():
+        fields["country_code"] = marked(fields["country_code"], orphans, "unknown geoname_id")
+    return fields
+
+
+def _provided(ids: Cells, providers: KeyedTable) -> dict[str, Cells]:
+    """Return the fields of each row's provider; an unknown id is a bad AS number."""
+    places = providers.places(ids)
+    columns = providers.columns
+    fields = {name: at(places, columns[key]) for key, name in PROVIDER_FIELDS.items()}
+    nobody = pc.is_in(ids.dictionary, pa.array(["0"])).take(ids.indices)
+    orphans = pc.and_(pc.and_not(pc.is_valid(ids), nobody), pc.is_null(places))
+    if pc.any(orphans).as_py():
+        fields["asn"] = marked(fields["asn"], orphans, "unknown isp_id")
+    return fields
+
+
+def _claims(read: Opening) -> Claim | None:
+    """Claim what has columns of no other vendor, or a name of this one."""
+    names = header(read.start)
+    named = any(map(_NAMED.search, file_names(read.member)))
+    if _range(names) is None:
+        joined = {"geoname_id", "locale_code"} <= set(names) or names[:1] == ("isp_id",)
+        return Claim("what Blocks refer to", named) if joined else None
+    product = product_of(names, (*PRODUCTS, *IGNORED))
+    own = _OWN & set(names) or _range(names) != RANGES[0]
+    return Claim(f"{product.name} blocks", named) if product and (own or named) else None
+
+
+FORMAT = Format("maxmind", frozenset({"locale"}), _read, _claims)

@@ -1,0 +1,135 @@
+"""What MaxMind's Blocks files refer to: Locations in one language, and Enterprise's providers.
+
+A reader may be given several releases and products at once: a Blocks file
+looks its ids up in the tables that were delivered with it first.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import dataclass, field
+
+import pyarrow.compute as pc
+
+from geolookup_builder.errors import BuildError
+from geolookup_builder.ranges import WRONG_CELL_COUNT
+from geolookup_builder.sources.reading.damage import unlimited_cells
+from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.keyed import KeyedTable, concatenated, load
+from geolookup_builder.sources.reading.products import shown
+
+#: Our field of each column of a Locations file.
+LOCATION_FIELDS = {
+    "continent_code": "continent_code",
+    "country_iso_code": "country_code",
+    "subdivision_1_iso_code": "region_code",
+    "subdivision_1_name": "region_name",
+    "city_name": "city_name",
+    "time_zone": "time_zone",
+}
+#: Our field of each column of Enterprise's ISP file, and of the ISP, ASN and other products.
+PROVIDER_FIELDS = {
+    "isp": "isp",
+    "organization": "organization",
+    "autonomous_system_number": "asn",
+    "autonomous_system_organization": "asn_organization",
+    "connection_type": "connection_type",
+    "user_type": "user_type",
+}
+_TRANSLATED = ("subdivision_1_name", "city_name")
+_ENGLISH = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    member: Member
+    names: tuple[str, ...]
+    locale: str = ""
+
+    @property
+    def folder(self) -> str:
+        return _folder(self.member)
+
+    @property
+    def has_cities(self) -> bool:
+        return "city_name" in self.names
+
+
+@dataclass(slots=True)
+class Joins:
+    """The files that Blocks refer to, each loaded when first needed."""
+
+    locale: str
+    _locations: list[_File] = field(default_factory=list)
+    _providers: list[_File] = field(default_factory=list)
+    _loaded: dict[str, KeyedTable] = field(default_factory=dict)
+
+    def add(self, member: Member, names: tuple[str, ...]) -> None:
+        """Take a file that states no ranges; BuildError where it is none of MaxMind's."""
+        if {"geoname_id", "locale_code"} <= set(names):
+            self._locations.append(_File(member, names, _locale(member, names)))
+        elif "isp_id" in names:
+            self._providers.append(_File(member, names))
+        else:
+            problem = f"neither Blocks nor Locations: {shown(names)}"
+            raise BuildError(member.label, problem, line=1, remedy="name other files")
+
+    def locations(self, blocks: Member, *, cities: bool) -> KeyedTable:
+        """Return the places that ``blocks`` refers to, in English where the language is silent."""
+        chosen = self._in(self.locale, blocks, cities)
+        if chosen is None:
+            known = ", ".join(sorted({each.locale for each in self._locations})) or "none"
+            problem = f"its Locations in locale {self.locale!r} are missing (there: {known})"
+            raise BuildError(blocks.label, problem, remedy="add them, or set locale")
+        english = self._in(_ENGLISH, blocks, cities) if self.locale != _ENGLISH else None
+        return chosen if english is None else _filled(chosen, english)
+
+    def _in(self, locale: str, blocks: Member, cities: bool) -> KeyedTable | None:
+        files = [each for each in self._locations[::-1] if each.locale == locale]
+        files.sort(key=lambda each: (each.folder != _folder(blocks), each.has_cities != cities))
+        tables = [self._load(each, "geoname_id", tuple(LOCATION_FIELDS)) for each in files]
+        return concatenated(tables) if tables else None
+
+    def providers(self, blocks: Member) -> KeyedTable | None:
+        """Return the providers that ``blocks`` refers to, if there is a table of them."""
+        files = self._providers[::-1]
+        files.sort(key=lambda each: each.folder != _folder(blocks))
+        tables = [self._load(each, "isp_id", tuple(PROVIDER_FIELDS)) for each in files]
+        return concatenated(tables) if tables else None
+
+    def _load(self, file: _File, key: str, columns: tuple[str, ...]) -> KeyedTable:
+        # By number, for an archive may hold two members of one name.
+        number = str(id(file.member))
+        if number not in self._loaded:
+            self._loaded[number] = load(file.member, file.names, key, columns)
+        return self._loaded[number]
+
+
+def _folder(member: Member) -> str:
+    return re.split(r"[^/\\!]*$", member.label)[0]
+
+
+def _locale(member: Member, names: tuple[str, ...]) -> str:
+    """Return the language of the first row, or none where there is no row."""
+    with member.open() as stream, unlimited_cells():
+        text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="")
+        rows = filter(None, csv.reader(text))
+        next(rows, None)
+        first = next(rows, None)
+    if first is None:
+        return ""
+    if len(first) != len(names):
+        raise BuildError(member.label, WRONG_CELL_COUNT, line=2, remedy="fetch it again")
+    return first[names.index("locale_code")]
+
+
+def _filled(chosen: KeyedTable, english: KeyedTable) -> KeyedTable:
+    """Return the chosen places, named in English where they have no name, and then the others."""
+    found = pc.index_in(chosen.keys, english.keys)
+    names = {
+        name: pc.coalesce(chosen.columns[name], english.columns[name].take(found))
+        for name in _TRANSLATED
+    }
+    return concatenated([KeyedTable(chosen.keys, {**chosen.columns, **names}), english])

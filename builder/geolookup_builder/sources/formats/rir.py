@@ -1,0 +1,94 @@
+"""Delegated statistics of the Internet registries: who registered which range, by country.
+
+Strategy: lines that are no delegations (version, summaries, AS numbers, free
+and reserved space) are masked, the others taken apart by one pattern, since
+registries mix rows of seven and eight fields. The value beside an IPv4 start
+counts addresses, so those ranges need not be prefixes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup.contract.address import MAX
+from geolookup.dataset.intervals import Points
+from geolookup_builder.errors import BuildError
+from geolookup_builder.ranges import REASONS, ParsedRanges, from_networks
+from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.sources.reading import lines
+from geolookup_builder.sources.reading.delimited import batches, first_record
+from geolookup_builder.sources.reading.detection import Claim, Opening
+from geolookup_builder.sources.reading.dictionary_cells import without
+from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
+
+_CELL = r"[^|\n]*\|"
+_COMMENT = "[ \t]*#"
+_LAYOUT = lines.layout(
+    _COMMENT,
+    rf"[0-9.]+\|{_CELL}",  # the version line
+    rf"{_CELL}\*\|{_CELL}\*\|[0-9]*\|summary",
+    rf"{_CELL}{_CELL}asn\|",
+    rf"(?:{_CELL}){{6}}(?:available|reserved|ianapool)",
+)
+_PATTERN = (
+    r"^[A-Za-z]+\|(?P<country>[A-Za-z]{2}|)\|(?P<kind>ipv4|ipv6)\|(?P<start>[0-9A-Fa-f.:]+)\|"
+    r"(?P<value>[0-9]{1,10})\|[0-9]*\|(?:allocated|assigned)\s*(?:\|.*)?$"
+)
+_FIRST = re.compile(r"2(\.[0-9]+)?\|[a-z]+\||[a-z]+\|[^|]*\|(asn|ipv4|ipv6)\|")
+_NO_COUNTRIES = ("ZZ", "EU", "AP")
+_NOT_ADDRESS, _DESCENDING = (REASONS.index(r) for r in ("not an address", "first is after last"))
+
+
+def _read(spec: SourceSpec) -> Iterator[SourceTable]:
+    found = members(spec.path, spec.base, ("-latest", ".txt"))
+    yield SourceTable(spec.name, (batch for member in found for batch in _batches(member)))
+
+
+def _batches(member: Member) -> Iterator[Batch]:
+    if not _is_delegated(member):
+        remedy = "name a delegated or delegated-extended file as the registry publishes it"
+        raise BuildError(member.label, "not delegated statistics", remedy=remedy)
+    return batches(member, _LAYOUT, _meaning)
+
+
+def _is_delegated(member: Member) -> bool:
+    cells, _ = first_record(member, lines.layout(_COMMENT))
+    return _FIRST.match("".join(cells)) is not None
+
+
+def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
+    found = lines.parts(rows, _PATTERN)
+    country = pc.utf8_upper(found["country"].cast(pa.string())).dictionary_encode()
+    return _ranges(found), {"country_code": without(country, *_NO_COUNTRIES)}
+
+
+def _ranges(found: dict[str, pa.Array]) -> ParsedRanges:
+    """Return prefixes for IPv6, and for IPv4 the start and as many addresses as are counted."""
+    counted = pc.equal(found["kind"], "ipv4")
+    prefix = lines.prefixes(found["start"], found["value"])
+    ranges = from_networks(pc.if_else(counted, found["start"], prefix))
+    ipv4 = np.asarray(counted.fill_null(False))
+    count = np.asarray(pc.fill_null(found["value"], "1").cast(pa.uint64()))
+    end = ranges.first.low + count
+    reason = ranges.reason.copy()
+    # A start of the other family than the row says, or an end behind the last address.
+    reason[(reason == 0) & ((ranges.family == 4) != ipv4)] = _NOT_ADDRESS
+    reason[(reason == 0) & ipv4 & (end > MAX[4] + 1)] = _NOT_ADDRESS
+    reason[(reason == 0) & ipv4 & (count == 0)] = _DESCENDING
+    last = Points(np.where(ipv4, end - np.uint64(1), ranges.last.low), ranges.last.high)
+    family = np.where(reason == 0, ranges.family, 0).astype(np.uint8)
+    return replace(ranges, family=family, last=last, reason=reason)
+
+
+def _claims(read: Opening) -> Claim | None:
+    return Claim("delegations") if _is_delegated(read.start) else None
+
+
+FORMAT = Format("rir", frozenset(), _read, _claims)

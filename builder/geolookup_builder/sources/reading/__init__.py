@@ -1,0 +1,1 @@
+"""What the vendor formats share: delimited text, MMDB trees, archives, sniffing."""

@@ -1,0 +1,172 @@
+"""Objects of JSON, one a line, to batches, by Arrow's JSON reader.
+
+Strategy: whole lines are handed to Arrow in blocks, with the types that the
+first records show; what fails is looked for again line by line. Arrow crashes
+on a bare ``null`` before any object, so lines that begin otherwise never get
+there.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.json as pajson
+
+from geolookup.dataset.intervals import I64
+from geolookup_builder.errors import BuildError
+from geolookup_builder.sources.reading.delimited import Meaning
+from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.layout import Layout
+from geolookup_builder.sources.reading.reader import Batch, Reject, RowNumbers
+from geolookup_builder.sources.reading.typed import as_texts
+
+BLOCK_BYTES = 16 << 20
+LONGEST = 16 << 20  # bytes or characters of a line
+_SAMPLE = 1000  # records that show what keys and types there are
+_OBJECT = re.compile(rb"^[ \t\r]*\{", re.MULTILINE)
+_NO_OBJECT = re.compile(rb"^[ \t\r]*[^{ \t\r\n]", re.MULTILINE)
+_ROW = re.compile(r"in row ([0-9]+)$")
+_TYPES = ((bool, pa.bool_()), (str, pa.string()), (float, pa.float64()), (int, pa.int64()))
+
+
+def keys(member: Member) -> dict[str, pa.DataType]:
+    """Return the keys of the first records, with the type of what they hold (null: text)."""
+    found: dict[str, pa.DataType] = {}
+    with _text(member) as stream:
+        for line, text in islice(_lines(stream), _SAMPLE):
+            for key, value in _object(member, line, text).items():
+                shown = next((arrow for python, arrow in _TYPES if isinstance(value, python)), None)
+                if shown is not None and found.get(key) in (None, pa.null(), pa.int64()):
+                    found[key] = shown
+                found.setdefault(key, pa.null())
+    return {key: pa.string() if pa.types.is_null(each) else each for key, each in found.items()}
+
+
+def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
+    """Yield the records of a member; BuildError where a line is no record."""
+    numbers, types, line = RowNumbers(member, _locate, _record_lines), keys(member), 1
+    used = sorted(layout.texts | layout.wanted)
+    schema = pa.schema([(key, types.get(key, pa.string())) for key in used])
+    with member.open() as stream:
+        for block in _blocks(member, stream):
+            rows = as_texts(_parsed(member, line, block, schema), layout)
+            yield Batch(numbers, numbers.delivered, *meaning(rows))
+            numbers.delivered += len(rows)
+            line += block.count(b"\n")
+
+
+def _locate(member: Member, wanted: dict[int, str]) -> Iterator[Reject]:
+    """Find records by number, with line and text; the first is 1."""
+    with _text(member) as stream:
+        for number, (line, text) in enumerate(_lines(stream), 1):
+            if number in wanted:
+                yield Reject(member.label, line, wanted[number], text.rstrip("\r\n"))
+
+
+def _record_lines(member: Member, records: I64) -> I64:
+    """Return the line of each record."""
+    with _text(member) as stream:
+        found = np.fromiter((line for line, _ in _lines(stream)), np.int64)
+    return found[records - 1]
+
+
+@contextmanager
+def _text(member: Member) -> Iterator[io.TextIOWrapper]:
+    with (
+        member.open() as stream,
+        io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="\n") as text,
+    ):
+        yield text
+
+
+def _lines(stream: io.TextIOWrapper) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not blank, with their numbers."""
+    number = 0
+    while line := stream.readline(LONGEST):
+        number += 1
+        if line.strip(" \t\r\n"):
+            yield number, line
+
+
+def _object(member: Member, line: int, text: str | bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        remedy = "write one a line; the file may be cut off"
+        raise BuildError(member.label, "not a JSON object", line=line, remedy=remedy)
+    return value
+
+
+def _blocks(member: Member, stream: IO[bytes]) -> Iterator[bytes]:
+    """Yield blocks of whole lines, without a byte order mark."""
+    pending = stream.read(len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
+    line = 1
+    while piece := stream.read(BLOCK_BYTES):
+        whole, newline, pending = (pending + piece).rpartition(b"\n")
+        if newline:
+            yield whole + newline
+            line += whole.count(b"\n") + 1
+        elif len(pending) > LONGEST:
+            problem = f"a record of more than {LONGEST:,} bytes"
+            raise BuildError(member.label, problem, line=line, remedy="write one object a line")
+    if pending:
+        yield pending
+
+
+def _parsed(member: Member, line: int, block: bytes, schema: pa.Schema) -> pa.Table:
+    """Parse the lines of a block, the first of which is ``line``."""
+    _check(member, line, block)
+    try:
+        table = pajson.read_json(
+            io.BytesIO(block),
+            pajson.ReadOptions(use_threads=False, block_size=len(block)),
+            pajson.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
+        )
+    except pa.ArrowInvalid as error:
+        raise _failure(member, line, block, str(error)) from error
+    if len(table) != _objects(block):
+        raise _failure(member, line, block, "lines and records are not as many")
+    return table
+
+
+def _check(member: Member, line: int, block: bytes) -> None:
+    """Raise BuildError where a line is not UTF-8, which Arrow would take, or no object."""
+    try:
+        block.decode()
+    except UnicodeDecodeError as error:
+        at = line + block.count(b"\n", 0, error.start)
+        raise BuildError(member.label, "not UTF-8", line=at, remedy="convert it") from error
+    if _objects(block) < _lines_in(block) and (other := _NO_OBJECT.search(block)):
+        _object(member, line + block.count(b"\n", 0, other.end()), other[0])
+
+
+def _objects(block: bytes) -> int:
+    """Return how many lines begin an object; a pattern over all letters takes its time."""
+    plain = block.count(b"\n{") + block.startswith(b"{")
+    return plain if plain == _lines_in(block) else len(_OBJECT.findall(block))
+
+
+def _lines_in(block: bytes) -> int:
+    return block.count(b"\n") + (not block.endswith(b"\n"))
+
+
+def _failure(member: Member, line: int, block: bytes, text: str) -> BuildError:
+    """Return what is wrong with a block that Arrow refused, by line."""
+    lines = [(at, each) for at, each in enumerate(block.split(b"\n"), line) if each.strip()]
+    for at, each in lines:
+        _object(member, at, each)
+    row = _ROW.search(text)
+    place = lines[int(row[1])][0] if row and int(row[1]) < len(lines) else None
+    problem = f"not as the records before ({text.splitlines()[0]})"
+    return BuildError(member.label, problem, line=place, remedy="give each key one type, once")

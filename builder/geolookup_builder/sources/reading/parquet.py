@@ -1,0 +1,81 @@
+"""Parquet to batches, some rows at a time; its rows have numbers but no lines."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
+import pyarrow as pa
+import pyarrow.parquet as papq
+
+from geolookup.dataset.intervals import I64
+from geolookup_builder.errors import BuildError
+from geolookup_builder.sources.reading.delimited import Meaning
+from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.layout import Layout
+from geolookup_builder.sources.reading.reader import Batch, Reject, RowNumbers
+from geolookup_builder.sources.reading.typed import as_texts
+
+BATCH_ROWS = 1 << 17
+
+
+def columns(member: Member) -> tuple[str, ...]:
+    """Return the names of the columns."""
+    with _opened(member) as file:
+        return tuple(file.schema_arrow.names)
+
+
+def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
+    """Yield the rows of a member; BuildError where it is damaged."""
+    numbers = RowNumbers(member, partial(_locate, layout=layout), _lines)
+    with _opened(member) as file:
+        for rows in _rows(file, layout.texts | layout.wanted):
+            texts = as_texts(rows, layout)
+            yield Batch(numbers, numbers.delivered, *meaning(texts))
+            numbers.delivered += len(rows)
+
+
+def _locate(member: Member, wanted: dict[int, str], *, layout: Layout) -> Iterator[Reject]:
+    """Find rows by number, the first being 1; the number stands for a line, the range for text."""
+    passed = 0
+    with _opened(member) as file:
+        for rows in _rows(file, layout.texts):
+            texts = as_texts(rows, layout)
+            for number in sorted(each for each in wanted if 0 < each - passed <= len(rows)):
+                ranges = [name for name in layout.names if name in layout.texts]
+                cells = [texts.column(name)[number - passed - 1].as_py() for name in ranges]
+                shown = ",".join(each or "" for each in cells)
+                yield Reject(member.label, number, wanted[number], shown)
+            passed += len(rows)
+
+
+def _lines(_member: Member, records: I64) -> I64:
+    """Return the row numbers, which stand for lines."""
+    return records
+
+
+def _rows(file: papq.ParquetFile, names: frozenset[str]) -> Iterator[pa.Table]:
+    used = [name for name in file.schema_arrow.names if name in names]
+    for rows in file.iter_batches(BATCH_ROWS, columns=used):
+        yield pa.Table.from_batches([rows])
+
+
+@contextmanager
+def _opened(member: Member) -> Iterator[papq.ParquetFile]:
+    """Open a member; what Arrow cannot read is a BuildError."""
+    with member.open() as stream:
+        try:
+            yield papq.ParquetFile(stream if stream.seekable() else io.BytesIO(stream.read()))
+        except (pa.ArrowException, UnicodeDecodeError) as error:
+            raise _damaged(member, error) from error
+        except OSError as error:
+            if error.errno is not None:  # the system's, not Arrow's
+                raise
+            raise _damaged(member, error) from error
+
+
+def _damaged(member: Member, error: Exception) -> BuildError:
+    text = next(iter(str(error).splitlines()), type(error).__name__)
+    return BuildError(member.label, f"damaged, or not Parquet ({text})", remedy="fetch it again")

@@ -1,0 +1,150 @@
+"""The tables of a dataset, as Arrow tables ready to write."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.intervals import Points
+from geolookup_builder.fragments import checksums, json_texts, rows
+from geolookup_builder.intern import FamilyIntervals, Interned
+from geolookup_builder.provenance import Provenance
+from geolookup_builder.values import Known
+
+_COUNTRY_TYPES = {
+    "country_languages": pa.list_(pa.string()),
+    "country_neighbors": pa.list_(pa.string()),
+    "country_area_km2": pa.float64(),
+    "country_population": pa.int64(),
+    "country_is_eu": pa.bool_(),
+}
+
+
+def tables(interned: Interned, known: Known) -> dict[str, pa.Table]:
+    """Return every table by file name."""
+    ipv4, ipv6 = interned.families[4], interned.families[6]
+    return {
+        fmt.IPV4: _intervals(ipv4),
+        fmt.IPV4_JUMP: pa.table({"interval": jump_table(ipv4.starts.low)}),
+        fmt.IPV6: _intervals(ipv6),
+        fmt.IPV6_FENCE: pa.table({"start_high": np.asarray(ipv6.starts.high)[:: fmt.FENCE_STRIDE]}),
+        fmt.LOCATION: _location(interned),
+        fmt.NETWORK: _network(interned),
+        fmt.COUNTRY: _country(interned, known),
+        fmt.ZONE: pa.table({"zone": pa.array(interned.located.zones, pa.string())}),
+        **{fmt.PROVENANCE[f]: _provenance(each) for f, each in interned.provenance.items()},
+    }
+
+
+def starts(points: Points) -> dict[str, pa.Array]:
+    """Return the columns of the intervals' first addresses."""
+    if points.high is None:
+        return {"start": pa.array(points.low.astype(np.uint32))}
+    # Nearly all begin where an upper half does, so that a lower half is one of a few.
+    return {"start_high": pa.array(points.high), "start_low": _encoded(pa.array(points.low))}
+
+
+def _provenance(family: Provenance) -> pa.Table:
+    decided = {layer: each for layer, each in family.sources.items() if each.any()}
+    return pa.table({**starts(family.starts), **decided})
+
+
+def _intervals(family: FamilyIntervals) -> pa.Table:
+    return pa.table(
+        {
+            **starts(family.starts),
+            "location": family.location.astype(np.uint32),
+            "network": family.network.astype(np.uint32),
+        }
+    )
+
+
+def jump_table(starts: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """Return, for each value of the leading bits, the interval its first address lies in.
+
+    One entry more, the last interval: an address of bucket b lies in one of
+    the intervals table[b] … table[b + 1]. There are four to eight intervals a
+    bucket: their starts mostly share a line of the cache, and the table is small.
+    """
+    least, most = fmt.JUMP_BITS
+    bits = int(np.clip(int(np.log2(len(starts))) - 2, least, most))
+    firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(32 - bits)
+    found = np.searchsorted(starts, firsts, side="right") - 1
+    return np.append(found, len(starts) - 1).astype(np.uint32)
+
+
+def _location(interned: Interned) -> pa.Table:
+    located = interned.located
+    own = {name: located.tuples.values(name) for name in fmt.PLACE_MEMBERS}
+    return pa.table(
+        {
+            "country": located.country.astype(np.uint16),
+            "zone": located.zone.astype(np.uint16),
+            **{name: _column(column) for name, column in own.items()},
+            **_json([json_texts(column) for column in own.values()]),
+        }
+    )
+
+
+def _network(interned: Interned) -> pa.Table:
+    own = {name: interned.networks[name].combine_chunks() for name in fmt.NETWORK_MEMBERS}
+    # An unknown asn is absent from the answer, hence no text at all.
+    texts = [json_texts(each, "" if name == "asn" else "null") for name, each in own.items()]
+    return pa.table({**{name: _column(column) for name, column in own.items()}, **_json(texts)})
+
+
+def _country(interned: Interned, known: Known) -> pa.Table:
+    records = [
+        _country_record(code, continent, known) for code, continent in interned.located.countries
+    ]
+    columns: dict[str, pa.Array] = {
+        name: pa.array([record[name] for record in records], _COUNTRY_TYPES.get(name, pa.string()))
+        for name in records[0]
+    }
+    texts = [
+        pa.array([_json_text(record[name]) for record in records], pa.string())
+        for name in records[0]
+    ]
+    return pa.table({**columns, **_json(texts)})
+
+
+def _country_record(code: str | None, continent: str | None, known: Known) -> dict[str, object]:
+    country = known.countries[code] if code else None
+    record = {
+        name: _plain(getattr(country, name, None))
+        for name in (*fmt.COUNTRY_MEMBERS, *(f"currency_{name}" for name in fmt.CURRENCY_MEMBERS))
+    }
+    record["continent_code"] = continent
+    record["continent_name"] = known.continents.get(continent) if continent else None
+    return record
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _json_text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _json(texts: list[pa.Array]) -> dict[str, pa.Array]:
+    """Return the two columns by which one lookup reads a row: its JSON texts and their CRC-32."""
+    joined = rows(texts)
+    return {"json": joined, "json_crc32": pa.array(checksums(joined))}
+
+
+def _column(column: pa.Array) -> pa.Array:
+    return _encoded(column) if pa.types.is_string(column.type) else column
+
+
+def _encoded(column: pa.Array) -> pa.Array:
+    """Return a dictionary column with the narrowest indices that number its distinct values."""
+    encoded = column.dictionary_encode()
+    last = len(encoded.dictionary) - 1
+    kinds = (kind for kind in (np.int8, np.int16, np.int32) if last <= np.iinfo(kind).max)
+    indices = encoded.indices.cast(pa.from_numpy_dtype(next(kinds)))
+    return pa.DictionaryArray.from_arrays(indices, encoded.dictionary)

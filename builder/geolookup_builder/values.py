@@ -1,0 +1,128 @@
+"""The cells of a source to typed, known values: one cleaner per field.
+
+Strategy: cells arrive dictionary-encoded, so only distinct values are
+cleaned. A cleaner returns typed values, null where nothing is known, and
+marks those that are bad; a bad value blanks its layer in the rows that hold
+it, and is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from geolookup_builder.reference.tables import Country
+from geolookup_builder.vocabulary import VOCABULARY, Words, translated
+
+Bools = NDArray[np.bool_]
+_FLOAT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_ASN = r"^([Aa][Ss])?[0-9]{1,10}$"
+_ASN_MAX = (1 << 32) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What cells are checked against."""
+
+    countries: Mapping[str, Country]
+    continents: Mapping[str, str]
+    zones: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """Distinct values of a field: typed, null for nothing known, and which were bad."""
+
+    values: pa.Array
+    bad: Bools
+
+
+Cleaner = Callable[[pa.Array, Known], Cleaned]
+
+
+def clean(field: str, cells: pa.Array, known: Known) -> Cleaned:
+    """Clean the distinct cells (string array) of a field of the schema."""
+    trimmed = pc.utf8_trim_whitespace(cells)
+    present = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
+    return _CLEANERS.get(field, _text)(present, known)
+
+
+def value_type(field: str) -> pa.DataType:
+    """Return the Arrow type of a field's cleaned values."""
+    if field in ("latitude", "longitude"):
+        return pa.float64()
+    return pa.uint32() if field == "asn" else pa.string()
+
+
+def _text(cells: pa.Array, _known: Known) -> Cleaned:
+    return Cleaned(cells, np.zeros(len(cells), bool))
+
+
+def _listed(cells: pa.Array, words: Sequence[str]) -> Cleaned:
+    """Keep the words of a list, whatever their case, in the list's spelling."""
+    found = pc.index_in(pc.utf8_lower(cells), pa.array([word.lower() for word in words]))
+    values = pa.array(words, pa.string()).take(found)
+    return Cleaned(values, _is_bad(cells, values))
+
+
+def _country(cells: pa.Array, known: Known) -> Cleaned:
+    return _listed(cells, list(known.countries))
+
+
+def _continent(cells: pa.Array, known: Known) -> Cleaned:
+    return _listed(cells, list(known.continents))
+
+
+def _zone(cells: pa.Array, known: Known) -> Cleaned:
+    found = pc.is_in(cells, pa.array(known.zones, pa.string()))
+    values = pc.if_else(found, cells, pa.scalar(None, pa.string()))
+    return Cleaned(values, _is_bad(cells, values))
+
+
+def _words(cells: pa.Array, _known: Known, *, words: Words) -> Cleaned:
+    """Say a vendor's words in the contract's."""
+    values, understood = translated(cells, words)
+    unknown = pc.and_not(pc.is_valid(cells), understood)
+    return Cleaned(values, np.asarray(unknown.to_numpy(zero_copy_only=False), bool))
+
+
+def _degrees(cells: pa.Array, _known: Known, *, limit: float) -> Cleaned:
+    number = pc.match_substring_regex(cells, _FLOAT)
+    degrees = pc.if_else(number, cells, pa.scalar(None, pa.string())).cast(pa.float64())
+    inside = pc.less_equal(pc.abs(degrees), limit)
+    # Adding zero turns -0.0 into 0.0.
+    values = pc.add(pc.if_else(inside, degrees, pa.scalar(None, pa.float64())), 0.0)
+    return Cleaned(values, _is_bad(cells, values))
+
+
+def _asn(cells: pa.Array, _known: Known) -> Cleaned:
+    number = pc.match_substring_regex(cells, _ASN)
+    digits = pc.replace_substring_regex(cells, "^[Aa][Ss]", "")
+    numbers = pc.if_else(number, digits, pa.scalar(None, pa.string())).cast(pa.uint64())
+    fits = pc.less_equal(numbers, _ASN_MAX)
+    values = pc.if_else(fits, numbers, pa.scalar(None, pa.uint64())).cast(pa.uint32())
+    bad = _is_bad(cells, values)
+    # AS 0 is how several vendors write "none" (RFC 7607 reserves it).
+    return Cleaned(pc.if_else(pc.equal(values, 0), pa.scalar(None, pa.uint32()), values), bad)
+
+
+def _is_bad(cells: pa.Array, values: pa.Array) -> Bools:
+    lost = pc.and_(pc.is_valid(cells), pc.is_null(values))
+    return np.asarray(lost.to_numpy(zero_copy_only=False), bool)
+
+
+_CLEANERS: dict[str, Cleaner] = {
+    "continent_code": _continent,
+    "country_code": _country,
+    "latitude": partial(_degrees, limit=90.0),
+    "longitude": partial(_degrees, limit=180.0),
+    "time_zone": _zone,
+    "asn": _asn,
+    **{field: partial(_words, words=words) for field, words in VOCABULARY.items()},
+}

@@ -1,0 +1,134 @@
+"""A comparison as lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from geolookup.comparison.comparison import Comparison, Part
+from geolookup.comparison.gates import Verdict
+from geolookup.comparison.measures import Coverage, Share, SourceChange
+from geolookup.comparison.metrics import KILOMETRES, metric_of
+
+#: From here on whole numbers say more than anybody reads.
+_LARGE = 1e15
+
+
+def lines(comparison: Comparison) -> Iterator[str]:
+    """Yield the comparison, part by part."""
+    for role, each in (("old", comparison.old), ("new", comparison.new)):
+        yield f"{role}  {each.name}, generation {each.generation}, {each.path}"
+    if comparison.requests is not None:
+        asked = comparison.requests
+        yield (
+            f"requests  {asked.total:,}, of which {asked.private:,} for private addresses"
+            f" and {asked.invalid:,} for no addresses"
+        )
+    for name, part in comparison.parts.items():
+        yield ""
+        yield f"{name}, in {part.unit}"
+        yield from _part(part)
+
+
+def _part(part: Part) -> Iterator[str]:
+    yield f"  known     {_coverage(part.coverage)}"
+    for level, moved in part.moved.items():
+        yield f"  {level + ' moved':<16} {_share(moved)} known in both"
+    far = part.kilometres
+    yield (
+        f"  kilometres moved p50 {far.p50:,.1f}, p90 {far.p90:,.1f}, p99 {far.p99:,.1f},"
+        f" max {far.max:,.1f}, of {_count(far.of)} with coordinates in both"
+    )
+    yield from _fields(part)
+    yield from _sources("old", part.old_sources)
+    yield from _sources("new", part.new_sources)
+    yield from _movers(part)
+
+
+def _fields(part: Part) -> Iterator[str]:
+    rows = [
+        (path, *map(_count, (each.null_gained, each.null_lost, each.changed)))
+        for path, each in part.fields.items()
+        if each.null_gained or each.null_lost or each.changed
+    ]
+    if rows:
+        yield from _table(("fields", "nulls gained", "nulls lost", "changed"), rows)
+
+
+def _sources(role: str, sources: Sequence[SourceChange]) -> Iterator[str]:
+    rows = [
+        (
+            each.source,
+            *(_percent(each.moved[level].share) for level in ("country", "region", "city")),
+            f"{each.kilometres.p50:,.1f}",
+            f"{each.kilometres.p99:,.1f}",
+            _percent((each.location.lost if role == "old" else each.location.gained).share),
+        )
+        for each in sources
+    ]
+    if rows:
+        last = {"old": "lost", "new": "gained"}[role]
+        head = (f"source in {role}", "country", "region", "city", "km p50", "km p99", last)
+        yield from _table(head, rows)
+
+
+def _movers(part: Part) -> Iterator[str]:
+    rows = [
+        (
+            f"{_system(each.asn)} {each.asn_organization or ''}".rstrip(),
+            _count(each.moved.count),
+            _percent(each.of_all),
+            _percent(each.moved.share),
+        )
+        for each in part.movers
+    ]
+    if rows:
+        yield from _table(("network in new", "moved", "of all moved", "of the network"), rows)
+
+
+def _system(asn: int | None) -> str:
+    return "no AS" if asn is None else f"AS{asn}"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield rows under their head, the first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    for first, *others in (head, *rows):
+        cells = (f"{cell:>{width}}" for cell, width in zip(others, widths[1:], strict=True))
+        yield f"  {first:<{widths[0]}}  " + "  ".join(cells)
+
+
+def _coverage(known: Coverage) -> str:
+    return (
+        f"{_count(known.old)} in old, {_count(known.new)} in new;"
+        f" lost {_share(known.lost)}, gained {_share(known.gained)}"
+    )
+
+
+def _share(share: Share) -> str:
+    return f"{_count(share.count)} ({_percent(share.share)}) of {_count(share.of)}"
+
+
+def _count(number: float) -> str:
+    if 0 < number < 1:
+        return f"{number:.3g}"
+    return f"{number:,.0f}" if number < _LARGE else f"{number:.4g}"
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent; what is not 0 does not look like it."""
+    return "<0.01 %" if 0 < share < 0.0001 else f"{100 * share:.2f} %"
+
+
+def verdict_line(verdict: Verdict) -> str:
+    """Say what a gate measured and what it is measured against, in the metric's own unit."""
+    show = _kilometres if metric_of(verdict.failed[0]) in KILOMETRES else _exact
+    measured = ", ".join(f"{name} is {show(verdict.measured[name])}" for name in verdict.failed)
+    return f"gate failed: {verdict.gate}: {measured}, the limit is {show(verdict.limit)}"
+
+
+def _kilometres(number: float) -> str:
+    return f"{number:.6g} km"
+
+
+def _exact(number: float) -> str:
+    return f"{100 * number:.6g} %"

@@ -1,0 +1,159 @@
+"""The values of two datasets' tables as numbers: equal numbers are equal values.
+
+Strategy: each member of an answer that does not depend on the instant is read
+by Arrow from both datasets and made one dictionary, so that comparing values
+is comparing integers. Values stay in their table: a location leads to its
+country and zone by a link, which is a pair of columns like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.files import Dataset, read_manifest
+from geolookup.errors import DatasetError
+
+_REBUILD = "build it again with 'geolookup build'"
+ZONE = "time.zone"
+CODE = "location.country_code"
+#: Contract paths by the table that holds them, each with its column.
+_COUNTRY = {f"location.{member}": member for member in fmt.COUNTRY_MEMBERS} | {
+    f"currency.{member}": f"currency_{member}" for member in fmt.CURRENCY_MEMBERS
+}
+_PLACE = {f"location.{member}": member for member in fmt.PLACE_MEMBERS}
+_NETWORK = {f"network.{member}": member for member in fmt.NETWORK_MEMBERS}
+_LINKS = ("country", "zone")
+
+#: What a location row decides, and what a network row does, as contract paths.
+LOCATION_FIELDS = (
+    *(f"location.{member}" for member in fmt.LOCATION_MEMBERS),
+    ZONE,
+    *(f"currency.{member}" for member in fmt.CURRENCY_MEMBERS),
+)
+NETWORK_FIELDS = tuple(_NETWORK)
+FIELDS = (*LOCATION_FIELDS, *NETWORK_FIELDS)
+
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The values of one member, or the rows of a link, by row in both datasets; -1 is null."""
+
+    old: Codes
+    new: Codes
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A table that locations lead to: its fields by its own rows, and the rows by location row."""
+
+    fields: Mapping[str, Pair]
+    link: Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Fields by contract path, and coordinates in degrees (NaN is null) by location row."""
+
+    place: Mapping[str, Pair]  # by location row, the country's code besides
+    network: Mapping[str, Pair]  # by network row
+    linked: tuple[Linked, ...]  # country and zone
+    old_coordinates: NDArray[np.float64]  # (2, rows): latitude, longitude
+    new_coordinates: NDArray[np.float64]
+    new_networks: pa.Table
+
+
+def read_values(old: Dataset, new: Dataset) -> Values:
+    """Read what the tables of two datasets say; DatasetError where one is damaged."""
+    sides = [_tables(dataset) for dataset in (old, new)]
+
+    def in_common(table: str, paths: Mapping[str, str]) -> dict[str, Pair]:
+        return {
+            path: _in_common(*(side[table][column] for side in sides))
+            for path, column in paths.items()
+        }
+
+    def linked(table: str, paths: Mapping[str, str]) -> Linked:
+        links = [side["location"][table].to_numpy().astype(np.int32) for side in sides]
+        return Linked(in_common(table, paths), Pair(links[0], links[1]))
+
+    country = linked("country", _COUNTRY)
+    place = {CODE: _through(country, CODE), **in_common("location", _PLACE)}
+    before, after = (_coordinates(side["location"]) for side in sides)
+    return Values(
+        place=place,
+        network=in_common("network", _NETWORK),
+        linked=(country, linked("zone", {ZONE: "zone"})),
+        old_coordinates=before,
+        new_coordinates=after,
+        new_networks=sides[1]["network"],
+    )
+
+
+def _through(linked: Linked, path: str) -> Pair:
+    """Return a field of a linked table by location row."""
+    values, link = linked.fields[path], linked.link
+    return Pair(values.old[link.old], values.new[link.new])
+
+
+def _tables(dataset: Dataset) -> dict[str, pa.Table]:
+    tables = {
+        "country": _table(dataset, fmt.COUNTRY, list(_COUNTRY.values())),
+        "zone": pa.table({"zone": pa.array(dataset.zones(), pa.string())}),
+        "location": _table(dataset, fmt.LOCATION, [*_PLACE.values(), *_LINKS]),
+        "network": _table(dataset, fmt.NETWORK, list(_NETWORK.values())),
+    }
+    for link in _LINKS:
+        rows = tables["location"][link]
+        if rows.null_count or (pc.max(rows).as_py() or 0) >= len(tables[link]):
+            raise DatasetError(dataset.path, f"a {link} leads outside its table", _REBUILD)
+    # Looked at behind the reading, so that nothing can come in between.
+    if read_manifest(dataset.path)["generation"] != dataset.manifest["generation"]:
+        problem = "replaced by another dataset since it was opened"
+        raise DatasetError(dataset.path, problem, "compare it again")
+    return tables
+
+
+def _table(dataset: Dataset, name: str, columns: list[str]) -> pa.Table:
+    path = Path(dataset.path, name)
+    try:
+        with pa.memory_map(str(path)) as file:
+            table = pa.ipc.open_file(file).read_all().select(columns)
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+        raise DatasetError(path, "damaged", _REBUILD) from error
+    return table
+
+
+def _in_common(old: pa.ChunkedArray, new: pa.ChunkedArray) -> Pair:
+    both = pa.chunked_array([_encoded(old), _encoded(new)]).unify_dictionaries()
+    codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in both.chunks]
+    return Pair(codes[0], codes[1])
+
+
+def _encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    """Return a column as one dictionary, of one width of indices; lists become texts."""
+    values = column.combine_chunks()
+    if pa.types.is_list(values.type):
+        values = pc.binary_join(values, "\n")
+    if not pa.types.is_dictionary(values.type):
+        return values.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(values.indices.cast(pa.int32()), values.dictionary)
+
+
+def _coordinates(locations: pa.Table) -> NDArray[np.float64]:
+    columns: list[Any] = [
+        locations[name].combine_chunks().to_numpy(zero_copy_only=False)
+        for name in ("latitude", "longitude")
+    ]
+    return np.array(columns, np.float64)

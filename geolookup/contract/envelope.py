@@ -1,0 +1,153 @@
+"""The contract's objects: the envelope around data, and the texts that data is joined from.
+
+Strategy: a row of the dataset holds the JSON texts of its members without
+their names, joined by line feeds. Here the names are put back, for JSON by
+one template a table, for dicts by zip.
+"""
+
+from __future__ import annotations
+
+import json
+
+from geolookup.dataset.layout import (
+    COUNTRY_MEMBERS,
+    CURRENCY_MEMBERS,
+    LOCATION_MEMBERS,
+    NETWORK_MEMBERS,
+    PLACE_MEMBERS,
+    SEPARATOR,
+    TIME_MEMBERS,
+)
+from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
+
+TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
+if TYPE_CHECKING:
+    from typing import Any
+
+    #: data by member; values are JSON's types.
+    Object = dict[str, Any]
+else:
+    Object = dict
+
+
+def success(data: Object) -> Object:
+    """Return the envelope of an answer."""
+    return {
+        "success": True,
+        "data": data,
+        "error": False,
+        "error_code": None,
+        "error_message": None,
+    }
+
+
+def failure(error: type[ContractError]) -> Object:
+    """Return the envelope of a contract error."""
+    return {
+        "success": False,
+        "data": None,
+        "error": True,
+        "error_code": error.code,
+        "error_message": error.message,
+    }
+
+
+def to_json(envelope: Object) -> bytes:
+    """Return compact UTF-8 JSON, non-ASCII unescaped."""
+    return json.dumps(envelope, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+#: The two answers that depend on nothing but the address's form and kind.
+FAILURES_JSON: dict[type[ContractError], bytes] = {
+    error: to_json(failure(error)) for error in (InvalidAddressError, PrivateAddressError)
+}
+
+HEAD = b'{"success":true,"data":{"ip":"'
+IP_TYPE = {4: b'","ip_type":"ipv4",', 6: b'","ip_type":"ipv6",'}
+TAIL = b'},"error":false,"error_code":null,"error_message":null}'
+
+
+def _template(members: tuple[str, ...]) -> bytes:
+    return b",".join(b'"%b":%%b' % member.encode() for member in members)
+
+
+_COUNTRY = b'"location":{' + _template(COUNTRY_MEMBERS)
+_PLACE = b"," + _template(PLACE_MEMBERS) + b'},"time":'
+_CURRENCY = b',"currency":{' + _template(CURRENCY_MEMBERS) + b"},"
+_NETWORK = b'"network":{' + _template(NETWORK_MEMBERS) + b"}"
+_NETWORK_WITHOUT_ASN = b'"network":{' + _template(NETWORK_MEMBERS[1:]) + b"}"
+#: What ``json.loads`` comes down to; its wrapping would cost more than a row does.
+_scan = json.JSONDecoder().raw_decode
+
+
+def country_json(country: list[bytes]) -> bytes:
+    """Return the location member as far as the country goes."""
+    return _COUNTRY % tuple(country[: len(COUNTRY_MEMBERS)])
+
+
+def place_json(place: list[bytes]) -> bytes:
+    """Return the rest of the location member, and the name of the time member."""
+    return _PLACE % tuple(place)
+
+
+def currency_json(country: list[bytes]) -> bytes:
+    """Return the currency member between its commas."""
+    return _CURRENCY % tuple(country[len(COUNTRY_MEMBERS) :])
+
+
+def network_json(network: list[bytes]) -> bytes:
+    """Return the network member; an unknown asn, which has no text, is left out."""
+    return _NETWORK % tuple(network) if network[0] else _NETWORK_WITHOUT_ASN % tuple(network[1:])
+
+
+def country(texts: list[bytes]) -> Object:
+    """Return a location object that knows the country alone."""
+    known = _object(COUNTRY_MEMBERS, b"\n".join(texts[: len(COUNTRY_MEMBERS)]))
+    return {**known, **dict.fromkeys(PLACE_MEMBERS)}
+
+
+def place(texts: bytes) -> Object:
+    """Return the members of a location that are its own."""
+    return _object(PLACE_MEMBERS, texts)
+
+
+def currency(texts: list[bytes]) -> Object:
+    """Return the currency object of a country's row."""
+    return _object(CURRENCY_MEMBERS, b"\n".join(texts[len(COUNTRY_MEMBERS) :]))
+
+
+def network(texts: bytes) -> Object:
+    """Return the network object."""
+    if texts.startswith(b"\n"):
+        return _object(NETWORK_MEMBERS[1:], texts[1:])
+    return _object(NETWORK_MEMBERS, texts)
+
+
+def _object(members: tuple[str, ...], texts: bytes) -> Object:
+    """Name the values of a row; no JSON text holds a raw line feed."""
+    values = _scan(f"[{texts.decode().replace(SEPARATOR, ',')}]")[0]
+    return dict(zip(members, values, strict=True))
+
+
+def unknown_path(path: object, *more: str) -> ValueError:
+    """Return the error for a path that the contract does not have; ``more`` would do as well."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(str(path), (*PATHS, *more), n=1)
+    hint = f"did you mean {close[0]!r}?" if close else "see docs/contract.md"
+    return ValueError(f"no field or group {path!r}; {hint}")
+
+
+_GROUPS = {
+    "location": LOCATION_MEMBERS,
+    "time": TIME_MEMBERS,
+    "currency": CURRENCY_MEMBERS,
+    "network": NETWORK_MEMBERS,
+}
+#: What ``Engine.get`` takes: members and groups of data, in contract order.
+PATHS = (
+    "ip",
+    "ip_type",
+    *_GROUPS,
+    *(f"{group}.{member}" for group, members in _GROUPS.items() for member in members),
+)

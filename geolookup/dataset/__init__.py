@@ -1,0 +1,1 @@
+"""A dataset on disk and open: layout, manifest, mapped files, intervals, provenance."""

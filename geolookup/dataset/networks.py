@@ -1,0 +1,207 @@
+"""Networks that have one answer: the one around an address, and all of a dataset in turn.
+
+Strategy: an interval is cut at what the special-purpose table calls private
+and at the space that carries IPv4 addresses, for answers change there; what
+is left is written as aligned networks.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from geolookup.contract.address import (
+    BITS,
+    EMBEDDED,
+    MAPPED,
+    MAX,
+    NAT64,
+    SIX_TO_FOUR,
+    embedded_ipv4,
+    parse,
+)
+from geolookup.contract.envelope import Object
+from geolookup.contract.special import is_private, private_ranges
+from geolookup.errors import DatasetError, PrivateAddressError
+from geolookup.kernel import State
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+#: Gives first and last address of the interval around an address (family, value).
+Around = Callable[[int, int], tuple[int, int]]
+_TYPES: dict[int, Callable[[tuple[int, int]], Network]] = {
+    4: ipaddress.IPv4Network,
+    6: ipaddress.IPv6Network,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Consecutive addresses, both ends included, that have one answer."""
+
+    first: int
+    last: int
+
+
+def network_of(state: State, ip: object) -> Network:
+    """Return the largest aligned network around ``ip`` with one answer, in the family asked."""
+    try:
+        return network_within(*parse(ip), partial(_around, state))
+    except IndexError:
+        raise _outside(state) from None
+
+
+def network_within(family: int, value: int, around: Around) -> Network:
+    """Return the largest aligned network around an address in what is ``around`` it.
+
+    It is of the family asked, and reaches into no space of another kind;
+    raises PrivateAddressError for a private address.
+    """
+    carried = embedded_ipv4(value) if family == 6 else None
+    if carried is None:
+        return _network(family, *_largest(family, value, _span(around, family, value)))
+    first, bits = _largest(4, carried, _span(around, 4, carried))
+    return _carrying(value, first, bits)
+
+
+def _outside(state: State) -> DatasetError:
+    problem = "an index leads outside its table"
+    return DatasetError(state.dataset.path, problem, "build it again with 'geolookup build'")
+
+
+def _carrying(value: int, first: int, bits: int) -> Network:
+    """Return the IPv6 network that carries an IPv4 network, around the address asked."""
+    for base, shift in ((MAPPED, 0), (NAT64, 0), (SIX_TO_FOUR, 80)):
+        if value >> 32 + shift == base >> 32 + shift:
+            return _network(6, base | first << shift, bits + shift)
+    raise AssertionError("an address that carries none")
+
+
+def _span(around: Around, family: int, value: int) -> _Span:
+    if is_private(family, value):
+        raise PrivateAddressError
+    first, last = around(family, value)
+    for blocked_first, blocked_last in _blocked(family):
+        if blocked_last < value:
+            first = max(first, blocked_last + 1)
+        else:
+            last = min(last, blocked_first - 1)
+            break
+    return _Span(first, last)
+
+
+def _around(state: State, family: int, value: int) -> tuple[int, int]:
+    interval = state.interval_ipv4(value) if family == 4 else state.interval_ipv6(value)
+    return _interval(state, family, interval)
+
+
+def _interval(state: State, family: int, interval: int) -> tuple[int, int]:
+    count = len(state.dataset.ipv4_starts if family == 4 else state.dataset.ipv6_lows)
+    end = _start(state, family, interval + 1) - 1 if interval + 1 < count else MAX[family]
+    return _start(state, family, interval), end
+
+
+def _start(state: State, family: int, interval: int) -> int:
+    dataset = state.dataset
+    if family == 4:
+        return dataset.ipv4_starts[interval]
+    return dataset.ipv6_highs[interval] << 64 | dataset.ipv6_lows[interval]
+
+
+def _blocked(family: int) -> list[tuple[int, int]]:
+    """Return what no network may reach into: sorted ranges of private and carrying space."""
+    ranges = list(private_ranges(family))
+    return sorted(ranges + list(EMBEDDED)) if family == 6 else ranges
+
+
+def _largest(family: int, value: int, span: _Span) -> tuple[int, int]:
+    """Return first address and host bits of the largest network around ``value`` in the span."""
+    bits = 0
+    while bits < BITS[family]:
+        first = value >> bits + 1 << bits + 1
+        if first < span.first or first + (2 << bits) - 1 > span.last:
+            break
+        bits += 1
+    return value >> bits << bits, bits
+
+
+def _network(family: int, first: int, host_bits: int) -> Network:
+    return _TYPES[family]((first, BITS[family] - host_bits))
+
+
+def networks_of(state: State, within: object = None) -> Iterator[tuple[Network, Object]]:
+    """Yield ``(network, record)`` in address order, IPv4 before IPv6.
+
+    A record is data without ip, ip_type and time. Networks about which nothing
+    is known, special-purpose space and space that carries IPv4 addresses are
+    left out. ``within`` (a network or its text) limits what is yielded; raises
+    ValueError, here and not at the first step, where it is no network.
+    """
+    return _networks(state, _limits(within))
+
+
+def _networks(state: State, limits: list[tuple[int, int, int]]) -> Iterator[tuple[Network, Object]]:
+    try:
+        yield from _within(state, limits)
+    except IndexError:
+        raise _outside(state) from None
+
+
+def _within(state: State, limits: list[tuple[int, int, int]]) -> Iterator[tuple[Network, Object]]:
+    for family, first, last in limits:
+        interval = state.interval_ipv4(first) if family == 4 else state.interval_ipv6(first)
+        count = len(state.dataset.ipv4_starts if family == 4 else state.dataset.ipv6_lows)
+        while interval < count and _start(state, family, interval) <= last:
+            yield from _of_interval(state, family, interval, _Span(first, last))
+            interval += 1
+
+
+def _limits(within: object) -> list[tuple[int, int, int]]:
+    if within is None:
+        return [(family, 0, MAX[family]) for family in (4, 6)]
+    try:
+        network = ipaddress.ip_network(within)  # type: ignore[arg-type]
+    except (ValueError, TypeError, AttributeError, IndexError):
+        # In words of our own: an exception's text holds no address.
+        raise ValueError("within must be a network, or its text without host bits") from None
+    return [(network.version, int(network[0]), int(network[-1]))]
+
+
+def _of_interval(
+    state: State, family: int, interval: int, limit: _Span
+) -> Iterator[tuple[Network, Object]]:
+    rows = state.rows(family, interval)
+    if rows == (0, 0):
+        return
+    first, last = _interval(state, family, interval)
+    for piece in _pieces(family, max(first, limit.first), min(last, limit.last)):
+        for network in _aligned(family, piece):
+            yield network, state.record(*rows)
+
+
+def _pieces(family: int, first: int, last: int) -> Iterator[_Span]:
+    """Cut a range at the blocked ranges."""
+    blocked = _blocked(family)
+    for blocked_first, blocked_last in blocked[max(bisect_right(blocked, (first, 0)) - 1, 0) :]:
+        if blocked_first > last:
+            break
+        if blocked_first > first:
+            yield _Span(first, blocked_first - 1)
+        first = max(first, blocked_last + 1)
+    if first <= last:
+        yield _Span(first, last)
+
+
+def _aligned(family: int, span: _Span) -> Iterator[Network]:
+    first = span.first
+    while first <= span.last:
+        bits = _largest_from(first, span.last, BITS[family])
+        yield _network(family, first, bits)
+        first += 1 << bits
+
+
+def _largest_from(first: int, last: int, most: int) -> int:
+    aligned = (first & -first).bit_length() - 1 if first else most
+    return min(aligned, (last - first + 1).bit_length() - 1)

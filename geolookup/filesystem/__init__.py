@@ -1,0 +1,1 @@
+"""Atomic writes, staging directories and locks."""

@@ -1,0 +1,83 @@
+"""Whether a dataset is whole: nothing in it is trusted here, and everything is looked at.
+
+Strategy: what can be read safely is checked before what is read by it. First
+the manifest, then the bytes of the files, then the columns by themselves, then
+beside each other; each step yields all that it finds, and the next one begins
+only where it found nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from geolookup.dataset import layout as fmt
+from geolookup.errors import DatasetError
+from geolookup.integrity import files
+from geolookup.integrity.coverage import generation, summaries
+from geolookup.integrity.sample import sample
+from geolookup.integrity.shapes import distinct, shapes
+from geolookup.integrity.source_rows import explained, said
+from geolookup.integrity.structure import structure
+from geolookup.integrity.tables import Tables
+from geolookup.integrity.texts import texts
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was looked at, and the damages found; none where the dataset is whole."""
+
+    damages: tuple[DatasetError, ...]
+    files: int = 0
+    bytes: int = 0  # of all files but the manifest
+    generation: str = ""
+
+
+def verify(path: str | os.PathLike[str], deep: bool = False) -> Report:
+    """Return the report of a whole dataset; raises DatasetError for the first damage of another.
+
+    Every byte is read: canonical manifest, sizes and digests, the places of
+    all columns, their order, and where their row numbers lead. ``deep`` adds
+    what takes longer: JSON texts, checksums, coverage, the generation id, and
+    a sample of lookups beside the columns.
+    """
+    report = examine(path, deep=deep, limit=1)
+    for damage in report.damages:
+        raise damage
+    return report
+
+
+def examine(path: str | os.PathLike[str], *, deep: bool = False, limit: int = 20) -> Report:
+    """Return the report of any dataset, with at most ``limit`` damages; see ``verify``."""
+    folder = Path(path)
+    try:
+        manifest = files.manifest_of(folder)
+    except DatasetError as error:
+        return Report((error,))
+    found = tuple(islice(_damages(folder, manifest, deep=deep), limit))
+    sizes = [described["bytes"] for described in manifest["files"].values()]
+    return Report(found, len(sizes), sum(sizes), manifest["generation"])
+
+
+def _damages(folder: Path, manifest: dict[str, Any], *, deep: bool) -> Iterator[DatasetError]:
+    """Yield the damages of the first step that finds any: later ones rely on it."""
+    tables = Tables(folder, manifest, {})
+    steps = [files.digests(folder, manifest), files.form(tables), files.load(tables)]
+    steps += [shapes(tables), structure(tables)]
+    keeps_rows = fmt.explains_rows(manifest)
+    if keeps_rows:
+        steps.append(explained(tables))
+    if deep:
+        steps += [distinct(tables), texts(tables), *([said(tables)] if keeps_rows else [])]
+        steps += [summaries(tables), generation(tables), sample(tables)]
+    for step in steps:
+        whole = True
+        for damage in step:
+            whole = False
+            yield damage
+        if not whole:
+            return

@@ -1,0 +1,165 @@
+"""A sample of addresses looked up by every path, beside what the columns say of them.
+
+The paths: single lookups as a dict and as JSON, whole columns, and that for
+the kernel in use and for its Python twin.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from geolookup.contract.address import MAX, canonical, embedded_ipv4
+from geolookup.contract.localtime import time_object
+from geolookup.contract.special import is_private
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.files import Dataset
+from geolookup.dataset.metadata import of_manifest
+from geolookup.dataset.provenance import explain
+from geolookup.errors import DatasetError
+from geolookup.integrity.damage import damaged
+from geolookup.integrity.tables import Tables
+from geolookup.kernel import Kernel, State
+from geolookup.kernel import python as kernel_python
+
+#: Addresses of each family, at most, before private ones are left out.
+SIZE = 2000
+_AT = 1_795_132_800
+_HALF = (1 << 64) - 1
+_FILES = {4: fmt.IPV4, 6: fmt.IPV6}
+#: The rows that an explanation reads take many small steps.
+_EXPLAINED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """Addresses of one family, with the interval of each by bisection of the starts."""
+
+    family: int
+    values: list[int]
+    intervals: list[int]
+
+
+def sample(tables: Tables) -> Iterator[DatasetError]:
+    """Yield where a lookup says otherwise than the columns, or fails."""
+    try:
+        dataset = Dataset(tables.folder)
+        for family in (4, 6):
+            chosen = _chosen(tables, family)
+            expected = _expected(tables, chosen)
+            for kernel, state in ((Kernel, State), (kernel_python.Kernel, kernel_python.State)):
+                yield from _single(tables, chosen, expected, kernel(dataset))
+                yield from _columns(tables, chosen, state(dataset))
+            yield from _explained(tables, chosen, dataset)
+    except DatasetError as error:
+        yield error
+
+
+def _chosen(tables: Tables, family: int) -> _Sample:
+    """Choose first and last addresses of intervals, and others; the same ones of a generation."""
+    highs, lows = tables.starts(_FILES[family])
+    rng = random.Random(tables.manifest["generation"])  # noqa: S311 - no secret
+
+    def start(interval: int) -> int:
+        return int(highs[interval]) << 64 | int(lows[interval])
+
+    count = min(SIZE // 4, len(lows))
+    picked = rng.sample(range(len(lows)), count)
+    values = {value for each in picked for value in (start(each), start(each) - 1)}
+    values |= {start(each) + rng.getrandbits(16) for each in picked}
+    values |= {rng.randrange(MAX[family] + 1) for _ in range(count)} | {MAX[family]}
+    public = sorted(value for value in values if _is_answered(family, value))
+    found = [bisect_right(range(len(lows)), value, key=start) - 1 for value in public]
+    return _Sample(family, public, found)
+
+
+def _is_answered(family: int, value: int) -> bool:
+    """Say whether an address is answered from the intervals of its own family."""
+    carried = family == 6 and embedded_ipv4(value) is not None
+    return 0 <= value <= MAX[family] and not carried and not is_private(family, value)
+
+
+def _expected(tables: Tables, chosen: _Sample) -> list[dict[str, Any]]:
+    """Return the data of each address, but ip and ip_type, as the columns have it."""
+    file = _FILES[chosen.family]
+    intervals = np.array(chosen.intervals, np.int64)
+    places = _rows(tables, fmt.LOCATION, tables.numbers(file, "location")[intervals])
+    networks = _rows(tables, fmt.NETWORK, tables.numbers(file, "network")[intervals])
+    countries = _rows(tables, fmt.COUNTRY, np.array([each["country"] for each in places], np.int64))
+    zones = _rows(tables, fmt.ZONE, np.array([each["zone"] for each in places], np.int64))
+    parts = zip(places, countries, networks, zones, strict=True)
+    return [_data(place | country, network, zone) for place, country, network, zone in parts]
+
+
+def _rows(tables: Tables, name: str, rows: Any) -> list[dict[str, Any]]:
+    batch = tables.batches[name]
+    found: list[dict[str, Any]] = batch.take(rows).to_pylist()
+    return found
+
+
+def _data(located: dict[str, Any], network: dict[str, Any], zone: dict[str, Any]) -> dict[str, Any]:
+    known = {name: network[name] for name in fmt.NETWORK_MEMBERS}
+    if known["asn"] is None:
+        del known["asn"]
+    return {
+        "location": {name: located[name] for name in fmt.LOCATION_MEMBERS},
+        "time": time_object(zone["zone"], _AT),
+        "currency": {name: located[f"currency_{name}"] for name in fmt.CURRENCY_MEMBERS},
+        "network": known,
+    }
+
+
+def _single(
+    tables: Tables, chosen: _Sample, expected: list[dict[str, Any]], kernel: Any
+) -> Iterator[DatasetError]:
+    """Look each address up as a dict and as JSON bytes."""
+    for value, interval, data in zip(chosen.values, chosen.intervals, expected, strict=True):
+        text = canonical(chosen.family, value)
+        whole = {"ip": text, "ip_type": f"ipv{chosen.family}", **data}
+        answers = kernel.lookup(text, at=_AT), json.loads(kernel.lookup_json(text, at=_AT))
+        if any(not answer["success"] or answer["data"] != whole for answer in answers):
+            yield _differs(tables, chosen.family, interval, f"the {kernel.kernel} kernel")
+            return
+
+
+def _columns(tables: Tables, chosen: _Sample, state: Any) -> Iterator[DatasetError]:
+    """Locate all addresses at once, and take their rows."""
+    values, file = chosen.values, _FILES[chosen.family]
+    rows = np.zeros(len(values), np.int32)
+    families = np.full(len(values), chosen.family, np.uint8)
+    highs = np.array([value >> 64 for value in values], np.uint64)
+    lows = np.array([value & _HALF for value in values], np.uint64)
+    state.locate_numbers(families, highs, lows, rows)
+    before = 0 if chosen.family == 4 else tables.rows(fmt.IPV4)
+    wanted = np.array(chosen.intervals, np.int64)
+    bad = rows != wanted + before
+    taken = {name: np.zeros(len(values), np.uint32) for name in ("location", "network")}
+    state.take_rows(rows, taken["location"], taken["network"])
+    for name, found in taken.items():
+        bad |= found != tables.numbers(file, name)[wanted]
+    if bad.any():
+        at = chosen.intervals[int(np.argmax(bad))]
+        yield _differs(tables, chosen.family, at, "a lookup of whole columns")
+
+
+def _explained(tables: Tables, chosen: _Sample, dataset: Dataset) -> Iterator[DatasetError]:
+    """Ask who decided some of the addresses; the files beside the answers must agree."""
+    sources = of_manifest(tables.manifest, tables.folder).sources
+    state = State(dataset)
+    for value in chosen.values[:: 1 + len(chosen.values) // _EXPLAINED]:
+        try:
+            explain(state, sources, canonical(chosen.family, value))
+        except DatasetError as error:
+            yield error
+            return
+
+
+def _differs(tables: Tables, family: int, interval: int, path: str) -> DatasetError:
+    name = _FILES[family]
+    return damaged(tables.folder / name, f"{path} says otherwise than the columns", row=interval)

@@ -1,0 +1,98 @@
+"""The source rows behind the answers, where a dataset keeps them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+
+from geolookup.dataset import layout as fmt
+from geolookup.errors import DatasetError
+from geolookup.integrity.damage import damaged
+from geolookup.integrity.tables import Tables
+from geolookup.integrity.texts import checksums
+
+_IPV4_LAST = 0xFFFF_FFFF
+
+
+def explained(tables: Tables) -> Iterator[DatasetError]:
+    """Yield where row numbers lead outside, or ranges and intervals are none."""
+    for name in fmt.EXPLAINED.values():
+        yield from tables.outside(name, "row", fmt.EXPLAINED_ROWS)
+        yield from _partitions(tables, name)
+    last = {int(tables.numbers(name, "table")[-1]) for name in fmt.EXPLAINED.values()}
+    if len(last) > 1:
+        name = fmt.EXPLAINED[6]
+        yield damaged(tables.folder / name, "not as many tables as for IPv4", "table")
+    yield from _rows(tables)
+    yield from _files(tables)
+
+
+def said(tables: Tables) -> Iterator[DatasetError]:
+    """Yield the texts of what rows say that are no JSON objects, or not as they were written."""
+    name = fmt.EXPLAINED_VALUES
+    yield from checksums(tables, name)
+    texts = tables.batches[name].column("json").to_pylist()
+    bad = [text != "" for text in texts[:1]] + [not _is_object(text) for text in texts[1:]]
+    yield from tables.bad(name, "json", np.array(bad), "not what a row may say")
+
+
+def _is_object(text: str) -> bool:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    written = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    return isinstance(found, dict) and bool(found) and written == text
+
+
+def _partitions(tables: Tables, name: str) -> Iterator[DatasetError]:
+    """Yield where tables are not numbered from 1 on, or a table's starts are no partition."""
+    numbers = tables.numbers(name, "table").astype(np.int64)
+    first = np.diff(numbers, prepend=0)
+    yield from tables.bad(name, "table", (first < 0) | (first > 1), "a table is left out")
+    begins = first > 0
+    highs, lows = tables.starts(name)
+    column = tables.start_columns(name)
+    bad = begins & ((highs != 0) | (lows != 0))
+    bad[0] |= not begins[0]
+    yield from tables.bad(name, column, bad, "the table's first interval does not begin at 0")
+    bad = np.zeros(len(lows), bool)
+    bad[1:] = (highs[1:] < highs[:-1]) | ((highs[1:] == highs[:-1]) & (lows[1:] <= lows[:-1]))
+    yield from tables.bad(name, column, bad & ~begins, "not greater than the row before")
+    rows = tables.numbers(name, "row")
+    bad[1:] = rows[1:] == rows[:-1]
+    bad[0] = False
+    yield from tables.bad(name, "row", bad & ~begins, "as in the row before")
+
+
+def _rows(tables: Tables) -> Iterator[DatasetError]:
+    name = fmt.EXPLAINED_ROWS
+    yield from tables.outside(name, "file", fmt.EXPLAINED_FILES)
+    for layer in fmt.LAYERS:
+        yield from tables.outside(name, layer, fmt.EXPLAINED_VALUES)
+    family = tables.numbers(name, "family")
+    halves = ("first_high", "first_low", "last_high", "last_low")
+    first_high, first_low, last_high, last_low = (tables.numbers(name, each) for each in halves)
+    bad = (first_high > last_high) | ((first_high == last_high) & (first_low > last_low))
+    bad |= (family == 4) & ((last_high > 0) | (last_low > _IPV4_LAST))
+    bad[0] = False  # no row
+    yield from tables.bad(name, "last_low", bad, "no range")
+    bad = (family != 4) & (family != 6)
+    bad[0] = family[0] != 0
+    yield from tables.bad(name, "family", bad, "neither 4 nor 6")
+    bad = tables.numbers(name, "file") == 0
+    bad[0] = not bad[0]
+    yield from tables.bad(name, "file", bad, "of no file")
+
+
+def _files(tables: Tables) -> Iterator[DatasetError]:
+    name, sources = fmt.EXPLAINED_FILES, len(tables.manifest["sources"])
+    numbers = tables.numbers(name, "source")
+    bad = (numbers == 0) | (numbers > sources)
+    bad[0] = numbers[0] != 0
+    yield from tables.bad(name, "source", bad, f"of {sources} sources")
+    unnamed = tables.batches[name].column("file").is_null().to_numpy(zero_copy_only=False)
+    unnamed[0] = not unnamed[0]
+    yield from tables.bad(name, "file", unnamed, "no name")

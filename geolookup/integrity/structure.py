@@ -1,0 +1,138 @@
+"""The columns beside each other: order, and row numbers that lead inside their table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup.dataset import layout as fmt
+from geolookup.errors import DatasetError
+from geolookup.integrity.damage import damaged
+from geolookup.integrity.schema import COLUMNS
+from geolookup.integrity.tables import Tables
+
+
+def structure(tables: Tables) -> Iterator[DatasetError]:
+    """Yield what lookups could stumble over."""
+    for name in (fmt.IPV4, fmt.IPV6):
+        yield from _intervals(tables, name)
+    yield from _jump(tables)
+    yield from _fence(tables)
+    yield from tables.outside(fmt.LOCATION, "country", fmt.COUNTRY)
+    yield from tables.outside(fmt.LOCATION, "zone", fmt.ZONE)
+    yield from _unknown_rows(tables)
+    yield from _coordinates(tables)
+    yield from _numbers_and_texts(tables)
+    for name in fmt.PROVENANCE.values():
+        yield from _provenance(tables, name)
+
+
+def _intervals(tables: Tables, name: str) -> Iterator[DatasetError]:
+    """Yield what is wrong with the intervals of one family."""
+    yield from _ascending(tables, name)
+    for column, target in (("location", fmt.LOCATION), ("network", fmt.NETWORK)):
+        yield from tables.outside(name, column, target)
+    yield from _distinct_neighbours(tables, name, ["location", "network"])
+
+
+def _ascending(tables: Tables, name: str) -> Iterator[DatasetError]:
+    """Yield where starts are no partition: they begin at 0 and ascend."""
+    highs, lows = tables.starts(name)
+    column = tables.start_columns(name)
+    bad = np.zeros(len(lows), bool)
+    bad[0] = bool(highs[0] or lows[0])
+    yield from tables.bad(name, column, bad, "the first interval does not begin at 0")
+    bad[0] = False
+    bad[1:] = (highs[1:] < highs[:-1]) | ((highs[1:] == highs[:-1]) & (lows[1:] <= lows[:-1]))
+    yield from tables.bad(name, column, bad, "not greater than the row before")
+
+
+def _distinct_neighbours(tables: Tables, name: str, columns: list[str]) -> Iterator[DatasetError]:
+    same = np.zeros(tables.rows(name), bool)
+    same[1:] = True
+    for column in columns:
+        values = tables.numbers(name, column)
+        same[1:] &= values[1:] == values[:-1]
+    return tables.bad(name, ", ".join(columns), same, "as in the row before")
+
+
+def _jump(tables: Tables) -> Iterator[DatasetError]:
+    """Compare every bucket with a search for its first address."""
+    found = tables.numbers(fmt.IPV4_JUMP, "interval")
+    bits = (len(found) - 1).bit_length() - 1
+    least, most = fmt.JUMP_BITS
+    if not least <= bits <= most or len(found) != (1 << bits) + 1:
+        yield damaged(tables.folder / fmt.IPV4_JUMP, f"{len(found):,} rows are no jump table")
+        return
+    firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(32 - bits)
+    starts = tables.numbers(fmt.IPV4, "start")
+    right = np.searchsorted(starts, firsts.astype(np.uint32), side="right") - 1
+    bad = found != np.append(right, len(starts) - 1)
+    yield from tables.bad(fmt.IPV4_JUMP, "interval", bad, "not the interval of its bucket")
+
+
+def _fence(tables: Tables) -> Iterator[DatasetError]:
+    found = tables.numbers(fmt.IPV6_FENCE, "start_high")
+    right = tables.numbers(fmt.IPV6, "start_high")[:: fmt.FENCE_STRIDE]
+    if len(found) != len(right):
+        problem = f"{len(found):,} rows where {len(right):,} belong"
+        yield damaged(tables.folder / fmt.IPV6_FENCE, problem)
+        return
+    yield from tables.bad(fmt.IPV6_FENCE, "start_high", found != right, "not that of its interval")
+
+
+def _unknown_rows(tables: Tables) -> Iterator[DatasetError]:
+    """Yield where row 0 knows anything; zones have a name in all other rows."""
+    for name in (fmt.LOCATION, fmt.NETWORK, fmt.COUNTRY, fmt.ZONE):
+        for column, kind in COLUMNS[name].items():
+            first = tables.batches[name].column(column)[0]
+            if first.is_valid if kind.nullable else column in ("country", "zone") and first.as_py():
+                yield damaged(tables.folder / name, "not unknown", column, 0)
+    named = tables.batches[fmt.ZONE].column("zone").is_valid().to_numpy(zero_copy_only=False)
+    named[0] = True
+    yield from tables.bad(fmt.ZONE, "zone", ~named, "null")
+
+
+def _coordinates(tables: Tables) -> Iterator[DatasetError]:
+    for column, limit in (("latitude", 90.0), ("longitude", 180.0)):
+        values = tables.batches[fmt.LOCATION].column(column)
+        degrees = values.fill_null(0.0).to_numpy()
+        yield from tables.bad(fmt.LOCATION, column, ~(np.abs(degrees) <= limit), "no coordinate")
+
+
+def _numbers_and_texts(tables: Tables) -> Iterator[DatasetError]:
+    """Yield what the format writes as null."""
+    zero = pc.equal(tables.batches[fmt.NETWORK].column("asn"), 0).fill_null(False)
+    yield from tables.bad(fmt.NETWORK, "asn", zero.to_numpy(zero_copy_only=False), "0")
+    for name, batch in tables.batches.items():
+        for column, kind in COLUMNS[name].items():
+            if kind.nullable and kind.type in ("string", "dictionary<string>"):
+                yield from _empty_texts(tables, name, column, batch.column(column))
+
+
+def _empty_texts(
+    tables: Tables, name: str, column: str, values: pa.Array
+) -> Iterator[DatasetError]:
+    if pa.types.is_dictionary(values.type):
+        at = pc.index(values.dictionary, "").as_py()
+        bad = pc.equal(values.indices, at)
+    else:
+        bad = pc.equal(pc.binary_length(values), 0)
+    marked = bad.fill_null(False).to_numpy(zero_copy_only=False)
+    return tables.bad(name, column, marked, "an empty text")
+
+
+def _provenance(tables: Tables, name: str) -> Iterator[DatasetError]:
+    """Yield what is wrong with the deciding sources of one family."""
+    yield from _ascending(tables, name)
+    layers = [each for each in fmt.LAYERS if each in tables.batches[name].schema.names]
+    sources = len(tables.manifest["sources"])
+    for layer in layers:
+        numbers = tables.numbers(name, layer)
+        yield from tables.bad(name, layer, numbers > sources, f"of {sources} sources")
+        if not numbers.any():
+            yield damaged(tables.folder / name, "a layer that no source decides", layer)
+    yield from _distinct_neighbours(tables, name, layers)

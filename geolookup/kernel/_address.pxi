@@ -1,0 +1,259 @@
+"""Addresses in C: parsed, judged and written, as ``address`` and ``special`` say."""
+
+cdef struct Address:
+    int family
+    uint64_t high
+    uint64_t low
+
+
+cdef struct Answer:
+    Address address
+    uint32_t location, network  # rows; not yet compared with the tables' lengths
+
+
+cdef bint _parse_ipv4(Text text, Py_ssize_t size, uint64_t* value) noexcept nogil:
+    """Exactly four decimal octets without leading zeros."""
+    cdef uint32_t octet, digit, found = 0
+    cdef Py_ssize_t at = 0
+    cdef int part
+    if size < 7 or size > 15:
+        return False
+    for part in range(4):
+        if at >= size:
+            return False
+        octet = <uint32_t>text[at] - 48
+        if octet > 9:
+            return False
+        at += 1
+        while at < size:
+            digit = <uint32_t>text[at] - 48
+            if digit > 9:
+                break
+            if octet == 0:
+                return False
+            octet = octet * 10 + digit
+            if octet > 255:
+                return False
+            at += 1
+        found = found << 8 | octet
+        if part < 3:
+            if at >= size or text[at] != c".":
+                return False
+            at += 1
+    value[0] = found
+    return at == size
+
+
+cdef inline int _nibble(unsigned char letter) noexcept nogil:
+    if letter - 48u <= 9:
+        return letter - 48
+    letter |= 32
+    if letter - 97u <= 5:
+        return letter - 87
+    return -1
+
+
+cdef bint _parse_ipv6(Text text, Py_ssize_t size, Address* out) noexcept nogil:
+    """RFC 4291, section 2.2: groups, one ``::``, a dotted-quad tail."""
+    cdef uint16_t groups[8]
+    cdef uint64_t tail
+    cdef Py_ssize_t at = 0, begin
+    cdef int count = 0, gap = -1, nibble
+    cdef uint32_t group
+    if size < 2 or size > LONGEST:
+        return False
+    if text[0] == c":":
+        if text[1] != c":":
+            return False
+        gap, at = 0, 2
+    while at < size:
+        if count == 8:
+            return False
+        begin, group = at, 0
+        while at < size and at - begin < 5:
+            nibble = _nibble(text[at])
+            if nibble < 0:
+                break
+            group = group << 4 | <uint32_t>nibble
+            at += 1
+        if at == begin or at - begin > 4:
+            return False
+        if at < size and text[at] == c".":
+            if count > 6 or not _parse_ipv4(text + begin, size - begin, &tail):
+                return False
+            groups[count] = <uint16_t>(tail >> 16)
+            groups[count + 1] = <uint16_t>(tail & 0xFFFF)
+            count += 2
+            break
+        groups[count] = <uint16_t>group
+        count += 1
+        if at == size:
+            break
+        if text[at] != c":":
+            return False
+        at += 1
+        if at == size:
+            return False
+        if text[at] == c":":
+            if gap >= 0:
+                return False
+            gap = count
+            at += 1
+    if (count != 8) if gap < 0 else (count > 7):
+        return False
+    _join(groups, count, gap, out)
+    return True
+
+
+cdef void _join(uint16_t* groups, int count, int gap, Address* out) noexcept nogil:
+    """Lay groups out as 128 bits, zeros where the gap is."""
+    cdef int at, place
+    cdef uint64_t halves[2]
+    halves[0] = halves[1] = 0
+    for at in range(count):
+        place = at if gap < 0 or at < gap else 8 - count + at
+        halves[place >> 2] |= <uint64_t>groups[at] << (48 - 16 * (place & 3))
+    out.high, out.low = halves[0], halves[1]
+
+
+cdef int _parse(Text text, Py_ssize_t size, Address* out) noexcept nogil:
+    """Return the family, 0 where the text is no address."""
+    out.family, out.high = 0, 0
+    if _parse_ipv4(text, size, &out.low):
+        out.family = 4
+    elif _parse_ipv6(text, size, out):
+        out.family = 6
+    return out.family
+
+
+cdef bint _embedded(Address* address, uint64_t* carried) noexcept nogil:
+    """Find the IPv4 address that an IPv6 address carries; see ``address.embedded_ipv4``."""
+    if address.high == 0 and address.low >> 32 == 0xFFFF:
+        carried[0] = address.low & 0xFFFFFFFFu
+    elif address.high == <uint64_t>0x0064FF9B00000000 and address.low >> 32 == 0:
+        carried[0] = address.low
+    elif address.high >> 48 == 0x2002:
+        carried[0] = address.high >> 16 & 0xFFFFFFFFu
+    else:
+        return False
+    return True
+
+
+cdef char* _write_octets(char* out, uint64_t value) noexcept nogil:
+    cdef int shift
+    cdef uint32_t octet
+    for shift in range(24, -8, -8):
+        octet = value >> shift & 255
+        if octet > 99:
+            out[0] = 48 + octet // 100
+            out += 1
+        if octet > 9:
+            out[0] = 48 + octet // 10 % 10
+            out += 1
+        out[0] = 48 + octet % 10
+        out[1] = c"."
+        out += 2
+    return out - 1
+
+
+cdef char* _write_ipv6(char* out, Address* address) noexcept nogil:
+    """RFC 5952; mixed notation in ::ffff:0:0/96 and 64:ff9b::/96."""
+    cdef uint16_t groups[8]
+    cdef int at, begin = -1, best = 1, run = 0, count = 8
+    cdef uint64_t carried
+    if _embedded(address, &carried) and address.high >> 48 != 0x2002:
+        if address.high:
+            memcpy(out, b"64:ff9b::", 9)
+            return _write_octets(out + 9, carried)
+        memcpy(out, b"::ffff:", 7)
+        return _write_octets(out + 7, carried)
+    for at in range(8):
+        groups[at] = <uint16_t>((address.high if at < 4 else address.low) >> (48 - 16 * (at & 3)))
+    for at in range(8):
+        run = 0 if groups[at] else run + 1
+        if run > best:
+            best, begin = run, at - run + 1
+    at = 0
+    while at < 8:
+        if at == begin:
+            out[0] = out[1] = c":"
+            out += 2
+            at += best
+            continue
+        out = _write_group(out, groups[at])
+        at += 1
+        if at < 8 and at != begin:
+            out[0] = c":"
+            out += 1
+    return out
+
+
+cdef char* _write_group(char* out, uint32_t group) noexcept nogil:
+    cdef int shift
+    cdef bint begun = False
+    for shift in range(12, -4, -4):
+        if begun or shift == 0 or group >> shift:
+            out[0] = b"0123456789abcdef"[group >> shift & 15]
+            out += 1
+            begun = True
+    return out
+
+
+# --- Special-purpose space -------------------------------------------------
+
+cdef uint8_t _ipv4_class[256]  # 0 public, 1 private, 2 both
+cdef uint8_t _ipv6_class[256]
+cdef uint64_t _ipv4_bounds[128]
+cdef Address _ipv6_bounds[128]
+cdef int _ipv4_count = 0, _ipv6_count = 0
+
+
+cdef inline bint _private_ipv4(uint64_t value) noexcept nogil:
+    cdef int at = 0
+    cdef uint8_t kind = _ipv4_class[value >> 24]
+    if kind != 2:
+        return kind
+    while at < _ipv4_count and _ipv4_bounds[at] <= value:
+        at += 1
+    return at & 1
+
+
+cdef bint _private_ipv6(Address* address) noexcept nogil:
+    cdef int low = 0, high = _ipv6_count, at
+    cdef uint8_t kind = _ipv6_class[address.high >> 56]
+    if kind != 2:
+        return kind
+    while low < high:
+        at = (low + high) >> 1
+        if _ipv6_bounds[at].high < address.high or (
+            _ipv6_bounds[at].high == address.high and _ipv6_bounds[at].low <= address.low
+        ):
+            low = at + 1
+        else:
+            high = at
+    return low & 1
+
+
+def _load_special():
+    """Copy the special-purpose table, whose owner is ``special``, into C arrays."""
+    global _ipv4_count, _ipv6_count
+    from geolookup.contract import special
+
+    for octet in range(256):
+        _ipv4_class[octet] = special.classes(4)[octet]
+        _ipv6_class[octet] = special.classes(6)[octet]
+    for first, last in private_ranges(4):
+        for bound in (first, last + 1):
+            _ipv4_bounds[_ipv4_count] = bound
+            _ipv4_count += 1
+    for first, last in private_ranges(6):
+        for bound in (first, last + 1):
+            if bound >> 128 == 0:
+                _ipv6_bounds[_ipv6_count].high = bound >> 64
+                _ipv6_bounds[_ipv6_count].low = bound & 0xFFFFFFFFFFFFFFFF
+                _ipv6_count += 1
+
+
+_load_special()
+
+

@@ -1,0 +1,190 @@
+"""Address texts parsed a word at a time, for columns, where a wrong guess costs more than a digit.
+
+What these accept, the parsers of ``_address.pxi`` accept with the same
+value; what they do not accept, those decide: dotted tails, the ends of a
+buffer, whatever is no address. Bytes beyond a text are read, and then masked.
+"""
+
+cdef extern from *:
+    """
+    #include <string.h>
+    #define EACH_BYTE 0x0101010101010101ull
+    #define EACH_WORD 0x0000000100000001ull
+    #define BITS_TO_TOP 0x0102040810204080ull
+    #if defined(__SSE2__)
+    #include <emmintrin.h>
+    #endif
+
+    #if defined(__GNUC__) || defined(__clang__)
+    #define LOWEST_BIT(bits) __builtin_ctzll(bits)
+    #else
+    static int LOWEST_BIT(unsigned long long bits) {
+        int at = 0;
+        for (; !(bits & 1); bits >>= 1) at++;
+        return at;
+    }
+    #endif
+
+    /* 8 bits, of which bit i says whether byte i of a word is the letter. */
+    static inline unsigned long long marks8(const unsigned char* text, unsigned char letter) {
+        unsigned long long word;
+        memcpy(&word, text, 8);
+        word ^= EACH_BYTE * letter;
+        word = ~(((word & EACH_BYTE * 127) + EACH_BYTE * 127) | word | EACH_BYTE * 127);
+        return (word >> 7) * BITS_TO_TOP >> 56;
+    }
+
+    /* The same of 16 bytes; every x86-64 has SSE2. */
+    static inline unsigned long long MARKS(const unsigned char* text, unsigned char letter) {
+    #if defined(__SSE2__)
+        __m128i bytes = _mm_loadu_si128((const __m128i*)text);
+        return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8((char)letter)));
+    #else
+        return marks8(text, letter) | marks8(text + 8, letter) << 8;
+    #endif
+    }
+    """
+    const uint64_t EACH_BYTE, EACH_WORD
+    const bint PY_LITTLE_ENDIAN
+    int LOWEST_BIT(uint64_t bits) noexcept nogil  # of bits that are not all zero
+    uint64_t MARKS(Text text, unsigned char letter) noexcept nogil
+
+cdef enum:
+    # Bytes that the parsers read from a text's beginning on.
+    QUICK_IPV4 = 24
+    QUICK_IPV6 = 48
+
+#: The least octet of 1, 2 and 3 digits.
+cdef uint64_t[4] _least_octet = [0, 0, 10, 100]
+
+
+cdef int _parse_quickly(Text text, Py_ssize_t size, Py_ssize_t room, Address* out) noexcept nogil:
+    """As ``_parse``; ``room`` bytes from ``text`` on may be read."""
+    if PY_LITTLE_ENDIAN and room >= QUICK_IPV4:
+        if not _begins_with_group(text):
+            out.high, out.family = 0, 4
+            if _quick_ipv4(text, size, &out.low):
+                return 4
+        elif room >= QUICK_IPV6:
+            out.family = 6
+            if _quick_ipv6(text, size, out):
+                return 6
+    return _parse(text, size, out)
+
+
+cdef inline uint64_t _word(Text text) noexcept nogil:
+    cdef uint64_t word
+    memcpy(&word, text, 8)
+    return word
+
+
+cdef inline uint64_t _half_word(Text text) noexcept nogil:
+    cdef uint32_t word
+    memcpy(&word, text, 4)
+    return word
+
+
+cdef inline bint _begins_with_group(Text text) noexcept nogil:
+    """Whether one of the first five bytes is a colon, as in all IPv6 texts and no IPv4 text."""
+    cdef uint64_t word = (_word(text) ^ EACH_BYTE * 58) << 24
+    return ((word - (EACH_BYTE << 24)) & ~word & EACH_BYTE * 128) != 0
+
+
+cdef inline uint64_t _digits(Text text, int begin, int count) noexcept nogil:
+    """Return up to 4 digits as numbers, a byte each, the last one in the highest of 4 bytes."""
+    return <uint32_t>((_half_word(text + begin) ^ 0x30303030u) << (32 - 8 * count))
+
+
+cdef inline uint64_t _octets(uint64_t digits, int first, int second, uint64_t* bad) noexcept nogil:
+    """Return two octets of so many digits, 32 bits each; anything wrong sets bits in ``bad``."""
+    cdef uint64_t least = _least_octet[first] | _least_octet[second] << 32, octets
+    bad[0] |= (digits | digits + EACH_BYTE * 0x76) & EACH_BYTE * 0x80
+    octets = (digits >> 8 & EACH_WORD * 0xFF00FF) + 10 * (digits & EACH_WORD * 0xFF00FF)
+    octets = (octets >> 16 & EACH_WORD * 0xFFFF) + 100 * (octets & EACH_WORD * 0xFFFF)
+    bad[0] |= ((octets - least) | (EACH_WORD * 255 - octets)) & EACH_WORD * 0x80000000u
+    return octets
+
+
+cdef inline bint _quick_ipv4(Text text, Py_ssize_t size, uint64_t* value) noexcept nogil:
+    """Four octets between dots and the end, read without a branch that depends on a digit."""
+    cdef uint64_t stops, second, third, fourth, high, low, bad = 0
+    cdef int end1, end2, end3, size1, size2, size3, size4
+    if <size_t>(size - 7) > 8:
+        return False
+    stops = (MARKS(text, c".") & ((<uint64_t>1 << size) - 1)) | <uint64_t>1 << size
+    second = stops & (stops - 1)
+    third = second & (second - 1)
+    fourth = third & (third - 1)
+    if fourth == 0 or fourth & (fourth - 1):
+        return False
+    end1, end2, end3 = LOWEST_BIT(stops), LOWEST_BIT(second), LOWEST_BIT(third)
+    size1, size2, size3 = end1, end2 - end1 - 1, end3 - end2 - 1
+    size4 = <int>size - end3 - 1
+    # Each is 1 to 3: neither it nor what is one less has another bit.
+    if (size1 | size2 | size3 | size4 | size1 - 1 | size2 - 1 | size3 - 1 | size4 - 1) & ~3:
+        return False
+    high = _digits(text, 0, size1) | _digits(text, end1 + 1, size2) << 32
+    low = _digits(text, end2 + 1, size3) | _digits(text, end3 + 1, size4) << 32
+    high, low = _octets(high, size1, size2, &bad), _octets(low, size3, size4, &bad)
+    value[0] = (high & 255) << 24 | high >> 32 << 16 | (low & 255) << 8 | low >> 32
+    return bad == 0
+
+
+cdef inline int _count_bits(uint64_t bits) noexcept nogil:
+    bits -= bits >> 1 & EACH_BYTE * 0x55
+    bits = (bits & EACH_BYTE * 0x33) + (bits >> 2 & EACH_BYTE * 0x33)
+    return <int>(((bits + (bits >> 4)) & EACH_BYTE * 0x0F) * EACH_BYTE >> 56)
+
+
+cdef inline uint64_t _two_groups(const uint32_t* letters, uint64_t* bad) noexcept nogil:
+    """Return the groups of two ``_digits``, the first in bits 16 to 31, the other below it.
+
+    A letter that is none sets bits in ``bad``.
+    """
+    cdef uint64_t word = _word(<Text>letters), nibbles
+    cdef uint64_t alphas = word >> 6 & EACH_BYTE  # 1 in each byte of a to f, A to F
+    nibbles = (word & EACH_BYTE * 0x0F) + 9 * alphas
+    # Digits have no other bit; letters have 0x50, and either 0x20 or not.
+    bad[0] |= (word ^ 0x50 * alphas) & (EACH_BYTE * 0xF0 ^ 0x20 * alphas)
+    # Digits are 0 to 9 and letters 10 to 15.
+    bad[0] |= (nibbles & EACH_BYTE * 0x10) | (((nibbles + EACH_BYTE * 6) >> 4 ^ alphas) & EACH_BYTE)
+    nibbles = (nibbles << 4 | nibbles >> 8) & EACH_WORD * 0xFF00FF  # a byte of each two
+    nibbles = (nibbles << 8 | nibbles >> 16) & EACH_WORD * 0xFFFF
+    return (nibbles << 16 | nibbles >> 32) & 0xFFFFFFFFu
+
+
+cdef inline bint _quick_ipv6(Text text, Py_ssize_t size, Address* out) noexcept nogil:
+    """Groups of hexadecimal digits between colons, with or without ``::``."""
+    cdef uint64_t colons, pairs, stops, bad = 0
+    cdef uint32_t groups[8]
+    cdef uint32_t* group = groups
+    cdef int at, missing, length, begin, end
+    if <size_t>(size - 3) > 36:
+        return False
+    colons = MARKS(text, c":") | MARKS(text + 16, c":") << 16 | MARKS(text + 32, c":") << 32
+    colons &= (<uint64_t>1 << size) - 1
+    pairs = colons & colons >> 1
+    if pairs & (pairs - 1):
+        return False
+    # A colon at either end is one of two; the outer one then stands before or behind no piece.
+    begin, end = <int>(pairs & 1), <int>(pairs >> (size - 2) & 1)
+    if (colons & 1) != <uint64_t>begin or colons >> (size - 1) != <uint64_t>end:
+        return False
+    end = <int>size - end
+    stops = (colons & ((<uint64_t>1 << end) - 1) & ~<uint64_t>begin) | <uint64_t>1 << end
+    missing = 8 - _count_bits(stops)  # an empty piece stands for one group and these
+    if missing < 0 or (missing > 0 and pairs == 0):
+        return False
+    memset(groups, 0, sizeof(groups))
+    while stops:
+        at = LOWEST_BIT(stops)
+        stops &= stops - 1
+        length = at - begin
+        if length > 4:
+            return False
+        group[0] = <uint32_t>_digits(text, begin, length)
+        group += 1 + (missing if length == 0 else 0)
+        begin = at + 1
+    out.high = _two_groups(&groups[0], &bad) << 32 | _two_groups(&groups[2], &bad)
+    out.low = _two_groups(&groups[4], &bad) << 32 | _two_groups(&groups[6], &bad)
+    return bad == 0

@@ -1,0 +1,345 @@
+"""The hot path in Python: address -> interval -> rows -> envelope, as a dict or as JSON bytes.
+
+Strategy: a lookup reads four numbers from mapped memory (the interval by a
+jump table or by bisection, then its rows) and joins parts that are ready:
+locations, currencies and networks are rendered once and kept in bounded
+caches, the local time once a zone and second.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from time import time
+from typing import Any, Generic, TypeVar
+
+from geolookup.contract import envelope
+from geolookup.contract.address import (
+    canonical_ipv4,
+    canonical_ipv6,
+    embedded_ipv4,
+    parse,
+    parse_ipv4,
+)
+from geolookup.contract.envelope import Object
+from geolookup.contract.localtime import instant, time_json, time_object
+from geolookup.contract.special import classes, is_private
+from geolookup.dataset.files import Dataset
+from geolookup.errors import ClosedError, ContractError, DatasetError, PrivateAddressError
+
+_LOW = (1 << 64) - 1
+_IPV4_CLASSES = classes(4)
+#: Entries of each half of a cache. A rendered row takes about 1 kB.
+_CACHED = 8192
+_V = TypeVar("_V")
+
+
+class _Recent(dict[int, _V], Generic[_V]):
+    """Values made on demand and kept while they are asked for.
+
+    Two generations: what was not asked for while one filled up is forgotten.
+    """
+
+    __slots__ = ("_make", "_older")
+
+    def __init__(self, make: Callable[[int], _V]) -> None:
+        super().__init__()
+        self._make = make
+        self._older: dict[int, _V] = {}
+
+    def __missing__(self, row: int) -> _V:
+        value = self._older.get(row)
+        if value is None:
+            value = self._make(row)
+        if len(self) >= _CACHED:
+            self._older = self.copy()
+            self.clear()
+        self[row] = value
+        return value
+
+
+class _Country:
+    """A row of the country table: JSON pieces, and templates of location and currency."""
+
+    __slots__ = ("currency", "currency_json", "head", "location")
+
+    def __init__(self, texts: list[bytes]) -> None:
+        self.head = envelope.country_json(texts)
+        self.currency_json = envelope.currency_json(texts)
+        self.location = envelope.country(texts)
+        self.currency = envelope.currency(texts)
+
+
+class _Rendering:
+    """Rows of a dataset as the parts that answers are joined from."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+        self._countries = _Recent(lambda row: _Country(dataset.countries[row].split(b"\n")))
+
+    def location_json(self, row: int) -> tuple[bytes, int, bytes]:
+        dataset = self._dataset
+        country = self._countries[dataset.location_countries[row]]
+        place = envelope.place_json(dataset.locations[row].split(b"\n"))
+        return country.head + place, dataset.location_zones[row], country.currency_json
+
+    def location(self, row: int) -> tuple[Object, int, Object]:
+        dataset = self._dataset
+        country = self._countries[dataset.location_countries[row]]
+        location = country.location.copy()
+        location.update(envelope.place(dataset.locations[row]))
+        return location, dataset.location_zones[row], country.currency
+
+    def network_json(self, row: int) -> bytes:
+        texts = self._dataset.networks[row].split(b"\n")
+        return envelope.network_json(texts) + envelope.TAIL
+
+    def network(self, row: int) -> Object:
+        return envelope.network(self._dataset.networks[row])
+
+
+class State:
+    """A dataset with what has been rendered of it; an engine swaps it as a whole."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+        self.jump, self.jump_shift = dataset.jump, dataset.jump_shift
+        self.ipv4_starts = dataset.ipv4_starts
+        self.ipv4_locations = dataset.ipv4_locations
+        self.ipv4_networks = dataset.ipv4_networks
+        self.zones = dataset.zones()
+        # Nothing refers back to the state, so that its files close with its last reader.
+        rendering = _Rendering(dataset)
+        self.locations_json = _Recent(rendering.location_json)
+        self.networks_json = _Recent(rendering.network_json)
+        self.locations = _Recent(rendering.location)
+        self.networks = _Recent(rendering.network)
+        self._times_json: dict[int, tuple[int, bytes]] = {}
+        self._times: dict[int, tuple[int, Object]] = {}
+
+    def interval_ipv4(self, value: int) -> int:
+        """Return the interval that holds an IPv4 address."""
+        jump, bucket = self.jump, value >> self.jump_shift
+        return bisect_right(self.ipv4_starts, value, jump[bucket], jump[bucket + 1] + 1) - 1
+
+    def interval_ipv6(self, value: int) -> int:
+        """Return the interval that holds an IPv6 address."""
+        dataset = self.dataset
+        high, low = value >> 64, value & _LOW
+        end = bisect_right(dataset.ipv6_highs, high)
+        if dataset.ipv6_highs[end - 1] != high:
+            return end - 1
+        begin = bisect_left(dataset.ipv6_highs, high, 0, end)
+        return bisect_right(dataset.ipv6_lows, low, begin, end) - 1
+
+    def rows(self, family: int, interval: int) -> tuple[int, int]:
+        """Return the location and network rows of an interval."""
+        dataset = self.dataset
+        if family == 4:
+            return dataset.ipv4_locations[interval], dataset.ipv4_networks[interval]
+        return dataset.ipv6_locations[interval], dataset.ipv6_networks[interval]
+
+    def record(self, location_row: int, network_row: int) -> Object:
+        """Return data without ip, ip_type and time; it is the caller's own."""
+        location, _zone, currency = self.locations[location_row]
+        return {
+            "location": _own_location(location),
+            "currency": currency.copy(),
+            "network": self.networks[network_row].copy(),
+        }
+
+    def locate_texts(self, *columns: Any) -> None:
+        """Locate a column of texts; see ``intervals``."""
+        from geolookup.kernel.columns import locate_texts
+
+        try:
+            locate_texts(self.dataset, *columns)
+        except IndexError:
+            raise _outside(self) from None
+
+    def locate_numbers(self, *columns: Any) -> None:
+        """Locate a column of numbers; see ``intervals``."""
+        from geolookup.kernel.columns import locate_numbers
+
+        try:
+            locate_numbers(self.dataset, *columns)
+        except IndexError:
+            raise _outside(self) from None
+
+    def take_rows(self, *columns: Any) -> None:
+        """Fill in the rows of both tables for located rows; see ``intervals``."""
+        from geolookup.kernel.columns import take_rows
+
+        take_rows(self.dataset, *columns)
+
+    def time_json(self, zone: int, second: int) -> bytes:
+        """Return the time object's JSON, kept for the second."""
+        kept = self._times_json.get(zone)
+        if kept is None or kept[0] != second:
+            kept = self._times_json[zone] = second, time_json(self.zones[zone], second)
+        return kept[1]
+
+    def time(self, zone: int, second: int) -> Object:
+        """Return the time object, kept for the second; callers copy it."""
+        kept = self._times.get(zone)
+        if kept is None or kept[0] != second:
+            kept = self._times[zone] = second, time_object(self.zones[zone], second)
+        return kept[1]
+
+
+class Kernel:
+    """Single lookups on one dataset."""
+
+    #: Which of the two implementations this is.
+    kernel = "python"
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._state: State | None = State(dataset)
+
+    def _swap(self, state: State | None) -> None:
+        """Answer from another state from now on; None closes."""
+        self._state = state
+
+    def _open_state(self) -> State:
+        state = self._state
+        if state is None:
+            raise ClosedError
+        return state
+
+    def lookup(self, ip: object, *, at: Any = None) -> Object:
+        """Return the envelope for an address; it is the caller's own.
+
+        ``at`` is the instant of the time object: Unix seconds, an aware
+        datetime, or None for now. No address makes this raise: a malformed
+        one is an envelope with code 10001, a private one with 10002. Raises
+        TypeError or ValueError for a bad ``at``, DatasetError for a damaged dataset.
+        """
+        try:
+            return envelope.success(self.data(ip, at=at))
+        except ContractError as error:
+            return envelope.failure(type(error))
+
+    def data(self, ip: object, *, at: Any = None) -> Object:
+        """Return the data member of the envelope alone.
+
+        Raises InvalidAddressError (10001) or PrivateAddressError (10002), and
+        what ``lookup`` raises.
+        """
+        state = self._state or self._open_state()
+        second = int(time()) if at is None else instant(at)
+        try:
+            family, echo, (location_row, network_row) = _resolve(state, ip)
+            location, zone, currency = state.locations[location_row]
+            return {
+                "ip": echo,
+                "ip_type": "ipv4" if family == 4 else "ipv6",
+                "location": _own_location(location),
+                "time": state.time(zone, second).copy(),
+                "currency": currency.copy(),
+                "network": state.networks[network_row].copy(),
+            }
+        except IndexError:
+            raise _outside(state) from None
+
+    def lookup_json(self, ip: object, *, at: Any = None) -> bytes:
+        """Return the envelope as compact UTF-8 JSON; see ``lookup``."""
+        state = self._state or self._open_state()
+        second = int(time()) if at is None else instant(at)
+        try:
+            family, echo, (location_row, network_row) = _resolve(state, ip)
+            location, zone, currency = state.locations_json[location_row]
+            return b"".join(
+                (
+                    envelope.HEAD,
+                    echo.encode(),
+                    envelope.IP_TYPE[family],
+                    location,
+                    state.time_json(zone, second),
+                    currency,
+                    state.networks_json[network_row],
+                )
+            )
+        except ContractError as error:
+            return envelope.FAILURES_JSON[type(error)]
+        except IndexError:
+            raise _outside(state) from None
+
+    def get(self, ip: object, path: str, *, at: Any = None) -> Any:
+        """Return one field of data, or one group, without building the envelope.
+
+        ``path`` is ``"location.country_code"``, ``"network"`` and so on. An
+        unknown or absent value is None. Raises what ``data`` raises, and
+        ValueError for a path that the contract does not have.
+        """
+        state = self._state or self._open_state()
+        if path not in envelope.PATHS:
+            raise envelope.unknown_path(path)
+        group, _, member = path.partition(".")
+        try:
+            found = _group(state, group, ip, at)
+        except IndexError:
+            raise _outside(state) from None
+        return found.get(member) if member else found
+
+
+def _group(state: State, group: str, ip: object, at: Any) -> Any:
+    """Return a member of data by name; objects are the caller's own."""
+    family, echo, (location_row, network_row) = _resolve(state, ip)
+    if group == "network":
+        return state.networks[network_row].copy()
+    if group in ("ip", "ip_type"):
+        return echo if group == "ip" else f"ipv{family}"
+    location, zone, currency = state.locations[location_row]
+    if group == "location":
+        return _own_location(location)
+    if group == "currency":
+        return currency.copy()
+    return state.time(zone, int(time()) if at is None else instant(at)).copy()
+
+
+def _resolve(state: State, ip: object) -> tuple[int, str, tuple[int, int]]:
+    """Return family, echo and rows of an address; raises the contract's errors 10001 and 10002."""
+    if type(ip) is str and (value := parse_ipv4(ip)) is not None:
+        return 4, ip, _rows_ipv4(state, value)
+    family, value = parse(ip)
+    if family == 4:
+        return 4, canonical_ipv4(value), _rows_ipv4(state, value)
+    carried = embedded_ipv4(value)
+    if carried is not None:
+        return 6, canonical_ipv6(value), _rows_ipv4(state, carried)
+    if is_private(6, value):
+        raise PrivateAddressError
+    return 6, canonical_ipv6(value), state.rows(6, state.interval_ipv6(value))
+
+
+def _rows_ipv4(state: State, value: int) -> tuple[int, int]:
+    if _IPV4_CLASSES[value >> 24] and is_private(4, value):
+        raise PrivateAddressError
+    interval = state.interval_ipv4(value)
+    return state.ipv4_locations[interval], state.ipv4_networks[interval]
+
+
+def _own_location(template: Object) -> Object:
+    """Copy a location with its lists, so that a caller's changes stay the caller's."""
+    location = template.copy()
+    for member in ("country_languages", "country_neighbors"):
+        if location[member] is not None:
+            location[member] = location[member].copy()
+    return location
+
+
+def _outside(state: State) -> DatasetError:
+    problem = "an index leads outside its table"
+    return DatasetError(state.dataset.path, problem, "build it again with 'geolookup build'")
+
+
+def parse_texts(
+    letters: Any, starts: Any, lengths: Any, families: Any, highs: Any, lows: Any
+) -> None:
+    """Parse the texts ``letters[start : start + length]``; see ``parsing``."""
+    from geolookup.kernel.columns import parse_within
+
+    if any(len(column) != len(starts) for column in (lengths, families, highs, lows)):
+        raise ValueError("the columns differ in length")
+    found = parse_within(letters, starts, starts + lengths)
+    families[:], highs[:], lows[:] = found.family, found.high, found.low

@@ -1,0 +1,88 @@
+"""Who may change a store: one process at a time, and it tidies up after those that died."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from geolookup.dataset import layout as fmt
+from geolookup.errors import DatasetError
+from geolookup.filesystem import atomic as placing
+from geolookup.store import pointer
+from geolookup.store.pointer import Published
+
+_LOCK = ".lock"
+
+
+@contextmanager
+def changing(store: Path, *, make: bool = False) -> Iterator[list[Published]]:
+    """Give what a store has published, and the right to change it; others wait.
+
+    ``make`` makes a new store of a folder that is missing or empty. Raises
+    DatasetError where there is no store, or something else.
+    """
+    with placing.explained(store):
+        if make:
+            _make(store)
+        elif not pointer.read(store):
+            raise DatasetError(store, "no store here", "name a folder made by 'geolookup publish'")
+        with _locked(store / _LOCK):
+            _tidy(store)
+            yield pointer.read(store)
+
+
+def _make(store: Path) -> None:
+    if not store.parent.is_dir():
+        raise DatasetError(store.parent, "no such folder", "make it first")
+    if store.exists() and not store.is_dir():
+        raise DatasetError(store, "is no folder", "choose another name")
+    if (store / fmt.MANIFEST).exists():
+        raise DatasetError(store, "is a dataset, not a store", "choose another name")
+    if (store / pointer.GENERATIONS).is_dir():
+        return
+    ours = {_LOCK, pointer.GENERATIONS}  # the latter where another process made it just now
+    if store.exists() and {path.name for path in store.iterdir()} - ours:
+        raise DatasetError(store, "holds something else than a store", "choose another name")
+    (store / pointer.GENERATIONS).mkdir(parents=True, exist_ok=True)
+    placing.sync(store)
+    placing.sync(store.parent)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock that ends with the process, however it ends."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        _lock(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(descriptor: int) -> None:
+        while True:  # each call gives up after ten seconds
+            try:
+                return msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
+            except OSError:
+                continue
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+def _tidy(store: Path) -> None:
+    """Remove what a process that died left unfinished: the lock is ours, so nobody uses it."""
+    for path in (store / pointer.GENERATIONS).glob(".*"):
+        shutil.rmtree(path)
+    for path in store.glob(f".{pointer.CURRENT}.*"):
+        path.unlink()

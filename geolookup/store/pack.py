@@ -1,0 +1,264 @@
+"""A dataset as one file: a tar archive, compressed with Zstandard, manifest first.
+
+Strategy: an archive is trusted in nothing. Its headers are read one at a time
+and never followed: what is not the manifest or a file that the manifest
+describes ends the reading. Files are written as they are read, their digests
+on the way, into a folder that takes its place when everything was right.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.files import read_manifest
+from geolookup.errors import DatasetError
+from geolookup.filesystem import atomic as placing
+
+_CHUNK = 1 << 20
+#: Bytes that are compressed together, and how hard: Arrow's own stream cannot be told, and
+#: its level 1 leaves a seventh more.
+_FRAME, _LEVEL = 16 << 20, 6
+#: Behind the manifest, which holds the digests of all else but its own; as sha256sum has it.
+_MANIFEST_SUM = f"{fmt.MANIFEST}.sha256"
+#: Far more than the manifest of 254 sources needs.
+_LARGEST_MANIFEST = 1 << 24
+_PLAIN = (tarfile.REGTYPE, tarfile.AREGTYPE)
+_AGAIN = "fetch it again"
+_REPACK = "pack it again with 'geolookup pack'"
+_REBUILD = "build it again with 'geolookup build'"
+
+
+def pack(dataset: Path, archive: Path, *, force: bool) -> int:
+    """Write a dataset into one file and return its size; the same dataset gives the same bytes.
+
+    Raises DatasetError for a dataset that is not what its manifest says.
+    """
+    described = _described(read_manifest(dataset), dataset / fmt.MANIFEST, _REBUILD)
+    placing.check_file_place(archive, force=force)
+    with (
+        placing.placed_file(archive) as fresh,
+        fresh.open("wb") as file,
+        # In this format no member needs a header besides its own, whatever its size.
+        tarfile.open(  # type: ignore[call-overload]  # the stream is written to only
+            mode="w|",
+            fileobj=_Compressed(file),
+            format=tarfile.GNU_FORMAT,
+            bufsize=_FRAME,
+        ) as tar,
+    ):
+        _add_manifest(tar, dataset / fmt.MANIFEST)
+        for name, (size, sha256) in sorted(described.items()):
+            _add(tar, dataset / name, size, sha256)
+    return archive.stat().st_size
+
+
+def unpack(archive: Path, output: Path, *, force: bool) -> None:
+    """Put the dataset of an archive at ``output``.
+
+    Raises DatasetError, leaving what was there, for anything that ``pack`` does not write.
+    """
+    placing.check_place(output, force=force)
+    with _members(archive) as members, placing.placed(output) as folder:
+        missing = _described(_take_manifest(members, folder), archive, _REPACK)
+        while (member := members.next()) is not None:
+            if member.name not in missing:
+                raise members.refused(f"{member.name!r} is not expected in it")
+            _take(members, member, folder / member.name, *missing.pop(member.name))
+        if missing:
+            raise members.refused(f"{min(missing)} is missing in it")
+
+
+def _described(manifest: dict[str, Any], place: Path, remedy: str) -> dict[str, tuple[int, str]]:
+    """Return size and digest of each file that a manifest describes."""
+    files = manifest["files"]
+    if set(files) not in ({*fmt.FILES}, {*fmt.FILES, *fmt.EXPLAINING}):
+        raise DatasetError(place, "the manifest describes other files than a dataset has", remedy)
+    try:
+        return {name: (int(each["bytes"]), str(each["sha256"])) for name, each in files.items()}
+    except (TypeError, KeyError, ValueError, OverflowError):
+        raise DatasetError(place, "the manifest is damaged", remedy) from None
+
+
+# --- packing
+
+
+def _add_manifest(tar: tarfile.TarFile, path: Path) -> None:
+    with _readable(path):
+        text = path.read_bytes()
+    sha256 = hashlib.sha256(text).hexdigest()
+    for name, content in ((fmt.MANIFEST, text), (_MANIFEST_SUM, _sum_line(sha256))):
+        tar.addfile(_header(name, len(content)), io.BytesIO(content))
+
+
+def _sum_line(sha256: str) -> bytes:
+    return f"{sha256}  {fmt.MANIFEST}\n".encode()
+
+
+def _add(tar: tarfile.TarFile, path: Path, size: int, sha256: str) -> None:
+    with _readable(path):
+        file = path.open("rb")
+    with file:
+        actual = os.fstat(file.fileno()).st_size
+        if actual != size:
+            problem = f"{actual} bytes, but the manifest says {size}"
+            raise DatasetError(path, problem, _REBUILD)
+        digesting = _Digesting(path, file)
+        tar.addfile(_header(path.name, size), digesting)  # type: ignore[arg-type]  # it reads only
+    if digesting.sha256.hexdigest() != sha256:
+        raise DatasetError(path, "damaged: its digest is not the manifest's", _REBUILD)
+
+
+def _header(name: str, size: int) -> tarfile.TarInfo:
+    """Return a header that says nothing of who packed it and when."""
+    header = tarfile.TarInfo(name)
+    header.size, header.mode, header.mtime = size, 0o644, 0
+    return header
+
+
+class _Compressed:
+    """A file to write to, each part of which becomes a Zstandard frame."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        import pyarrow as pa
+
+        self._file, self._codec = file, pa.Codec("zstd", compression_level=_LEVEL)
+
+    def write(self, data: bytes) -> int:
+        self._file.write(self._codec.compress(data, asbytes=True))
+        return len(data)
+
+
+class _Digesting:
+    """A file whose digest is taken as it is read."""
+
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
+        self._path, self._file = path, file
+        self.sha256 = hashlib.sha256()
+
+    def read(self, size: int) -> bytes:
+        with _readable(self._path):
+            data = self._file.read(size)
+        self.sha256.update(data)
+        return data
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Turn a system error of reading into one clear line."""
+    try:
+        yield
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror or error})"
+        raise DatasetError(path, problem, "check its name and permissions") from error
+
+
+# --- unpacking
+
+
+def _take_manifest(members: _Members, folder: Path) -> dict[str, Any]:
+    """Write the manifest that an archive begins with, and return it."""
+    first = members.next()
+    if first is None or first.name != fmt.MANIFEST or first.size > _LARGEST_MANIFEST:
+        raise members.refused(f"does not begin with the {fmt.MANIFEST} of a dataset")
+    expected = _sum_line(_write(folder / fmt.MANIFEST, members.data(first)))
+    second = members.next()
+    if second is None or second.name != _MANIFEST_SUM or second.size != len(expected):
+        raise members.refused(f"{_MANIFEST_SUM} is missing in it")
+    if b"".join(members.data(second)) != expected:
+        raise members.refused(f"{fmt.MANIFEST} is damaged: its digest is another")
+    try:
+        return read_manifest(folder)
+    except DatasetError as error:
+        raise DatasetError(members.archive, error.problem, _REPACK) from None
+
+
+def _take(members: _Members, member: tarfile.TarInfo, path: Path, size: int, sha256: str) -> None:
+    if member.size != size:
+        problem = f"{path.name} has {member.size} bytes in it, but the manifest says {size}"
+        raise members.refused(problem)
+    if _write(path, members.data(member)) != sha256:
+        raise members.refused(f"{path.name} is damaged: its digest is not the manifest's")
+
+
+def _write(path: Path, data: Iterator[bytes]) -> str:
+    """Write a file and return its digest."""
+    digest = hashlib.sha256()
+    with path.open("xb") as file:
+        for chunk in data:
+            digest.update(chunk)
+            file.write(chunk)
+    placing.durable(path)
+    return digest.hexdigest()
+
+
+@contextmanager
+def _members(archive: Path) -> Iterator[_Members]:
+    import pyarrow as pa
+
+    with (
+        _readable(archive),
+        archive.open("rb") as file,
+        pa.input_stream(file, compression="zstd") as stream,
+    ):
+        yield _Members(archive, stream)
+
+
+class _Members:
+    """The plain files of an archive, one after the other; anything else is refused.
+
+    Headers that describe other headers (long names, links, sparse files) are
+    refused by their type, so that none of them is ever acted on.
+    """
+
+    def __init__(self, archive: Path, stream: IO[bytes]) -> None:
+        self.archive, self._stream = archive, stream
+
+    def refused(self, problem: str) -> DatasetError:
+        return DatasetError(self.archive, problem, _AGAIN)
+
+    def next(self) -> tarfile.TarInfo | None:
+        """Return the next member, whose data are to be read before the one behind it."""
+        block = self._exactly(tarfile.BLOCKSIZE)
+        if not any(block):
+            self._check_end()
+            return None
+        try:
+            member = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
+        except (tarfile.TarError, ValueError):
+            raise self.refused("not an archive that 'geolookup pack' wrote") from None
+        if member.type not in _PLAIN or member.size < 0:
+            raise self.refused(f"{member.name!r} is no plain file in it")
+        return member
+
+    def data(self, member: tarfile.TarInfo) -> Iterator[bytes]:
+        """Yield the bytes of the member that came last."""
+        for begin in range(0, member.size, _CHUNK):
+            yield self._exactly(min(_CHUNK, member.size - begin))
+        self._exactly(-member.size % tarfile.BLOCKSIZE)
+
+    def _check_end(self) -> None:
+        """Check that nothing but the padding of an archive follows its end."""
+        rest = self._read(_CHUNK)
+        if any(rest) or not tarfile.BLOCKSIZE <= len(rest) < _CHUNK:
+            raise self.refused("does not end as an archive does")
+
+    def _exactly(self, size: int) -> bytes:
+        data = self._read(size)
+        if len(data) < size:
+            raise self.refused("ends too early")
+        return data
+
+    def _read(self, size: int) -> bytes:
+        try:
+            return self._stream.read(size)
+        except (OSError, ValueError) as error:  # what Arrow's errors are
+            problem = f"truncated or damaged ({str(error).splitlines()[0]})"
+            raise self.refused(problem) from error

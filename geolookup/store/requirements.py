@@ -1,0 +1,87 @@
+"""What an engine demands of a dataset before it answers from it."""
+
+from __future__ import annotations
+
+from geolookup.errors import DatasetError
+
+TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
+if TYPE_CHECKING:
+    from datetime import timedelta
+    from typing import Literal
+
+    from geolookup.dataset.files import Dataset
+
+    MaxAge = timedelta | float | str
+    OnStale = Literal["warn", "refuse", "tag"]
+
+_ON_STALE = ("warn", "refuse", "tag")
+
+
+class Acceptance:
+    """How old data may be, and whether a dataset may lack fields that the one before had.
+
+    Raises ValueError or TypeError for a ``max_age`` or ``on_stale`` that says nothing.
+    """
+
+    __slots__ = ("_said", "allow_lost_fields", "limit", "on_stale")
+
+    def __init__(
+        self,
+        max_age: MaxAge | None = None,
+        on_stale: OnStale = "warn",
+        *,
+        allow_lost_fields: bool = False,
+    ) -> None:
+        if on_stale not in _ON_STALE:
+            raise ValueError(f"on_stale is {on_stale!r}; write {', '.join(_ON_STALE)}")
+        self.limit: timedelta | None = None
+        if max_age is not None:
+            from geolookup.dataset import age
+
+            self.limit = age.limit(max_age)
+        self.on_stale = on_stale
+        self.allow_lost_fields = allow_lost_fields
+        self._said = ""
+
+    def check(self, dataset: Dataset) -> None:
+        """Raise DatasetError for data that are too old, or say so in the log, once a day."""
+        problem = None if self.on_stale == "tag" else self.stale(dataset)
+        if problem is None:
+            return
+        error = DatasetError(dataset.path, problem, "publish newer data, or raise max_age")
+        if self.on_stale == "refuse":
+            raise error
+        if str(error) != self._said:
+            from logging import getLogger
+
+            getLogger("geolookup").warning("%s", error)
+            self._said = str(error)
+
+    def check_replacement(self, old: Dataset, new: Dataset) -> None:
+        """Raise DatasetError unless ``new`` is whole and may answer in the place of ``old``."""
+        from geolookup.integrity import verify
+
+        verify(new.path)
+        lost = set(_fields(old)) - set(_fields(new))
+        if lost and not self.allow_lost_fields:
+            problem = f"lacks {', '.join(sorted(lost))}, known until now"
+            remedy = "publish data that know them, or open with allow_lost_fields=True"
+            raise DatasetError(new.path, problem, remedy)
+        self.check(new)
+
+    def stale(self, dataset: Dataset) -> str | None:
+        """Return what is wrong with the age of data; None where nothing is, or no limit is set."""
+        if self.limit is None:
+            return None
+        from geolookup.dataset.metadata import of_manifest
+
+        found = of_manifest(dataset.manifest, dataset.path).age
+        if not found.exceeds(self.limit):
+            return None
+        return f"the age of the data is {found}, above max_age of {self.limit.days} days"
+
+
+def _fields(dataset: Dataset) -> tuple[str, ...]:
+    from geolookup.dataset.metadata import of_manifest
+
+    return of_manifest(dataset.manifest, dataset.path).fields

@@ -1,0 +1,205 @@
+"""A comparison written slowly and plainly: every address looked up in both datasets.
+
+Nothing here is taken from the package but what a lookup answers and explains.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import geolookup
+from geolookup.comparison import Part
+
+Answer = dict[str, Any]
+LEVELS = ("location", "country", "region", "city", "asn")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What both datasets say of one address: by contract path, and the location's source."""
+
+    old: Answer
+    new: Answer
+    old_source: str | None
+    new_source: str | None
+
+
+def seen(old: geolookup.Engine, new: geolookup.Engine, address: str) -> Seen | None:
+    """Return None for an address that has no answer."""
+    answers = [engine.lookup(address)["data"] for engine in (old, new)]
+    if answers[0] is None:
+        return None
+    layers = [engine.explain(address)["layers"]["location"] for engine in (old, new)]
+    sources = [layer and layer["source"] for layer in layers]
+    return Seen(_flat(answers[0]), _flat(answers[1]), *sources)
+
+
+def _flat(data: Answer) -> Answer:
+    answer = {
+        f"{group}.{member}": value
+        for group in ("location", "currency", "network")
+        for member, value in data[group].items()
+    }
+    return {"network.asn": None, **answer, "time.zone": data["time"]["zone"]}
+
+
+def _known(answer: Answer, prefix: tuple[str, ...]) -> bool:
+    return any(v is not None for path, v in answer.items() if path.startswith(prefix))
+
+
+_LOCATION = ("location.", "currency.", "time.")
+
+
+def _compared(level: str, each: Seen) -> bool | None:
+    """Whether it moved; None where it cannot be compared."""
+
+    def pair(path: str) -> bool | None:
+        old, new = each.old[path], each.new[path]
+        return None if old is None or new is None else old != new
+
+    country = pair("location.country_code")
+    if level == "country":
+        return country
+    if level == "asn":
+        return pair("network.asn")
+    region = pair("location.region_code")
+    if region is None:
+        region = pair("location.region_name")
+    region = None if region is None else region or bool(country)
+    if level == "region":
+        return region
+    city = pair("location.city_name")
+    city = None if city is None else city or bool(region) or bool(country)
+    if level == "city":
+        return city
+    said = [moved for moved in (country, region, city) if moved is not None]
+    return any(said) if said else None
+
+
+def _kilometres(each: Seen) -> float | None:
+    ends = [
+        [side[f"location.{name}"] for name in ("latitude", "longitude")]
+        for side in (each.old, each.new)
+    ]
+    if None in ends[0] + ends[1]:
+        return None
+    # The special case of Vincenty's formula for a sphere, which is not the haversine one.
+    (p, a), (q, b) = ([math.radians(number) for number in end] for end in ends)
+    across = math.cos(q) * math.sin(b - a)
+    along = math.cos(p) * math.sin(q) - math.sin(p) * math.cos(q) * math.cos(b - a)
+    beside = math.sin(p) * math.sin(q) + math.cos(p) * math.cos(q) * math.cos(b - a)
+    return 6371.0088 * math.atan2(math.hypot(across, along), beside)
+
+
+def _quantile(sorted_values: list[float], percent: int) -> float:
+    if not sorted_values:
+        return 0.0
+    return sorted_values[math.ceil(Fraction(percent * len(sorted_values), 100)) - 1]
+
+
+def _share(hits: int, among: int) -> float:
+    return hits / among if among else 0.0
+
+
+def _moves(all_seen: list[Seen]) -> dict[str, tuple[int, int]]:
+    found = {}
+    for level in LEVELS:
+        said = [moved for each in all_seen if (moved := _compared(level, each)) is not None]
+        found[level] = sum(said), len(said)
+    return found
+
+
+def metrics(all_seen: list[Seen]) -> dict[str, float]:
+    found = {f"{level}_moved": _share(*moved) for level, moved in _moves(all_seen).items()}
+    far = sorted(km for each in all_seen if (km := _kilometres(each)) is not None)
+    for percent in (50, 90, 99):
+        found[f"km_p{percent}"] = _quantile(far, percent)
+    found["km_max"] = _quantile(far, 100)
+    known = [(_known(each.old, ("",)), _known(each.new, ("",))) for each in all_seen]
+    found["coverage_lost"] = _share(known.count((True, False)), sum(old for old, _ in known))
+    found["coverage_gained"] = _share(known.count((False, True)), sum(new for _, new in known))
+    for path in all_seen[0].old if all_seen else ():
+        there = [(e.old[path] is not None, e.new[path] is not None) for e in all_seen]
+        both, changed = (
+            there.count((True, True)),
+            sum(
+                e.old[path] != e.new[path]
+                for e in all_seen
+                if e.old[path] is not None and e.new[path] is not None
+            ),
+        )
+        lost, gained = there.count((True, False)), there.count((False, True))
+        found[f"null_gained.{path}"] = _share(lost, both + lost)
+        found[f"null_lost.{path}"] = _share(gained, both + gained)
+        found[f"changed.{path}"] = _share(changed, both)
+    return found
+
+
+def movers(all_seen: Iterable[Seen]) -> dict[tuple[Any, Any], tuple[int, int]]:
+    """Moved and comparable addresses by network of NEW, where any moved."""
+    moved: Counter[tuple[Any, Any]] = Counter()
+    compared: Counter[tuple[Any, Any]] = Counter()
+    for each in all_seen:
+        name = each.new["network.asn"], each.new["network.asn_organization"]
+        verdict = _compared("location", each)
+        compared[name] += verdict is not None
+        moved[name] += bool(verdict)
+    return {name: (count, compared[name]) for name, count in moved.items() if count}
+
+
+def check(part: Part, all_seen: list[Seen], unit: float, approx: Any) -> None:
+    """Hold every number of a part against the oracle; ``unit`` is the weight of an address."""
+    expected = metrics(all_seen)
+    for name, value in part.metrics.items():
+        # Kilometres of less than a millimetre are rounding.
+        assert value == approx(expected.get(name, 0.0), rel=1e-9, abs=1e-6), name
+    assert set(expected) <= set(part.metrics)
+    for level, (moved, among) in _moves(all_seen).items():
+        assert (part.moved[level].count, part.moved[level].of) == (moved * unit, among * unit)
+    known_old = sum(_known(each.old, ("",)) for each in all_seen)
+    known_new = sum(_known(each.new, ("",)) for each in all_seen)
+    assert (part.coverage.old, part.coverage.new) == (known_old * unit, known_new * unit)
+    found = {
+        (each.asn, each.asn_organization): (each.moved.count, each.moved.of) for each in part.movers
+    }
+    expected_movers = movers(all_seen)
+    assert found == {name: (m * unit, c * unit) for name, (m, c) in expected_movers.items()}
+    assert sum(each.of_all for each in part.movers) == approx(1.0 if found else 0.0)
+    for role, changes in (("old", part.old_sources), ("new", part.new_sources)):
+        of_source = {
+            name: [each for each in all_seen if getattr(each, f"{role}_source") == name]
+            for name in {getattr(each, f"{role}_source") for each in all_seen} - {None}
+        }
+        assert {each.source for each in changes} == set(of_source)
+        for change in changes:
+            _check_source(change, of_source[change.source], unit, approx)
+
+
+def _check_source(change: Any, all_seen: list[Seen], unit: float, approx: Any) -> None:
+    expected = metrics(all_seen)
+    for level, (moved, among) in _moves(all_seen).items():
+        if level != "asn":
+            assert (change.moved[level].count, change.moved[level].of) == (
+                moved * unit,
+                among * unit,
+            )
+    for name in ("p50", "p90", "p99", "max"):
+        assert getattr(change.kilometres, name) == approx(expected[f"km_{name}"], abs=1e-6)
+    known = [(_known(each.old, _LOCATION), _known(each.new, _LOCATION)) for each in all_seen]
+    lost, gained = change.location.lost.count, change.location.gained.count
+    assert (lost, gained) == (
+        known.count((True, False)) * unit,
+        known.count((False, True)) * unit,
+    )
+    nulls = {
+        path: count * unit
+        for path in all_seen[0].old
+        if not path.startswith("network.")
+        and (count := sum(e.old[path] is not None and e.new[path] is None for e in all_seen))
+    }
+    assert change.null_gained == nulls

@@ -1,0 +1,127 @@
+"""Every number of a comparison is what looking all addresses up in both datasets gives."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ipaddress import ip_address
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup import comparison as diff
+from tests.comparison import oracle
+from tests.conftest import build_at
+
+#: Where ranges lie, so that all their addresses can be looked up: the last one of each family
+#: reaches into private space, or from one /64 into the next.
+WINDOWS = {
+    "8.8.8.0": 24,
+    "9.255.255.250": 12,
+    "2a00::": 24,
+    "2a00::ffff:ffff:ffff:fffa": 12,
+}
+_CELLS = {
+    "continent_code": ("EU", "AS"),
+    "country_code": ("US", "DE", "AQ", "US"),
+    "region_code": ("BY", "CA"),
+    "region_name": ("Bavaria", "Bayern"),
+    "city_name": ("A", "B"),
+    "latitude": ("1.5", "-0.0", "0", "-33.8688"),
+    "longitude": ("-180", "9.25", "180"),
+    "time_zone": ("Europe/Berlin", "Etc/UTC"),
+    "asn": ("1", "2"),
+    "asn_organization": ("One", "Two"),
+    "user_type": ("hosting", "business"),
+}
+_NAMES = ["first", "last", *_CELLS]
+
+
+@st.composite
+def _row(draw: st.DrawFn) -> str:
+    window = draw(st.sampled_from(list(WINDOWS)))
+    one, other = sorted(draw(st.tuples(*[st.integers(0, WINDOWS[window] - 1)] * 2)))
+    ends = [str(ip_address(window) + each) for each in (one, other)]
+    cells = [draw(st.sampled_from(("", *values))) for values in _CELLS.values()]
+    return ",".join([*ends, *cells])
+
+
+_csv = st.lists(_row(), min_size=1, max_size=8).map(
+    lambda rows: "\n".join([",".join(_NAMES), *rows, ""])
+)
+#: The sources of a dataset, one or two.
+_datasets = st.lists(_csv, min_size=1, max_size=2)
+
+
+@contextmanager
+def _built(old: list[str], new: list[str]) -> Iterator[tuple[Path, Path]]:
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for name, sources in (("old", old), ("new", new)):
+            place = Path(folder, name)
+            place.mkdir()
+            files: dict[str, str | bytes] = {f"{n}.csv": csv for n, csv in enumerate(sources)}
+            paths.append(build_at(place, files)[0])
+        yield paths[0], paths[1]
+
+
+def _addresses(family: int) -> list[str]:
+    found = []
+    for window, size in WINDOWS.items():
+        first = ip_address(window)
+        if first.version == family:
+            found += [str(first + at) for at in range(size)]
+    return found
+
+
+def _all_seen(old: Path, new: Path, addresses: list[str]) -> list[oracle.Seen]:
+    with geolookup.open(old) as before, geolookup.open(new) as after:
+        found = [oracle.seen(before, after, address) for address in addresses]
+    return [each for each in found if each is not None]
+
+
+@settings(max_examples=40)
+@given(_datasets, _datasets)
+def test_addresses(old: list[str], new: list[str]) -> None:
+    with _built(old, new) as (before, after):
+        comparison = diff.compare(before, after, most_movers=1000)
+        assert list(comparison.parts) == ["ipv4", "ipv6"]
+        for family, unit in ((4, 1.0), (6, 2.0**-64)):
+            seen = _all_seen(before, after, _addresses(family))
+            oracle.check(comparison.parts[f"ipv{family}"], seen, unit, pytest.approx)
+
+
+_requested = st.lists(
+    st.sampled_from([*_addresses(4), *_addresses(6), "::ffff:8.8.8.3", "2002:808:805::1"])
+    | st.sampled_from(["10.0.0.1", "fe80::1", "x", "8.8.8.08", "203.0.112.1"]),
+    min_size=1,
+    max_size=60,
+)
+
+
+@settings(max_examples=25)
+@given(_datasets, _datasets, _requested)
+def test_requests(old: list[str], new: list[str], requested: list[str]) -> None:
+    with _built(old, new) as (before, after):
+        path = before.parent / "requests.txt"
+        path.write_text("\n".join(requested) + "\n", encoding="utf-8")
+        comparison = diff.compare(before, after, diff.Traffic(path), most_movers=1000)
+        oracle.check(
+            comparison.parts["all"], _all_seen(before, after, requested), 1.0, pytest.approx
+        )
+        carrying = [each for each in requested if each.startswith(("::ffff:", "2002:"))]
+        ipv4 = [each for each in requested if ":" not in each]
+        ipv6 = [each for each in requested if ":" in each and each not in carrying]
+        for family, asked in (("ipv4", ipv4 + carrying), ("ipv6", ipv6)):
+            seen = _all_seen(before, after, asked)
+            oracle.check(comparison.parts[family], seen, 1.0, pytest.approx)
+        with geolookup.open(before) as engine:
+            codes = [engine.lookup(each)["error_code"] for each in requested]
+        assert comparison.requests is not None
+        assert comparison.requests.total == len(requested)
+        assert comparison.requests.private == codes.count(10002)
+        assert comparison.requests.invalid == codes.count(10001)

@@ -1,0 +1,119 @@
+"""What a comparison says as a whole: of equal datasets, of sources, of damaged ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from geolookup import comparison as diff
+from geolookup.comparison.metrics import NAMES
+from geolookup.contract import special
+from geolookup.dataset import layout as fmt
+from geolookup.errors import DatasetError
+from tests.comparison.conftest import NEW, OLD, dataset
+from tests.conftest import ROOT
+from tests.damage import copied
+
+SAMPLE = ROOT / "geolookup" / "sample"
+
+
+def test_equal_datasets_have_nothing_but_zeros() -> None:
+    comparison = diff.compare(SAMPLE, SAMPLE)
+    for part in comparison.parts.values():
+        assert list(part.metrics) == list(NAMES)
+        assert not any(part.metrics.values())
+        assert part.coverage.old == part.coverage.new > 0
+        assert part.movers == []
+        assert part.old_sources == part.new_sources != []
+
+
+def test_the_way_back_is_the_mirror(pair: tuple[Path, Path]) -> None:
+    there, back = diff.compare(*pair), diff.compare(pair[1], pair[0])
+    mirror = {"lost": "gained", "gained": "lost"}
+    for name, part in there.parts.items():
+        for metric, value in part.metrics.items():
+            kind, _, field = metric.partition(".")
+            head, _, tail = kind.rpartition("_")
+            mirrored = f"{head}_{mirror.get(tail, tail)}" if head else kind
+            assert back.parts[name].metrics[f"{mirrored}.{field}" if field else mirrored] == value
+
+
+def test_sources_are_those_that_decided_the_location(tmp_path: Path) -> None:
+    places = "network,country_code\n8.8.8.0/25,DE\n"
+    old = dataset(tmp_path / "old", world=OLD)
+    new = dataset(tmp_path / "new", a_places=places, world=NEW)
+    part = diff.compare(old, new).parts["ipv4"]
+    assert [each.source for each in part.old_sources] == ["world.csv"]
+    ours, world = part.new_sources
+    assert (ours.source, world.source) == ("a_places.csv", "world.csv")
+    assert (ours.moved["country"].count, ours.moved["country"].of) == (128, 128)
+    assert (world.moved["country"].count, world.moved["country"].of) == (64, 256)
+    assert (world.location.gained.count, world.location.gained.of) == (256, 512)
+    assert ours.null_gained["location.city_name"] == 128
+
+
+def test_movers_are_ranked_and_cut(pair: tuple[Path, Path]) -> None:
+    assert [each.asn for each in diff.compare(*pair).parts["ipv4"].movers] == [2]
+    assert diff.compare(*pair, most_movers=0).parts["ipv4"].movers == []
+
+
+def test_space_that_became_private_is_not_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = "network,country_code\n192.168.0.0/24,{}\n192.167.255.0/24,{}\n"
+    with monkeypatch.context() as patched:
+        judge = special._Judge(4)
+        judge.ranges = tuple(each for each in judge.ranges if each[0] >> 24 != 192)
+        patched.setitem(special._JUDGES, 4, judge)
+        old = dataset(tmp_path / "old", world=rows.format("US", "US"))
+        new = dataset(tmp_path / "new", world=rows.format("DE", "US"))
+        assert diff.compare(old, new).parts["ipv4"].moved["country"].count == 256
+    part = diff.compare(old, new).parts["ipv4"]
+    assert (part.moved["country"].count, part.moved["country"].of) == (0, 256)
+
+
+def _rewritten(folder: Path, file: str, column: str, at: int, value: int) -> None:
+    """Put another value into a column, where the manifest says it lies."""
+    manifest = json.loads((folder / fmt.MANIFEST).read_bytes())
+    described = manifest["files"][file]["columns"][column]
+    width = pa.type_for_alias(described["type"].replace("dictionary<values=", "")).bit_width // 8
+    offset = described["buffers"][1][0] + at * width
+    data = bytearray((folder / file).read_bytes())
+    data[offset : offset + width] = value.to_bytes(width, "little")
+    (folder / file).write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("file", "column", "told"),
+    [
+        (fmt.IPV4, "start", "out of order"),
+        (fmt.IPV4, "location", "outside its table"),
+        (fmt.IPV4, "network", "outside its table"),
+        (fmt.IPV6, "start_high", "out of order"),
+        (fmt.IPV6, "location", "outside its table"),
+        (fmt.PROVENANCE[4], "start", "out of order"),
+        (fmt.PROVENANCE[4], "location", "outside its table"),
+        (fmt.LOCATION, "country", "outside its table"),
+        (fmt.LOCATION, "zone", "outside its table"),
+    ],
+)
+def test_damage_is_told(
+    pair: tuple[Path, Path], tmp_path: Path, file: str, column: str, told: str
+) -> None:
+    damaged = copied(pair[1], tmp_path / "damaged")
+    _rewritten(damaged, file, column, 1, 200)
+    _rewritten(damaged, file, column, 2, 199)
+    for sides in ((pair[0], damaged), (damaged, pair[0])):
+        with pytest.raises(DatasetError, match=told):
+            diff.compare(*sides)
+
+
+def test_a_file_that_arrow_refuses_is_told(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    damaged = copied(pair[1], tmp_path / "damaged")
+    path = damaged / fmt.LOCATION
+    path.write_bytes(path.read_bytes()[:-6] + b"\0" * 6)
+    with pytest.raises(DatasetError, match="damaged"):
+        diff.compare(pair[0], damaged)

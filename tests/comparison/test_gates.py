@@ -1,0 +1,92 @@
+"""Gates: what they say, what they measure, and when they fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from geolookup import comparison as diff
+from geolookup.comparison.metrics import NAMES
+from geolookup.errors import DiffError
+
+
+@pytest.mark.parametrize(
+    ("text", "family", "metric", "test", "limit"),
+    [
+        ("country_moved > 2%", None, "country_moved", ">", 0.02),
+        ("country_moved>0.02", None, "country_moved", ">", 0.02),
+        (" ipv4.km_p50 >= 10 ", "ipv4", "km_p50", ">=", 10.0),
+        ("ipv6.coverage_gained<0.1 %", "ipv6", "coverage_gained", "<", 0.001),
+        ("null_gained.location.city_name <= .5", None, "null_gained.location.city_name", "<=", 0.5),
+        ("changed.network.asn == 0", None, "changed.network.asn", "==", 0.0),
+    ],
+)
+def test_gates_are_read(
+    text: str, family: str | None, metric: str, test: str, limit: float
+) -> None:
+    gate = diff.parse_gate(text)
+    assert (gate.family, gate.metric, gate.test, gate.limit) == (family, metric, test, limit)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "write one like"),
+        ("country_moved", "write one like"),
+        ("country_moved > ", "write one like"),
+        ("country_moved => 2", "write one like"),
+        ("country_moved > -1", "write one like"),
+        ("country_moved > nan", "write one like"),
+        ("country_moved > 2% extra", "write one like"),
+        ("country_move > 2%", "near to it: country_moved"),
+        ("ipv5.country_moved > 2%", "country_moved"),
+        ("null_gained.city_name > 2%", "null_gained.location.city_name"),
+        ("qqqq > 1", "docs/diff.md"),
+        ("km_p50 > 2%", "kilometres"),
+    ],
+)
+def test_what_is_no_gate_is_told(text: str, told: str) -> None:
+    with pytest.raises(DiffError, match="gate") as raised:
+        diff.parse_gate(text)
+    assert told in str(raised.value)
+
+
+def test_names_are_told_in_the_document() -> None:
+    document = Path(__file__).parents[2].joinpath("docs", "diff.md").read_text(encoding="utf-8")
+    for name in NAMES:
+        kind, _, field = name.partition(".")
+        assert f"`{kind}{'.FIELD' if field else ''}`" in document, name
+
+
+@pytest.mark.parametrize(
+    ("gate", "failed"),
+    [
+        # OLD knows 512 addresses, NEW 128 of 9.9.9.0/24 less; of IPv6 all are known still.
+        ("coverage_lost > 25%", []),
+        ("coverage_lost >= 25%", ["ipv4.coverage_lost"]),
+        ("coverage_lost == 25%", ["ipv4.coverage_lost"]),
+        ("coverage_lost < 25%", ["ipv6.coverage_lost"]),
+        ("coverage_lost <= 25%", ["ipv4.coverage_lost", "ipv6.coverage_lost"]),
+        ("ipv6.coverage_lost >= 25%", []),
+        # 64 of the 384 that both know in IPv4, half of IPv6.
+        ("country_moved > 40%", ["ipv6.country_moved"]),
+        ("ipv4.country_moved > 16.6%", ["ipv4.country_moved"]),
+        ("ipv4.country_moved > 16.7%", []),
+        ("km_max > 800", ["ipv6.km_max"]),
+    ],
+)
+def test_gates_measure_families(pair: tuple[Path, Path], gate: str, failed: list[str]) -> None:
+    verdict = diff.judge(diff.parse_gate(gate), diff.compare(*pair))
+    assert verdict.failed == failed
+
+
+def test_requests_are_measured_together(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    path = tmp_path / "requests.txt"
+    path.write_text("8.8.8.129\n8.8.8.1\n8.8.8.1\n2a00::1\n", encoding="utf-8")
+    comparison = diff.compare(*pair, diff.Traffic(path))
+    verdict = diff.judge(diff.parse_gate("country_moved >= 25%"), comparison)
+    assert verdict.failed == ["country_moved"]
+    assert verdict.measured == {"country_moved": 0.25}
+    verdict = diff.judge(diff.parse_gate("ipv6.country_moved > 0"), comparison)
+    assert verdict.measured == {"ipv6.country_moved": 0.0}

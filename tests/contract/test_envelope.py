@@ -1,0 +1,152 @@
+"""Golden answers: a small dataset, fixed instants, whole envelopes byte for byte.
+
+The answers in ``golden/*.json`` were looked through by hand. Every answer is
+also held against the closed schema, and its JSON against its dict.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup.dataset import layout as fmt
+from tests.conftest import ROOT, build_at
+from tests.envelopes import check, compact
+from tests.strategies import ipv4_values, ipv6_values
+
+GOLDEN = Path(__file__).parent / "golden"
+RECIPE = '[dataset]\nname = "golden"\n' + "".join(
+    f'[[source]]\nformat = "csv"\npath = "{name}"\n' for name in ("places.csv", "networks.csv")
+)
+THEMES = ("seasons", "offsets", "history", "unknown", "texts", "errors")
+
+
+def cases() -> Iterator[Any]:
+    for theme in THEMES:
+        for case in json.loads((GOLDEN / f"{theme}.json").read_text(encoding="utf-8")):
+            yield pytest.param(case, id=f"{theme}: {case['name']}")
+
+
+@pytest.fixture(scope="session")
+def golden(tmp_path_factory: pytest.TempPathFactory) -> Iterator[geolookup.Engine]:
+    files: dict[str, str | bytes] = {
+        name: (GOLDEN / name).read_bytes() for name in ("places.csv", "networks.csv")
+    }
+    dataset, _ = build_at(tmp_path_factory.mktemp("golden"), files, RECIPE)
+    with geolookup.open(dataset) as engine:
+        yield engine
+
+
+def instant(case: dict[str, Any]) -> datetime | None:
+    return datetime.fromisoformat(case["at"]) if case["at"] else None
+
+
+@pytest.mark.parametrize("case", list(cases()))
+def test_golden(golden: geolookup.Engine, case: dict[str, Any]) -> None:
+    check(case["answer"])
+    answer = golden.lookup(case["ip"], at=instant(case))
+    # As bytes, for dicts are equal in any order, and 1 is 1.0 is True.
+    assert compact(answer) == compact(case["answer"])
+    assert golden.lookup_json(case["ip"], at=instant(case)) == compact(case["answer"])
+
+
+@pytest.mark.parametrize("case", list(cases()))
+def test_data_is_the_member_alone(golden: geolookup.Engine, case: dict[str, Any]) -> None:
+    answer = case["answer"]
+    if answer["success"]:
+        assert compact(golden.data(case["ip"], at=instant(case))) == compact(answer["data"])
+        return
+    with pytest.raises(geolookup.ContractError) as caught:
+        golden.data(case["ip"], at=instant(case))
+    assert caught.value.code == answer["error_code"]
+    assert caught.value.message == answer["error_message"] == str(caught.value)
+
+
+def scalars(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
+            yield from scalars(each)
+    else:
+        yield value
+
+
+def check_answer(engine: geolookup.Engine, ip: str, at: float) -> None:
+    answer = engine.lookup(ip, at=at)
+    check(answer)
+    assert "" not in list(scalars(answer))
+    for number in scalars(answer):
+        if isinstance(number, float):
+            assert not number.is_integer()  # integral ones are int, and so is zero
+            assert math.isfinite(number)
+    text = engine.lookup_json(ip, at=at)
+    assert text == compact(answer)
+    assert json.loads(text) == answer
+
+
+@given(
+    st.integers(0x14000000, 0x14001000)
+    | ipv4_values
+    | st.integers(0, 0x100).map(lambda n: n << 24),
+    st.floats(-6e10, 2.5e11) | st.integers(-(10**9), 5 * 10**9),
+)
+def test_any_ipv4_answer(golden: geolookup.Engine, value: int, at: float) -> None:
+    octets = value.to_bytes(5, "big")[1:]
+    check_answer(golden, ".".join(map(str, octets)), at)
+
+
+@given(ipv6_values | st.integers(0, 1 << 79).map(lambda rest: 0x2A0000010002 << 80 | rest))
+def test_any_ipv6_answer(golden: geolookup.Engine, value: int) -> None:
+    text = ":".join(f"{value >> shift & 0xFFFF:x}" for shift in range(112, -1, -16))
+    check_answer(golden, text, 0)
+
+
+def test_member_order(golden: geolookup.Engine) -> None:
+    answer = golden.lookup("20.0.1.1")
+    data = answer["data"]
+    assert list(answer) == ["success", "data", "error", "error_code", "error_message"]
+    assert list(data) == ["ip", "ip_type", "location", "time", "currency", "network"]
+    assert tuple(data["location"]) == fmt.LOCATION_MEMBERS
+    assert tuple(data["time"]) == fmt.TIME_MEMBERS
+    assert tuple(data["currency"]) == fmt.CURRENCY_MEMBERS
+    assert tuple(data["network"]) == fmt.NETWORK_MEMBERS
+    assert tuple(golden.data("20.0.10.1")["network"]) == fmt.NETWORK_MEMBERS[1:]
+
+
+_WITHOUT_TZDATA = """
+import sys
+import geolookup
+for ip in ("20.0.1.1", "20.0.10.1"):
+    sys.stdout.buffer.write(geolookup.open(sys.argv[1]).lookup_json(ip, at=1768478400) + b"\\n")
+"""
+
+
+def test_a_zone_that_the_tz_database_lacks(golden: geolookup.Engine) -> None:
+    """A process without any tz database: no folders of it, and no site-packages for tzdata."""
+    run = subprocess.run(
+        [sys.executable, "-S", "-c", _WITHOUT_TZDATA, str(golden.path)],
+        env={**os.environ, "PYTHONTZPATH": "", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=True,
+    )
+    answers = [json.loads(line) for line in run.stdout.splitlines()]
+    for ip, answer in zip(("20.0.1.1", "20.0.10.1"), answers, strict=True):
+        check(answer)
+        time = dict.fromkeys(fmt.TIME_MEMBERS) | {"current_timestamp": 1768478400}
+        expected = golden.lookup(ip, at=1768478400)
+        assert expected["data"]["time"]["zone"]
+        expected["data"]["time"] = time
+        assert compact(answer) == compact(expected)

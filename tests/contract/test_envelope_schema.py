@@ -1,0 +1,146 @@
+"""The envelope's JSON Schema: valid, strict enough to refuse, and frozen for version 1.
+
+``golden/envelope.schema.v1.json`` is the schema as it was published; its
+digest stands here, so that nobody can change both. Today's schema must say
+all that the frozen one says, and may name more members.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from geolookup.dataset import layout as fmt
+from geolookup.errors import ContractError
+from tests.envelopes import check, closed, published
+
+FROZEN = Path(__file__).parent / "golden" / "envelope.schema.v1.json"
+DIGEST = "6346638ee28e8139d38fe8c1a39c9b7c909bddbfaf97eb42c8ea372de81cd7a0"
+
+
+def frozen() -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads(FROZEN.read_text(encoding="utf-8"))
+    return schema
+
+
+def extends(old: Any, new: Any, key: str = "") -> bool:
+    """Say whether a schema says all that an older one says, and at most adds members."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        same = key in ("properties", "$defs") or old.keys() == new.keys()
+        return same and all(each in new and extends(old[each], new[each], each) for each in old)
+    if key == "required":
+        return set(old) <= set(new)
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        return all(extends(*pair) for pair in zip(old, new, strict=True))
+    return type(old) is type(new) and bool(old == new)
+
+
+def test_frozen() -> None:
+    assert hashlib.sha256(FROZEN.read_bytes()).hexdigest() == DIGEST
+    assert extends(frozen(), published())
+
+
+def changed(path: str, value: object) -> dict[str, Any]:
+    """Return the frozen schema with one thing set, or taken away where the value is None."""
+    schema = copy.deepcopy(frozen())
+    *parents, last = path.split("/")
+    place = schema
+    for parent in parents:
+        place = place[parent]
+    if value is None:
+        del place[last]
+    else:
+        place[last] = value
+    return schema
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("$defs/location/properties/city_name", None),
+        ("$defs/location/properties/city_name/type", ["string"]),
+        ("$defs/location/properties/latitude/type", ["string", "null"]),
+        ("$defs/location/required", ["city_name"]),
+        ("$defs/network/properties/asn/type", ["number", "null"]),
+        ("$defs/network/properties/user_type/enum", ["hosting"]),
+        ("$defs/failure/oneOf", []),
+        ("$defs/success/properties/error/const", 0),
+        ("$defs/time/additionalProperties", False),
+        ("$defs/currency", None),
+        ("$id", "urn:geolookup:envelope:v2"),
+    ],
+)
+def test_the_freeze_refuses(path: str, value: object) -> None:
+    assert not extends(frozen(), changed(path, value))
+
+
+@pytest.mark.parametrize(
+    "path", ["$defs/location/properties/suburb", "$defs/data/properties/risk", "$defs/risk"]
+)
+def test_the_freeze_lets_members_be_added(path: str) -> None:
+    assert extends(frozen(), changed(path, {"type": ["string", "null"]}))
+
+
+def test_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(published())
+    jsonschema.Draft202012Validator.check_schema(closed(published()))
+    assert "additionalProperties" not in json.dumps(published())
+
+
+@pytest.mark.parametrize(
+    ("name", "members"),
+    [
+        ("location", fmt.LOCATION_MEMBERS),
+        ("time", fmt.TIME_MEMBERS),
+        ("currency", fmt.CURRENCY_MEMBERS),
+        ("network", fmt.NETWORK_MEMBERS),
+        ("data", ("ip", "ip_type", "location", "time", "currency", "network")),
+        ("success", ("success", "data", "error", "error_code", "error_message")),
+        ("failure", ("success", "data", "error", "error_code", "error_message")),
+    ],
+)
+def test_members(name: str, members: tuple[str, ...]) -> None:
+    definition = published()["$defs"][name]
+    assert tuple(definition["properties"]) == members
+    assert definition["required"] == [member for member in members if member != "asn"]
+
+
+def test_errors_are_those_of_the_code() -> None:
+    errors = ContractError.__subclasses__()
+    pairs = [each["properties"] for each in published()["$defs"]["failure"]["oneOf"]]
+    assert [(p["error_code"]["const"], p["error_message"]["const"]) for p in pairs] == [
+        (error.code, error.message) for error in errors
+    ]
+
+
+_FAILURE = {
+    "success": False,
+    "data": None,
+    "error": True,
+    "error_code": 10001,
+    "error_message": "Invalid IP address format",
+}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"success": True},
+        {"data": {}},
+        {"error": False},
+        {"error_code": 10002},
+        {"error_code": 10003},
+        {"error_message": None},
+        {"more": 1},
+    ],
+)
+def test_a_wrong_failure_is_refused(change: dict[str, object]) -> None:
+    check(_FAILURE)
+    with pytest.raises(jsonschema.ValidationError):
+        check(_FAILURE | change)

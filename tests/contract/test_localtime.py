@@ -1,0 +1,441 @@
+"""The time object: hand-written answers, then agreement with `zoneinfo` and the TZif files."""
+
+from __future__ import annotations
+
+import json
+import random
+import struct
+import subprocess
+import sys
+import time
+import zoneinfo
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from importlib import resources
+from itertools import groupby, pairwise
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from geolookup.contract import localtime
+from geolookup.contract.localtime import EARLIEST, LATEST, Period, period, time_json, time_object
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+HOUR, DAY = 3600, 86400
+ZONES = sorted(zoneinfo.available_timezones() - {"localtime"})
+ROOT = Path(__file__).parents[1]
+
+repeatable = settings(derandomize=True, deadline=None, database=None, max_examples=300)
+instants = st.integers(EARLIEST, LATEST - 1) | st.integers(-3 * 10**9, 5 * 10**9)
+
+
+def unix(text: str) -> int:
+    return (datetime.fromisoformat(text) - EPOCH) // timedelta(seconds=1)
+
+
+def raw(zone: str, at: int) -> datetime:
+    """The local time as `zoneinfo` has it."""
+    return (EPOCH + timedelta(seconds=at)).astimezone(ZoneInfo(zone))
+
+
+def raw_offset(zone: str, at: int) -> int:
+    return (raw(zone, at).utcoffset() or timedelta()) // timedelta(seconds=1)
+
+
+def found(zone: str, at: int) -> Period:
+    period_ = period(zone, at)
+    assert period_ is not None
+    return period_
+
+
+def periods_of(zone: str, year: int) -> list[Period]:
+    """The periods of a local year, by walking both ways from its middle."""
+    periods = [found(zone, unix(f"{year:04d}-07-01T00:00:00Z"))]
+    while periods[0].start > EARLIEST and raw(zone, periods[0].start - 1).year == year:
+        periods.insert(0, found(zone, periods[0].start - 1))
+    while periods[-1].end < LATEST and raw(zone, periods[-1].end).year == year:
+        periods.append(found(zone, periods[-1].end))
+    return periods
+
+
+# Hand-written answers. The abbreviation is None where editions of the tz
+# database disagree on it.
+
+
+@pytest.mark.parametrize(
+    ("zone", "utc", "abbr", "current_time", "is_dst"),
+    [
+        ("America/Los_Angeles", "2026-11-20T08:23:07Z", "PST", "2026-11-20T00:23:07-08:00", False),
+        ("America/Los_Angeles", "2026-07-01T06:59:59Z", "PDT", "2026-06-30T23:59:59-07:00", True),
+        ("America/Los_Angeles", "2024-03-10T09:59:59Z", "PST", "2024-03-10T01:59:59-08:00", False),
+        ("America/Los_Angeles", "2024-03-10T10:00:00Z", "PDT", "2024-03-10T03:00:00-07:00", True),
+        ("America/Los_Angeles", "2024-11-03T08:59:59Z", "PDT", "2024-11-03T01:59:59-07:00", True),
+        ("America/Los_Angeles", "2024-11-03T09:00:00Z", "PST", "2024-11-03T01:00:00-08:00", False),
+        ("America/Los_Angeles", "1969-12-31T23:59:59Z", "PST", "1969-12-31T15:59:59-08:00", False),
+        ("America/Los_Angeles", "2050-01-01T00:00:00Z", "PST", "2049-12-31T16:00:00-08:00", False),
+        ("America/Los_Angeles", "2050-07-01T12:00:00Z", "PDT", "2050-07-01T05:00:00-07:00", True),
+        ("Australia/Sydney", "2024-01-15T00:00:00Z", "AEDT", "2024-01-15T11:00:00+11:00", True),
+        ("Australia/Sydney", "2024-07-15T00:00:00Z", "AEST", "2024-07-15T10:00:00+10:00", False),
+        ("Australia/Sydney", "2024-12-31T13:30:00Z", "AEDT", "2025-01-01T00:30:00+11:00", True),
+        ("America/Sao_Paulo", "2018-01-15T12:00:00Z", "-02", "2018-01-15T10:00:00-02:00", True),
+        ("America/Sao_Paulo", "2018-07-15T12:00:00Z", "-03", "2018-07-15T09:00:00-03:00", False),
+        ("America/Sao_Paulo", "2024-01-15T12:00:00Z", "-03", "2024-01-15T09:00:00-03:00", False),
+        ("Asia/Kolkata", "2024-02-29T20:00:00Z", "IST", "2024-03-01T01:30:00+05:30", False),
+        ("Asia/Kathmandu", "2024-06-01T00:00:00Z", "+0545", "2024-06-01T05:45:00+05:45", False),
+        ("Australia/Lord_Howe", "2024-01-15T00:00:00Z", "+11", "2024-01-15T11:00:00+11:00", True),
+        (
+            "Australia/Lord_Howe",
+            "2024-07-15T00:00:00Z",
+            "+1030",
+            "2024-07-15T10:30:00+10:30",
+            False,
+        ),
+        ("Europe/Dublin", "2026-01-15T12:00:00Z", "GMT", "2026-01-15T12:00:00+00:00", False),
+        ("Europe/Dublin", "2026-07-15T12:00:00Z", "IST", "2026-07-15T13:00:00+01:00", True),
+        ("Europe/London", "1970-01-01T00:00:00Z", "BST", "1970-01-01T01:00:00+01:00", False),
+        ("Africa/Casablanca", "2026-02-20T12:00:00Z", "+00", "2026-02-20T12:00:00+00:00", False),
+        ("Africa/Casablanca", "2026-05-15T12:00:00Z", "+01", "2026-05-15T13:00:00+01:00", True),
+        ("Africa/Windhoek", "1996-01-15T12:00:00Z", None, "1996-01-15T14:00:00+02:00", True),
+        ("Africa/Windhoek", "1996-07-15T12:00:00Z", None, "1996-07-15T13:00:00+01:00", False),
+        ("Europe/Prague", "1947-01-15T12:00:00Z", "GMT", "1947-01-15T12:00:00+00:00", False),
+        ("Europe/Prague", "1947-03-15T12:00:00Z", "CET", "1947-03-15T13:00:00+01:00", False),
+        ("Europe/Prague", "1947-07-15T12:00:00Z", "CEST", "1947-07-15T14:00:00+02:00", True),
+        ("Europe/London", "1947-06-01T12:00:00Z", "BDST", "1947-06-01T14:00:00+02:00", True),
+        ("Europe/Istanbul", "2016-08-01T12:00:00Z", "EEST", "2016-08-01T15:00:00+03:00", True),
+        ("Europe/Istanbul", "2016-10-01T12:00:00Z", "+03", "2016-10-01T15:00:00+03:00", False),
+        ("Africa/Monrovia", "1971-06-01T12:00:00Z", "MMT", "1971-06-01T11:15:00-00:45", False),
+        ("Europe/Paris", "1900-06-15T12:00:00Z", "PMT", "1900-06-15T12:09:00+00:09", False),
+        ("Pacific/Apia", "2011-12-31T10:00:00Z", "+14", "2012-01-01T00:00:00+14:00", True),
+        ("UTC", "0001-01-02T00:00:00Z", "UTC", "0001-01-02T00:00:00+00:00", False),
+        ("Etc/GMT+12", "9999-12-30T23:59:59Z", "-12", "9999-12-30T11:59:59-12:00", False),
+    ],
+)
+def test_golden(zone: str, utc: str, abbr: str | None, current_time: str, is_dst: bool) -> None:
+    at = unix(utc)
+    sign, hours, minutes = current_time[-6], int(current_time[-5:-3]), int(current_time[-2:])
+    answer = time_object(zone, at)
+    assert list(answer.items()) == [
+        ("zone", zone),
+        ("abbr", abbr or answer["abbr"]),
+        ("utc_offset", current_time[-6:]),
+        ("utc_offset_seconds", int(f"{sign}1") * (hours * 3600 + minutes * 60)),
+        ("current_time", current_time),
+        ("current_timestamp", at),
+        ("is_dst", is_dst),
+    ]
+
+
+@pytest.mark.parametrize(("month", "is_dst"), [("01", False), ("07", True)])
+def test_amsterdam_before_standard_time(month: str, is_dst: bool) -> None:
+    # +00:19:32 and an hour more, or Brussels' +00:00, as the edition merges the two zones.
+    answer = time_object("Europe/Amsterdam", unix(f"1930-{month}-15T12:00:00Z"))
+    texts = {
+        False: ("12:00:00+00:00", "12:20:00+00:20"),
+        True: ("13:00:00+01:00", "13:20:00+01:20"),
+    }
+    assert str(answer["current_time"])[11:] in texts[is_dst]
+    assert answer["is_dst"] is is_dst
+
+
+def test_json_golden() -> None:
+    assert time_json("America/Los_Angeles", 1795162987) == (
+        b'{"zone":"America/Los_Angeles","abbr":"PST","utc_offset":"-08:00",'
+        b'"utc_offset_seconds":-28800,"current_time":"2026-11-20T00:23:07-08:00",'
+        b'"current_timestamp":1795162987,"is_dst":false}'
+    )
+
+
+# Zones that are none.
+
+
+@pytest.mark.parametrize(
+    "zone",
+    [
+        None, "", "No/Where", "America", "america/los_angeles", "AMERICA/LOS_ANGELES", "utc",
+        "../etc/passwd", "/etc/localtime", "Europe/../UTC", "./UTC", "America//New_York",
+        "America/", "America/New_York/", "America/New_York/x", "America/New York", "UTC\n",
+        "NUL\0", "Europe/\0", "\ud800", "Europe/\udfff", "Europe/Málaga", "٣", "a" * 100_000,
+        "a/" * 50_000, "zone.tab", "tzdata.zi", "posixrules", "localtime", "posix/UTC",
+        "right/UTC", "__init__", "__init__/x", "America/__init__/x", "__init__.py", "-", "/", "_",
+    ],
+    ids=lambda zone: ascii(zone)[:20],
+)  # fmt: skip
+def test_unknown_zone(zone: str | None) -> None:
+    answer = time_object(zone, 1795162987)
+    assert list(answer) == list(time_object("UTC", 0))
+    assert {name: value for name, value in answer.items() if value is not None} == {
+        "current_timestamp": 1795162987
+    }
+    assert time_json(zone, 1795162987) == json.dumps(answer, separators=(",", ":")).encode()
+    if zone is not None:
+        assert period(zone, 0) is None
+
+
+@repeatable
+@given(st.text() | st.text("abcUTC/._-+0\0", max_size=20))
+def test_no_text_raises(zone: str) -> None:
+    answer = time_object(zone, 0)
+    assert answer["zone"] == (zone if zone in ZONES else None)
+
+
+def test_wrong_case_where_the_file_system_accepts_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(zoneinfo, "ZoneInfo", lambda zone: ZoneInfo(zone.replace("p", "P")))
+    load = localtime._rules.__wrapped__
+    assert load("europe/paris") is None
+    assert load("Etc/UTC") is not None
+
+
+def test_long_texts_are_not_kept() -> None:
+    size = localtime._rules.cache_info().currsize
+    assert [period("x" * length, 0) for length in range(65, 200)] == [None] * 135
+    assert localtime._rules.cache_info().currsize == size
+
+
+# The instant.
+
+
+@pytest.mark.parametrize(
+    ("at", "expected"),
+    [
+        (0, 0), (-1, -1), (1.9, 1), (-0.5, -1), (-0.0, 0), (EARLIEST, EARLIEST),
+        (LATEST - 1, LATEST - 1), (LATEST - 0.5, LATEST - 1),
+        (np.int64(-5), -5), (np.uint8(5), 5), (np.float64(-5.5), -6),
+        (datetime(1970, 1, 1, 0, 0, 0, 1, tzinfo=UTC), 0),
+        (datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), -1),
+        (datetime(9999, 12, 30, 23, 59, 59, 999_999, tzinfo=UTC), LATEST - 1),
+        (datetime(1, 1, 2, tzinfo=UTC), EARLIEST),
+        (datetime(1, 1, 1, 10, tzinfo=timezone(timedelta(hours=-14))), EARLIEST),
+        (datetime(2026, 7, 1, tzinfo=timezone(timedelta(minutes=345))), 1782843300),
+        (datetime(2024, 11, 3, 1, tzinfo=ZoneInfo("America/Los_Angeles")), 1730620800),
+        (datetime(2024, 11, 3, 1, tzinfo=ZoneInfo("America/Los_Angeles"), fold=1), 1730624400),
+    ],
+)  # fmt: skip
+def test_instant(at: object, expected: int) -> None:
+    answer = localtime.instant(at)
+    assert answer == expected
+    assert type(answer) is int
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        True, False, "0", b"0", 1j, [], (), object(), int, Decimal(1), Fraction(1), timedelta(),
+        date(2026, 1, 1), EPOCH.replace(tzinfo=None), np.True_, np.float32(1), np.array([1]),
+        np.datetime64(0, "s"),
+    ],
+    ids=lambda at: type(at).__name__,
+)  # fmt: skip
+def test_instant_of_another_type(at: object) -> None:
+    with pytest.raises(TypeError):
+        localtime.instant(at)
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        float("nan"), float("inf"), float("-inf"), 1e300, EARLIEST - 1, EARLIEST - 0.5, LATEST,
+        float(LATEST), 10**400, -(10**400), np.float64("nan"), datetime.max.replace(tzinfo=UTC),
+        datetime.min.replace(tzinfo=timezone(timedelta(hours=14))),
+    ],
+    ids=lambda at: repr(at)[:30],
+)  # fmt: skip
+def test_instant_out_of_range(at: object) -> None:
+    with pytest.raises(ValueError, match="0001-01-02"):
+        localtime.instant(at)
+
+
+def test_instant_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert int(time.time()) <= localtime.instant(None) <= time.time()
+    monkeypatch.setattr(time, "time", lambda: 1.9)
+    assert localtime.instant(None) == 1
+
+
+@repeatable
+@given(st.datetimes(datetime(1, 1, 3), datetime(9999, 12, 29)), st.integers(-1439, 1439))  # noqa: DTZ001
+def test_instant_of_datetimes_is_exact(naive: datetime, minutes: int) -> None:
+    at = naive.replace(tzinfo=timezone(timedelta(minutes=minutes)))
+    second = EPOCH + timedelta(seconds=localtime.instant(at))
+    assert second <= at < second + timedelta(seconds=1)
+
+
+# Agreement with zoneinfo.
+
+
+@repeatable
+@given(st.sampled_from(ZONES), instants)
+def test_agrees_with_zoneinfo(zone: str, at: int) -> None:
+    answer, local = time_object(zone, at), raw(zone, at)
+    seconds = raw_offset(zone, at)
+    rounded = (abs(seconds) + 30) // 60 * (60 if seconds > 0 else -60)
+    assert answer["abbr"] == local.tzname()
+    assert answer["utc_offset_seconds"] == rounded
+    assert answer["utc_offset"] == str(answer["current_time"])[19:]
+    shown = local + timedelta(seconds=rounded - seconds)
+    assert (
+        answer["current_time"] == shown.replace(tzinfo=timezone(timedelta(0, rounded))).isoformat()
+    )
+    assert datetime.fromisoformat(str(answer["current_time"])) == local
+    assert (
+        time_json(zone, at)
+        == json.dumps(answer, separators=(",", ":"), ensure_ascii=False).encode()
+    )
+
+
+@repeatable
+@given(st.sampled_from(ZONES), st.integers(1850, 2100))
+def test_periods_cover_the_year(zone: str, year: int) -> None:
+    periods = periods_of(zone, year)
+    assert all(earlier.end == later.start for earlier, later in pairwise(periods))
+    assert 364 * DAY <= periods[-1].end - periods[0].start <= 367 * DAY  # a day may be skipped
+    for each in periods:
+        assert period(zone, each.start) == period(zone, each.end - 1) == each
+        assert {raw(zone, at).year for at in (each.start, each.end - 1)} == {year}
+        assert {raw_offset(zone, at) for at in range(each.start, each.end, 7 * DAY)} == {
+            raw_offset(zone, each.end - 1)
+        }
+
+
+def test_ends_of_the_range_in_every_zone() -> None:
+    for zone in ZONES:
+        first, last = found(zone, EARLIEST), found(zone, LATEST - 1)
+        assert (first.start, last.end) == (EARLIEST, LATEST)
+        assert str(time_object(zone, EARLIEST)["current_time"]).startswith("0001-01-0")
+        assert str(time_object(zone, LATEST - 1)["current_time"]).startswith("9999-12-3")
+
+
+def test_clock_put_back_across_new_year() -> None:
+    # 1944 began twice in Phoenix: at 00:01 on 1 January it became 23:01 on 31 December.
+    new_year = unix("1944-01-01T06:00:00Z")
+    times = [time_object("America/Phoenix", new_year + minute * 60) for minute in (-1, 0, 1, 60)]
+    assert [str(each["current_time"])[:16] for each in times] == [
+        "1943-12-31T23:59", "1944-01-01T00:00", "1943-12-31T23:01", "1944-01-01T00:00",
+    ]  # fmt: skip
+    assert [each["is_dst"] for each in times] == [True, True, False, False]
+
+
+# is_dst, against the rule applied to every hour of the year.
+
+
+def hours_of(zone: str, year: int) -> list[tuple[int, timedelta, bool]]:
+    start = unix(f"{year}-01-01T00:00:00Z") - DAY
+    locals_ = [(at, raw(zone, at)) for at in range(start, start + 368 * DAY, HOUR)]
+    return [
+        (at, local.utcoffset() or timedelta(), bool(local.dst()))
+        for at, local in locals_
+        if local.year == year
+    ]
+
+
+def is_dst_by_hours(hours: list[tuple[int, timedelta, bool]]) -> list[bool]:
+    """Walk away from each run, both ways at once, to the first hour of the other mark."""
+    answers: list[bool] = []
+    for (offset, marked), run in groupby(hours, key=lambda hour: hour[1:]):
+        first, size = len(answers), len(list(run))
+        last, verdict = first + size - 1, marked
+        for step in range(1, len(hours)):
+            sides = [at for at in (first - step, last + step) if 0 <= at < len(hours)]
+            near = {hours[at][1] for at in sides if hours[at][2] != marked} - {offset}
+            if near:
+                above = {offset > other for other in near}
+                verdict = above.pop() if len(above) == 1 else marked
+                break
+        answers += [verdict] * size
+    return answers
+
+
+@pytest.mark.parametrize(
+    ("zone", "years"),
+    [
+        ("America/New_York", (1945, 1974, 2024)), ("Europe/London", (1941, 1947, 1968, 1971)),
+        ("Europe/Dublin", (1968, 1971, 2024, 2050)), ("Africa/Casablanca", (2018, 2024, 2030)),
+        ("Africa/Windhoek", (1994, 2010, 2017)), ("Europe/Prague", (1945, 1946, 1947)),
+        ("Europe/Moscow", (1919, 1981, 1991, 2011)), ("Europe/Istanbul", (1978, 2016)),
+        ("Pacific/Apia", (2011,)), ("Asia/Gaza", (2011, 2040)), ("Antarctica/Troll", (2010, 2024)),
+        ("America/Nome", (1967, 1983)), ("Asia/Manila", (1942, 1945)), ("UTC", (2024,)),
+        ("Australia/Lord_Howe", (1985, 2024)), ("America/Cambridge_Bay", (1999, 2000, 2001)),
+        ("Asia/Hong_Kong", (1941,)),
+    ],
+)  # fmt: skip
+def test_is_dst_hour_by_hour(zone: str, years: tuple[int, ...]) -> None:
+    for year in years:
+        hours = hours_of(zone, year)
+        assert [found(zone, at).is_dst for at, *_ in hours] == is_dst_by_hours(hours)
+
+
+# Transitions, against the files.
+
+
+@cache
+def transitions(zone: str) -> tuple[int, ...]:
+    """The seconds at which a TZif file (RFC 9636) changes offset, mark or abbreviation."""
+    data = tzif(zone)
+    body = data[44 + block_size(data, 4) :]  # version 2: the second block, 64-bit times
+    *_, times, types, characters = struct.unpack_from(">6l", body, 20)
+    at = struct.unpack_from(f">{times}q", body, 44)
+    kinds = body[44 + 8 * times :][:times]
+    table = body[44 + 9 * times :]
+    names = table[6 * types :][:characters]
+
+    def shown(kind: int) -> tuple[int, int, bytes]:
+        offset, marked, name = struct.unpack_from(">lBB", table, 6 * kind)
+        return offset, marked, names[name : names.index(0, name)]
+
+    states = [shown(0), *map(shown, kinds)]
+    return tuple(when for when, (old, new) in zip(at, pairwise(states), strict=True) if old != new)
+
+
+def tzif(zone: str) -> bytes:
+    for root in zoneinfo.TZPATH:
+        if Path(root, zone).is_file():
+            return Path(root, zone).read_bytes()
+    return resources.files("tzdata").joinpath("zoneinfo", *zone.split("/")).read_bytes()
+
+
+def block_size(data: bytes, time_size: int) -> int:
+    ut, standard, leaps, times, types, characters = struct.unpack_from(">6l", data, 20)
+    sizes = times * (time_size + 1), types * 6, characters, leaps * (time_size + 4), standard, ut
+    return sum(sizes)
+
+
+def test_no_run_is_shorter_than_the_sampling() -> None:
+    gaps = {later - at for zone in ZONES for at, later in pairwise(transitions(zone))}
+    assert min(gaps) > DAY
+
+
+def test_transitions_are_found_to_the_second() -> None:
+    """Per zone, the years of the two closest transitions and of one other."""
+    choose = random.Random(7)
+    for zone in ZONES:
+        changes = [at for at in transitions(zone) if at > unix("1850-01-01T00:00:00Z")]
+        pairs = sorted(pairwise(changes), key=lambda pair: pair[1] - pair[0])[:1]
+        for change in {*(pairs[0] if pairs else ()), *choose.sample(changes, min(1, len(changes)))}:
+            periods = periods_of(zone, raw(zone, change).year)
+            start, end = periods[0].start, min(periods[-1].end, changes[-1] + 1)
+            inside = {at for at in changes if start < at < end}
+            assert inside == {each.start for each in periods[1:] if each.start < end}, zone
+
+
+# The process.
+
+
+def test_threads_agree() -> None:
+    choose = random.Random(11)
+    asked = [(choose.choice(ZONES[::20]), choose.randrange(0, 2**31)) for _ in range(400)]
+    expected = [time_json(*each) for each in asked]
+    localtime._recent.clear()
+    localtime._year.cache_clear()
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda each: time_json(*each), asked)) == expected
+
+
+def test_import_loads_no_zoneinfo() -> None:
+    code = "import sys, geolookup.contract.localtime; sys.exit('zoneinfo' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

@@ -1,0 +1,134 @@
+"""What is private: the contract's named cases, and a slow judge that looks through all rows."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geolookup.contract.address import BITS, MAX, embedded_ipv4, parse
+from geolookup.contract.special import (
+    BESIDES,
+    IPV4_REGISTRY,
+    IPV6_REGISTRY,
+    is_private,
+    parse_block,
+    private_ranges,
+)
+from tests.strategies import ipv4_values, ipv6_values
+
+ROWS = (*IPV4_REGISTRY, *IPV6_REGISTRY, *BESIDES)
+PUBLIC = (
+    *("192.0.0.9", "192.0.0.10", "192.88.99.1", "192.88.99.3", "192.31.196.1", "192.52.193.1"),
+    *("192.175.48.1", "1.1.1.1", "8.8.8.8", "100.63.255.255", "100.128.0.0", "126.255.255.255"),
+    *("128.0.0.0", "172.15.255.255", "172.32.0.0", "192.0.1.0", "192.0.3.0", "198.17.255.255"),
+    *("198.20.0.0", "223.255.255.255", "2001:1::1", "2001:1::2", "2001:1::3", "2001:3::1"),
+    *("2001:4:112::1", "2001:20::1", "2001:2f:ffff::1"),
+    *("2001:30::1", "2001:200::1", "2620:4f:8000::1"),
+    *("2001:4860:4860::8888", "2003::1", "64:ff9b::808:808"),
+    # No row covers them: unallocated, but not special.
+    *("1::1", "4000::1", "64:ff9a::1", "64:ff9b:2::1"),
+    *("3ffe::1", "3fff:1000::1", "5f01::1", "::1:0:0:0"),
+)
+PRIVATE = (
+    "0.0.0.0",  # noqa: S104 - nothing is bound
+    *("0.1.2.3", "10.0.0.1", "100.64.0.1", "127.0.0.1", "169.254.1.1", "172.16.0.1"),
+    *("172.31.255.255", "192.0.0.0", "192.0.0.7", "192.0.0.8", "192.0.0.11", "192.0.0.170"),
+    *("192.0.0.171", "192.0.0.255", "192.0.2.1", "192.88.99.2", "192.168.0.1", "198.18.0.1"),
+    *("198.19.255.255", "198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.255", "240.0.0.1"),
+    *("255.255.255.254", "255.255.255.255", "::", "::1", "::2", "::808:808", "::ffff:ffff"),
+    *("64:ff9b:1::1", "64:ff9b:1:ffff::", "100::1", "100:0:0:1::1", "2001::1", "2001:0:ffff::"),
+    *("2001:1::", "2001:1::4", "2001:2::1", "2001:4::1", "2001:10::1", "2001:1f::1", "2001:40::1"),
+    *("2001:1ff::1", "2001:db8::1", "3fff::1", "3fff:fff::1", "5f00::1", "fc00::1", "fdff::1"),
+    *("fe80::1", "febf::1", "fec0::1", "feff::1", "ff00::", "ff02::1", "ffff::1"),
+)
+
+
+@cache
+def _blocks(family: int) -> list[tuple[int, int, bool]]:
+    rows = [(*parse_block(row.block), row) for row in ROWS]
+    return [
+        (first, last, row.reachable)
+        for row_family, first, last, row in rows
+        if row_family == family and not row.terminated
+    ]
+
+
+def slowly_private(family: int, value: int) -> bool:
+    """The rule as the contract words it: the longest row that is not terminated decides."""
+    covering = [block for block in _blocks(family) if block[0] <= value <= block[1]]
+    return bool(covering) and not min(covering, key=lambda block: block[1] - block[0])[2]
+
+
+@pytest.mark.parametrize("text", PUBLIC)
+def test_public(text: str) -> None:
+    assert not is_private(*parse(text))
+
+
+@pytest.mark.parametrize("text", PRIVATE)
+def test_private(text: str) -> None:
+    assert is_private(*parse(text))
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_at_every_bound(family: int) -> None:
+    bounds = {bound for first, last, _ in _blocks(family) for bound in (first, last)}
+    for value in {bound + step for bound in bounds for step in (-1, 0, 1)}:
+        if 0 <= value <= MAX[family]:
+            assert is_private(family, value) is slowly_private(family, value), value
+
+
+@given(ipv4_values, ipv6_values)
+def test_anywhere(ipv4: int, ipv6: int) -> None:
+    assert is_private(4, ipv4) is slowly_private(4, ipv4)
+    assert is_private(6, ipv6) is slowly_private(6, ipv6)
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_near_the_rows(family: int) -> None:
+    """Random addresses seldom meet a /128, those a few bits away from a row's first do."""
+    rng = random.Random(family)
+    firsts = [first for first, _, _ in _blocks(family)]
+    for _ in range(20_000):
+        value = rng.choice(firsts) ^ rng.getrandbits(rng.randrange(BITS[family] + 1))
+        assert is_private(family, value) is slowly_private(family, value), value
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_every_first_octet(family: int) -> None:
+    for octet in range(256):
+        first = octet << BITS[family] - 8
+        for value in (first, first | (1 << BITS[family] - 8) - 1):
+            assert is_private(family, value) is slowly_private(family, value)
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_ranges(family: int) -> None:
+    ranges = private_ranges(family)
+    for (_, last), (following, _) in pairwise(ranges):
+        assert last + 1 < following  # sorted, disjoint and not adjacent
+    for first, last in ranges:
+        inside = {first, last, (first + last) // 2}
+        outside = {first - 1, last + 1} - {-1, MAX[family] + 1}
+        assert all(slowly_private(family, value) for value in inside)
+        assert not any(slowly_private(family, value) for value in outside)
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_ranges_leave_nothing_out(family: int) -> None:
+    starts = {0} | {bound for first, last, _ in _blocks(family) for bound in (first, last + 1)}
+    for start in starts - {MAX[family] + 1}:
+        within = any(first <= start <= last for first, last in private_ranges(family))
+        assert within is slowly_private(family, start)
+
+
+@given(st.sampled_from(("::ffff:", "64:ff9b::")), ipv4_values)
+def test_embedded_addresses_are_judged_by_what_they_carry(prefix: str, value: int) -> None:
+    """The judge is asked about the carried address: by itself ``::ffff:0:0/96`` is private."""
+    _, carrier = parse(f"{prefix}{value >> 16:x}:{value & 0xFFFF:x}")
+    assert embedded_ipv4(carrier) == value
+    assert is_private(6, carrier) is (prefix == "::ffff:")

@@ -1,0 +1,190 @@
+"""``explain``: which source decided each layer, in which range, and what it refuses."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.sources import FORMATS
+from geolookup_builder.sources.reading.reader import Format, SourceTable
+
+import geolookup
+from geolookup.dataset import layout as fmt
+from tests.builder.building import fails
+from tests.builder.building import recipe as recipe_of
+from tests.conftest import Build, build_at
+
+FILES = {
+    "top.csv": "network,isp,city_name\n8.8.8.0/26,Top,\n8.8.8.64/26,,Berlin\n2a00::/120,Top,\n",
+    "bottom.csv": "network,isp,asn,country_code\n8.8.8.0/23,Bottom,5,US\n2a00::/112,Bottom,,\n",
+}
+RECIPE = recipe_of(
+    'path = "top.csv"\nname = "Top"\ndate = 2026-01-31\nlicence = "CC0-1.0"', 'path = "bottom.csv"'
+)
+TOP = {"source": "Top", "date": "2026-01-31", "licence": "CC0-1.0"}
+BOTTOM = {"source": "bottom.csv", "date": None, "licence": None}
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_at(tmp_path_factory.mktemp("explain"), dict(FILES), RECIPE)[0]
+
+
+@pytest.fixture(scope="module")
+def engine(dataset: Path) -> Iterator[geolookup.Engine]:
+    with geolookup.open(dataset) as opened:
+        yield opened
+
+
+def known(engine: geolookup.Engine, ip: str) -> dict[str, Any]:
+    """The layers that somebody decided."""
+    layers = engine.explain(ip)["layers"]
+    assert list(layers) == list(fmt.LAYERS)
+    return {layer: decided for layer, decided in layers.items() if decided}
+
+
+def test_each_layer_names_its_source_and_range(engine: geolookup.Engine) -> None:
+    explained = engine.explain("8.8.8.8")
+    assert (explained["ip"], explained["network"]) == ("8.8.8.8", "8.8.8.0/26")
+    assert known(engine, "8.8.8.8") == {
+        # An empty cell of the deciding row knows nothing, so the next source does.
+        "location": {**BOTTOM, "range": "8.8.8.0-8.8.8.63"},
+        "isp": {**TOP, "range": "8.8.8.0-8.8.8.63"},
+        "asn": {**BOTTOM, "range": "8.8.8.0-8.8.9.255"},
+    }
+    assert known(engine, "8.8.8.65")["location"] == {**TOP, "range": "8.8.8.64-8.8.8.127"}
+
+
+def test_a_range_is_as_wide_as_the_source_decides(engine: geolookup.Engine) -> None:
+    assert known(engine, "8.8.9.1")["isp"] == {**BOTTOM, "range": "8.8.8.64-8.8.9.255"}
+    assert engine.explain("8.8.9.1")["network"] == "8.8.9.0/24"
+    assert engine.explain("8.8.8.200")["network"] == "8.8.8.128/25"
+
+
+def test_ipv6(engine: geolookup.Engine) -> None:
+    assert engine.explain("2A00:0::1")["ip"] == "2a00::1"
+    assert engine.explain("2a00::1")["network"] == "2a00::/120"
+    assert known(engine, "2a00::1") == {"isp": {**TOP, "range": "2a00::-2a00::ff"}}
+    assert known(engine, "2a00::100") == {"isp": {**BOTTOM, "range": "2a00::100-2a00::ffff"}}
+
+
+@pytest.mark.parametrize(
+    ("ip", "network"),
+    [
+        ("::ffff:8.8.8.8", "::ffff:808:800/122"),
+        ("64:ff9b::808:808", "64:ff9b::808:800/122"),
+        ("2002:808:808::1", "2002:808:800::/42"),
+    ],
+)
+def test_an_address_that_carries_another(engine: geolookup.Engine, ip: str, network: str) -> None:
+    assert known(engine, ip) == known(engine, "8.8.8.8")
+    assert engine.explain(ip)["network"] == network
+
+
+def test_nobody_knows(engine: geolookup.Engine) -> None:
+    assert known(engine, "9.9.9.9") == {}
+    assert engine.explain("9.9.9.9")["network"] == str(engine.network("9.9.9.9"))
+
+
+@pytest.mark.parametrize("ip", ["nonsense", None, "10.0.0.1", "::ffff:10.0.0.1", "fc00::1"])
+def test_it_raises_as_network_does(engine: geolookup.Engine, ip: object) -> None:
+    with pytest.raises(geolookup.GeoLookupError) as of_network:
+        engine.network(ip)
+    with pytest.raises(type(of_network.value)):
+        engine.explain(ip)
+
+
+def test_a_closed_engine(dataset: Path) -> None:
+    engine = geolookup.open(dataset)
+    engine.close()
+    with pytest.raises(geolookup.ClosedError):
+        engine.explain("8.8.8.8")
+
+
+def test_lookups_map_no_provenance(dataset: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(dataset, tmp_path / "copy")
+    for name in fmt.PROVENANCE.values():
+        (copy / name).unlink()
+    with geolookup.open(copy) as engine:
+        assert engine.lookup("8.8.8.8")["success"]
+        assert engine.metadata.sources[0].coverage["isp"] == {"ipv4": 64, "ipv6": 256}
+        assert any(engine.networks())
+        with pytest.raises(geolookup.DatasetError, match="missing"):
+            engine.explain("8.8.8.8")
+
+
+def test_a_dataset_that_was_replaced(build: Build) -> None:
+    """An open engine answers from what it mapped, and must not explain another's answers."""
+    dataset, _ = build({"a.csv": "network,isp\n8.8.8.0/24,A\n"})
+    with geolookup.open(dataset) as engine, geolookup.open(dataset) as early:
+        early.explain("8.8.8.8")
+        build({"a.csv": "network,asn\n8.8.8.0/24,1\n"})
+        assert known(early, "8.8.8.8").keys() == {"isp"}
+        assert engine.data("8.8.8.8")["network"]["isp"] == "A"
+        with pytest.raises(geolookup.DatasetError, match="replaced"):
+            engine.explain("8.8.8.8")
+
+
+def test_a_number_that_no_source_has(dataset: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(dataset, tmp_path / "copy")
+    path = copy / fmt.PROVENANCE[4]
+    described = json.loads((copy / fmt.MANIFEST).read_text())["files"][path.name]
+    offset, length = described["columns"]["isp"]["buffers"][1]
+    data = bytearray(path.read_bytes())
+    assert set(data[offset : offset + length]) == {0, 1, 2}
+    data[offset : offset + length] = b"\3" * length
+    path.write_bytes(data)
+    with geolookup.open(copy) as engine, pytest.raises(geolookup.DatasetError, match="source 3"):
+        engine.explain("8.8.8.8")
+
+
+def test_tables_of_one_source_share_its_number(
+    build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(spec: SourceSpec) -> Iterator[SourceTable]:
+        for name in ("top.csv", "bottom.csv"):
+            yield from FORMATS["csv"].read(dataclasses.replace(spec, path=name))
+
+    monkeypatch.setitem(FORMATS, "pair", Format("pair", frozenset(), read))
+    text = (
+        '[dataset]\nname = "d"\n[[source]]\nformat = "pair"\npath = "*.csv"\nname = "Pair"\n'
+        '[[source]]\nformat = "csv"\npath = "last.csv"\n'
+    )
+    files = {**FILES, "last.csv": "network,user_type,isp\n8.8.8.0/24,hosting,Last\n"}
+    dataset, report = build(files, text)
+    assert len(report.sources) == 3
+    with geolookup.open(dataset) as engine:
+        assert {layer: each["source"] for layer, each in known(engine, "8.8.8.8").items()} == {
+            "location": "Pair",
+            "asn": "Pair",
+            "isp": "Pair",
+            "user_type": "last.csv",
+        }
+        assert known(engine, "8.8.8.8")["isp"]["range"] == "8.8.8.0-8.8.9.255"
+        assert [source.name for source in engine.metadata.sources] == ["Pair", "last.csv"]
+
+
+def test_coverage_of_sources_adds_up(sample: geolookup.Engine) -> None:
+    metadata = sample.metadata
+    for layer, known_of_layer in metadata.coverage.items():
+        for family, addresses in known_of_layer.items():
+            parts = [each.coverage.get(layer, {}).get(family, 0) for each in metadata.sources]
+            assert sum(parts) == addresses
+
+
+def test_as_many_sources_as_a_byte_tells_apart(build: Build, tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {
+        f"{n}.csv": f"network,isp\n8.8.{n}.0/24,{n}\n" for n in range(255)
+    }
+    sources = [f'path = "{n}.csv"' for n in range(255)]
+    with geolookup.open(build(files, recipe_of(*sources[:254]))[0]) as engine:
+        for number in (0, 1, 127, 128, 253):
+            assert known(engine, f"8.8.{number}.1")["isp"]["source"] == f"{number}.csv"
+    error = fails(tmp_path, files, recipe_of(*sources))
+    assert error.problem == "255 sources, at most 254 may be"

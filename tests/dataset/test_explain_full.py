@@ -1,0 +1,350 @@
+"""``explain`` on a dataset that keeps the rows of its sources: what it adds, and from where."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import random
+import shutil
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as papq
+import pytest
+from geolookup_builder.sources.reading import delimited
+
+import geolookup
+from geolookup.dataset import layout as fmt
+from geolookup.store.pack import pack, unpack
+from tests.builder.building import fails
+from tests.builder.building import recipe as recipe_of
+from tests.builder.sources.mmdb_writing import mmdb
+from tests.conftest import Build, build_at
+from tests.damage import CSV, copied, survey
+from tests.dataset.test_dataset_flips import flip
+
+FILES = {
+    "top.csv": 'network,isp,city_name\n\n8.8.8.0/26,"To\np",\n8.8.8.64/26,,Berlin\n9.0.0.0/8,,\n',
+    "wide.csv": "first,last,isp,asn\n0.0.0.0,255.255.255.255,Never,0\n8.0.0.0,10.0.0.9,Wide,5\n",
+}
+SOURCES = ('path = "top.csv"\nname = "Top"\ndate = 2026-01-31\nlicence = "L"', 'path = "wide.csv"')
+TOP = {"source": "Top", "date": "2026-01-31", "licence": "L", "file": "top.csv"}
+WIDE = {
+    "source": "wide.csv",
+    "date": None,
+    "licence": None,
+    "file": "wide.csv",
+    "line": 3,
+    "range": "8.0.0.0-10.0.0.9",
+    "values": {"isp": {"isp": "Wide"}, "asn": {"asn": 5}},
+}
+
+RECORDS = [
+    {"network": network, "country": "US", "continent": "NA"}
+    for network in ("8.8.8.0/24", "8.8.4.0/24")
+]
+
+
+def full(*sources: str) -> str:
+    return recipe_of(*sources).replace("\n", '\nexplain = "full"\n', 1)
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_at(tmp_path_factory.mktemp("full"), {**FILES}, full(*SOURCES))[0]
+
+
+@pytest.fixture(scope="module")
+def engine(dataset: Path) -> Iterator[geolookup.Engine]:
+    with geolookup.open(dataset) as opened:
+        yield opened
+
+
+def places(dataset: Path, *addresses: str) -> list[tuple[str, int | None]]:
+    """File and line of the first source's row for each address."""
+    with geolookup.open(dataset) as engine:
+        rows = [engine.explain(each)["sources"][0] for each in addresses]
+    return [(row["file"], row["line"]) for row in rows]
+
+
+def test_what_each_source_says(engine: geolookup.Engine) -> None:
+    explained = engine.explain("8.8.8.8")
+    said = {"isp": {"isp": "To\np"}}
+    top = {**TOP, "line": 3, "range": "8.8.8.0-8.8.8.63", "values": said}
+    assert explained["sources"] == [top, WIDE]
+    known = {layer: each for layer, each in explained["layers"].items() if each}
+    assert known == {
+        "isp": {
+            "source": "Top",
+            "date": "2026-01-31",
+            "licence": "L",
+            "range": "8.8.8.0-8.8.8.63",
+            "row": {"file": "top.csv", "line": 3, "range": "8.8.8.0-8.8.8.63"},
+        },
+        "asn": {
+            "source": "wide.csv",
+            "date": None,
+            "licence": None,
+            # As far as the source decides: private space, which no lookup reaches, ends it.
+            "range": "8.0.0.0-9.255.255.255",
+            "row": {"file": "wide.csv", "line": 3, "range": "8.0.0.0-10.0.0.9"},
+        },
+    }
+
+
+def test_an_empty_row_is_named_and_passes(engine: geolookup.Engine) -> None:
+    explained = engine.explain("9.1.2.3")
+    top = {**TOP, "line": 6, "range": "9.0.0.0-9.255.255.255", "values": {}}
+    assert explained["sources"] == [top, WIDE]
+    assert explained["layers"]["isp"]["source"] == "wide.csv"
+
+
+def test_a_row_that_says_nothing_decides_for_its_source(engine: geolookup.Engine) -> None:
+    (wide,) = engine.explain("12.0.0.1")["sources"]
+    assert (wide["line"], wide["values"]) == (2, {"isp": {"isp": "Never"}})
+    assert engine.explain("2a00::1")["sources"] == []
+
+
+def test_only_rows_that_decide_are_kept(build: Build) -> None:
+    text = "network,isp\n8.8.8.0/24,a\n8.8.8.0/24,b\n10.0.0.0/8,c\n8.8.8.0/25,\n8.8.8.128/25,d\n"
+    dataset, _ = build({"a.csv": text}, full('path = "a.csv"'))
+    with pa.ipc.open_file(dataset / fmt.EXPLAINED_ROWS) as reader:
+        assert reader.read_all()["line"].to_pylist() == [None, 5, 6]
+
+
+def test_without_it_nothing_is_kept(build: Build) -> None:
+    plain, _ = build({**FILES}, recipe_of(*SOURCES))
+    stated = recipe_of(*SOURCES).replace("\n", '\nexplain = "sources"\n', 1)
+    before = digests(plain)
+    assert set(before) == {*fmt.FILES, fmt.MANIFEST}
+    assert digests(build({**FILES}, stated)[0]) == before
+    with geolookup.open(plain) as engine:
+        assert engine.metadata.explain == "sources"
+        explained = engine.explain("8.8.8.8")
+    assert set(explained) == {"ip", "network", "layers"}
+    assert set(explained["layers"]["isp"]) == {"source", "date", "licence", "range"}
+
+
+def test_answers_and_their_files_are_the_same(dataset: Path, tmp_path: Path) -> None:
+    plain = digests(build_at(tmp_path, {**FILES}, recipe_of(*SOURCES))[0])
+    kept = digests(dataset)
+    assert set(kept) - set(plain) == {*fmt.EXPLAINING}
+    assert {name for name in plain if kept[name] != plain[name]} == {fmt.MANIFEST}
+
+
+@pytest.mark.parametrize("value", ['"ful"', '["full"]', "true"])
+def test_an_unknown_value(tmp_path: Path, value: str) -> None:
+    text = recipe_of('path = "a.csv"').replace("\n", f"\nexplain = {value}\n", 1)
+    error = fails(tmp_path, {"a.csv": "network\n8.8.8.0/24\n"}, text)
+    assert error.problem.startswith("unknown value ")
+    assert error.remedy == "known are sources, full" if value == "true" else "did you mean 'full'?"
+
+
+# --- places
+
+
+def test_members_of_archives(build: Build) -> None:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, row in (("b.csv", "8.8.8.0/24,b"), ("sub/a.csv", "8.8.4.0/24,a")):
+            archive.writestr(name, f"network,isp\n\n{row}\n")
+    files = {"z.zip": stream.getvalue(), "y.csv.gz": gzip.compress(b"network\n8.0.0.0/24\n")}
+    dataset, _ = build(files, full('path = "z.zip"', 'path = "y.csv.gz"'))
+    found = places(dataset, "8.8.8.8", "8.8.4.4", "8.0.0.1")
+    assert found == [("z.zip!b.csv", 3), ("z.zip!sub/a.csv", 3), ("y.csv.gz", 2)]
+
+
+def test_rejected_and_broken_rows_are_counted_as_lines(
+    build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 60)
+    rows = ["x,bad", "a,b,c,d", '8.{n}.0.0/16,"a\nb"', "", "8.{n}.4.0/24,ok"]
+    text, expected, line = "network,isp\n", {}, 2
+    for number in range(40):
+        for row in rows:
+            if row.startswith("8."):
+                expected[f"8.{number}.{4 if 'ok' in row else 0}.1"] = line
+            line += row.count("\n") + 1
+            text += row.format(n=number) + "\n"
+    dataset, _ = build({"a.csv": text}, full('path = "a.csv"'))
+    assert places(dataset, *expected) == [("a.csv", line) for line in expected.values()]
+
+
+def test_files_of_a_glob_are_named_from_the_recipes_folder(tmp_path: Path) -> None:
+    (tmp_path / "in" / "deep").mkdir(parents=True)
+    for number, name in enumerate(("in/a.csv", "in/deep/b.csv")):
+        (tmp_path / name).write_text(f"network,isp\n8.8.{number}.0/24,x\n", encoding="utf-8")
+    for pattern, cut in (("in/**/*.csv", ""), (str(tmp_path / "in" / "**" / "*.csv"), "in/")):
+        dataset, _ = build_at(tmp_path, {}, full(f"path = '{pattern}'"))
+        found = places(dataset, "8.8.0.1", "8.8.1.1")
+        assert found == [(name.removeprefix(cut), 2) for name in ("in/a.csv", "in/deep/b.csv")]
+        assert str(tmp_path).encode() not in b"".join(
+            path.read_bytes() for path in dataset.iterdir()
+        )
+
+
+def test_comments_above_and_between(build: Build) -> None:
+    feed = "# a feed\n8.8.8.0/24,US,,,\n# more\n\n8.8.4.0/24,DE,,,\n"
+    text = full('path = "f.txt"').replace('"csv"', '"geofeed"')
+    dataset, _ = build({"f.txt": feed}, text)
+    assert places(dataset, "8.8.8.8", "8.8.4.4") == [("f.txt", 2), ("f.txt", 5)]
+
+
+def test_json_lines(build: Build) -> None:
+    text = full('path = "i.json"').replace('"csv"', '"ipinfo"')
+    dataset, _ = build({"i.json": "\n \n".join(map(json.dumps, RECORDS))}, text)
+    assert places(dataset, "8.8.8.8", "8.8.4.4") == [("i.json", 1), ("i.json", 3)]
+
+
+def test_rows_of_parquet_are_numbered(build: Build) -> None:
+    stream = io.BytesIO()
+    papq.write_table(pa.Table.from_pylist(RECORDS), stream)
+    text = full('path = "i.parquet"').replace('"csv"', '"ipinfo"')
+    dataset, _ = build({"i.parquet": stream.getvalue()}, text)
+    assert places(dataset, "8.8.8.8", "8.8.4.4") == [("i.parquet", 1), ("i.parquet", 2)]
+
+
+def test_a_file_without_lines(build: Build) -> None:
+    pytest.importorskip("maxminddb", reason="MMDB sources need maxminddb")
+    tree = mmdb({"8.8.8.0/24": {"country": {"iso_code": "US"}}})
+    text = full('path = "m.mmdb"').replace('"csv"', '"mmdb"')
+    dataset, _ = build({"m.mmdb": tree}, text)
+    assert places(dataset, "8.8.8.8") == [("m.mmdb", None)]
+
+
+def test_lines_of_real_data(tmp_path: Path, shared_data: Path) -> None:
+    name = "ip2asn-v4.tsv"
+    lines = (shared_data / "iptoasn" / name).read_text(encoding="utf-8").splitlines()
+    text = full(f"path = '{name}'").replace('"csv"', '"iptoasn"')
+    dataset, _ = build_at(tmp_path, {name: "\n".join(lines)}, text)
+    asked = [line.split("\t") for line in random.Random(1).sample(lines, 300)]
+    with geolookup.open(dataset) as engine:
+        public = [first for first, *_ in asked if engine.lookup(first)["success"]]
+        found = [row for first in public for row in engine.explain(first)["sources"]]
+    assert len(found) == len(public) > 200
+    for row in found:
+        first, last, asn, *_ = lines[row["line"] - 1].split("\t")
+        assert row["range"] == f"{first}-{last}"
+        assert row["values"].get("asn", {}).get("asn", 0) == int(asn)
+
+
+# --- the side files as files of the dataset
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+def test_the_same_bytes_twice_in_whatever_blocks(
+    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 48)
+    assert digests(build_at(tmp_path, {**FILES}, full(*SOURCES))[0]) == digests(dataset)
+
+
+def test_a_moved_line_is_another_generation(dataset: Path, tmp_path: Path) -> None:
+    moved = FILES["wide.csv"].replace("asn\n", "asn\n\n")
+    other, _ = build_at(tmp_path, {**FILES, "wide.csv": moved}, full(*SOURCES))
+    manifests = [json.loads((each / fmt.MANIFEST).read_bytes()) for each in (dataset, other)]
+    assert manifests[0]["generation"] != manifests[1]["generation"]
+    assert manifests[0]["files"][fmt.IPV4] == manifests[1]["files"][fmt.IPV4]
+
+
+def test_it_is_packed_and_described(dataset: Path, tmp_path: Path) -> None:
+    pack(dataset, tmp_path / "d.tar.zst", force=False)
+    unpack(tmp_path / "d.tar.zst", tmp_path / "copy", force=False)
+    assert digests(tmp_path / "copy") == digests(dataset)
+    with geolookup.open(tmp_path / "copy") as engine:
+        assert engine.metadata.explain == "full"
+        sizes = sum(path.stat().st_size for path in dataset.iterdir() if path.suffix == ".arrow")
+        assert engine.metadata.bytes == sizes
+        assert len(engine.explain("8.8.8.8")["sources"]) == 2
+
+
+def test_lookups_map_none_of_it(dataset: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(dataset, tmp_path / "copy")
+    for name in fmt.EXPLAINING:
+        (copy / name).unlink()
+    with geolookup.open(copy) as engine:
+        assert engine.lookup("8.8.8.8")["success"]
+        assert any(engine.networks())
+        with pytest.raises(geolookup.DatasetError, match=r"explained_rows\.arrow: missing"):
+            engine.explain("8.8.8.8")
+
+
+#: A column, the bytes that all its values become, and what is then said.
+DAMAGE: dict[str, tuple[str, str, bytes, str]] = {
+    "rows": (fmt.EXPLAINED[4], "row", b"\xff", "there is no row 4294967295"),
+    "order": (fmt.EXPLAINED[4], "start", b"\xff", "the intervals are out of order"),
+    "files": (fmt.EXPLAINED_ROWS, "file", b"\xee", "there is no file 4008636142"),
+    "none": (fmt.EXPLAINED_ROWS, "file", b"\0", "there is no source 0"),
+    "values": (fmt.EXPLAINED_ROWS, "isp", b"\xff", "there is no row 4294967295"),
+    "silence": (fmt.EXPLAINED_ROWS, "isp", b"\0", "its files differ about isp"),
+    "family": (fmt.EXPLAINED_ROWS, "family", b"\5", "has no range"),
+    "range": (fmt.EXPLAINED_ROWS, "last_low", b"\0", "has no range"),
+    "wide": (fmt.EXPLAINED_ROWS, "last_high", b"\1", "has no range"),
+    "sources": (fmt.EXPLAINED_FILES, "source", b"\3", "there is no source 3"),
+    "swapped": (fmt.EXPLAINED_FILES, "source", b"\1", "its files differ about asn"),
+    "sums": (fmt.EXPLAINED_VALUES, "json_crc32", b"\1", "is damaged"),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGE)
+def test_no_index_is_trusted(dataset: Path, tmp_path: Path, case: str) -> None:
+    file, column, byte, problem = DAMAGE[case]
+    copy = shutil.copytree(dataset, tmp_path / "copy")
+    described = json.loads((copy / fmt.MANIFEST).read_text(encoding="utf-8"))["files"][file]
+    offset, length = described["columns"][column]["buffers"][1]
+    data = bytearray((copy / file).read_bytes())
+    data[offset : offset + length] = byte * length
+    (copy / file).write_bytes(data)
+    with geolookup.open(copy) as engine:
+        with pytest.raises(geolookup.DatasetError, match=problem):
+            engine.explain("8.8.8.8")
+        assert engine.lookup("8.8.8.8")["data"]["network"]["isp"] == "To\np"
+
+
+@pytest.fixture(scope="module")
+def surveyed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_at(tmp_path_factory.mktemp("surveyed"), {"a.csv": CSV}, full('path = "a.csv"'))[0]
+
+
+@pytest.mark.parametrize("name", fmt.EXPLAINING)
+def test_flipped_bits(surveyed: Path, tmp_path: Path, name: str) -> None:
+    dataset, rng = copied(surveyed, tmp_path / "copy"), random.Random(name)
+    outcomes = []
+    for at in rng.sample(range((dataset / name).stat().st_size), 150):
+        mask = rng.randrange(1, 256)
+        flip(dataset / name, at, mask)
+        outcomes.append(survey(dataset))
+        flip(dataset / name, at, mask)
+    assert survey(dataset) == "answered"
+    assert len(outcomes) == 150
+
+
+def test_a_name_that_is_not_utf8(dataset: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(dataset, tmp_path / "copy")
+    data = (copy / fmt.EXPLAINED_FILES).read_bytes()
+    assert b"top.csv" in data
+    (copy / fmt.EXPLAINED_FILES).write_bytes(data.replace(b"top.csv", b"top.cs\xff"))
+    with geolookup.open(copy) as engine, pytest.raises(geolookup.DatasetError, match="no file 1"):
+        engine.explain("8.8.8.8")
+
+
+def test_a_source_of_several_tables_has_a_row_of_each(build: Build) -> None:
+    city = "network,geoname_id,latitude,longitude\n8.8.8.0/24,,37.4,-122.1\n"
+    asn = "network,autonomous_system_number\n8.8.0.0/16,15169\n"
+    text = full('path = "*.csv"\nname = "M"').replace('"csv"', '"maxmind"')
+    names = "geoname_id,locale_code,continent_code\n1,en,EU\n"
+    files = {"c-City-Blocks.csv": city, "a-ASN-Blocks.csv": asn, "c-City-Locations-en.csv": names}
+    with geolookup.open(build(files, text)[0]) as engine:
+        rows: list[dict[str, Any]] = engine.explain("8.8.8.8")["sources"]
+    assert [(row["source"], row["file"], [*row["values"]]) for row in rows] == [
+        ("M", "c-City-Blocks.csv", ["location"]),
+        ("M", "a-ASN-Blocks.csv", ["asn"]),
+    ]

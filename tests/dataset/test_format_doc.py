@@ -1,0 +1,201 @@
+"""docs/format.md is true: its tables name what a dataset has, its examples run and agree."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from geolookup_builder.schema import LAYERS
+
+import geolookup
+from geolookup.dataset import layout as fmt
+from tests.conftest import ROOT, Build
+
+TEXT = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
+CSV = """\
+network,country_code,region_code,city_name,postal_code,latitude,longitude,time_zone,asn,isp
+1.1.1.0/24,AU,QLD,South Brisbane,4101,-27.4767,153.017,Australia/Brisbane,13335,Cloudflare
+8.8.8.0/24,US,CA,Mountain View,94043,37.4224,-122.0842,America/Los_Angeles,15169,Google
+8.8.4.0/24,US,CA,Mountain View,94043,37.4224,-122.0842,America/Los_Angeles,,"Goo ""gle"", Inc."
+9.9.0.0/16,CH,,Zürich,,,,,19281,
+200.0.0.0/8,,,,,,,,64500,Nowhere
+2001:4860::/32,US,CA,Mountain View,94043,37.4224,-122.0842,America/Los_Angeles,15169,Google
+2620:fe::/48,CH,,Zürich,,,,,19281,
+"""
+#: What the examples select, as group and member of an answer.
+SELECTED = (
+    *(("location", "country_code"), ("location", "city_name"), ("location", "latitude")),
+    *(("time", "zone"), ("currency", "code"), ("network", "asn"), ("network", "isp")),
+)
+
+
+@pytest.fixture
+def dataset(build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    # More than one entry of the fence, and low halves that differ within one high half.
+    rows = [f"2a00::{at:x}00/120,NL,,Place {at},,,,,{at},\n" for at in range(1, 200)]
+    rows += [f"2a00:{at:x}::/32,NL,,Place {at},,,,,{at},\n" for at in range(1, 200)]
+    path, _ = build({"ranges.csv": CSV + "".join(rows)})
+    monkeypatch.chdir(tmp_path)
+    return path
+
+
+def blocks(heading: str) -> list[tuple[str, str]]:
+    """The language and text of the code blocks under a heading."""
+    section = TEXT.split(f"\n### {heading}\n")[1].split("\n### ")[0]
+    return re.findall(r"^```(\w+)\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+
+
+def rows_under(heading: str) -> list[list[str]]:
+    """The body rows of the first table under a heading, as cells."""
+    section = re.split(rf"(?m)^#+ {re.escape(heading)}$", TEXT)[1]
+    table = re.split(r"\n\n", section[section.index("\n|") + 1 :])[0]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.split("\n")[2:]]
+
+
+def named(cell: str) -> list[str]:
+    return re.findall(r"`([^`]*)`", cell)
+
+
+def in_words(kind: pa.DataType) -> str:
+    """An Arrow type in the document's words, which do not depend on Arrow's version."""
+    if pa.types.is_dictionary(kind):
+        assert kind.index_type in (pa.int8(), pa.int16(), pa.int32())
+        return f"dictionary<{kind.value_type}>"
+    return f"list<{kind.value_type}>" if pa.types.is_list(kind) else str(kind)
+
+
+def answers(engine: geolookup.Engine, addresses: list[str]) -> list[tuple[Any, ...]]:
+    found = []
+    for address in addresses:
+        data = engine.lookup(address)["data"]
+        found.append((address, *(data[group].get(member) for group, member in SELECTED)))
+    return sorted(found)
+
+
+def test_files_are_those_of_a_dataset(dataset: Path) -> None:
+    listed = [named(row[0])[0] for row in rows_under("The dataset format")]
+    assert listed == list(fmt.FILES)
+    assert {*listed, fmt.MANIFEST} == {path.name for path in dataset.iterdir()}
+
+
+@pytest.mark.parametrize("file", fmt.FILES)
+def test_columns_are_those_of_the_file(dataset: Path, file: str) -> None:
+    with pa.memory_map(str(dataset / file)) as source:
+        schema = pa.ipc.open_file(source).schema
+    listed = [(named(row[0])[0], row[1]) for row in rows_under(file)]
+    if file in fmt.PROVENANCE.values():  # layers that nobody decides are left out
+        listed = [each for each in listed if each[0] in schema.names]
+    assert listed == [(column.name, in_words(column.type)) for column in schema]
+
+
+def test_side_files_are_as_described(build: Build) -> None:
+    sources = '[[source]]\nformat = "csv"\npath = "ranges.csv"\n'
+    text = f'[dataset]\nname = "d"\nexplain = "full"\n{sources}'
+    dataset, _ = build({"ranges.csv": CSV}, text)
+    listed = [named(row[0])[0] for row in rows_under("The rows behind an answer")]
+    assert listed == list(fmt.EXPLAINING)
+    assert {*listed, *fmt.FILES, fmt.MANIFEST} == {path.name for path in dataset.iterdir()}
+    for file in listed:
+        with pa.ipc.open_file(dataset / file) as reader:
+            schema = reader.schema
+            assert reader.num_record_batches == 1
+        columns = [(named(row[0])[0], row[1]) for row in rows_under(file)]
+        assert columns == [(column.name, in_words(column.type)) for column in schema]
+
+
+def test_provenance_is_by_layer_and_position_of_the_source(dataset: Path) -> None:
+    assert list(fmt.LAYERS) == list(LAYERS)
+    listed = rows_under(fmt.PROVENANCE[4])
+    assert [named(row[0])[0] for row in listed[1:]] == list(LAYERS)
+    with pa.ipc.open_file(dataset / fmt.PROVENANCE[4]) as reader:
+        rows = reader.read_all().to_pylist()
+    at = {str(ipaddress.ip_address(row["start"])): row for row in rows}
+    names = ("location", "asn", "isp")
+    assert [at["8.8.8.0"][name] for name in names] == [1, 1, 1]
+    assert [at["9.9.0.0"][name] for name in names] == [1, 1, 0]
+    assert [at["9.10.0.0"][name] for name in names] == [0, 0, 0]
+    assert set(rows[0]) == {"start", *names}  # nobody decides the other layers
+
+
+def test_json_columns_hold_the_members_listed(dataset: Path) -> None:
+    listed = {named(row[0])[0]: named(row[1]) for row in rows_under("The json columns")}
+    country = listed[fmt.COUNTRY]
+    assert listed[fmt.LOCATION] == list(fmt.PLACE_MEMBERS)
+    assert listed[fmt.NETWORK] == list(fmt.NETWORK_MEMBERS)
+    assert country[:2] == [fmt.COUNTRY_MEMBERS[0], fmt.COUNTRY_MEMBERS[-1]]
+    assert country[2:] == [f"currency_{name}" for name in fmt.CURRENCY_MEMBERS]
+
+
+def test_manifest_has_the_keys_listed(dataset: Path) -> None:
+    text = (dataset / fmt.MANIFEST).read_bytes()
+    manifest = json.loads(text)
+    listed = {named(row[0])[0]: row[1] for row in rows_under("The manifest")}
+    assert set(listed) == set(manifest)
+    assert text == fmt.canonical(manifest)
+    assert named(listed["format"]) == [f'"{fmt.FORMAT}"']
+    assert listed["format_version"] == str(fmt.FORMAT_VERSION)
+    assert set(named(listed["counts"])) == set(manifest["counts"])
+    assert set(named(listed["coverage"])) == {*manifest["coverage"], "ipv4", "ipv6"}
+    assert all(set(named(listed["files"])) == set(each) for each in manifest["files"].values())
+    assert all(set(each) < set(named(listed["sources"])) for each in manifest["sources"])
+    assert all(set(each) == set(named(listed["credits"])) for each in manifest["credits"])
+
+
+def test_layout_is_as_described(dataset: Path) -> None:
+    for file in fmt.FILES:
+        with pa.memory_map(str(dataset / file)) as source:
+            assert pa.ipc.open_file(source).num_record_batches == 1
+        columns = json.loads((dataset / fmt.MANIFEST).read_bytes())["files"][file]["columns"]
+        buffers = [each for column in columns.values() for each in column["buffers"] if each]
+        assert all(offset % 8 == 0 for offset, _ in buffers)
+
+
+def test_duckdb_examples_agree_with_the_engine(dataset: Path) -> None:
+    pytest.importorskip("duckdb", reason="the document's DuckDB examples need DuckDB")
+    scope: dict[str, Any] = {}
+    results = []
+    for language, text in blocks("DuckDB"):
+        if language == "sql":
+            results.append(scope["connection"].sql(text).fetchall())
+        else:
+            exec(text, scope)  # noqa: S102 - our own document
+    ipv4, ipv6, sizes = results
+    with geolookup.open(dataset) as engine:
+        assert sorted(ipv4) == answers(engine, scope["visits"]["address"].to_pylist())
+        assert sorted(ipv6) == answers(engine, scope["texts"])
+    assert dict(sizes) == {"AU": 256, "CH": 65536, "US": 512}
+
+
+def test_polars_example_agrees_with_the_engine(dataset: Path) -> None:
+    pytest.importorskip("polars", reason="the document's Polars example needs Polars")
+    scope: dict[str, Any] = {}
+    for _, text in blocks("Polars"):
+        exec(text, scope)  # noqa: S102 - our own document
+    rows = scope["answers"].rows()
+    with geolookup.open(dataset) as engine:
+        assert sorted(rows) == answers(engine, [row[0] for row in rows])
+    assert len(rows) == 4
+
+
+def test_lookup_by_hand_agrees_with_the_engine(dataset: Path) -> None:
+    scope: dict[str, Any] = {}
+    for _, text in blocks("By hand, on mapped files"):
+        exec(text, scope)  # noqa: S102 - our own document
+    addresses = ["8.8.8.8", "8.8.4.4", "9.9.255.255", "9.10.0.0", "200.1.2.3", "223.255.255.255"]
+    addresses += ["2620:fe::fe", "2a00::7f12", "2a00::ffff:0:1", "2a00:80::1", "2fff::", "4000::"]
+    with geolookup.open(dataset) as engine:
+        for text in addresses:
+            address = ipaddress.ip_address(text)
+            find = scope["interval_ipv4" if address.version == 4 else "interval_ipv6"]
+            file = fmt.IPV4 if address.version == 4 else fmt.IPV6
+            country, place, network = scope["answer"](file, find(int(address)))
+            data = engine.lookup(text)["data"]
+            assert [*country[:-3], *place] == list(data["location"].values())
+            assert country[-3:] == list(data["currency"].values())
+            known = data["network"]
+            assert network == [known.get(name) for name in fmt.NETWORK_MEMBERS]

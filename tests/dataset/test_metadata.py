@@ -1,0 +1,161 @@
+"""What a dataset says of itself agrees with its recipe, its build report and its content."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import geolookup
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.metadata import Source, of_manifest
+from tests.conftest import Build
+
+RECIPE = """
+[dataset]
+name = "two sources"
+[[source]]
+format = "csv"
+path = "b.csv"
+name = "Second file first"
+date = "2026-01-31"
+licence = "CC0-1.0"
+attribution = "Nobody"
+url = "https://example.com/b"
+[[source]]
+format = "csv"
+path = "a.csv"
+"""
+FILES = {
+    "a.csv": "network,country_code,city_name\n8.8.0.0/16,US,\n2001:4860::/32,US,Dublin\n",
+    "b.csv": "network,asn\n8.8.8.0/24,15169\n8.8.9.0/24,15169\n",
+}
+
+
+def test_sources_and_name(build: Build) -> None:
+    with geolookup.open(build(FILES, RECIPE)[0]) as engine:
+        metadata = engine.metadata
+    assert metadata.name == "two sources"
+    assert metadata.sources == (
+        Source(
+            *("Second file first", "csv", "2026-01-31", "CC0-1.0", "Nobody"),
+            "https://example.com/b",
+            {"asn": {"ipv4": 512, "ipv6": 0}},
+        ),
+        Source("a.csv", "csv", coverage={"location": {"ipv4": 1 << 16, "ipv6": 1 << 96}}),
+    )
+    assert {"GeoNames", "Unicode CLDR"} <= {credit["name"] for credit in metadata.credits}
+    assert all(credit["licence"] and credit["attribution"] for credit in metadata.credits)
+
+
+def test_numbers_are_those_of_the_report_and_of_the_files(build: Build) -> None:
+    dataset, report = build(FILES, RECIPE)
+    with geolookup.open(dataset) as engine:
+        metadata = engine.metadata
+    assert metadata.generation == report.generation
+    assert metadata.counts == report.counts
+    assert metadata.coverage == report.coverage
+    files = sum(path.stat().st_size for path in dataset.iterdir() if path.name != fmt.MANIFEST)
+    assert metadata.bytes == files
+
+
+def test_coverage_counts_known_addresses(build: Build) -> None:
+    with geolookup.open(build(FILES, RECIPE)[0]) as engine:
+        coverage = engine.metadata.coverage
+    assert coverage["location"] == {"ipv4": 1 << 16, "ipv6": 1 << 96}
+    assert coverage["asn"] == {"ipv4": 512, "ipv6": 0}
+    assert coverage["isp"] == {"ipv4": 0, "ipv6": 0}
+
+
+def test_fields_are_what_some_answer_holds(build: Build) -> None:
+    with geolookup.open(build(FILES, RECIPE)[0]) as engine:
+        fields = set(engine.metadata.fields)
+        answers = [engine.data(network[0]) for network, _ in engine.networks()]
+    held = {
+        f"{group}.{member}"
+        for answer in answers
+        for group in ("location", "time", "currency", "network")
+        for member, value in answer[group].items()
+        if value is not None
+    }
+    assert held == fields
+
+
+def test_metadata_is_frozen(sample: geolookup.Engine) -> None:
+    metadata = sample.metadata
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        metadata.name = "other"  # type: ignore[misc]
+
+
+def test_changes_to_its_mappings_stay_the_callers(sample: geolookup.Engine) -> None:
+    metadata: Any = sample.metadata
+    metadata.counts.clear()
+    metadata.coverage["asn"].clear()
+    metadata.credits[0].clear()
+    metadata.sources[0].coverage.clear()
+    metadata.sources[1].coverage["asn"].clear()
+    assert sample.metadata.counts
+    assert sample.metadata.coverage["asn"]
+    assert sample.metadata.credits[0]
+    assert sample.metadata.sources[0].coverage
+    assert sample.metadata.sources[1].coverage["asn"]
+
+
+#: Values that each member does not have; Ellipsis: it is missing.
+_WRONG: dict[str, tuple[object, ...]] = {
+    "name": (None, 5, ["text"], {}, ...),
+    "sources": (
+        None,
+        5,
+        "text",
+        {},
+        [5],
+        [{}],
+        [{"name": "x"}],
+        [{"name": 5, "format": "csv", "coverage": {}}],
+        [{"name": "x", "format": "csv"}],
+        [{"name": "x", "format": "csv", "coverage": 5}],
+        [{"name": "x", "format": "csv", "coverage": {"asn": {"ipv4": "5"}}}],
+        [{"name": "x", "format": "csv", "coverage": {}, "colour": "red"}],
+        ...,
+    ),
+    "credits": (None, 5, "text", {}, [5], [{"name": 5}], ...),
+    "fields": (None, 5, "text", {}, [5], ...),
+    "counts": (None, 5, "text", [5], {"a": "5"}, ...),
+    "coverage": (None, 5, "text", [5], {"a": 5}, {"a": {"b": "5"}}, ...),
+    "files": ({"ipv4.arrow": {"bytes": "5"}},),
+}
+
+
+@pytest.mark.parametrize(
+    ("member", "value"), [(member, value) for member in _WRONG for value in _WRONG[member]]
+)
+def test_a_damaged_manifest(build: Build, member: str, value: object) -> None:
+    dataset = build({"a.csv": FILES["a.csv"]})[0]
+    manifest = json.loads((dataset / fmt.MANIFEST).read_text())
+    assert of_manifest(manifest, dataset)
+    manifest.pop(member)
+    if value is not ...:
+        manifest[member] = value
+    with pytest.raises(geolookup.DatasetError, match="manifest"):
+        of_manifest(manifest, dataset)
+
+
+def test_lookups_do_without_what_only_the_metadata_needs(build: Build) -> None:
+    dataset = build({"a.csv": FILES["a.csv"]})[0]
+    manifest = json.loads((dataset / fmt.MANIFEST).read_text())
+    del manifest["sources"]
+    (dataset / fmt.MANIFEST).write_text(json.dumps(manifest))
+    with geolookup.open(dataset) as engine:
+        assert engine.lookup("8.8.8.8")["success"]
+        with pytest.raises(geolookup.DatasetError, match="manifest"):
+            _ = engine.metadata
+
+
+def test_needs_no_engine(build: Build) -> None:
+    dataset, report = build(FILES, RECIPE)
+    manifest = json.loads((dataset / fmt.MANIFEST).read_text())
+    assert of_manifest(manifest, Path("x")).generation == report.generation

@@ -1,0 +1,193 @@
+"""The laws of ``network``: one answer inside, not one answer any wider, in the family asked.
+
+Held on the sample dataset, whose ranges touch special-purpose space, and on a
+small one whose ranges end at the awkward places.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup.contract.address import EMBEDDED, MAX, canonical, embedded_ipv4
+from geolookup.contract.special import is_private, private_ranges
+from geolookup.dataset.networks import Network
+from tests.conftest import build_at
+from tests.strategies import ipv4_values, ipv6_values
+
+CSV = """network,country_code,city_name
+0.0.0.0/0,US,
+8.8.8.0/24,US,Mountain View
+9.255.255.0/24,US,Before ten
+11.0.0.0/24,US,After ten
+192.0.0.0/24,US,Around anycast
+223.255.255.255/32,US,Before multicast
+::/1,US,
+2001::/16,US,Around Teredo
+2003::/64,US,After 6to4
+"""
+
+
+@pytest.fixture(scope="session")
+def awkward(tmp_path_factory: pytest.TempPathFactory) -> Iterator[geolookup.Engine]:
+    folder: Path = tmp_path_factory.mktemp("awkward")
+    with geolookup.open(build_at(folder, {"a.csv": CSV})[0]) as engine:
+        yield engine
+
+
+Answer = dict[str, Any] | int
+
+
+def answer(engine: geolookup.Engine, family: int, value: int) -> Answer:
+    """Return what the contract says of an address, but for the address itself."""
+    data = engine.lookup(canonical(family, value), at=0)
+    if not data["success"]:
+        return int(data["error_code"])
+    members: dict[str, Any] = data["data"]
+    del members["ip"]
+    return members
+
+
+def check(engine: geolookup.Engine, family: int, value: int) -> None:
+    asked = canonical(family, value)
+    expected = answer(engine, family, value)
+    if isinstance(expected, int):
+        with pytest.raises(geolookup.PrivateAddressError) as caught:
+            engine.network(asked)
+        assert asked not in str(caught.value)
+        return
+    network = engine.network(asked)
+    assert network.version == family
+    assert value in range(int(network[0]), int(network[-1]) + 1)
+    for each in inside(network):
+        assert answer(engine, family, each) == expected
+        assert engine.network(canonical(family, each)) == network
+    assert is_maximal(engine, network, expected)
+
+
+def inside(network: Network) -> list[int]:
+    rng = random.Random(str(network))
+    first, last = int(network[0]), int(network[-1])
+    return [first, last, (first + last) // 2, *(rng.randint(first, last) for _ in range(6))]
+
+
+def is_maximal(engine: geolookup.Engine, network: Network, expected: Answer) -> bool:
+    """Say whether the next wider network would hold another answer or another kind of space.
+
+    Its other half is looked through at its ends and at every bound that the
+    engine and the special-purpose table have in it.
+    """
+    wider = network.supernet()
+    first, last = int(wider[0]), int(wider[-1])
+    if crosses_embedding(network.version, first, last):
+        return True
+    points = {first, last, *bounds(engine, network.version, first, last)}
+    return any(answer(engine, network.version, each) != expected for each in points)
+
+
+def crosses_embedding(family: int, first: int, last: int) -> bool:
+    return family == 6 and any(
+        begin <= last and end >= first and not (begin <= first and last <= end)
+        for begin, end in EMBEDDED
+    )
+
+
+def bounds(engine: geolookup.Engine, family: int, first: int, last: int) -> Iterator[int]:
+    carried = embedded_ipv4(first) if family == 6 else None
+    if carried is not None:
+        shift = 80 if first >> 112 == 0x2002 else 0
+        end = embedded_ipv4(last)
+        assert end is not None
+        for bound in bounds(engine, 4, carried, end):
+            yield first ^ (carried ^ bound) << shift
+        return
+    for begin, end in private_ranges(family):
+        yield from (each for each in (begin, end) if first <= each <= last)
+    limit = ipaddress.ip_network((first, (family == 6) * 96 + 32 - (last - first).bit_length()))
+    for known, _ in engine.networks(limit):
+        yield from (int(known[0]), int(known[-1]))
+        yield from (
+            each for each in (int(known[0]) - 1, int(known[-1]) + 1) if first <= each <= last
+        )
+
+
+ENGINES = ("sample", "awkward")
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_around_everything_known(request: pytest.FixtureRequest, name: str) -> None:
+    engine: geolookup.Engine = request.getfixturevalue(name)
+    rng = random.Random(4)
+    known = [network for network, _ in engine.networks()]
+    for network in rng.sample(known, min(150, len(known))):
+        check(engine, network.version, int(network[0]))
+        beyond = int(network[-1]) + 1
+        if beyond <= MAX[network.version]:
+            check(engine, network.version, beyond)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_around_the_special_blocks(request: pytest.FixtureRequest, name: str) -> None:
+    engine: geolookup.Engine = request.getfixturevalue(name)
+    for family in (4, 6):
+        for first, last in (*private_ranges(family), *(EMBEDDED if family == 6 else ())):
+            for value in {first - 1, first, last, last + 1} - {-1, MAX[family] + 1}:
+                check(engine, family, value)
+
+
+@given(ipv4_values, ipv6_values)
+def test_anywhere(sample: geolookup.Engine, ipv4: int, ipv6: int) -> None:
+    check(sample, 4, ipv4)
+    check(sample, 6, ipv6)
+
+
+@given(
+    st.sampled_from((0x08080808, 0x01010101, 0x09090909, 0x0A000001, 0xC0000009)) | ipv4_values,
+    st.integers(0, (1 << 80) - 1),
+)
+def test_carrying_addresses(sample: geolookup.Engine, ipv4: int, rest: int) -> None:
+    for value in (0xFFFF << 32 | ipv4, 0x64FF9B << 96 | ipv4, 0x2002 << 112 | ipv4 << 80 | rest):
+        check(sample, 6, value)
+        if not is_private(4, ipv4):
+            width = sample.network(canonical(4, ipv4)).prefixlen
+            carrying = sample.network(canonical(6, value)).prefixlen
+            assert carrying == width + (16 if value >> 112 == 0x2002 else 96)
+
+
+def test_hand_picked(awkward: geolookup.Engine) -> None:
+    expected = {
+        "8.8.8.8": "8.8.8.0/24",
+        "::ffff:8.8.8.8": "::ffff:808:800/120",
+        "64:ff9b::8.8.8.8": "64:ff9b::808:800/120",
+        "2002:808:808::1": "2002:808:800::/40",
+        "9.255.255.9": "9.255.255.0/24",
+        "192.0.0.9": "192.0.0.9/32",
+        "192.0.0.10": "192.0.0.10/32",
+        "223.255.255.255": "223.255.255.255/32",
+        "223.255.255.254": "223.255.255.254/32",
+        "2003::1": "2003::/64",
+        "8000::1": "8000::/2",
+    }
+    assert {ip: str(awkward.network(ip)) for ip in expected} == {
+        ip: str(ipaddress.ip_network(text)) for ip, text in expected.items()
+    }
+
+
+@pytest.mark.parametrize("ip", ["10.0.0.1", "::1", "::ffff:10.0.0.1", "2002:a00:1::", "ff02::1"])
+def test_private_raises(sample: geolookup.Engine, ip: str) -> None:
+    with pytest.raises(geolookup.PrivateAddressError):
+        sample.network(ip)
+
+
+@pytest.mark.parametrize("ip", [None, "", "8.8.8", "8.8.8.0/24", "::1%1", 5])
+def test_no_address_raises(sample: geolookup.Engine, ip: object) -> None:
+    with pytest.raises(geolookup.InvalidAddressError):
+        sample.network(ip)

@@ -1,0 +1,161 @@
+"""The laws of ``networks``: disjoint, sorted, all of the known public space and nothing else."""
+
+from __future__ import annotations
+
+import ipaddress
+import random
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup.contract.address import EMBEDDED, canonical, embedded_ipv4
+from geolookup.contract.special import private_ranges
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.networks import Network
+from tests.conftest import Build
+from tests.strategies import ipv4_values, ipv6_values
+
+ANY = {"8.8.8.0/24", "1.1.1.0/24", "0.0.0.0/0", "8.0.0.0/5", "2001:4860::/32", "::/0", "2000::/3"}
+
+
+def ends(network: Network) -> tuple[int, int]:
+    return int(network[0]), int(network[-1])
+
+
+def test_disjoint_sorted_ipv4_first(sample: geolookup.Engine) -> None:
+    networks = [network for network, _ in sample.networks()]
+    assert len(networks) > 1000
+    for before, after in pairwise(networks):
+        assert before.version <= after.version
+        if before.version == after.version:
+            assert ends(before)[1] < ends(after)[0]
+
+
+def test_nothing_special_purpose_and_nothing_that_carries(sample: geolookup.Engine) -> None:
+    for network, _ in sample.networks():
+        first, last = ends(network)
+        blocked = [*private_ranges(network.version), *(EMBEDDED if network.version == 6 else ())]
+        assert not any(begin <= last and end >= first for begin, end in blocked)
+
+
+def known(record: dict[str, Any]) -> bool:
+    values = [value for members in record.values() for value in members.values()]
+    return any(value is not None for value in values)
+
+
+def test_records_are_what_lookups_say(sample: geolookup.Engine) -> None:
+    for network, record in sample.networks():
+        data = sample.data(network[-1])
+        assert list(record) == ["location", "currency", "network"]
+        assert record == {member: data[member] for member in record}
+        assert known(record)
+
+
+def test_the_networks_are_those_of_the_single_question(sample: geolookup.Engine) -> None:
+    """An interval is written as few networks: the one around an address is one of them."""
+    networks = [network for network, _ in sample.networks()]
+    for network in random.Random(5).sample(networks, 300):
+        assert sample.network(network[0]) == network
+
+
+def test_everything_known_is_covered(sample: geolookup.Engine) -> None:
+    """The addresses add up to those that the build counted as known in some layer."""
+    coverage = sample.metadata.coverage
+    for family in ("ipv4", "ipv6"):
+        networks = [(n, r) for n, r in sample.networks() if f"ipv{n.version}" == family]
+        located = sum(
+            network.num_addresses
+            for network, record in networks
+            if record["location"]["continent_code"] or record["location"]["country_code"]
+        )
+        assert located == coverage["location"][family]
+        asn = sum(network.num_addresses for network, r in networks if "asn" in r["network"])
+        assert asn == coverage["asn"][family]
+
+
+@given(ipv4_values, ipv6_values)
+def test_what_is_left_out_is_unknown(sample: geolookup.Engine, ipv4: int, ipv6: int) -> None:
+    for family, value in ((4, ipv4), (6, ipv6)):
+        answer = sample.lookup(canonical(family, value))
+        if not answer["success"] or (family == 6 and embedded_ipv4(value) is not None):
+            continue
+        found = list(sample.networks(canonical(family, value)))
+        record = {member: answer["data"][member] for member in ("location", "currency", "network")}
+        assert [each for _, each in found] == ([record] if known(record) else [])
+
+
+def clipped(networks: Iterable[tuple[Network, Any]], limit: Network) -> list[tuple[Network, Any]]:
+    """Return what of disjoint networks lies within a limit; networks nest or are disjoint."""
+    found = []
+    for network, record in networks:
+        if network.version == limit.version and network.overlaps(limit):
+            found.append((max(network, limit, key=lambda each: each.prefixlen), record))
+    return found
+
+
+@given(st.data())
+def test_within(sample: geolookup.Engine, data: st.DataObject) -> None:
+    text = data.draw(st.sampled_from(sorted(ANY)))
+    limit = ipaddress.ip_network(text)
+    length = data.draw(st.integers(limit.prefixlen, limit.max_prefixlen))
+    value = data.draw(st.integers(*ends(limit)))
+    limit = ipaddress.ip_network((value, length), strict=False)
+    everything = list(sample.networks(limit.supernet(new_prefix=min(8, limit.prefixlen))))
+    assert list(sample.networks(limit)) == clipped(everything, limit)
+    assert list(sample.networks(str(limit))) == clipped(everything, limit)
+
+
+def test_within_everything(sample: geolookup.Engine) -> None:
+    whole = list(sample.networks())
+    assert [*sample.networks("0.0.0.0/0"), *sample.networks("::/0")] == whole
+    assert list(sample.networks(None)) == whole
+
+
+@pytest.mark.parametrize("within", ["10.0.0.0/8", "::ffff:0:0/96", "2002::/16", "ff00::/8", "::1"])
+def test_within_what_is_left_out(sample: geolookup.Engine, within: str) -> None:
+    assert list(sample.networks(within)) == []
+
+
+@pytest.mark.parametrize(
+    "within", ["", "8.8.8", "8.8.8.8/24", "8.8.8.0/33", "x", [], (), 5.5, b"8.8.8.0", object()]
+)
+def test_within_what_is_no_network(sample: geolookup.Engine, within: object) -> None:
+    with pytest.raises(ValueError, match=r"^within must be a network") as caught:
+        sample.networks(within)  # at once, not at the first step
+    assert caught.value.__cause__ is None
+
+
+def test_a_full_table_is_cut_at_special_space(build: Build) -> None:
+    dataset, _ = build({"a.csv": "network,country_code\n0.0.0.0/0,US\n::/0,US\n"})
+    with geolookup.open(dataset) as engine:
+        for family in (4, 6):
+            networks = [n for n, _ in engine.networks() if n.version == family]
+            blocked = [*private_ranges(family), *(EMBEDDED if family == 6 else ())]
+            # Mapped space is private by its own row as well, and counts once.
+            left_out = sum(last - first + 1 for first, last in set(blocked))
+            if family == 6:
+                left_out -= overlap(private_ranges(6))
+            width = 32 if family == 4 else 128
+            assert sum(network.num_addresses for network in networks) == (1 << width) - left_out
+
+
+def overlap(ranges: Iterable[tuple[int, int]]) -> int:
+    return sum(
+        max(0, min(last, end) - max(first, begin) + 1)
+        for first, last in ranges
+        for begin, end in EMBEDDED
+        if (first, last) != (begin, end)
+    )
+
+
+def test_an_empty_dataset_yields_nothing(build: Build) -> None:
+    with geolookup.open(build({"a.csv": "network,country_code\n"})[0]) as engine:
+        assert list(engine.networks()) == []
+        assert str(engine.network("8.8.8.8")) == "8.0.0.0/7"
+        assert engine.metadata.counts["locations"] == 0
+        assert set(engine.data("8.8.8.8")["network"]) == set(fmt.NETWORK_MEMBERS[1:])

@@ -1,0 +1,133 @@
+"""The compiled kernel and its Python twin say the same of everything.
+
+A million texts, most of them a step away from an address, go through both; so
+do hostile objects, instants and paths. The rest of the suite runs on either
+(``GEOLOOKUP_KERNEL``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+import geolookup
+from geolookup.contract.envelope import PATHS
+from geolookup.dataset.files import Dataset
+from geolookup.engine import SAMPLE
+from geolookup.kernel import python as kernel_python
+from tests.hostile import NO_ADDRESS
+from tests.near_addresses import addresses, interval_starts, near_addresses
+
+compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
+AT = 1_795_132_800
+INSTANTS = (-62135510400, -5_000_000_000, -1, 0, 1_700_000_000, AT, 4_000_000_000, 253402214399)
+
+
+@pytest.fixture(scope="module")
+def dataset() -> Dataset:
+    return Dataset(SAMPLE)
+
+
+@pytest.fixture(scope="module")
+def twin(dataset: Dataset) -> kernel_python.Kernel:
+    return kernel_python.Kernel(dataset)
+
+
+@pytest.fixture(scope="module")
+def kernel(dataset: Dataset) -> Any:
+    return compiled.Kernel(dataset)
+
+
+def test_a_million_texts(kernel: Any, twin: kernel_python.Kernel, dataset: Dataset) -> None:
+    texts = near_addresses(random.Random(20261120), dataset)
+    failures = 0
+    for _ in range(1_000_000):
+        text = next(texts)
+        answer = kernel.lookup_json(text, at=AT)
+        assert answer == twin.lookup_json(text, at=AT), ascii(text)
+        failures += answer.startswith(b'{"success":false')
+    assert 200_000 < failures < 800_000
+
+
+def test_dicts_too(kernel: Any, twin: kernel_python.Kernel, dataset: Dataset) -> None:
+    texts = near_addresses(random.Random(4), dataset)
+    for _ in range(20_000):
+        text = next(texts)
+        answer = kernel.lookup(text, at=AT)
+        assert json.dumps(answer) == json.dumps(twin.lookup(text, at=AT)), ascii(text)
+
+
+def test_instants(kernel: Any, twin: kernel_python.Kernel, dataset: Dataset) -> None:
+    drawn = addresses(random.Random(5), dataset)
+    for _ in range(2_000):
+        address = next(drawn)
+        for at in INSTANTS:
+            assert kernel.lookup_json(address, at=at) == twin.lookup_json(address, at=at)
+            assert kernel.lookup(address, at=at) == twin.lookup(address, at=at)
+
+
+@pytest.mark.parametrize("number", range(len(NO_ADDRESS)))
+def test_hostile_objects(kernel: Any, twin: kernel_python.Kernel, number: int) -> None:
+    value = NO_ADDRESS[number]  # not a parameter, for pytest would look into it
+    assert kernel.lookup_json(value, at=AT) == twin.lookup_json(value, at=AT)
+
+
+def test_paths(kernel: Any, twin: kernel_python.Kernel, dataset: Dataset) -> None:
+    drawn = addresses(random.Random(6), dataset)
+    for _ in range(1_000):
+        address = next(drawn)
+        try:
+            data = twin.data(address, at=AT)
+        except geolookup.PrivateAddressError:
+            with pytest.raises(geolookup.PrivateAddressError):
+                kernel.get(address, "ip")
+            continue
+        for path in PATHS:
+            group, _, member = path.partition(".")
+            expected = data[group].get(member) if member else data[group]
+            assert kernel.get(address, path, at=AT) == expected
+            assert twin.get(address, path, at=AT) == expected
+
+
+@pytest.mark.parametrize("path", ["", "location.", "location.country", "asn", None, 5])
+def test_unknown_paths(kernel: Any, twin: kernel_python.Kernel, path: Any) -> None:
+    for each in (kernel, twin):
+        with pytest.raises(ValueError, match="no field or group"):
+            each.get("8.8.8.8", path)
+
+
+def test_intervals_and_rows(kernel: Any, dataset: Dataset) -> None:
+    state, twin = compiled.State(dataset), kernel_python.State(dataset)
+    ipv4, ipv6 = interval_starts(dataset)
+    for family, starts in ((4, ipv4), (6, ipv6)):
+        for at, start in enumerate(starts):
+            for value in (start, max(start - 1, 0)):
+                found = getattr(state, f"interval_ipv{family}")(value)
+                assert found == getattr(twin, f"interval_ipv{family}")(value)
+            assert state.rows(family, at) == twin.rows(family, at)
+
+
+@pytest.mark.parametrize("name", ["python", "compiled"])
+def test_the_environment_chooses(name: str) -> None:
+    code = "import geolookup; print(geolookup.open().kernel)"
+    environment = {**os.environ, "GEOLOOKUP_KERNEL": name}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == name
+
+
+def test_a_returned_dict_is_the_callers_own(kernel: Any) -> None:
+    for _ in range(4):  # fresh, then from the template
+        answer = kernel.lookup("8.8.8.8", at=AT)
+        assert answer["data"]["location"]["country_languages"] == ["en"]
+        assert answer["data"]["network"]["asn"] == 15169
+        answer["data"]["location"]["country_languages"].append("xx")
+        for group in ("location", "time", "currency", "network"):
+            answer["data"][group].clear()

@@ -1,0 +1,83 @@
+"""The kernel's ways in for whole columns, and its opening and closing, keep no reference.
+
+Blocks of Python's allocator, references of the arrays that are lent, and objects that the
+collector knows are counted around many calls: one lost at each call would be thousands.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pytest
+
+import geolookup
+from tests.kernel.test_locate import DATASET, STATES
+
+CALLS = 1000
+TEXTS = (b"8.8.8.8", b"2001:4860:4860::8888", b"::ffff:1.1.1.1", b"10.0.0.1", b"nonsense", b"")
+LETTERS = np.frombuffer(b"".join(TEXTS), np.uint8).copy()
+OFFSETS = np.cumsum([0, *map(len, TEXTS)]).astype(np.int64)
+COUNT = len(TEXTS)
+ROWS, FAMILIES = np.empty(COUNT, np.int32), np.empty(COUNT, np.uint8)
+HALVES = np.array([8, 1 << 31, 0, 7, 1 << 40, 3], np.uint64)
+NUMBERED = np.array([4, 4, 6, 6, 0, 6], np.uint8)
+TAKEN = np.zeros(COUNT, np.uint32)
+LENT = (LETTERS, OFFSETS, ROWS, FAMILIES, HALVES, NUMBERED, TAKEN)
+NOWHERE = np.full(COUNT, len(DATASET.ipv4_starts) + len(DATASET.ipv6_highs), np.int32)
+ASKS: dict[str, Callable[[Any], None]] = {
+    "texts": lambda state: state.locate_texts(LETTERS, OFFSETS, ROWS, FAMILIES),
+    "texts outside": lambda state: state.locate_texts(LETTERS, OFFSETS * 9, ROWS, FAMILIES),
+    "numbers": lambda state: state.locate_numbers(NUMBERED, HALVES, HALVES, ROWS),
+    "rows": lambda state: state.take_rows(np.arange(COUNT, dtype=np.int32), TAKEN, TAKEN),
+    "no such rows": lambda state: state.take_rows(NOWHERE, TAKEN, TAKEN),
+    "other types": lambda state: state.locate_texts(None, OFFSETS, ROWS, FAMILIES),
+}
+
+
+def kept(call: Callable[[], object], calls: int) -> tuple[int, int, int]:
+    """Return how many blocks, references to what was lent, and objects are left of many calls."""
+
+    def now() -> tuple[int, int, int]:
+        gc.collect()
+        references = sum(map(sys.getrefcount, (*LENT, DATASET)))
+        return sys.getallocatedblocks(), references, len(gc.get_objects())
+
+    for _ in range(100):
+        call()
+    before = now()
+    for _ in range(calls):
+        call()
+    blocks, references, objects = (b - a for a, b in zip(before, now(), strict=True))
+    return blocks, references, objects
+
+
+@pytest.mark.parametrize("name", ASKS)
+@pytest.mark.parametrize("state", STATES)
+def test_columns_keep_nothing(state: object, name: str) -> None:
+    def call() -> None:
+        with suppress(IndexError, TypeError, ValueError, AttributeError, geolookup.DatasetError):
+            ASKS[name](state)
+
+    assert max(kept(call, CALLS)) < CALLS // 4
+
+
+def test_engines_come_and_go() -> None:
+    def call() -> None:
+        with geolookup.open() as engine:
+            engine.lookup("8.8.8.8", at=0)
+            engine.lookup_json("2001:4860:4860::8888", at=0)
+        with suppress(geolookup.ClosedError):
+            engine.lookup("8.8.8.8")
+
+    assert max(kept(call, 200)) < 50
+
+
+def test_a_reference_that_is_kept_is_seen() -> None:
+    keeping: list[object] = []
+    blocks, references, _ = kept(lambda: keeping.extend((LETTERS, object())), CALLS)
+    assert min(blocks, references) >= CALLS

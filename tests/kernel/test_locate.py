@@ -1,0 +1,286 @@
+"""Columns locate as single addresses do, in either kernel, wherever in its buffer a text stands.
+
+Both kernels are held against ``address.parse`` and the single lookup's own
+search: texts near addresses, at the very end of their buffer and before
+foreign letters, and columns of numbers around every interval.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup import errors, kernel
+from geolookup.contract.address import embedded_ipv4, parse_text
+from geolookup.contract.special import is_private
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.files import Dataset
+from geolookup.engine import SAMPLE
+from geolookup.kernel import python as kernel_python
+from geolookup.kernel.columns import INVALID_ROW, PRIVATE_ROW
+from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
+from tests.conftest import build_at
+from tests.damage import copied
+from tests.dataset.test_dataset_flips import flip
+from tests.near_addresses import interval_starts, near_addresses
+
+#: How many mutated texts; more by hand: GEOLOOKUP_FUZZ=3000000.
+FUZZ = int(os.environ.get("GEOLOOKUP_FUZZ", "300000"))
+DATASET = Dataset(SAMPLE)
+COMPILED, TWIN = kernel.State(DATASET), kernel_python.State(DATASET)
+STATES = [COMPILED, TWIN]
+#: What may stand behind a text: a parser that reads beyond its end would take it up.
+BEHIND = (b"", b"0", b"5", b".", b":", b"f", b".1.2.3.4:5::6", b"1" * 64, b"\xff" * 64, b"\0" * 64)
+
+
+def located(state: Any, letters: bytes, offsets: list[int]) -> list[tuple[int, int]]:
+    """Return (row, family) of the texts between offsets; letters end with their memory."""
+    count = len(offsets) - 1
+    rows, families = np.full(count, 77, np.int32), np.full(count, 77, np.uint8)
+    data = np.frombuffer(letters, np.uint8).copy()
+    state.locate_texts(data, np.array(offsets, np.int64), rows, families)
+    return list(zip(rows.tolist(), families.tolist(), strict=True))
+
+
+def column(state: Any, texts: list[bytes], behind: bytes = b"") -> list[tuple[int, int]]:
+    offsets = np.cumsum([0, *map(len, texts)]).tolist()
+    return located(state, b"".join(texts) + behind, offsets)
+
+
+def single(text: bytes) -> tuple[int, int]:
+    """Return what a text locates to, by the single parser and the single search."""
+    try:
+        family, value = parse_text(text.decode("utf-8", "surrogatepass"))
+    except (errors.InvalidAddressError, UnicodeDecodeError):
+        return INVALID_ROW, 0
+    return single_number(family, value), family
+
+
+def single_number(family: int, value: int) -> int:
+    carried = embedded_ipv4(value) if family == 6 else None
+    family, value = (family, value) if carried is None else (4, carried)
+    if is_private(family, value):
+        return PRIVATE_ROW
+    if family == 4:
+        return TWIN.interval_ipv4(value)
+    return TWIN.interval_ipv6(value) + len(DATASET.ipv4_starts)
+
+
+def encoded(texts: Iterable[str]) -> list[bytes]:
+    return [text.encode("utf-8", "surrogatepass") for text in texts]
+
+
+_octet = st.one_of(
+    st.integers(0, 255).map(str),
+    st.integers(0, 1100).map(str),
+    st.sampled_from(["", "00", "01", "000", "012", "099", "256", "300", "0000", " 1", "+1", "1a"]),
+    st.text("0123456789./:;-\0aé٣", max_size=4),
+)
+_group = st.one_of(
+    st.integers(0, 0xFFFF).map("{:x}".format),
+    st.integers(0, 0xFFFF).map("{:04X}".format),
+    st.just(""),
+    st.text("0123456789abcdefABCDEFgG@`/:.%\0é", max_size=5),
+)
+_dotted = st.lists(_octet, min_size=3, max_size=5).map(".".join)
+_colons = st.lists(_group, min_size=2, max_size=9).map(":".join)
+_gapped = st.tuples(_colons, _colons).map("::".join)
+_texts = st.one_of(
+    _dotted,
+    _colons,
+    _gapped,
+    st.ip_addresses().map(str),
+    st.ip_addresses(v=6).map(lambda address: address.exploded),
+    st.tuples(_colons, _dotted).map(":".join),
+    st.tuples(st.ip_addresses(v=6).map(str), st.sampled_from(["%eth0", "/64", "%1", ":"])).map(
+        "".join
+    ),
+    st.text(max_size=50),
+).map(lambda text: text.encode("utf-8", "surrogatepass"))
+
+
+@settings(max_examples=200)
+@given(st.lists(st.one_of(_texts, st.binary(max_size=48)), min_size=1, max_size=80))
+@example([b"1.2.3.4"])
+@example([b"", b"::", b""])
+@example([b"255.255.255.255", b"0000:0000:0000:0000:0000:ffff:255.255.255.255"])
+def test_equal_to_single_texts(texts: list[bytes]) -> None:
+    expected = list(map(single, texts))
+    for behind in BEHIND:
+        assert column(COMPILED, texts, behind) == expected
+    assert column(TWIN, texts) == expected
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("behind", BEHIND)
+def test_hand_picked(state: Any, behind: bytes) -> None:
+    for text in encoded([*VALID_IPV4, *VALID_IPV6, *INVALID]):
+        assert column(state, [text], behind) == [single(text)], text
+
+
+def test_every_octet_and_group_text() -> None:
+    octets = [
+        *map(str, range(1000)),
+        *(f"0{n}" for n in range(100)),
+        *(f"00{n}" for n in range(10)),
+    ]
+    texts = [f"{o}.9.9.9" for o in octets] + [f"9.{o}.9.9" for o in octets]
+    texts += [f"9.9.{o}.9" for o in octets] + [f"9.9.9.{o}" for o in octets]
+    texts += [f"2a00:{n:x}:{n:04X}::{n:x}" for n in range(1 << 16)]
+    found = column(COMPILED, encoded(texts))
+    assert found == column(TWIN, encoded(texts)) == list(map(single, encoded(texts)))
+
+
+@pytest.mark.parametrize("whole", ["123.45.6.78", "255.255.255.255", "2a00:1450:4001:82b::200e"])
+@pytest.mark.parametrize("behind", [b"", b"7" * 64])
+def test_every_byte_at_every_place(whole: str, behind: bytes) -> None:
+    text = whole.encode()
+    texts = [
+        text[:at] + bytes([byte]) + text[at + skip :]
+        for at in range(len(text) + 1)
+        for byte in range(256)
+        for skip in (0, 1)
+    ]
+    expected = list(map(single, texts))
+    assert column(COMPILED, texts, behind) == expected
+    # One by one as well: each then stands at the end of the buffer.
+    assert [column(COMPILED, [text])[0] for text in texts] == expected
+
+
+def test_many_texts_near_addresses() -> None:
+    found = near_addresses(random.Random(7), DATASET)
+    for _ in range(0, FUZZ, 50_000):
+        texts = encoded(next(found) for _ in range(50_000))
+        expected = list(map(single, texts))
+        assert column(COMPILED, texts) == expected
+        assert column(TWIN, texts) == expected
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize(
+    "offsets",
+    [
+        [-1, 3],
+        [0, -1],
+        [5, 2],
+        [0, 8],
+        [8, 9],
+        [1 << 62, (1 << 62) + 7],
+        [-(1 << 63), (1 << 63) - 1],
+    ],
+)
+def test_offsets_outside_the_letters(state: Any, offsets: list[int]) -> None:
+    assert located(state, b"1.2.3.4", offsets) == [(INVALID_ROW, 0)]
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_no_texts(state: Any) -> None:
+    assert column(state, []) == []
+    assert column(state, [b"", b""]) == [(INVALID_ROW, 0)] * 2
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_numbers_around_every_interval(state: Any) -> None:
+    rng = random.Random(8)
+    numbers = []
+    for family, starts in zip((4, 6), interval_starts(DATASET), strict=True):
+        top = (1 << (32 if family == 4 else 128)) - 1
+        near = {start + step for start in starts for step in (-1, 0, 1, 1 << 64, -(1 << 64))}
+        numbers += [(family, value) for value in near if 0 <= value <= top]
+    rng.shuffle(numbers)
+    families = np.array([family for family, _ in numbers], np.uint8)
+    highs = np.array([value >> 64 for _, value in numbers], np.uint64)
+    lows = np.array([value & (1 << 64) - 1 for _, value in numbers], np.uint64)
+    rows = np.empty(len(numbers), np.int32)
+    state.locate_numbers(families, highs, lows, rows)
+    assert rows.tolist() == [single_number(*number) for number in numbers]
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset with many intervals in one bucket of the jump table, and under one high half."""
+    lines = ["network,country_code"]
+    lines += [f"20.0.0.{at}/32,{'IE' if at % 4 else 'FR'}" for at in range(0, 256, 2)]
+    lines += [f"2a00:1::{at:x}/128,{'IE' if at % 4 else 'FR'}" for at in range(0, 400, 2)]
+    lines += [f"2a00:1:0:{at:x}::/64,FR" for at in range(2, 300, 2)]
+    folder = tmp_path_factory.mktemp("crowded")
+    return build_at(folder, {"a.csv": "\n".join(lines) + "\n"})[0]
+
+
+def test_many_intervals_close_together(crowded: Path) -> None:
+    texts = [f"20.0.{a}.{b}" for a in range(2) for b in range(256)]
+    texts += [f"2a00:1::{at:x}" for at in range(500)]
+    texts += [f"2a00:1:0:{at:x}::{low}" for at in range(310) for low in ("", "1", "ffff:0:0:0")]
+    states = kernel.State(Dataset(crowded)), kernel_python.State(Dataset(crowded))
+    first, second = (column(state, encoded(texts)) for state in states)
+    assert first == second
+    assert len(set(first)) > 500
+
+
+@pytest.mark.parametrize("name", [fmt.IPV4_JUMP, fmt.IPV4, fmt.IPV6, fmt.IPV6_FENCE])
+def test_damage_gives_a_row_or_an_error(crowded: Path, tmp_path: Path, name: str) -> None:
+    """Whatever the indices say, a row lies in the dataset; beyond it memory is not read."""
+    dataset, rng = copied(crowded, tmp_path / "copy"), random.Random(name)
+    path = dataset / name
+    size = path.stat().st_size
+    texts = encoded(["20.0.0.77", "20.0.0.1", "9.9.9.9", "2a00:1::7", "2a00:1:0:9::1", "fbff::"])
+    outcomes = set()
+    for _ in range(200):
+        at, mask = rng.randrange(size), rng.randrange(1, 256)
+        flip(path, at, mask)
+        outcomes.add(_outcome(dataset, texts * 20))
+        flip(path, at, mask)
+    assert "answered" in outcomes
+
+
+def _outcome(dataset: Path, texts: list[bytes]) -> str:
+    try:
+        opened = Dataset(dataset)
+        rows = [row for row, _ in column(kernel.State(opened), texts)]
+    except geolookup.DatasetError:
+        return "refused"
+    assert all(0 <= row < len(opened.ipv4_starts) + len(opened.ipv6_highs) for row in rows)
+    return "answered"
+
+
+@pytest.mark.parametrize("state", STATES)
+class TestTakeRows:
+    COUNT = len(DATASET.ipv4_starts) + len(DATASET.ipv6_highs)
+
+    def test_both_tables(self, state: Any) -> None:
+        ipv4 = len(DATASET.ipv4_starts)
+        rows = [*range(self.COUNT), INVALID_ROW, PRIVATE_ROW]
+        random.Random(9).shuffle(rows)
+        expected = [
+            (0, 0) if row < 0 else TWIN.rows(4, row) if row < ipv4 else TWIN.rows(6, row - ipv4)
+            for row in rows
+        ]
+        locations, networks = np.full((2, len(rows)), 77, np.uint32)
+        state.take_rows(np.array(rows, np.int32), locations, networks)
+        assert list(zip(locations.tolist(), networks.tolist(), strict=True)) == expected
+
+    def test_one_table(self, state: Any) -> None:
+        rows = np.array([0, self.COUNT - 1, INVALID_ROW, 1], np.int32)
+        both, one = np.full((2, 4), 77, np.uint32), np.full((2, 4), 77, np.uint32)
+        none = np.empty(0, np.uint32)
+        state.take_rows(rows, both[0], both[1])
+        state.take_rows(rows, one[0], none)
+        state.take_rows(rows, none, one[1])
+        assert one.tolist() == both.tolist()
+        state.take_rows(rows, none, none)
+
+    @pytest.mark.parametrize("row", [COUNT, (1 << 31) - 1])
+    def test_no_such_row(self, state: Any, row: int) -> None:
+        out = np.empty(3, np.uint32)
+        for columns in ((out, out), (out, out[:0]), (out[:0], out)):
+            with pytest.raises(IndexError, match=f"row {row} is not one"):
+                state.take_rows(np.array([0, row, 1], np.int32), *columns)

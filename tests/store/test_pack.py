@@ -1,0 +1,442 @@
+"""A dataset as one file: the same bytes each time, and nothing but a whole dataset out of it."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import geolookup
+from geolookup import DatasetError
+from geolookup.dataset import layout as fmt
+from geolookup.filesystem import atomic as placing
+from geolookup.store.pack import pack, unpack
+from tests.conftest import ROOT
+from tests.damage import copied
+
+SAMPLE = ROOT / "geolookup" / "sample"
+FIRST = min(fmt.FILES)
+SUM = f"{fmt.MANIFEST}.sha256"
+Members = list[tuple[tarfile.TarInfo, bytes]]
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample dataset, packed."""
+    path = tmp_path_factory.mktemp("packed") / "sample.tar.zst"
+    pack(SAMPLE, path, force=False)
+    return path
+
+
+def plain(archive: Path) -> bytes:
+    with pa.input_stream(str(archive), compression="zstd") as stream:
+        content: bytes = stream.read()
+    return content
+
+
+def compressed(path: Path, content: bytes) -> Path:
+    with pa.output_stream(str(path), compression="zstd") as stream:
+        stream.write(content)
+    return path
+
+
+def members(archive: Path) -> Members:
+    with tarfile.open(fileobj=io.BytesIO(plain(archive))) as tar:
+        return [(each, _content(tar, each)) for each in tar]
+
+
+def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = tar.extractfile(member)
+    assert file is not None
+    return file.read()
+
+
+def archived(path: Path, listed: Members, format_: int = tarfile.GNU_FORMAT) -> Path:
+    """Write an archive of any members."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w", format=format_) as tar:
+        for member, content in listed:
+            tar.addfile(member, io.BytesIO(content))
+    return compressed(path, stream.getvalue())
+
+
+def blocks_of(member: tarfile.TarInfo, content: bytes) -> bytes:
+    return member.tobuf(tarfile.GNU_FORMAT) + content + b"\0" * (-len(content) % 512)
+
+
+def named(name: str, content: bytes = b"", kind: bytes = tarfile.REGTYPE) -> Any:
+    member = tarfile.TarInfo(name)
+    member.size, member.type = len(content), kind
+    if kind in (tarfile.LNKTYPE, tarfile.SYMTYPE):
+        member.linkname = "/etc/passwd"
+    return member, content
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+def check_refused(archive: Path, place: Path) -> DatasetError:
+    """Unpacking fails with one line about the archive, and leaves nothing."""
+    before = sorted(place.parent.iterdir())
+    with pytest.raises(DatasetError) as caught:
+        unpack(archive, place, force=True)
+    assert str(caught.value).startswith(f"{archive}: ")
+    assert "\n" not in str(caught.value)
+    assert caught.value.remedy
+    assert sorted(place.parent.iterdir()) == before
+    return caught.value
+
+
+# --- there and back
+
+
+def test_unpacked_is_what_was_packed(archive: Path, tmp_path: Path) -> None:
+    unpack(archive, tmp_path / "out", force=False)
+    assert digests(tmp_path / "out") == digests(SAMPLE)
+    with geolookup.open(tmp_path / "out") as engine:
+        assert engine.lookup("8.8.8.8", at=0) == geolookup.lookup("8.8.8.8", at=0)
+
+
+def test_the_same_bytes_from_a_copy(archive: Path, tmp_path: Path) -> None:
+    dataset = copied(SAMPLE, tmp_path / "copy")
+    for number, path in enumerate(dataset.iterdir()):
+        os.utime(path, (number, number))
+        path.chmod(0o600)
+    (dataset / "notes.txt").write_text("not part of it", encoding="utf-8")
+    size = pack(dataset, tmp_path / "other.tar.zst", force=False)
+    assert (tmp_path / "other.tar.zst").read_bytes() == archive.read_bytes()
+    assert size == archive.stat().st_size < sum(path.stat().st_size for path in SAMPLE.iterdir())
+
+
+def test_an_archive_says_nothing_of_who_and_when(archive: Path) -> None:
+    found = [member for member, _ in members(archive)]
+    assert [member.name for member in found] == [fmt.MANIFEST, SUM, *sorted(fmt.FILES)]
+    assert {(each.uid, each.gid, each.uname, each.gname, each.mtime) for each in found} == {
+        (0, 0, "", "", 0)
+    }
+
+
+def test_an_archive_of_another_tar_is_taken(archive: Path, tmp_path: Path) -> None:
+    """Other order, owner, modes and header format, as long as the manifest is the first."""
+    first, second, *rest = members(archive)
+    for member, _ in rest:
+        member.uname, member.mtime, member.mode = "someone", 1_700_000_000, 0o777
+    again = archived(tmp_path / "a.tar.zst", [first, second, *reversed(rest)], tarfile.USTAR_FORMAT)
+    unpack(again, tmp_path / "out", force=False)
+    assert digests(tmp_path / "out") == digests(SAMPLE)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+def test_others_may_read_what_the_umask_lets_them(archive: Path, tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        pack(SAMPLE, tmp_path / "a.tar.zst", force=False)
+        unpack(archive, tmp_path / "out", force=False)
+    finally:
+        os.umask(before)
+    assert (tmp_path / "a.tar.zst").stat().st_mode & 0o777 == 0o640
+    assert (tmp_path / "out").stat().st_mode & 0o777 == 0o750
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "out").iterdir()} == {0o640}
+
+
+# --- the place
+
+
+def test_what_is_there_is_replaced_with_force_only(archive: Path, tmp_path: Path) -> None:
+    place = copied(SAMPLE, tmp_path / "out")
+    (place / FIRST).write_bytes(b"")
+    with pytest.raises(DatasetError, match="exists already; choose another name or give --force"):
+        unpack(archive, place, force=False)
+    assert (place / FIRST).read_bytes() == b""
+    unpack(archive, place, force=True)
+    assert digests(place) == digests(SAMPLE)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_folder_of_something_else_is_kept(archive: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(DatasetError, match="holds something else than a dataset"):
+        unpack(archive, tmp_path, force=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_file_is_replaced_with_force_only(archive: Path, tmp_path: Path) -> None:
+    place = tmp_path / "a.tar.zst"
+    place.write_bytes(b"mine")
+    with pytest.raises(DatasetError, match="exists already; choose another name or give --force"):
+        pack(SAMPLE, place, force=False)
+    assert place.read_bytes() == b"mine"
+    pack(SAMPLE, place, force=True)
+    assert place.read_bytes() == archive.read_bytes()
+    assert list(tmp_path.iterdir()) == [place]
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"), [("nowhere/a.tar.zst", "no such folder"), (".", "is a folder")]
+)
+def test_a_file_that_cannot_be(tmp_path: Path, place: str, problem: str) -> None:
+    with pytest.raises(DatasetError, match=problem):
+        pack(SAMPLE, tmp_path / place, force=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_leaves_nothing(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_path: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(placing, "durable", full)
+    calls: list[Callable[[], object]] = [
+        lambda: unpack(archive, tmp_path / "out", force=False),
+        lambda: pack(SAMPLE, tmp_path / "out", force=False),
+    ]
+    for call in calls:
+        with pytest.raises(DatasetError) as caught:
+            call()
+        problem = "cannot be written (No space left on device); check space and permissions"
+        assert str(caught.value) == f"{tmp_path / 'out'}: {problem}"
+        assert list(tmp_path.iterdir()) == []
+
+
+# --- datasets that are not packed
+
+
+def damages(folder: Path) -> Iterator[tuple[str, str]]:
+    """Damage a file of a dataset in several ways; give the file and what is said of it."""
+    path = folder / FIRST
+    content = path.read_bytes()
+    path.write_bytes(content[:-1])
+    yield FIRST, f"{len(content) - 1} bytes, but the manifest says {len(content)}"
+    path.write_bytes(bytes([content[0] ^ 1]) + content[1:])
+    yield FIRST, "its digest is not the manifest's"
+    path.unlink()
+    yield FIRST, "cannot be read"
+    path.mkdir()
+    yield FIRST, "cannot be read"
+    path.rmdir()
+    path.write_bytes(content)
+    manifest = json.loads((folder / fmt.MANIFEST).read_bytes())
+    for change, problem in (
+        ({FIRST: {}}, "the manifest is damaged"),
+        ({FIRST: {"bytes": float("inf"), "sha256": ""}}, "the manifest is damaged"),
+        ({"../../notes.txt": manifest["files"][FIRST]}, "other files than a dataset has"),
+    ):
+        changed = manifest | {"files": manifest["files"] | change}
+        (folder / fmt.MANIFEST).write_bytes(fmt.canonical(changed))
+        yield fmt.MANIFEST, problem
+    (folder / fmt.MANIFEST).write_bytes(b"[]")
+    yield fmt.MANIFEST, "not the manifest of a geolookup dataset"
+
+
+def test_a_damaged_dataset_is_not_packed(tmp_path: Path) -> None:
+    dataset = copied(SAMPLE, tmp_path / "dataset")
+    for name, problem in damages(dataset):
+        with pytest.raises(DatasetError) as caught:
+            pack(dataset, tmp_path / "a.tar.zst", force=False)
+        assert caught.value.path == str(dataset / name)
+        assert problem in str(caught.value)
+        assert [path.name for path in tmp_path.iterdir()] == ["dataset"]
+
+
+# --- archives that are not unpacked
+
+
+def test_cut_anywhere(archive: Path, tmp_path: Path) -> None:
+    """The compressed file, and what is in it."""
+    content, cut = archive.read_bytes(), tmp_path / "cut.tar.zst"
+    for size in (0, 1, 4, 100, len(content) // 2, len(content) - 5, len(content) - 1):
+        cut.write_bytes(content[:size])
+        check_refused(cut, tmp_path / "out")
+    content = plain(archive)
+    end = len(content.rstrip(b"\0"))
+    for size in (0, 1, 511, 512, 600, 1024, 20_000, end - 1, end // 512 * 512 + 512):
+        error = check_refused(compressed(cut, content[:size]), tmp_path / "out")
+        assert error.problem == "ends too early"
+    one_block = compressed(cut, content[: end // 512 * 512 + 1024])  # two are an end
+    assert "does not end" in check_refused(one_block, tmp_path / "out").problem
+
+
+def test_flipped_anywhere(archive: Path, tmp_path: Path) -> None:
+    """What says nothing, such as the owner in a header, may change; the dataset may not."""
+    content, whole, refused = archive.read_bytes(), digests(SAMPLE), 0
+    for place in range(0, len(content), len(content) // 60):
+        flipped = content[:place] + bytes([content[place] ^ 0x10]) + content[place + 1 :]
+        (tmp_path / "a.tar.zst").write_bytes(flipped)
+        try:
+            unpack(tmp_path / "a.tar.zst", tmp_path / "out", force=True)
+        except DatasetError:
+            refused += 1
+        else:
+            assert digests(tmp_path / "out") == whole
+    assert refused > 50
+
+
+@pytest.mark.parametrize("behind", [b"\0" * (2 << 20), b"more", b"\0" * 512 + b"more"])
+def test_something_behind_the_end(archive: Path, tmp_path: Path, behind: bytes) -> None:
+    longer = compressed(tmp_path / "a.tar.zst", plain(archive) + behind)
+    assert "does not end" in check_refused(longer, tmp_path / "out").problem
+
+
+def test_something_behind_the_compressed_end(archive: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.tar.zst").write_bytes(archive.read_bytes() + b"more")
+    check_refused(tmp_path / "a.tar.zst", tmp_path / "out")
+
+
+#: Member: what is said of it, wherever in the archive it stands.
+STRANGE = {
+    "extra": (named("notes.txt", b"x"), "'notes.txt' is not expected"),
+    "absolute": (named("/tmp/x", b"x"), "'/tmp/x' is not expected"),  # noqa: S108
+    "parent": (named("../x", b"x"), "'../x' is not expected"),
+    "folder": (named("sub", kind=tarfile.DIRTYPE), "'sub' is no plain file"),
+    "in a folder": (named(f"sub/{FIRST}", b"x"), f"'sub/{FIRST}' is not expected"),
+    "dot": (named(f"./{FIRST}", b"x"), f"'./{FIRST}' is not expected"),
+    "symbolic link": (named(FIRST, kind=tarfile.SYMTYPE), f"'{FIRST}' is no plain file"),
+    "hard link": (named(FIRST, kind=tarfile.LNKTYPE), f"'{FIRST}' is no plain file"),
+    "device": (named(FIRST, kind=tarfile.CHRTYPE), f"'{FIRST}' is no plain file"),
+    "pipe": (named(FIRST, kind=tarfile.FIFOTYPE), f"'{FIRST}' is no plain file"),
+    "sparse": (named(FIRST, b"x", tarfile.GNUTYPE_SPARSE), f"'{FIRST}' is no plain file"),
+    "long name": (named("x" * 300, b"x"), "is no plain file"),
+    "control letters": (named("\x1b[2J\n", b"x"), r"'\x1b[2J\n' is not expected"),
+    "not UTF-8": (named("\udcff", b"x"), "not an archive that 'geolookup pack' wrote"),
+    "second manifest": (named(fmt.MANIFEST, b"{}"), f"'{fmt.MANIFEST}' is not expected"),
+    "wrong size": (named(FIRST, b"x"), f"{FIRST} has 1 bytes in it, but the manifest says "),
+}
+
+
+@pytest.mark.parametrize("strange", STRANGE)
+@pytest.mark.parametrize("at", [2, 3, len(fmt.FILES) + 2])
+def test_strange_members(archive: Path, tmp_path: Path, strange: str, at: int) -> None:
+    (member, content), problem = STRANGE[strange]
+    listed = members(archive)
+    if at > 2 and member.name == FIRST and strange == "wrong size":
+        problem = f"'{FIRST}' is not expected"  # a second one
+    changed = [*listed[:at], (member, content), *listed[at:]]
+    error = check_refused(archived(tmp_path / "a.tar.zst", changed), tmp_path / "out")
+    assert problem in error.problem
+
+
+@pytest.mark.parametrize("left_out", [0, 1, 2, 5, len(fmt.FILES) + 1])
+def test_missing_members(archive: Path, tmp_path: Path, left_out: int) -> None:
+    listed = members(archive)
+    name = listed.pop(left_out)[0].name
+    error = check_refused(archived(tmp_path / "a.tar.zst", listed), tmp_path / "out")
+    assert name in error.problem
+
+
+def test_the_manifest_must_be_the_first(archive: Path, tmp_path: Path) -> None:
+    first, second, *rest = members(archive)
+    late = archived(tmp_path / "a.tar.zst", [*rest, first, second])
+    assert "does not begin with" in check_refused(late, tmp_path / "out").problem
+
+
+def test_other_content_of_the_same_size(archive: Path, tmp_path: Path) -> None:
+    listed = members(archive)
+    for place in range(1, len(listed)):
+        member, content = listed[place]
+        changed = listed.copy()
+        changed[place] = member, content[:-1] + bytes([content[-1] ^ 1])
+        error = check_refused(archived(tmp_path / "a.tar.zst", changed), tmp_path / "out")
+        name = fmt.MANIFEST if member.name == SUM else member.name
+        assert error.problem.startswith(f"{name} is damaged: its digest is ")
+
+
+def test_another_text_in_the_manifest(archive: Path, tmp_path: Path) -> None:
+    (_, text), *rest = members(archive)
+    changed = [named(fmt.MANIFEST, text.replace(b"geolookup-sample", b"geolookup-simple")), *rest]
+    error = check_refused(archived(tmp_path / "a.tar.zst", changed), tmp_path / "out")
+    assert error.problem == "manifest.json is damaged: its digest is another"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"[]",
+        b"[" * 100_000,
+        b"\xff",
+        b'{"format": "geolookup-dataset", "format_version": 99}',
+        b'{"format": "geolookup-dataset", "format_version": 1, "generation": "", "files": {}}',
+    ],
+)
+def test_other_manifests(archive: Path, tmp_path: Path, text: bytes) -> None:
+    digest = f"{hashlib.sha256(text).hexdigest()}  {fmt.MANIFEST}\n".encode()
+    listed = [named(fmt.MANIFEST, text), named(SUM, digest), *members(archive)[2:]]
+    error = check_refused(archived(tmp_path / "a.tar.zst", listed), tmp_path / "out")
+    assert "digest" not in error.problem
+
+
+@pytest.mark.parametrize("size", [-512, -1, 1 << 40, 1 << 80])
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_sizes_that_cannot_be(archive: Path, tmp_path: Path, size: int, at: int) -> None:
+    """Nothing of a size that a header claims is kept in memory or written before it is there."""
+    listed = members(archive)
+    claim = tarfile.TarInfo(listed[at][0].name)
+    claim.size = size
+    blocks = [blocks_of(*each) for each in listed[:at]]
+    blocks += [claim.tobuf(tarfile.GNU_FORMAT), b"x" * 4096]
+    claimed = compressed(tmp_path / "a.tar.zst", b"".join(blocks))
+    problems = ("does not begin with", f"{SUM} is missing", f"{FIRST} has {size} bytes in it")
+    expected = problems[at] if size > 0 else "is no plain file"
+    assert expected in check_refused(claimed, tmp_path / "out").problem
+
+
+def test_no_archive(tmp_path: Path) -> None:
+    check_refused(tmp_path / "nowhere.tar.zst", tmp_path / "out")
+    (tmp_path / "folder").mkdir()
+    check_refused(tmp_path / "folder", tmp_path / "out")
+    (tmp_path / "plain.tar").write_bytes(b"x" * 10_240)
+    check_refused(tmp_path / "plain.tar", tmp_path / "out")
+    text = compressed(tmp_path / "text.zst", b"some text\n" * 2000)
+    assert "not an archive" in check_refused(text, tmp_path / "out").problem
+
+
+# --- the commands
+
+
+def run(*args: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "geolookup", *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+
+
+def test_the_commands(archive: Path, tmp_path: Path) -> None:
+    packed, place = tmp_path / "a.tar.zst", tmp_path / "out"
+    done = run("pack", SAMPLE, packed)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{packed}: {archive.stat().st_size:,} bytes\n"
+    done = run("unpack", packed, place)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"dataset {place}\n", "")
+    assert digests(place) == digests(SAMPLE)
+    for again in (("pack", SAMPLE, packed), ("unpack", packed, place)):
+        refused = run(*again)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert refused.stderr.endswith("exists already; choose another name or give --force\n")
+        assert run(*again, "--force").returncode == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+def test_terminated_it_leaves_nothing(archive: Path, tmp_path: Path) -> None:
+    pipe, place = tmp_path / "pipe", tmp_path / "there" / "out"
+    os.mkfifo(pipe)
+    place.parent.mkdir()
+    command = [sys.executable, "-m", "geolookup", "unpack", str(pipe), str(place)]
+    with subprocess.Popen(command, cwd=ROOT) as process, pipe.open("wb") as writer:
+        writer.write(archive.read_bytes()[:70_000])
+        writer.flush()
+        while process.poll() is None and not list(place.parent.iterdir()):
+            pass
+        process.send_signal(signal.SIGTERM)
+        assert process.wait() == 128 + signal.SIGTERM
+    assert list(place.parent.iterdir()) == []
