@@ -74,7 +74,7 @@ def built(recipe: Path) -> Path:
 
 def _compiler() -> list[Path]:
     package = Path(geolookup.__file__).parent
-    return [package / "format.py", *sorted((ROOT.parent / "builder").rglob("*.py"))]
+    return [package / "dataset" / "layout.py", *sorted((ROOT.parent / "builder").rglob("*.py"))]
 
 
 def mmdb(scale: str, *, seed: int = SEED) -> Path:

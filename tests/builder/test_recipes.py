@@ -28,7 +28,7 @@ from tests.builder.sources import test_maxmind as maxmind
 from tests.builder.sources import test_rir as rir
 from tests.conftest import ROOT
 
-FOLDER = ROOT / "builder" / "recipes"
+FOLDER = ROOT / "builder" / "geolookup_builder" / "recipes"
 DOCUMENT = (ROOT / "docs" / "recipe.md").read_text(encoding="utf-8")
 Files = Mapping[str, str | bytes]
 

@@ -13,7 +13,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,7 +25,7 @@ from tests.conftest import ROOT, build_at
 from tests.envelopes import check, compact
 from tests.strategies import ipv4_values, ipv6_values
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = ROOT / "tests" / "golden"
 RECIPE = '[dataset]\nname = "golden"\n' + "".join(
     f'[[source]]\nformat = "csv"\npath = "{name}"\n' for name in ("places.csv", "networks.csv")
 )

@@ -10,7 +10,6 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -18,9 +17,10 @@ import pytest
 
 from geolookup.dataset import layout as fmt
 from geolookup.errors import ContractError
+from tests.conftest import ROOT
 from tests.envelopes import check, closed, published
 
-FROZEN = Path(__file__).parent / "golden" / "envelope.schema.v1.json"
+FROZEN = ROOT / "tests" / "golden" / "envelope.schema.v1.json"
 DIGEST = "6346638ee28e8139d38fe8c1a39c9b7c909bddbfaf97eb42c8ea372de81cd7a0"
 
 

@@ -19,7 +19,7 @@ import atheris
 
 
 def main(name: str, seconds: int, found: Path, options: list[str]) -> None:
-    with atheris.instrument_imports(include=["builder", "geolookup"]):
+    with atheris.instrument_imports(include=["geolookup_builder", "geolookup"]):
         from tests.fuzz.targets import TARGETS
     target, end, inputs = TARGETS[name], monotonic() + seconds, 0
 
