@@ -10,8 +10,9 @@ from typing import Any
 import pyarrow as pa
 
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.files import is_dataset
 from geolookup.errors import DatasetError
-from geolookup.filesystem import atomic as placing
+from geolookup.filesystem import atomic
 from geolookup.integrity import verify
 from geolookup.integrity.described import describe
 from geolookup_builder.errors import BuildError
@@ -20,13 +21,13 @@ from geolookup_builder.errors import BuildError
 def check_place(output: Path, *, force: bool) -> None:
     """Raise BuildError where ``output`` may not be written."""
     with _as_build_errors():
-        placing.check_place(output, force=force)
+        atomic.check_folder(output, force=force, replaceable=is_dataset)
 
 
 @contextmanager
 def placed(output: Path) -> Iterator[Path]:
     """Give a fresh folder beside ``output``, which takes its place if the block succeeds."""
-    with _as_build_errors(), placing.placed(output) as folder:
+    with _as_build_errors(), atomic.staged_folder(output) as folder:
         yield folder
 
 
@@ -41,7 +42,7 @@ def _as_build_errors() -> Iterator[None]:
 @contextmanager
 def explained(output: Path) -> Iterator[None]:
     """Turn a system error of writing into one clear line."""
-    with _as_build_errors(), placing.explained(output):
+    with _as_build_errors(), atomic.output_errors(output):
         yield
 
 
@@ -54,7 +55,7 @@ def _write_table(path: Path, table: pa.Table) -> dict[str, Any]:
     batch = table.combine_chunks().to_batches()[0]
     with path.open("wb") as stream, pa.ipc.new_file(stream, batch.schema) as writer:
         writer.write_batch(batch)
-    placing.durable(path)
+    atomic.fsync_file(path)
     return describe(path)
 
 
@@ -62,7 +63,7 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Write the canonical manifest; without it a folder is no dataset, so it comes last."""
     path = folder / fmt.MANIFEST
     path.write_bytes(fmt.canonical(manifest))
-    placing.durable(path)
+    atomic.fsync_file(path)
 
 
 def check_written(folder: Path, output: Path) -> None:

@@ -226,6 +226,16 @@ def _jump_bits(path: str, entries: int) -> int:
     return bits
 
 
+def is_dataset(folder: str | os.PathLike[str]) -> bool:
+    """Return whether a folder holds a dataset, of any version; the file name proves nothing."""
+    try:
+        with open(os.path.join(folder, fmt.MANIFEST), "rb") as stream:
+            manifest = json.loads(stream.read())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("format") == fmt.FORMAT
+
+
 def read_manifest(folder: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the manifest of a dataset; DatasetError where there is none for this version."""
     path = os.path.join(folder, fmt.MANIFEST)

@@ -13,7 +13,7 @@ from geolookup.files.formats import kind_of
 from geolookup.files.progress import Progress
 from geolookup.files.streams import STANDARD
 from geolookup.files.tree import Record, Task, stamp, tree
-from geolookup.filesystem.atomic import check_file_place, explained
+from geolookup.filesystem.atomic import check_file, output_errors
 
 
 class Job:
@@ -39,13 +39,13 @@ class Job:
             problem = f"{target.kind.format.name} is read only"
             raise TableFileError(output, problem, "name another by --output-format")
         if output != STANDARD:
-            check_file_place(Path(output), force=self._force)
+            check_file(Path(output), force=self._force)
         self._enrich(origin, target, 0.0, 1.0)
 
     def folder(self, source: Path, output: Path, output_format: str | None) -> None:
         """Enrich all files of a tree that were not made before; ends at the first that is bad."""
         found = tree(source, output, output_format)
-        with explained(output):
+        with output_errors(output):
             output.mkdir(exist_ok=True)
         record = Record(output)
         stamps = {task.name: self._stamp(task) for task in found.tasks}
@@ -53,7 +53,7 @@ class Job:
         sizes = [max(Path(task.source.path).stat().st_size, 1) for task in due]
         done = 0
         for task, size in zip(due, sizes, strict=True):
-            with explained(Path(task.target.path)):
+            with output_errors(Path(task.target.path)):
                 Path(task.target.path).parent.mkdir(parents=True, exist_ok=True)
             self._enrich(task.source, task.target, done / sum(sizes), size / sum(sizes))
             record.add(task.name, stamps[task.name])
@@ -70,7 +70,7 @@ class Job:
             return False
         if record.is_done(task.name, made_so):
             return True
-        check_file_place(output, force=record.knows(task.name))
+        check_file(output, force=record.knows(task.name))
         return False
 
     def _enrich(self, source: Place, target: Place, before: float, share: float) -> None:

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from geolookup.errors import TableFileError
 from geolookup.files.reading import explained
-from geolookup.filesystem.atomic import placed_file
+from geolookup.filesystem.atomic import staged_file
 
 #: Standard input or output.
 STANDARD = "-"
@@ -81,7 +81,7 @@ def outgoing(path: str, compression: str | None) -> Iterator[Any]:
             yield stream
         return
     with (
-        placed_file(Path(path)) as fresh,
+        staged_file(Path(path)) as fresh,
         pa.OSFile(str(fresh), "wb") as raw,
         _packed(raw, compression) as stream,
     ):

@@ -17,7 +17,7 @@ from pathlib import Path, PurePath
 from geolookup.errors import TableFileError
 from geolookup.files.enrich import Place, Wishes
 from geolookup.files.formats import FORMATS, Kind, known_kind, renamed
-from geolookup.filesystem.atomic import explained
+from geolookup.filesystem.atomic import output_errors
 
 #: In the output folder: a line of JSON for each file that was made.
 RECORD = ".geolookup-enrich.jsonl"
@@ -116,7 +116,7 @@ class Record:
         """Note an output that is in its place."""
         # A line feed first: a line that was cut off by a crash does not spoil this one.
         line = json.dumps({"file": name, "stamp": stamp}, ensure_ascii=True)
-        with explained(self._path), self._path.open("a", encoding="ascii") as file:
+        with output_errors(self._path), self._path.open("a", encoding="ascii") as file:
             file.write(f"\n{line}\n")
             file.flush()
             os.fsync(file.fileno())

@@ -1,51 +1,49 @@
-"""A dataset takes its place whole or not at all: written beside it, made durable, renamed.
+"""Atomic writes: a file or folder is written beside its name, synced and renamed into place.
 
-Strategy: nothing is ever changed in place, so what others have mapped stays as it is, and
-whatever goes wrong leaves what was there before.
+Nothing is changed in place: readers keep what they have mapped, and a failure at any step
+leaves what was there before.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
-import json
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
 
-def check_place(output: Path, *, force: bool) -> None:
-    """Raise DatasetError where ``output`` may not be written."""
-    with explained(output):
-        _check_place(output, force=force)
+def check_folder(output: Path, *, force: bool, replaceable: Callable[[Path], bool]) -> None:
+    """Raise DatasetError unless a folder may be written at ``output``.
+
+    With ``force`` an empty folder, or one that is ``replaceable``, may be replaced.
+    """
+    with output_errors(output):
+        if not output.parent.is_dir():
+            raise DatasetError(output.parent, "no such folder", "make it first")
+        if not (output.exists() or output.is_symlink()):
+            return
+        if not force:
+            raise DatasetError(output, "exists already", "choose another name or give --force")
+        if not output.is_dir() or output.is_symlink():
+            raise DatasetError(output, "is not a dataset folder", "choose another name")
+        if any(output.iterdir()) and not replaceable(output):
+            problem = "holds something else than a dataset"
+            raise DatasetError(output, problem, "choose another name")
 
 
-def _check_place(output: Path, *, force: bool) -> None:
-    if not output.parent.is_dir():
-        raise DatasetError(output.parent, "no such folder", "make it first")
-    if not (output.exists() or output.is_symlink()):
-        return
-    if not force:
-        raise DatasetError(output, "exists already", "choose another name or give --force")
-    if not output.is_dir() or output.is_symlink():
-        raise DatasetError(output, "is not a dataset folder", "choose another name")
-    if any(output.iterdir()) and not _is_dataset(output):
-        raise DatasetError(output, "holds something else than a dataset", "choose another name")
-
-
-def check_file_place(output: Path, *, force: bool) -> None:
-    """Raise DatasetError where ``output`` may not be written as a file."""
-    with explained(output):
+def check_file(output: Path, *, force: bool) -> None:
+    """Raise DatasetError unless a file may be written at ``output``."""
+    with output_errors(output):
         if not output.parent.is_dir():
             raise DatasetError(output.parent, "no such folder", "make it first")
         if output.is_dir():
@@ -55,52 +53,53 @@ def check_file_place(output: Path, *, force: bool) -> None:
             raise DatasetError(output, "exists already", remedy)
 
 
-def _is_dataset(folder: Path) -> bool:
-    """Say whether a folder holds a dataset of any version; a manifest.json alone proves nothing."""
-    try:
-        manifest = json.loads((folder / fmt.MANIFEST).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(manifest, dict) and manifest.get("format") == fmt.FORMAT
-
-
 @contextmanager
-def placed(output: Path) -> Iterator[Path]:
-    """Give a fresh folder beside ``output``, which takes its place if the block succeeds."""
-    with explained(output):
-        fresh = Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
+def staged_folder(output: Path) -> Iterator[Path]:
+    """Yield a new folder beside ``output``; rename it into place if the block succeeds.
+
+    An existing folder is replaced. Its mode is 0o777 less the umask, applied by the
+    system: to read the umask a process would have to change it, for all its threads.
+    """
+    fresh = _beside(output)
+    with output_errors(output):
+        fresh.mkdir()
     try:
-        with explained(output):
+        with output_errors(output):
             yield fresh
-            fresh.chmod(0o777 & ~_umask())
-            sync(fresh)
+            fsync_folder(fresh)
             _rename_into(fresh, output)
-            sync(output.parent)
+            fsync_folder(output.parent)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
 
 
 @contextmanager
-def placed_file(output: Path) -> Iterator[Path]:
-    """Give the path of a file beside ``output``, which takes its place if the block succeeds."""
-    with explained(output):
-        descriptor, name = tempfile.mkstemp(prefix=f".{output.name}.", dir=output.parent)
-        os.close(descriptor)
-    fresh = Path(name)
+def staged_file(output: Path) -> Iterator[Path]:
+    """Yield the path of a new file beside ``output``; rename it into place if the block succeeds.
+
+    An existing file is replaced. The mode is 0o666 less the umask; see ``staged_folder``.
+    """
+    fresh = _beside(output)
+    with output_errors(output):
+        fresh.touch(exist_ok=False)
     try:
-        with explained(output):
+        with output_errors(output):
             yield fresh
-            durable(fresh)
-            fresh.chmod(0o666 & ~_umask())
+            fsync_file(fresh)
             fresh.replace(output)
-            sync(output.parent)
+            fsync_folder(output.parent)
     finally:
         fresh.unlink(missing_ok=True)
 
 
+def _beside(output: Path) -> Path:
+    """Return a hidden name beside ``output`` that nothing has."""
+    return output.parent / f".{output.name}.{os.urandom(8).hex()}"
+
+
 @contextmanager
-def explained(output: Path) -> Iterator[None]:
-    """Turn a system error of writing into one clear line."""
+def output_errors(output: Path) -> Iterator[None]:
+    """Turn an OSError into a DatasetError that names ``output``."""
     try:
         yield
     except OSError as error:
@@ -108,21 +107,15 @@ def explained(output: Path) -> Iterator[None]:
         raise DatasetError(output, problem, "check space and permissions") from error
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def durable(path: Path) -> None:
-    """Make a file that was written and closed last as long as the disk."""
-    # Windows wants a file that may be written to; elsewhere it may be somebody else's.
+def fsync_file(path: Path) -> None:
+    """Sync a closed file to the disk."""
+    # Windows can sync only a file opened for writing; elsewhere it may belong to another user.
     with path.open("rb" if os.name == "posix" else "rb+") as file:
         os.fsync(file.fileno())
 
 
-def sync(folder: Path) -> None:
-    """Make what was made, renamed and removed in a folder last as long as the disk."""
+def fsync_folder(folder: Path) -> None:
+    """Sync the entries of a folder (created, renamed, removed) to the disk; POSIX only."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
         try:

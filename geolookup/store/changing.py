@@ -11,7 +11,7 @@ from pathlib import Path
 
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
-from geolookup.filesystem import atomic as placing
+from geolookup.filesystem import atomic
 from geolookup.store import pointer
 from geolookup.store.pointer import Published
 
@@ -25,7 +25,7 @@ def changing(store: Path, *, make: bool = False) -> Iterator[list[Published]]:
     ``make`` makes a new store of a folder that is missing or empty. Raises
     DatasetError where there is no store, or something else.
     """
-    with placing.explained(store):
+    with atomic.output_errors(store):
         if make:
             _make(store)
         elif not pointer.read(store):
@@ -48,8 +48,8 @@ def _make(store: Path) -> None:
     if store.exists() and {path.name for path in store.iterdir()} - ours:
         raise DatasetError(store, "holds something else than a store", "choose another name")
     (store / pointer.GENERATIONS).mkdir(parents=True, exist_ok=True)
-    placing.sync(store)
-    placing.sync(store.parent)
+    atomic.fsync_folder(store)
+    atomic.fsync_folder(store.parent)
 
 
 @contextmanager

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.files import read_manifest
+from geolookup.dataset.files import is_dataset, read_manifest
 from geolookup.errors import DatasetError
-from geolookup.filesystem import atomic as placing
+from geolookup.filesystem import atomic
 
 _CHUNK = 1 << 20
 #: Bytes that are compressed together, and how hard: Arrow's own stream cannot be told, and
@@ -42,9 +42,9 @@ def pack(dataset: Path, archive: Path, *, force: bool) -> int:
     Raises DatasetError for a dataset that is not what its manifest says.
     """
     described = _described(read_manifest(dataset), dataset / fmt.MANIFEST, _REBUILD)
-    placing.check_file_place(archive, force=force)
+    atomic.check_file(archive, force=force)
     with (
-        placing.placed_file(archive) as fresh,
+        atomic.staged_file(archive) as fresh,
         fresh.open("wb") as file,
         # In this format no member needs a header besides its own, whatever its size.
         tarfile.open(  # type: ignore[call-overload]  # the stream is written to only
@@ -65,8 +65,8 @@ def unpack(archive: Path, output: Path, *, force: bool) -> None:
 
     Raises DatasetError, leaving what was there, for anything that ``pack`` does not write.
     """
-    placing.check_place(output, force=force)
-    with _members(archive) as members, placing.placed(output) as folder:
+    atomic.check_folder(output, force=force, replaceable=is_dataset)
+    with _members(archive) as members, atomic.staged_folder(output) as folder:
         missing = _described(_take_manifest(members, folder), archive, _REPACK)
         while (member := members.next()) is not None:
             if member.name not in missing:
@@ -195,7 +195,7 @@ def _write(path: Path, data: Iterator[bytes]) -> str:
         for chunk in data:
             digest.update(chunk)
             file.write(chunk)
-    placing.durable(path)
+    atomic.fsync_file(path)
     return digest.hexdigest()
 
 

@@ -87,9 +87,9 @@ def write(store: str | os.PathLike[str], published: Sequence[Published]) -> None
     """Make this what a store has published, in one step that is there to stay."""
     from pathlib import Path
 
-    from geolookup.filesystem import atomic as placing
+    from geolookup.filesystem import atomic
 
     members = [{name: getattr(each, name) for name in Published.__slots__} for each in published]
     stated = {"format": _FORMAT, "format_version": _VERSION, "published": members}
-    with placing.placed_file(Path(store) / CURRENT) as fresh:
+    with atomic.staged_file(Path(store) / CURRENT) as fresh:
         fresh.write_text(json.dumps(stated, indent=1) + "\n", encoding="utf-8")

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from geolookup.filesystem import atomic as placing
+from geolookup.filesystem import atomic
 from geolookup.store import pointer
 from geolookup.store.changing import changing
 from geolookup.store.pointer import Published
@@ -50,5 +50,5 @@ def _remove(path: Path) -> None:
     """Remove a generation in one step, so that none is ever there in part."""
     aside = Path(tempfile.mkdtemp(prefix=".removed.", dir=path.parent))
     path.rename(aside / path.name)
-    placing.sync(path.parent)
+    atomic.fsync_folder(path.parent)
     shutil.rmtree(aside)

@@ -16,7 +16,7 @@ from pathlib import Path
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import read_manifest
 from geolookup.errors import DatasetError
-from geolookup.filesystem import atomic as placing
+from geolookup.filesystem import atomic
 from geolookup.integrity import verify
 from geolookup.store import follow, pointer
 from geolookup.store.changing import changing
@@ -67,7 +67,7 @@ def _bring(source: Path, place: Path, generation: str, *, copy: bool) -> None:
     """Put a dataset into its place in the store, whole or not at all."""
     manifest = read_manifest(source)
     names = (*fmt.FILES, *(fmt.EXPLAINING if fmt.explains_rows(manifest) else ()), fmt.MANIFEST)
-    with placing.placed(place) as fresh:
+    with atomic.staged_folder(place) as fresh:
         for name in names:
             _take(source / name, fresh / name, copy=copy)
         _check(fresh, source, generation)
@@ -82,7 +82,7 @@ def _take(source: Path, target: Path, *, copy: bool) -> None:
             target.hardlink_to(source)
     if not target.exists():
         _copy(source, target)
-    placing.durable(target)
+    atomic.fsync_file(target)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -1,4 +1,4 @@
-"""What an engine demands of a dataset before it answers from it."""
+"""What a dataset must satisfy before an engine answers from it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 _ON_STALE = ("warn", "refuse", "tag")
 
 
-class Acceptance:
-    """How old data may be, and whether a dataset may lack fields that the one before had.
+class Requirements:
+    """The highest age of the data, and whether a replacement may lack fields of the dataset before.
 
-    Raises ValueError or TypeError for a ``max_age`` or ``on_stale`` that says nothing.
+    Raises ValueError or TypeError for a malformed ``max_age`` or ``on_stale``.
     """
 
     __slots__ = ("_said", "allow_lost_fields", "limit", "on_stale")
@@ -44,7 +44,7 @@ class Acceptance:
         self._said = ""
 
     def check(self, dataset: Dataset) -> None:
-        """Raise DatasetError for data that are too old, or say so in the log, once a day."""
+        """Raise DatasetError for data older than the limit, or log that, at most once a day."""
         problem = None if self.on_stale == "tag" else self.stale(dataset)
         if problem is None:
             return
@@ -58,7 +58,7 @@ class Acceptance:
             self._said = str(error)
 
     def check_replacement(self, old: Dataset, new: Dataset) -> None:
-        """Raise DatasetError unless ``new`` is whole and may answer in the place of ``old``."""
+        """Raise DatasetError unless ``new`` is undamaged and may replace ``old``."""
         from geolookup.integrity import verify
 
         verify(new.path)
@@ -70,7 +70,7 @@ class Acceptance:
         self.check(new)
 
     def stale(self, dataset: Dataset) -> str | None:
-        """Return what is wrong with the age of data; None where nothing is, or no limit is set."""
+        """Return how the age exceeds the limit, as text; None if it does not."""
         if self.limit is None:
             return None
         from geolookup.dataset.metadata import of_manifest

@@ -10,7 +10,7 @@ import pytest
 from geolookup_builder import write
 
 from geolookup.dataset import layout as fmt
-from geolookup.filesystem import atomic as placing
+from geolookup.filesystem import atomic
 from tests.builder.building import fails, isps
 from tests.conftest import Build, build_at
 
@@ -36,7 +36,7 @@ def test_a_failed_build_leaves_the_old_dataset(build: Build, tmp_path: Path) -> 
     assert names(tmp_path) == {"a.csv", "recipe.toml", "dataset"}
 
 
-@pytest.mark.parametrize("step", ["write_tables", "write_manifest", "_rename_into", "sync"])
+@pytest.mark.parametrize("step", ["write_tables", "write_manifest", "_rename_into", "fsync_folder"])
 def test_a_full_disk_leaves_the_old_dataset(
     build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -45,7 +45,7 @@ def test_a_full_disk_leaves_the_old_dataset(
     def full(*_arguments: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(write if hasattr(write, step) else placing, step, full)
+    monkeypatch.setattr(write if hasattr(write, step) else atomic, step, full)
     error = fails(tmp_path, NEW)
     problem = "cannot be written (No space left on device); check space and permissions"
     assert str(error) == f"{output}: {problem}"
@@ -69,7 +69,7 @@ def test_force_replaces(
 ) -> None:
     build(OLD)
     if not exchange:  # as on systems that cannot swap two folders in one step
-        monkeypatch.setattr(placing, "_exchange", lambda *_: False)
+        monkeypatch.setattr(atomic, "_exchange", lambda *_: False)
     output, _ = build(NEW)
     assert isps(output, "8.8.8.8") == ["new"]
     assert names(tmp_path) == {"a.csv", "recipe.toml", "dataset"}
@@ -86,7 +86,7 @@ def test_a_rename_that_fails_puts_the_old_back(
             raise PermissionError(13, "Permission denied")
         return rename(self, target)
 
-    monkeypatch.setattr(placing, "_exchange", lambda *_: False)
+    monkeypatch.setattr(atomic, "_exchange", lambda *_: False)
     monkeypatch.setattr(Path, "rename", failing)
     fails(tmp_path, NEW)
     assert isps(output, "8.8.8.8") == ["old"]
@@ -151,3 +151,16 @@ def test_others_may_read_it_as_the_umask_says(build: Build) -> None:
         os.umask(before)
     assert output.stat().st_mode & 0o777 == 0o750
     assert {path.stat().st_mode & 0o777 for path in output.iterdir()} == {0o640}
+
+
+def test_the_umask_of_the_process_is_never_changed(
+    build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another thread may create a file at any moment."""
+
+    def refused(_mask: int) -> int:
+        raise AssertionError
+
+    monkeypatch.setattr(os, "umask", refused)
+    build(OLD)
+    assert isps(build(NEW)[0], "8.8.8.8") == ["new"]

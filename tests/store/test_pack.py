@@ -20,7 +20,7 @@ import pytest
 import geolookup
 from geolookup import DatasetError
 from geolookup.dataset import layout as fmt
-from geolookup.filesystem import atomic as placing
+from geolookup.filesystem import atomic
 from geolookup.store.pack import pack, unpack
 from tests.conftest import ROOT
 from tests.damage import copied
@@ -198,7 +198,7 @@ def test_a_full_disk_leaves_nothing(
     def full(_path: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(placing, "durable", full)
+    monkeypatch.setattr(atomic, "fsync_file", full)
     calls: list[Callable[[], object]] = [
         lambda: unpack(archive, tmp_path / "out", force=False),
         lambda: pack(SAMPLE, tmp_path / "out", force=False),

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import geolookup
 from geolookup.dataset.files import Dataset
 from geolookup.errors import InvalidAddressError
-from geolookup.store.requirements import Acceptance
+from geolookup.store.requirements import Requirements
 from tests import strategies
 from tests.tables import columns, pages
 
@@ -45,7 +45,7 @@ class Counting(geolookup.Engine):
     """An engine that remembers how many rows it was asked for, call by call."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(path, Dataset(path), Acceptance())
+        super().__init__(path, Dataset(path), Requirements())
         self.asked: list[int] = []
 
     def enrich(self, data: Any, *args: Any, **wishes: Any) -> Any:

@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from geolookup.filesystem import atomic as placing
+from geolookup.filesystem import atomic
 from geolookup_builder import write
 from geolookup_builder.errors import BuildError
 from geolookup_builder.remote.address import Remote
@@ -137,7 +137,7 @@ class Cached:
         path = self._folder / digest[:_DIGEST_LETTERS] / part.path.name
         size = part.path.stat().st_size
         with write.explained(path):
-            placing.durable(part.path)
+            atomic.fsync_file(part.path)
             path.parent.mkdir(exist_ok=True)
             part.path.replace(path)
             stated = {"address": self._remote.shown, "bytes": size, "sha256": digest}
@@ -168,5 +168,5 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, stated: dict[str, Any]) -> None:
-    with placing.placed_file(path) as fresh:
+    with atomic.staged_file(path) as fresh:
         fresh.write_text(json.dumps(stated, indent=2) + "\n", encoding="utf-8")
