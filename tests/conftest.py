@@ -1,4 +1,4 @@
-"""Fixtures that more than one test module needs, and the rule that CI skips nothing."""
+"""Fixtures that more than one test module needs."""
 
 from __future__ import annotations
 
@@ -9,30 +9,11 @@ from pathlib import Path
 import pytest
 from geolookup_builder.compile import Options, compile_dataset
 from geolookup_builder.report import BuildReport, Progress
-from hypothesis import HealthCheck, settings
 
 import geolookup
 
 ROOT = Path(__file__).resolve().parent.parent
-#: Set where every optional part is installed: a skipped test is then a failure.
-NO_SKIP = os.environ.get("GEOLOOKUP_NO_SKIP") == "1"
-
-settings.register_profile(
-    "default", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
-)
-settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "default")
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    report = yield
-    if NO_SKIP and report.skipped and not hasattr(report, "wasxfail"):
-        report.outcome = "failed"
-        report.longrepr = f"{item.nodeid} was skipped where nothing may be: {report.longrepr}"
-    return report
+pytest_plugins = ["tests.tiers", "tests.skips"]
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,56 @@
+"""The two tiers of the suite, as a pytest plugin.
+
+``pytest`` runs the fast tier: every law, with few examples. ``pytest --all`` adds the tests marked
+``long`` (sweeps, soaks, load, kills) and raises what ``scaled`` returns and the number of examples
+that hypothesis draws.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "default",
+    deadline=None,
+    max_examples=20,
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
+)
+settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
+settings.register_profile("all", parent=settings.get_profile("default"), max_examples=100)
+
+
+class _Tier:
+    full = False
+
+
+def scaled(fast: int, full: int) -> int:
+    """An amount of work: ``fast`` by default, ``full`` with ``--all``."""
+    return full if _Tier.full else fast
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="run long tests too, with full amounts")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "long: runs with --all only")
+    _Tier.full = config.getoption("--all")
+    profile = "ci" if os.environ.get("CI") else "default"
+    settings.load_profile("all" if _Tier.full else profile)
+
+
+def pytest_report_header() -> str:
+    return "tier: all" if _Tier.full else "tier: fast (--all runs the long tests too)"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect the long tests of a fast run: a skip would be an omission."""
+    if _Tier.full:
+        return
+    long = [item for item in items if item.get_closest_marker("long")]
+    config.hook.pytest_deselected(items=long)
+    items[:] = [item for item in items if not item.get_closest_marker("long")]
