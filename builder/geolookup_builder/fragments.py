@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup.dataset.address_columns import CHUNK, byte_columns
 from geolookup.dataset.layout import SEPARATOR
+from geolookup_builder.byte_columns import CHUNK, byte_columns
 from geolookup_builder.errors import BuildError
 
 _NEEDS_ESCAPE = r'["\\\x00-\x1f]'
@@ -65,22 +65,22 @@ def checksums(texts: pa.Array) -> NDArray[np.uint32]:
     """Return the CRC-32 (as of ISO 3309 and zlib) of each text."""
     _, offsets, data = texts.buffers()
     bounds = np.frombuffer(offsets, np.int32)[texts.offset :][: len(texts) + 1].astype(np.int64)
-    letters = np.frombuffer(data or b"\0", np.uint8)
+    data = np.frombuffer(data or b"\0", np.uint8)
     starts, lengths = bounds[:-1], np.diff(bounds)
     sums = np.zeros(len(texts), np.uint32)
     for begin in range(0, len(texts), CHUNK):
         part = slice(begin, begin + CHUNK)
-        sums[part] = _crc32(letters, starts[part], np.minimum(lengths[part], _SHORT))
+        sums[part] = _crc32(data, starts[part], np.minimum(lengths[part], _SHORT))
     for row in np.flatnonzero(lengths > _SHORT):
-        sums[row] = zlib.crc32(letters[starts[row] : starts[row] + lengths[row]].tobytes())
+        sums[row] = zlib.crc32(data[starts[row] : starts[row] + lengths[row]].tobytes())
     return sums
 
 
 def _crc32(
-    letters: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
+    data: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> NDArray[np.uint32]:
     crc = np.full(len(starts), 0xFFFF_FFFF, np.uint32)
-    for at, column in enumerate(byte_columns(letters, starts, lengths)):
+    for at, column in enumerate(byte_columns(data, starts, lengths)):
         following = _CRC_TABLE[(crc ^ column) & 0xFF] ^ (crc >> np.uint32(8))
         crc = np.where(lengths > at, following, crc)
     return crc ^ np.uint32(0xFFFF_FFFF)

@@ -14,9 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup.dataset.address_columns import Addresses, byte_columns, parse_integers
+from geolookup.dataset.address_columns import Addresses
 from geolookup.dataset.intervals import I64, U64, Bools, Points
-from geolookup.kernel.parsing import parse
+from geolookup.kernel.columns import parse
+from geolookup_builder.byte_columns import byte_columns, parse_integers
 
 REASONS = (
     "",
@@ -65,8 +66,7 @@ def _text(column: pa.Array) -> _Text:
         column = pc.fill_null(column, "")
     _, offsets, data = column.buffers()
     bounds = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
-    letters = np.frombuffer(data or b"\0", np.uint8)
-    return _Text(letters, bounds[:-1], np.diff(bounds))
+    return _Text(np.frombuffer(data or b"\0", np.uint8), bounds[:-1], np.diff(bounds))
 
 
 def from_networks(column: pa.Array) -> ParsedRanges:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from geolookup.comparison.overlay import FAMILIES, Joints
 from geolookup.errors import DiffError
-from geolookup.kernel.columns import INVALID_ROW, PRIVATE_ROW, locate_texts
+from geolookup.kernel.columns import INVALID_ROW, PRIVATE_ROW, locate_numbers, parse
 
 _BLOCK = 16 << 20
 _TEXTS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary())
@@ -77,12 +77,12 @@ def _located(traffic: Traffic, batch: pa.RecordBatch, joints: Joints) -> NDArray
         raise DiffError(f"{traffic.path}: column {traffic.address!r} holds no texts")
     # A null is as long as nothing, which is no address.
     texts = texts.cast(pa.large_binary()).fill_null(b"")
-    _, offsets, letters = texts.buffers()
-    count = len(texts)
-    rows, families = np.empty(count, np.int32), np.empty(count, np.uint8)
-    bounds = np.frombuffer(offsets, np.int64, count + 1, texts.offset * 8)
-    locate_texts(joints, np.frombuffer(letters or b"", np.uint8), bounds, rows, families)
-    return rows
+    _, offsets, data = texts.buffers()
+    bounds = np.frombuffer(offsets, np.int64, len(texts) + 1, texts.offset * 8)
+    found = parse(np.frombuffer(data or b"", np.uint8), bounds[:-1], np.diff(bounds))
+    ids = np.empty(len(texts), np.int32)
+    locate_numbers(joints, found.family, found.high, found.low, ids)
+    return ids
 
 
 def _counts(traffic: Traffic, batch: pa.RecordBatch) -> Any:

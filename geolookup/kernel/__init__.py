@@ -1,7 +1,7 @@
-"""Which kernel answers lookups: the compiled one where it was built, else its Python twin.
+"""Which kernel answers lookups: the compiled one where it was built, else the Python one.
 
-``$GEOLOOKUP_KERNEL`` decides otherwise: ``python`` takes the twin,
-``compiled`` refuses to go on without the extension.
+``$GEOLOOKUP_KERNEL`` overrides this: ``python`` takes the Python kernel, ``compiled`` raises
+ImportError where the extension is missing. ``protocol`` says what both offer.
 """
 
 from __future__ import annotations
@@ -10,7 +10,12 @@ import os
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
+    from geolookup.kernel import _compiled, python
+    from geolookup.kernel.protocol import Implementation
     from geolookup.kernel.python import Kernel, State, parse_texts
+
+    _compiled_kernel: Implementation = _compiled
+    _python_kernel: Implementation = python
 else:
     _wanted = os.environ.get("GEOLOOKUP_KERNEL", "")
     if _wanted not in ("", "python", "compiled"):

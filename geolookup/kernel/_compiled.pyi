@@ -1,4 +1,55 @@
-# The compiled kernel has the twin's interface.
-from geolookup.kernel.python import Kernel as Kernel
-from geolookup.kernel.python import State as State
-from geolookup.kernel.python import parse_texts as parse_texts
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geolookup.contract.envelope import Object
+from geolookup.dataset.files import Dataset
+
+class State:
+    def __init__(self, dataset: Dataset) -> None: ...
+    @property
+    def dataset(self) -> Dataset: ...
+    def interval_ipv4(self, value: int) -> int: ...
+    def interval_ipv6(self, value: int) -> int: ...
+    def rows(self, family: int, interval: int) -> tuple[int, int]: ...
+    def record(self, location_row: int, network_row: int) -> Object: ...
+    def locate_texts(
+        self,
+        data: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+        ids: NDArray[np.int32],
+        families: NDArray[np.uint8],
+    ) -> None: ...
+    def locate_numbers(
+        self,
+        families: NDArray[np.uint8],
+        highs: NDArray[np.uint64],
+        lows: NDArray[np.uint64],
+        ids: NDArray[np.int32],
+    ) -> None: ...
+    def take_rows(
+        self,
+        ids: NDArray[np.int32],
+        locations: NDArray[np.uint32],
+        networks: NDArray[np.uint32],
+    ) -> None: ...
+
+class Kernel:
+    kernel: ClassVar[str]
+    def __init__(self, dataset: Dataset) -> None: ...
+    def lookup(self, ip: object, *, at: Any = None) -> Object: ...
+    def lookup_json(self, ip: object, *, at: Any = None) -> bytes: ...
+    def data(self, ip: object, *, at: Any = None) -> Object: ...
+    def get(self, ip: object, path: str, *, at: Any = None) -> Any: ...
+    def _open_state(self) -> State: ...
+    def _swap(self, state: State | None) -> None: ...
+
+def parse_texts(
+    data: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    families: NDArray[np.uint8],
+    highs: NDArray[np.uint64],
+    lows: NDArray[np.uint64],
+) -> None: ...

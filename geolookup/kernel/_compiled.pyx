@@ -472,13 +472,13 @@ cdef class State:
 
     def locate_texts(
         self,
-        const unsigned char[::1] letters,
+        const unsigned char[::1] data,
         const int64_t[::1] offsets,
-        int32_t[::1] rows,
+        int32_t[::1] ids,
         uint8_t[::1] families,
     ):
-        """Locate the texts ``letters[offsets[i] : offsets[i + 1]]``; see ``intervals``."""
-        cdef Py_ssize_t begin = 0, count = rows.shape[0], size = letters.shape[0], used
+        """Locate the texts ``data[offsets[i] : offsets[i + 1]]``; see ``protocol.State``."""
+        cdef Py_ssize_t begin = 0, count = ids.shape[0], size = data.shape[0], used
         cdef int status = 0
         if offsets.shape[0] != count + 1 or families.shape[0] != count:
             raise ValueError("the columns differ in length")
@@ -486,7 +486,7 @@ cdef class State:
             while begin < count:
                 used = min(BLOCK, count - begin)
                 status |= _locate_texts(
-                    self, &letters[0], size, &offsets[begin], used, &rows[begin], &families[begin]
+                    self, &data[0], size, &offsets[begin], used, &ids[begin], &families[begin]
                 )
                 begin += used
         if status:
@@ -497,10 +497,10 @@ cdef class State:
         const uint8_t[::1] families,
         const uint64_t[::1] highs,
         const uint64_t[::1] lows,
-        int32_t[::1] rows,
+        int32_t[::1] ids,
     ):
-        """Locate addresses that are numbers already; see ``intervals``."""
-        cdef Py_ssize_t begin = 0, count = rows.shape[0], used
+        """Locate addresses that are integers already; see ``protocol.State``."""
+        cdef Py_ssize_t begin = 0, count = ids.shape[0], used
         cdef int status = 0
         if not families.shape[0] == highs.shape[0] == lows.shape[0] == count:
             raise ValueError("the columns differ in length")
@@ -508,45 +508,45 @@ cdef class State:
             while begin < count:
                 used = min(BLOCK, count - begin)
                 status |= _locate_numbers(
-                    self, &families[begin], &highs[begin], &lows[begin], used, &rows[begin]
+                    self, &families[begin], &highs[begin], &lows[begin], used, &ids[begin]
                 )
                 begin += used
         if status:
             raise self.outside()
 
     def take_rows(
-        self, const int32_t[::1] rows, uint32_t[::1] locations, uint32_t[::1] networks
+        self, const int32_t[::1] ids, uint32_t[::1] locations, uint32_t[::1] networks
     ):
-        """Fill in the rows of one table or both for located rows; see ``intervals``."""
-        cdef Py_ssize_t count = rows.shape[0], bad = -1
+        """Fill in the rows of one table or both for interval ids; see ``protocol.State``."""
+        cdef Py_ssize_t count = ids.shape[0], bad = -1
         for length in (locations.shape[0], networks.shape[0]):
             if length not in (0, count):
                 raise ValueError("the columns differ in length")
         with nogil:
             if locations.shape[0]:
                 bad = _take_rows(
-                    self, self.ipv4_locations, self.ipv6_locations, &rows[0], count, &locations[0]
+                    self, self.ipv4_locations, self.ipv6_locations, &ids[0], count, &locations[0]
                 )
             if networks.shape[0] and bad < 0:
                 bad = _take_rows(
-                    self, self.ipv4_networks, self.ipv6_networks, &rows[0], count, &networks[0]
+                    self, self.ipv4_networks, self.ipv6_networks, &ids[0], count, &networks[0]
                 )
         if bad >= 0:
-            raise IndexError(f"row {rows[bad]} is not one of this dataset")
+            raise IndexError(f"row {ids[bad]} is not one of this dataset")
 
 
 include "_columns.pxi"
 
 
 def parse_texts(
-    const unsigned char[::1] letters,
+    const unsigned char[::1] data,
     const int64_t[::1] starts,
     const int64_t[::1] lengths,
     uint8_t[::1] families,
     uint64_t[::1] highs,
     uint64_t[::1] lows,
 ):
-    """Parse the texts ``letters[start : start + length]``; see ``parsing``."""
+    """Parse the texts ``data[start : start + length]``; see ``protocol.Implementation``."""
     cdef Py_ssize_t at, count = starts.shape[0]
     for length in (lengths.shape[0], families.shape[0], highs.shape[0], lows.shape[0]):
         if length != count:
@@ -554,7 +554,7 @@ def parse_texts(
     with nogil:
         for at in range(count):
             _parse_number(
-                &letters[0], letters.shape[0], starts[at], lengths[at],
+                &data[0], data.shape[0], starts[at], lengths[at],
                 &families[at], &highs[at], &lows[at],
             )
 

@@ -1,15 +1,13 @@
-"""Whole columns of addresses to located rows, in numpy: the Python kernel's column path.
+"""Whole columns of addresses in numpy: how the Python kernel locates them.
 
-A located row is the number of an interval: a row of the IPv4 intervals, or
-the count of those and a row of the IPv6 intervals; ``INVALID_ROW`` where the
-text is no address and ``PRIVATE_ROW`` where it is a private one.
-
-Strategy: parse, judge by the special-purpose bounds, move carried IPv4
-addresses to their family, and search the interval starts; per family at once.
+Strategy: mark private addresses by the bounds of private space, move carried IPv4 addresses to
+their family, and search the interval starts, for all addresses of a family at once. Texts are
+parsed one by one before. ``protocol`` says what an interval id is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -17,12 +15,15 @@ from numpy.typing import NDArray
 
 from geolookup.contract import special
 from geolookup.contract.address import MAPPED, MAX, NAT64
-from geolookup.dataset import address_columns as columns
+from geolookup.dataset.address_columns import I64, U8, U64, Addresses, count_up_to
+from geolookup.kernel import parse_texts
 
 if TYPE_CHECKING:
     from geolookup.dataset.files import Dataset, Encoded
 
-U64 = NDArray[np.uint64]
+I32 = NDArray[np.int32]
+U32 = NDArray[np.uint32]
+_Parser = Callable[[U8, I64, I64, U8, U64, U64], None]
 INVALID_ROW = -1
 PRIVATE_ROW = -2
 _MASK_32 = np.uint64(0xFFFF_FFFF)
@@ -36,42 +37,31 @@ class Partitions(Protocol):
     ipv6_lows: Encoded
 
 
-def locate_texts(
-    dataset: Partitions,
-    letters: NDArray[np.uint8],
-    offsets: NDArray[np.int64],
-    rows: NDArray[np.int32],
-    families: NDArray[np.uint8],
-) -> None:
-    """Locate the n UTF-8 texts ``letters[offsets[i] : offsets[i + 1]]``.
+def parse(data: U8, starts: I64, lengths: I64, parse_texts: _Parser = parse_texts) -> Addresses:
+    """Parse the UTF-8 texts ``data[start : start + length]``.
 
-    Fills ``rows`` and ``families`` (the address's own: 4, 6, or 0 where there is none).
-    A text whose offsets lead outside ``letters`` is empty, hence no address.
+    ``starts`` and ``lengths`` have the shape (n,). Rows that are no address, or lie outside
+    ``data``, have family 0 and value 0. ``parse_texts`` is that of the kernel in use.
     """
-    found = parse_within(letters, offsets[:-1], offsets[1:])
-    families[:] = found.family
-    locate_numbers(dataset, found.family, found.high, found.low, rows)
-
-
-def parse_within(
-    letters: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
-) -> columns.Addresses:
-    """Parse the texts ``letters[start : end]``; one that leads outside is no address."""
-    within = (starts >= 0) & (starts <= ends) & (ends <= len(letters))
-    starts, ends = np.where(within, starts, 0), np.where(within, ends, 0)
-    return columns.parse(letters, starts, ends - starts)
+    count = len(starts)
+    out = Addresses(
+        np.empty(count, np.uint8), np.empty(count, np.uint64), np.empty(count, np.uint64)
+    )
+    if count:
+        parse_texts(data, starts, lengths, out.family, out.high, out.low)
+    return out
 
 
 def locate_numbers(
     dataset: Partitions,
-    families: NDArray[np.uint8],
+    families: U8,
     highs: U64,
     lows: U64,
-    rows: NDArray[np.int32],
+    ids: I32,
 ) -> None:
-    """Locate n addresses by family (4, 6; 0 is none) and halves; IPv4 lies in ``lows``."""
-    found = _carried_as_ipv4(columns.Addresses(families, highs, lows))
-    rows[:] = INVALID_ROW
+    """Locate n addresses by family (4, 6; 0: none) and halves; IPv4 lies in ``lows``."""
+    found = _carried_as_ipv4(Addresses(families, highs, lows))
+    ids[:] = INVALID_ROW
     before = 0
     starts: dict[int, tuple[U64 | None, Any]] = {
         4: (None, np.asarray(dataset.ipv4_starts)),
@@ -81,39 +71,33 @@ def locate_numbers(
         chosen = np.flatnonzero(found.family == family)
         high = found.high[chosen] if family == 6 else None
         low = found.low[chosen]
-        private = columns.count_up_to(*_private_bounds(family), high, low) % 2 == 1
-        interval = columns.count_up_to(first_highs, first_lows, high, low) - 1 + before
-        rows[chosen] = np.where(private, PRIVATE_ROW, interval)
+        private = count_up_to(*_private_bounds(family), high, low) % 2 == 1
+        interval = count_up_to(first_highs, first_lows, high, low) - 1 + before
+        ids[chosen] = np.where(private, PRIVATE_ROW, interval)
         before = len(dataset.ipv4_starts)
 
 
-def take_rows(
-    dataset: Dataset,
-    rows: NDArray[np.int32],
-    locations: NDArray[np.uint32],
-    networks: NDArray[np.uint32],
-) -> None:
-    """Fill in the rows of the location and network tables for n located rows.
+def take_rows(dataset: Dataset, ids: I32, locations: U32, networks: U32) -> None:
+    """Fill in the rows of the location and network tables for n interval ids.
 
-    Both are 0, the unknown row, where the located row is below 0. A table
-    whose array has length 0 is not asked for, and costs nothing. Raises
-    IndexError where an interval that is asked for does not exist.
+    Both are 0, the unknown row, where the id is below 0. A table whose array has length 0 is
+    left out, and costs nothing. Raises IndexError for an interval id that does not exist.
     """
     ipv4 = len(dataset.ipv4_starts)
-    outside = rows >= ipv4 + len(dataset.ipv6_highs)
+    outside = ids >= ipv4 + len(dataset.ipv6_highs)
     if outside.any():
-        raise IndexError(f"row {rows[outside][0]} is not one of this dataset")
+        raise IndexError(f"row {ids[outside][0]} is not one of this dataset")
     for out, first, second in (
         (locations, dataset.ipv4_locations, dataset.ipv6_locations),
         (networks, dataset.ipv4_networks, dataset.ipv6_networks),
     ):
         if len(out):
-            for chosen, before, table in ((rows < ipv4, 0, first), (rows >= ipv4, ipv4, second)):
-                out[chosen] = np.asarray(table)[rows[chosen] - before]
-            out[rows < 0] = 0
+            for chosen, before, table in ((ids < ipv4, 0, first), (ids >= ipv4, ipv4, second)):
+                out[chosen] = np.asarray(table)[ids[chosen] - before]
+            out[ids < 0] = 0
 
 
-def _carried_as_ipv4(found: columns.Addresses) -> columns.Addresses:
+def _carried_as_ipv4(found: Addresses) -> Addresses:
     """Turn addresses that carry an IPv4 address into it; see ``address.embedded_ipv4``."""
     ipv6 = found.family == 6
     mapped = ipv6 & (found.high == 0) & (found.low >> np.uint64(32) == np.uint64(MAPPED >> 32))
@@ -121,7 +105,7 @@ def _carried_as_ipv4(found: columns.Addresses) -> columns.Addresses:
     six_to_four = ipv6 & (found.high >> np.uint64(48) == np.uint64(0x2002))
     low = np.where(six_to_four, found.high >> np.uint64(16), found.low)
     carried = mapped | nat64 | six_to_four
-    return columns.Addresses(
+    return Addresses(
         np.where(carried, np.uint8(4), found.family),
         np.where(carried, np.uint64(0), found.high),
         np.where(carried, low & _MASK_32, found.low),

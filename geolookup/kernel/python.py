@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from time import time
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from geolookup.contract import envelope
 from geolookup.contract.address import (
@@ -20,12 +20,23 @@ from geolookup.contract.address import (
     embedded_ipv4,
     parse,
     parse_ipv4,
+    parse_text,
 )
 from geolookup.contract.envelope import Object
 from geolookup.contract.localtime import instant, time_json, time_object
 from geolookup.contract.special import classes, is_private
 from geolookup.dataset.files import Dataset
-from geolookup.errors import ClosedError, ContractError, DatasetError, PrivateAddressError
+from geolookup.errors import (
+    ClosedError,
+    ContractError,
+    DatasetError,
+    InvalidAddressError,
+    PrivateAddressError,
+)
+
+if TYPE_CHECKING:
+    from geolookup.dataset.address_columns import I64, U8, U64
+    from geolookup.kernel.columns import I32, U32
 
 _LOW = (1 << 64) - 1
 _IPV4_CLASSES = classes(4)
@@ -103,24 +114,24 @@ class State:
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
-        self.jump, self.jump_shift = dataset.jump, dataset.jump_shift
-        self.ipv4_starts = dataset.ipv4_starts
-        self.ipv4_locations = dataset.ipv4_locations
-        self.ipv4_networks = dataset.ipv4_networks
-        self.zones = dataset.zones()
+        self._jump, self._jump_shift = dataset.jump, dataset.jump_shift
+        self._ipv4_starts = dataset.ipv4_starts
+        self._ipv4_locations = dataset.ipv4_locations
+        self._ipv4_networks = dataset.ipv4_networks
+        self._zones = dataset.zones()
         # Nothing refers back to the state, so that its files close with its last reader.
         rendering = _Rendering(dataset)
-        self.locations_json = _Recent(rendering.location_json)
-        self.networks_json = _Recent(rendering.network_json)
-        self.locations = _Recent(rendering.location)
-        self.networks = _Recent(rendering.network)
+        self._locations_json = _Recent(rendering.location_json)
+        self._networks_json = _Recent(rendering.network_json)
+        self._locations = _Recent(rendering.location)
+        self._networks = _Recent(rendering.network)
         self._times_json: dict[int, tuple[int, bytes]] = {}
         self._times: dict[int, tuple[int, Object]] = {}
 
     def interval_ipv4(self, value: int) -> int:
         """Return the interval that holds an IPv4 address."""
-        jump, bucket = self.jump, value >> self.jump_shift
-        return bisect_right(self.ipv4_starts, value, jump[bucket], jump[bucket + 1] + 1) - 1
+        jump, bucket = self._jump, value >> self._jump_shift
+        return bisect_right(self._ipv4_starts, value, jump[bucket], jump[bucket + 1] + 1) - 1
 
     def interval_ipv6(self, value: int) -> int:
         """Return the interval that holds an IPv6 address."""
@@ -141,49 +152,48 @@ class State:
 
     def record(self, location_row: int, network_row: int) -> Object:
         """Return data without ip, ip_type and time; it is the caller's own."""
-        location, _zone, currency = self.locations[location_row]
+        location, _zone, currency = self._locations[location_row]
         return {
             "location": _own_location(location),
             "currency": currency.copy(),
-            "network": self.networks[network_row].copy(),
+            "network": self._networks[network_row].copy(),
         }
 
-    def locate_texts(self, *columns: Any) -> None:
-        """Locate a column of texts; see ``intervals``."""
-        from geolookup.kernel.columns import locate_texts
+    def locate_texts(self, data: U8, offsets: I64, ids: I32, families: U8) -> None:
+        """Locate a column of texts; see ``protocol.State``."""
+        from geolookup.kernel import columns
 
-        try:
-            locate_texts(self.dataset, *columns)
-        except IndexError:
-            raise _outside(self) from None
+        found = columns.parse(data, offsets[:-1], offsets[1:] - offsets[:-1], parse_texts)
+        families[:] = found.family
+        self.locate_numbers(found.family, found.high, found.low, ids)
 
-    def locate_numbers(self, *columns: Any) -> None:
-        """Locate a column of numbers; see ``intervals``."""
+    def locate_numbers(self, families: U8, highs: U64, lows: U64, ids: I32) -> None:
+        """Locate a column of integers; see ``protocol.State``."""
         from geolookup.kernel.columns import locate_numbers
 
         try:
-            locate_numbers(self.dataset, *columns)
+            locate_numbers(self.dataset, families, highs, lows, ids)
         except IndexError:
             raise _outside(self) from None
 
-    def take_rows(self, *columns: Any) -> None:
-        """Fill in the rows of both tables for located rows; see ``intervals``."""
+    def take_rows(self, ids: I32, locations: U32, networks: U32) -> None:
+        """Fill in the rows of both tables for interval ids; see ``protocol.State``."""
         from geolookup.kernel.columns import take_rows
 
-        take_rows(self.dataset, *columns)
+        take_rows(self.dataset, ids, locations, networks)
 
-    def time_json(self, zone: int, second: int) -> bytes:
+    def _time_json(self, zone: int, second: int) -> bytes:
         """Return the time object's JSON, kept for the second."""
         kept = self._times_json.get(zone)
         if kept is None or kept[0] != second:
-            kept = self._times_json[zone] = second, time_json(self.zones[zone], second)
+            kept = self._times_json[zone] = second, time_json(self._zones[zone], second)
         return kept[1]
 
-    def time(self, zone: int, second: int) -> Object:
+    def _time(self, zone: int, second: int) -> Object:
         """Return the time object, kept for the second; callers copy it."""
         kept = self._times.get(zone)
         if kept is None or kept[0] != second:
-            kept = self._times[zone] = second, time_object(self.zones[zone], second)
+            kept = self._times[zone] = second, time_object(self._zones[zone], second)
         return kept[1]
 
 
@@ -191,7 +201,7 @@ class Kernel:
     """Single lookups on one dataset."""
 
     #: Which of the two implementations this is.
-    kernel = "python"
+    kernel: ClassVar[str] = "python"
 
     def __init__(self, dataset: Dataset) -> None:
         self._state: State | None = State(dataset)
@@ -229,14 +239,14 @@ class Kernel:
         second = int(time()) if at is None else instant(at)
         try:
             family, echo, (location_row, network_row) = _resolve(state, ip)
-            location, zone, currency = state.locations[location_row]
+            location, zone, currency = state._locations[location_row]
             return {
                 "ip": echo,
                 "ip_type": "ipv4" if family == 4 else "ipv6",
                 "location": _own_location(location),
-                "time": state.time(zone, second).copy(),
+                "time": state._time(zone, second).copy(),
                 "currency": currency.copy(),
-                "network": state.networks[network_row].copy(),
+                "network": state._networks[network_row].copy(),
             }
         except IndexError:
             raise _outside(state) from None
@@ -247,16 +257,16 @@ class Kernel:
         second = int(time()) if at is None else instant(at)
         try:
             family, echo, (location_row, network_row) = _resolve(state, ip)
-            location, zone, currency = state.locations_json[location_row]
+            location, zone, currency = state._locations_json[location_row]
             return b"".join(
                 (
                     envelope.HEAD,
                     echo.encode(),
                     envelope.IP_TYPE[family],
                     location,
-                    state.time_json(zone, second),
+                    state._time_json(zone, second),
                     currency,
-                    state.networks_json[network_row],
+                    state._networks_json[network_row],
                 )
             )
         except ContractError as error:
@@ -286,15 +296,15 @@ def _group(state: State, group: str, ip: object, at: Any) -> Any:
     """Return a member of data by name; objects are the caller's own."""
     family, echo, (location_row, network_row) = _resolve(state, ip)
     if group == "network":
-        return state.networks[network_row].copy()
+        return state._networks[network_row].copy()
     if group in ("ip", "ip_type"):
         return echo if group == "ip" else f"ipv{family}"
-    location, zone, currency = state.locations[location_row]
+    location, zone, currency = state._locations[location_row]
     if group == "location":
         return _own_location(location)
     if group == "currency":
         return currency.copy()
-    return state.time(zone, int(time()) if at is None else instant(at)).copy()
+    return state._time(zone, int(time()) if at is None else instant(at)).copy()
 
 
 def _resolve(state: State, ip: object) -> tuple[int, str, tuple[int, int]]:
@@ -316,7 +326,7 @@ def _rows_ipv4(state: State, value: int) -> tuple[int, int]:
     if _IPV4_CLASSES[value >> 24] and is_private(4, value):
         raise PrivateAddressError
     interval = state.interval_ipv4(value)
-    return state.ipv4_locations[interval], state.ipv4_networks[interval]
+    return state._ipv4_locations[interval], state._ipv4_networks[interval]
 
 
 def _own_location(template: Object) -> Object:
@@ -333,13 +343,23 @@ def _outside(state: State) -> DatasetError:
     return DatasetError(state.dataset.path, problem, "build it again with 'geolookup build'")
 
 
-def parse_texts(
-    letters: Any, starts: Any, lengths: Any, families: Any, highs: Any, lows: Any
-) -> None:
-    """Parse the texts ``letters[start : start + length]``; see ``parsing``."""
-    from geolookup.kernel.columns import parse_within
-
+def parse_texts(data: U8, starts: I64, lengths: I64, families: U8, highs: U64, lows: U64) -> None:
+    """Parse the texts ``data[start : start + length]``; see ``protocol.Implementation``."""
     if any(len(column) != len(starts) for column in (lengths, families, highs, lows)):
         raise ValueError("the columns differ in length")
-    found = parse_within(letters, starts, starts + lengths)
-    families[:], highs[:], lows[:] = found.family, found.high, found.low
+    text, size = data.data, len(data)
+    out_families, out_highs, out_lows = families.data, highs.data, lows.data
+    for at, (start, length) in enumerate(zip(starts.tolist(), lengths.tolist(), strict=True)):
+        family = value = 0
+        if 0 <= start <= size and 0 <= length <= size - start:
+            family, value = _parsed(text[start : start + length])
+        out_families[at], out_highs[at], out_lows[at] = family, value >> 64, value & _LOW
+
+
+def _parsed(text: memoryview) -> tuple[int, int]:
+    """Return family and integer of a UTF-8 text; (0, 0) where it is no address."""
+    try:
+        # Latin-1 decodes any bytes; a character beyond ASCII is in no address.
+        return parse_text(str(text, "latin-1"))
+    except InvalidAddressError:
+        return 0, 0

@@ -6,11 +6,10 @@ import json
 import zlib
 
 import pyarrow as pa
+from geolookup_builder.byte_columns import CHUNK
 from geolookup_builder.fragments import checksums, json_texts, rows
 from hypothesis import example, given
 from hypothesis import strategies as st
-
-from geolookup.dataset.address_columns import CHUNK
 
 texts = st.lists(st.none() | st.text(), min_size=1)
 

@@ -1,0 +1,56 @@
+"""Both kernels offer what the protocol says, under the same names, and nothing else."""
+
+from __future__ import annotations
+
+import inspect
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from geolookup.dataset.files import Dataset
+from geolookup.engine import SAMPLE
+from geolookup.kernel import protocol
+from geolookup.kernel import python as kernel_python
+
+compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
+MODULES = [compiled, kernel_python]
+
+
+def public(names: Any) -> set[str]:
+    return {name for name in names if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_module(module: ModuleType) -> None:
+    own = {
+        name
+        for name, value in vars(module).items()
+        if getattr(value, "__module__", module.__name__) == module.__name__ and callable(value)
+    }
+    assert public(own) == public(vars(protocol.Implementation))
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_classes(module: Any) -> None:
+    assert public(dir(module.State(Dataset(SAMPLE)))) == public(vars(protocol.State))
+    wanted = {*vars(protocol.Kernel), "kernel"}
+    assert public(dir(module.Kernel(Dataset(SAMPLE)))) == public(wanted)
+    assert {"_open_state", "_swap"} <= set(dir(module.Kernel)) & wanted
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_parameters(module: Any) -> None:
+    pairs = [(module.parse_texts, protocol.Implementation.parse_texts)]
+    for kind in (protocol.State, protocol.Kernel):
+        own = getattr(module, kind.__name__)
+        pairs += [
+            (getattr(own, name), method)
+            for name, method in vars(kind).items()
+            if inspect.isfunction(method) and not name.startswith("__")
+        ]
+    assert len(pairs) > 10
+    for own, wanted in pairs:
+        expected = [name for name in inspect.signature(wanted).parameters if name != "self"]
+        found = [name for name in inspect.signature(own).parameters if name != "self"]
+        assert found == expected, own

@@ -1,0 +1,25 @@
+"""Texts laid out as a column of bytes, as the parsers of columns take them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+U8 = NDArray[np.uint8]
+I64 = NDArray[np.int64]
+
+
+def encoded(text: str) -> bytes:
+    # As a text column may hold them: surrogates are no UTF-8, but must not be an address.
+    return text.encode("utf-8", "surrogatepass")
+
+
+def laid_out(rows: Sequence[str], between: bytes = b"") -> tuple[U8, I64, I64]:
+    """Return texts as one buffer, starts and lengths; ``between`` lies between the texts."""
+    parts = [encoded(text) for text in rows]
+    lengths = np.array([len(part) for part in parts], np.int64)
+    steps = lengths + len(between)
+    starts = np.cumsum(steps) - steps
+    return np.frombuffer(between.join(parts) or b"\0", np.uint8), starts, lengths
