@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.contract.special import private_ranges
+from geolookup.contract.special import PRIVATE, ranges_of
 
 U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
@@ -83,7 +83,7 @@ def ipv4(rng: np.random.Generator, count: int, *, by_rows: bool) -> Prefixes:
 def _cells(rng: np.random.Generator, wanted: int) -> U64:
     """Return public /20 cells of random /16 blocks, about as many as wanted."""
     public = np.ones(1 << _CELL, bool)
-    for first, last in private_ranges(4):
+    for first, last in ranges_of(4, PRIVATE):
         public[first >> 32 - _CELL : (last >> 32 - _CELL) + 1] = False
     blocks = np.flatnonzero(public.reshape(-1, 16).all(axis=1))
     count = int(wanted / (16 * _CELL_USED)) + 1

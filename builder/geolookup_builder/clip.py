@@ -1,36 +1,26 @@
-"""What of the stated ranges no lookup can reach: counted here, hidden by ``layers.blank``.
+"""What of the stated ranges no lookup can reach: counted here, hidden by ``layers.hide``.
 
 Private space answers 10002 whatever a source says; addresses in 6to4 and
-NAT64 space are looked up by the IPv4 address they carry.
+NAT64 space are looked up by the IPv4 address that they carry. IPv4-mapped
+ranges are folded into IPv4 before (see ``rows``).
 """
 
 from __future__ import annotations
 
-from geolookup.contract.address import EMBEDDED
-from geolookup.contract.special import Range, private_ranges
-from geolookup.dataset.intervals import Bools, Points, clamp
+from collections.abc import Sequence
+
+from geolookup.contract.special import CARRIES_IPV4, PRIVATE, Range, ranges_of
+from geolookup.dataset.intervals import Bools, Points, clamp, cut_at
 from geolookup_builder.flatten import Ranges
 from geolookup_builder.report import SourceReport
 
-_MAPPED, _NAT64, _SIX_TO_FOUR = EMBEDDED
+#: IPv4-mapped space is folded into IPv4; NAT64 and 6to4 space is excluded.
+FOLDED, *_EXCLUDED = ranges_of(6, CARRIES_IPV4)
 
 
 def hidden(family: int) -> tuple[Range, ...]:
     """Return the ranges of a family that no dataset describes: private, or carrying IPv4."""
-    ranges = list(private_ranges(family))
-    if family == 6:
-        ranges = _union(ranges + list(EMBEDDED))
-    return tuple(ranges)
-
-
-def _union(ranges: list[Range]) -> list[Range]:
-    joined: list[Range] = []
-    for first, last in sorted(ranges):
-        if joined and first <= joined[-1][1] + 1:
-            joined[-1] = (joined[-1][0], max(joined[-1][1], last))
-        else:
-            joined.append((first, last))
-    return joined
+    return ranges_of(family, PRIVATE, CARRIES_IPV4)
 
 
 def count(ranges: Ranges, family: int, report: SourceReport) -> Bools:
@@ -38,42 +28,23 @@ def count(ranges: Ranges, family: int, report: SourceReport) -> Bools:
 
     Returns which rows are clipped, for a row folded in part is met in both families.
     """
-    report.addresses_clipped += _addresses_inside(ranges, _private_alone(family))
+    private = ranges_of(family, PRIVATE)
+    report.addresses_clipped += _addresses_inside(ranges, private)
     if family == 6:
-        cut = (_NAT64, _SIX_TO_FOUR)
-        report.rows_cut += int(_rows_inside(ranges, cut).sum())
-        report.addresses_cut += _addresses_inside(ranges, cut)
-    return _rows_inside(ranges, _private_alone(family))
+        report.rows_cut += int(_rows_inside(ranges, _EXCLUDED).sum())
+        report.addresses_cut += _addresses_inside(ranges, _EXCLUDED)
+    return _rows_inside(ranges, private)
 
 
-def _private_alone(family: int) -> tuple[Range, ...]:
-    """Return private space without what carries an IPv4 address, which is counted apart."""
-    return tuple(
-        piece for whole in private_ranges(family) for piece in _without(whole, EMBEDDED, family)
-    )
-
-
-def _without(whole: Range, holes: tuple[Range, ...], family: int) -> list[Range]:
-    first, last = whole
-    pieces = []
-    for hole_first, hole_last in holes if family == 6 else ():
-        if first <= hole_first <= last:
-            pieces.append((first, hole_first - 1))
-            first = hole_last + 1
-    pieces.append((first, last))
-    return [(a, b) for a, b in pieces if a <= b]
-
-
-def _rows_inside(ranges: Ranges, blocks: tuple[Range, ...]) -> Bools:
-    family, maximum = ranges.first.family, ranges.first.maximum
-    ends = [bound for first, last in blocks for bound in (first, last + 1)]
-    bounds = Points.of(family, [bound for bound in ends if bound <= maximum])
-    before_first, before_last = bounds.search(ranges.first), bounds.search(ranges.last)
-    inside: Bools = (before_first % 2 == 1) | (before_first != before_last)
+def _rows_inside(ranges: Ranges, blocks: Sequence[Range]) -> Bools:
+    """Mark the ranges that have an address in one of the blocks, which are not adjacent."""
+    starts, within = cut_at(ranges.first.family, blocks)
+    begin, end = starts.search(ranges.first) - 1, starts.search(ranges.last) - 1
+    inside: Bools = within[begin] | (begin != end)
     return inside
 
 
-def _addresses_inside(ranges: Ranges, blocks: tuple[Range, ...]) -> int:
+def _addresses_inside(ranges: Ranges, blocks: Sequence[Range]) -> int:
     total = 0
     for first, last in blocks:
         begin, end = (Points.of(ranges.first.family, [bound]) for bound in (first, last))

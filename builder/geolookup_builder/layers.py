@@ -8,11 +8,13 @@ covers it. Sources are laid under what is there, in recipe order.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from geolookup.dataset.intervals import I64, Points, concat
+from geolookup.contract.special import Range
+from geolookup.dataset.intervals import I64, Points, concat, cut_at
 from geolookup_builder.flatten import Intervals, changes
 from geolookup_builder.layer_values import NOTHING, Codes
 
@@ -58,16 +60,11 @@ def underlay(base: Layered, below: Layered) -> Layered:
     return _coalesce(Layered(starts, numbers))
 
 
-def hide(intervals: Intervals, ranges: tuple[tuple[int, int], ...]) -> Intervals:
-    """Take the owner from everything inside the (sorted, not adjacent) ranges."""
-    family, maximum = intervals.starts.family, intervals.starts.maximum
-    bounds = {0: False}
-    for first, last in ranges:
-        bounds |= {first: True, last + 1: False}
-    bounds.pop(maximum + 1, None)
-    starts, of_interval, of_bound = merge_starts(intervals.starts, Points.of(family, bounds))
-    hidden = np.array(list(bounds.values()))[of_bound]
-    return Intervals(starts, np.where(hidden, -1, intervals.owner[of_interval]))
+def hide(intervals: Intervals, ranges: Iterable[Range]) -> Intervals:
+    """Take the owner from everything inside the (sorted, disjoint) ranges."""
+    bounds, hidden = cut_at(intervals.starts.family, ranges)
+    starts, of_interval, of_bound = merge_starts(intervals.starts, bounds)
+    return Intervals(starts, np.where(hidden[of_bound], -1, intervals.owner[of_interval]))
 
 
 def merge_starts(one: Points, other: Points) -> tuple[Points, I64, I64]:

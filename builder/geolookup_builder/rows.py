@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.contract.address import EMBEDDED
 from geolookup.dataset.intervals import I64, Points, clamp, concat, empty
+from geolookup_builder.clip import FOLDED
 from geolookup_builder.flatten import Keys, Ranges, duplicates, stated_keys
 from geolookup_builder.layer_values import NOTHING, Codes, Column, LayerPool
 from geolookup_builder.report import SourceReport
@@ -26,7 +26,6 @@ from geolookup_builder.sources.reading.reader import Batch
 from geolookup_builder.values import Bools, Known, clean
 from geolookup_builder.vocabulary import VOCABULARY
 
-_MAPPED = EMBEDDED[0]
 #: Of a batch: a column that holds no such words at all must not fill the memory.
 _WORDS_KEPT = 100
 
@@ -174,7 +173,7 @@ def _folded_in(ipv4: Gathered, ipv6: Gathered, report: SourceReport) -> Gathered
     if not len(folded):
         return ipv4
     wide_first, wide_last = ipv6.ranges.first[folded], ipv6.ranges.last[folded]
-    first, last = (_from_mapped(clamp(ends, *_MAPPED)) for ends in (wide_first, wide_last))
+    first, last = (_from_mapped(clamp(ends, *FOLDED)) for ends in (wide_first, wide_last))
     report.rows_folded += len(folded)
     report.addresses_folded += last.minus(first).total() + len(folded)
     position = np.concatenate([ipv4.position, ipv6.position[folded]])
@@ -198,7 +197,7 @@ def _wide(points: Points) -> Points:
 
 def _into_mapped(ranges: Ranges) -> I64:
     """Return which IPv6 ranges reach into IPv4-mapped space."""
-    begin, end = (Points.of(6, [bound]) for bound in _MAPPED)
+    begin, end = (Points.of(6, [bound]) for bound in FOLDED)
     return np.flatnonzero(~(ranges.last < begin) & ~(end < ranges.first))
 
 
@@ -212,7 +211,7 @@ def _mapped_keys(ranges: Ranges) -> Keys:
 
 
 def _as_mapped(ends: Points) -> Points:
-    return Points(ends.low | np.uint64(_MAPPED[0]), np.zeros(len(ends), np.uint64))
+    return Points(ends.low | np.uint64(FOLDED[0]), np.zeros(len(ends), np.uint64))
 
 
 def _column(name: str, cells: pa.DictionaryArray, known: Known) -> tuple[Column, Bools]:

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.comparison.partitions import Starts, overlaid, sizes, starts_of
-from geolookup.contract.address import EMBEDDED, MAX
-from geolookup.contract.special import private_ranges
+from geolookup.contract.special import PUBLIC, partition
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset, Encoded
 from geolookup.errors import DatasetError
@@ -178,12 +177,7 @@ def _within(path: str, rows: memoryview, length: int, size: int) -> Rows:
 
 
 def _blocked(family: int) -> tuple[Starts, NDArray[np.bool_]]:
-    """Cut the space at what no lookup answers from this family's intervals, and say which is it.
-
-    Those are the private ranges, and the IPv6 ranges that carry IPv4 addresses.
-    """
-    ranges = [*private_ranges(family), *(EMBEDDED if family == 6 else ())]
-    bounds = {0, *(bound for first, last in ranges for bound in (first, last + 1))}
-    starts = sorted(bound for bound in bounds if bound <= MAX[family])
-    is_blocked = [any(first <= start <= last for first, last in ranges) for start in starts]
-    return starts_of(family, starts), np.array(is_blocked)
+    """Return the partition of special-purpose space, and what no lookup answers from here."""
+    parts = partition(family)
+    is_blocked = np.array([kind != PUBLIC for _, _, kind in parts])
+    return starts_of(family, (first for first, _, _ in parts)), is_blocked

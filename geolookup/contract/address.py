@@ -21,6 +21,8 @@ BITS = {4: 32, 6: 128}
 MAPPED = 0xFFFF << 32  # ::ffff:0:0/96, RFC 4291 2.5.5.2
 NAT64 = 0x64FF9B << 96  # 64:ff9b::/96, RFC 6052
 SIX_TO_FOUR = 0x2002 << 112  # 2002::/16, RFC 3056
+#: How many bits follow the carried IPv4 address, by the first address of each block.
+EMBEDDED_BEFORE = {MAPPED: 0, NAT64: 0, SIX_TO_FOUR: 80}
 #: (first, last) of the IPv6 space that carries an IPv4 address, in address order.
 EMBEDDED = (
     (MAPPED, MAPPED | IPV4_MAX),

@@ -1,25 +1,26 @@
-"""The special-purpose table: the only judge of what is private.
+"""Special-purpose space: the partition of the address space into what lookups answer and what not.
 
 Strategy: one row for each row of IANA's two special-purpose address
 registries, and the four blocks that the registries leave to other documents.
 The longest row that is not terminated decides, and only a row that is
-globally reachable is public; what no row covers is public. The rows are
-flattened once into sorted starts, so a judgement is one look at the class of
-the first octet and, for the few octets that hold both kinds, one bisection.
-The same starts serve whole columns.
+globally reachable is public; what no row covers is public. The blocks that
+carry IPv4 addresses are a kind of their own, whatever their rows say. All this
+is flattened once into a partition, and every other module derives from it. A
+single address needs one look at the class of its first octet and, for the few
+octets of both kinds, one bisection.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 
-from geolookup.contract.address import BITS, MAX, parse_text
+from geolookup.contract.address import BITS, EMBEDDED, MAX, parse_text
 
 
 class Special:
-    """One special-purpose block and the document that sets it apart.
+    """One special-purpose block and the document that defines it.
 
-    ``reachable`` is the registries' "Globally Reachable: True"; N/A counts as not.
+    ``reachable`` is the registries' "Globally Reachable: True"; N/A counts as False.
     """
 
     __slots__ = ("block", "name", "reachable", "rfc", "terminated")
@@ -88,7 +89,7 @@ IPV6_REGISTRY = (
     Special("fc00::/7", "unique local", "RFC 4193", False),
     Special("fe80::/10", "link local", "RFC 4291", False),
 )
-#: Not in the registries, not globally reachable unicast either.
+#: Not in the registries, and not globally reachable unicast.
 BESIDES = (
     Special("224.0.0.0/4", "multicast", "RFC 5771", False),
     Special("ff00::/8", "multicast", "RFC 4291", False),
@@ -97,73 +98,104 @@ BESIDES = (
 )
 
 Range = tuple[int, int]
-_PUBLIC, _PRIVATE, _BOTH = range(3)
+#: First address, last address, kind.
+Part = tuple[int, int, int]
+#: Kinds of space. PUBLIC is answered from the intervals of its own family, PRIVATE is
+#: refused (10002), CARRIES_IPV4 is answered as the IPv4 address that it carries.
+PUBLIC, PRIVATE, CARRIES_IPV4 = range(3)
+_ALL_PUBLIC, _ALL_PRIVATE, _BOTH = range(3)
 
 
-def private_ranges(family: int) -> tuple[Range, ...]:
-    """Return the inclusive ranges of a family (4 or 6) that are private: sorted, not adjacent."""
-    return _JUDGES[family].ranges
+def partition(family: int) -> tuple[Part, ...]:
+    """Return the whole space of a family (4 or 6) as ``(first, last, kind)``.
+
+    Sorted, without gaps; two neighbours are never of one kind. ``kind`` is PUBLIC, PRIVATE
+    or CARRIES_IPV4 (RFC 4291 IPv4-mapped, RFC 6052 NAT64, RFC 3056 6to4).
+    """
+    return _SPACES[family].parts
+
+
+def ranges_of(family: int, *kinds: int) -> tuple[Range, ...]:
+    """Return the inclusive ranges of a family that are of any of the kinds.
+
+    Sorted, disjoint and not adjacent.
+    """
+    ranges: list[Range] = []
+    for first, last, kind in partition(family):
+        if kind in kinds:
+            if ranges and ranges[-1][1] + 1 == first:
+                first = ranges.pop()[0]
+            ranges.append((first, last))
+    return tuple(ranges)
 
 
 def is_private(family: int, value: int) -> bool:
-    """Say whether an address is private by itself, whatever IPv4 address it may carry."""
-    return _JUDGES[family].is_private(value)
+    """Say whether an address is private; one that carries an IPv4 address is not by itself."""
+    return _SPACES[family].is_private(value)
 
 
 def classes(family: int) -> bytes:
-    """Return, by first octet of an address: 0 all public, 1 all private, 2 both."""
-    return _JUDGES[family].classes
+    """Return, by first octet of an address: 0 nothing private, 1 all private, 2 both."""
+    return _SPACES[family].classes
 
 
-class _Judge:
-    """The table of one family, flattened: private where the number of bounds passed is odd."""
+class _Space:
+    """The partition of one family, ready for single addresses."""
 
-    __slots__ = ("bounds", "classes", "ranges", "shift")
+    __slots__ = ("_shift", "_starts", "classes", "parts")
 
-    def __init__(self, family: int) -> None:
-        self.ranges = _flatten(family)
-        self.bounds = [bound for first, last in self.ranges for bound in (first, last + 1)]
-        self.shift = BITS[family] - 8
+    def __init__(self, family: int, parts: tuple[Part, ...]) -> None:
+        self.parts = parts
+        self._starts = [first for first, _, _ in parts]
+        self._shift = BITS[family] - 8
         self.classes = bytes(self._octet_class(octet) for octet in range(256))
 
     def _octet_class(self, octet: int) -> int:
-        first, last = octet << self.shift, (octet + 1 << self.shift) - 1
-        inside = [r for r in self.ranges if r[0] <= last and r[1] >= first]
-        if not inside:
-            return _PUBLIC
-        return _PRIVATE if inside[0][0] <= first and inside[0][1] >= last else _BOTH
+        first, last = octet << self._shift, (octet + 1 << self._shift) - 1
+        kinds = {kind for begin, end, kind in self.parts if begin <= last and end >= first}
+        if PRIVATE not in kinds:
+            return _ALL_PUBLIC
+        return _ALL_PRIVATE if len(kinds) == 1 else _BOTH
 
     def is_private(self, value: int) -> bool:
-        kind = self.classes[value >> self.shift]
-        if kind == _BOTH:
-            return bool(bisect_right(self.bounds, value) & 1)
-        return kind == _PRIVATE
+        found = self.classes[value >> self._shift]
+        if found == _BOTH:
+            return self.parts[bisect_right(self._starts, value) - 1][2] == PRIVATE
+        return found == _ALL_PRIVATE
 
 
-def _flatten(family: int) -> tuple[Range, ...]:
+def _flatten(family: int) -> tuple[Part, ...]:
+    blocks = _blocks(family)
+    carrying = EMBEDDED if family == 6 else ()
+    ranges = [(first, last) for first, last, _ in blocks] + list(carrying)
+    starts = sorted({0, *(bound for first, last in ranges for bound in (first, last + 1))})
+    parts: list[Part] = []
+    for start, end in zip(starts, [*starts[1:], MAX[family] + 1], strict=True):
+        if start <= MAX[family]:
+            is_carrying = any(first <= start <= last for first, last in carrying)
+            _append(parts, start, end - 1, CARRIES_IPV4 if is_carrying else _kind(blocks, start))
+    return tuple(parts)
+
+
+def _blocks(family: int) -> list[tuple[int, int, bool]]:
+    """Return ``(first, last, globally reachable)`` of the rows of a family that are in force."""
     rows = [(parse_block(row.block), row) for row in IPV4_REGISTRY + IPV6_REGISTRY + BESIDES]
-    blocks = [
+    return [
         (first, last, row.reachable)
         for (row_family, first, last), row in rows
         if row_family == family and not row.terminated
     ]
-    starts = sorted({first for first, _, _ in blocks} | {last + 1 for _, last, _ in blocks})
-    ranges: list[Range] = []
-    for start, end in zip(starts, [*starts[1:], MAX[family] + 1], strict=True):
-        if start <= MAX[family] and _decides_private(blocks, start):
-            _append(ranges, start, end - 1)
-    return tuple(ranges)
 
 
-def _decides_private(blocks: list[tuple[int, int, bool]], value: int) -> bool:
+def _kind(blocks: list[tuple[int, int, bool]], value: int) -> int:
     covering = [(last - first, ok) for first, last, ok in blocks if first <= value <= last]
-    return bool(covering) and not min(covering)[1]
+    return PUBLIC if not covering or min(covering)[1] else PRIVATE
 
 
-def _append(ranges: list[Range], first: int, last: int) -> None:
-    if ranges and ranges[-1][1] + 1 == first:
-        first = ranges.pop()[0]
-    ranges.append((first, last))
+def _append(parts: list[Part], first: int, last: int, kind: int) -> None:
+    if parts and parts[-1][2] == kind:
+        first = parts.pop()[0]
+    parts.append((first, last, kind))
 
 
 def parse_block(text: str) -> tuple[int, int, int]:
@@ -173,4 +205,4 @@ def parse_block(text: str) -> tuple[int, int, int]:
     return family, first, first | (1 << BITS[family] - int(length)) - 1
 
 
-_JUDGES = {4: _Judge(4), 6: _Judge(6)}
+_SPACES = {family: _Space(family, _flatten(family)) for family in (4, 6)}

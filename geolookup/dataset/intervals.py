@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.contract.address import MAX
+from geolookup.contract.special import Range
 from geolookup.dataset.address_columns import count_up_to
 
 U64 = NDArray[np.uint64]
@@ -131,6 +132,18 @@ def concat(parts: Sequence[Points]) -> Points:
     low = np.concatenate([part.low for part in parts])
     highs = [part.high for part in parts if part.high is not None]
     return Points(low, np.concatenate(highs) if highs else None)
+
+
+def cut_at(family: int, ranges: Iterable[Range]) -> tuple[Points, Bools]:
+    """Cut the space of a family at the ends of ranges, and mark the intervals that they are.
+
+    The ranges are sorted and disjoint, both ends included; the first interval starts at 0.
+    """
+    bounds = {0: False}
+    for first, last in ranges:
+        bounds |= {first: True, last + 1: False}
+    bounds.pop(MAX[family] + 1, None)
+    return Points.of(family, bounds), np.array(list(bounds.values()))
 
 
 def clamp(points: Points, least: int, most: int) -> Points:

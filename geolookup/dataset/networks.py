@@ -1,8 +1,7 @@
 """Networks that have one answer: the one around an address, and all of a dataset in turn.
 
-Strategy: an interval is cut at what the special-purpose table calls private
-and at the space that carries IPv4 addresses, for answers change there; what
-is left is written as aligned networks.
+Strategy: of an interval only what lies in public space has its own answers
+(see ``special.partition``); that is written as aligned networks.
 """
 
 from __future__ import annotations
@@ -15,16 +14,13 @@ from functools import partial
 
 from geolookup.contract.address import (
     BITS,
-    EMBEDDED,
-    MAPPED,
+    EMBEDDED_BEFORE,
     MAX,
-    NAT64,
-    SIX_TO_FOUR,
     embedded_ipv4,
     parse,
 )
 from geolookup.contract.envelope import Object
-from geolookup.contract.special import is_private, private_ranges
+from geolookup.contract.special import PUBLIC, ranges_of
 from geolookup.errors import DatasetError, PrivateAddressError
 from geolookup.kernel import State
 
@@ -35,6 +31,7 @@ _TYPES: dict[int, Callable[[tuple[int, int]], Network]] = {
     4: ipaddress.IPv4Network,
     6: ipaddress.IPv6Network,
 }
+_PUBLIC = {family: ranges_of(family, PUBLIC) for family in (4, 6)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,23 +70,23 @@ def _outside(state: State) -> DatasetError:
 
 def _carrying(value: int, first: int, bits: int) -> Network:
     """Return the IPv6 network that carries an IPv4 network, around the address asked."""
-    for base, shift in ((MAPPED, 0), (NAT64, 0), (SIX_TO_FOUR, 80)):
+    for base, shift in EMBEDDED_BEFORE.items():
         if value >> 32 + shift == base >> 32 + shift:
             return _network(6, base | first << shift, bits + shift)
     raise AssertionError("an address that carries none")
 
 
 def _span(around: Around, family: int, value: int) -> _Span:
-    if is_private(family, value):
+    public_first, public_last = _PUBLIC[family][_public_up_to(family, value)]
+    if not public_first <= value <= public_last:
         raise PrivateAddressError
     first, last = around(family, value)
-    for blocked_first, blocked_last in _blocked(family):
-        if blocked_last < value:
-            first = max(first, blocked_last + 1)
-        else:
-            last = min(last, blocked_first - 1)
-            break
-    return _Span(first, last)
+    return _Span(max(first, public_first), min(last, public_last))
+
+
+def _public_up_to(family: int, value: int) -> int:
+    """Return which public range is the last to begin at or before an address; 0 where none is."""
+    return max(bisect_right(_PUBLIC[family], (value, MAX[family])) - 1, 0)
 
 
 def _around(state: State, family: int, value: int) -> tuple[int, int]:
@@ -108,12 +105,6 @@ def _start(state: State, family: int, interval: int) -> int:
     if family == 4:
         return dataset.ipv4_starts[interval]
     return dataset.ipv6_highs[interval] << 64 | dataset.ipv6_lows[interval]
-
-
-def _blocked(family: int) -> list[tuple[int, int]]:
-    """Return what no network may reach into: sorted ranges of private and carrying space."""
-    ranges = list(private_ranges(family))
-    return sorted(ranges + list(EMBEDDED)) if family == 6 else ranges
 
 
 def _largest(family: int, value: int, span: _Span) -> tuple[int, int]:
@@ -176,22 +167,18 @@ def _of_interval(
     if rows == (0, 0):
         return
     first, last = _interval(state, family, interval)
-    for piece in _pieces(family, max(first, limit.first), min(last, limit.last)):
+    for piece in _public(family, max(first, limit.first), min(last, limit.last)):
         for network in _aligned(family, piece):
             yield network, state.record(*rows)
 
 
-def _pieces(family: int, first: int, last: int) -> Iterator[_Span]:
-    """Cut a range at the blocked ranges."""
-    blocked = _blocked(family)
-    for blocked_first, blocked_last in blocked[max(bisect_right(blocked, (first, 0)) - 1, 0) :]:
-        if blocked_first > last:
+def _public(family: int, first: int, last: int) -> Iterator[_Span]:
+    """Yield the parts of a range that lie in public space."""
+    for begin, end in _PUBLIC[family][_public_up_to(family, first) :]:
+        if begin > last:
             break
-        if blocked_first > first:
-            yield _Span(first, blocked_first - 1)
-        first = max(first, blocked_last + 1)
-    if first <= last:
-        yield _Span(first, last)
+        if end >= first:
+            yield _Span(max(begin, first), min(end, last))
 
 
 def _aligned(family: int, span: _Span) -> Iterator[Network]:

@@ -201,7 +201,7 @@ cdef char* _write_group(char* out, uint32_t group) noexcept nogil:
 
 # --- Special-purpose space -------------------------------------------------
 
-cdef uint8_t _ipv4_class[256]  # 0 public, 1 private, 2 both
+cdef uint8_t _ipv4_class[256]  # see ``special.classes``
 cdef uint8_t _ipv6_class[256]
 cdef uint64_t _ipv4_bounds[128]
 cdef Address _ipv6_bounds[128]
@@ -235,18 +235,18 @@ cdef bint _private_ipv6(Address* address) noexcept nogil:
 
 
 def _load_special():
-    """Copy the special-purpose table, whose owner is ``special``, into C arrays."""
+    """Copy the private ranges of ``special.partition`` into C arrays."""
     global _ipv4_count, _ipv6_count
     from geolookup.contract import special
 
     for octet in range(256):
         _ipv4_class[octet] = special.classes(4)[octet]
         _ipv6_class[octet] = special.classes(6)[octet]
-    for first, last in private_ranges(4):
+    for first, last in special.ranges_of(4, special.PRIVATE):
         for bound in (first, last + 1):
             _ipv4_bounds[_ipv4_count] = bound
             _ipv4_count += 1
-    for first, last in private_ranges(6):
+    for first, last in special.ranges_of(6, special.PRIVATE):
         for bound in (first, last + 1):
             if bound >> 128 == 0:
                 _ipv6_bounds[_ipv6_count].high = bound >> 64

@@ -50,7 +50,6 @@ from geolookup.errors import (
 )
 from geolookup.contract.localtime import instant
 from geolookup.contract.localtime import period as period_of
-from geolookup.contract.special import private_ranges
 
 ctypedef const unsigned char* Text
 

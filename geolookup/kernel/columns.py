@@ -125,7 +125,7 @@ class _Lows:
 
 def _private_bounds(family: int) -> tuple[U64 | None, U64]:
     """Return first and last + 1 of all private ranges: an address that passed an odd number is."""
-    ranges = special.private_ranges(family)
+    ranges = special.ranges_of(family, special.PRIVATE)
     bounds = [
         bound for first, last in ranges for bound in (first, last + 1) if bound <= MAX[family]
     ]

@@ -65,9 +65,11 @@ def test_space_that_became_private_is_not_compared(
 ) -> None:
     rows = "network,country_code\n192.168.0.0/24,{}\n192.167.255.0/24,{}\n"
     with monkeypatch.context() as patched:
-        judge = special._Judge(4)
-        judge.ranges = tuple(each for each in judge.ranges if each[0] >> 24 != 192)
-        patched.setitem(special._JUDGES, 4, judge)
+        parts = (
+            (first, last, special.PUBLIC if first >> 24 == 192 else kind)
+            for first, last, kind in special.partition(4)
+        )
+        patched.setitem(special._SPACES, 4, special._Space(4, tuple(parts)))
         old = dataset(tmp_path / "old", world=rows.format("US", "US"))
         new = dataset(tmp_path / "new", world=rows.format("DE", "US"))
         assert diff.compare(old, new).parts["ipv4"].moved["country"].count == 256

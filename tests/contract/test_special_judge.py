@@ -1,7 +1,12 @@
-"""What is private: the contract's named cases, and a slow judge that looks through all rows."""
+"""The partition of the address space: the contract's named cases, and brute force.
+
+Strategy: ``ipaddress`` and a walk through all rows say what an address is, at every bound of a
+row, beside it, and at random.
+"""
 
 from __future__ import annotations
 
+import ipaddress
 import random
 from functools import cache
 from itertools import pairwise
@@ -13,16 +18,21 @@ from hypothesis import strategies as st
 from geolookup.contract.address import BITS, MAX, embedded_ipv4, parse
 from geolookup.contract.special import (
     BESIDES,
+    CARRIES_IPV4,
     IPV4_REGISTRY,
     IPV6_REGISTRY,
+    PRIVATE,
+    PUBLIC,
+    classes,
     is_private,
     parse_block,
-    private_ranges,
+    partition,
+    ranges_of,
 )
 from tests.strategies import ipv4_values, ipv6_values
 
 ROWS = (*IPV4_REGISTRY, *IPV6_REGISTRY, *BESIDES)
-PUBLIC = (
+PUBLIC_TEXTS = (
     *("192.0.0.9", "192.0.0.10", "192.88.99.1", "192.88.99.3", "192.31.196.1", "192.52.193.1"),
     *("192.175.48.1", "1.1.1.1", "8.8.8.8", "100.63.255.255", "100.128.0.0", "126.255.255.255"),
     *("128.0.0.0", "172.15.255.255", "172.32.0.0", "192.0.1.0", "192.0.3.0", "198.17.255.255"),
@@ -34,7 +44,7 @@ PUBLIC = (
     *("1::1", "4000::1", "64:ff9a::1", "64:ff9b:2::1"),
     *("3ffe::1", "3fff:1000::1", "5f01::1", "::1:0:0:0"),
 )
-PRIVATE = (
+PRIVATE_TEXTS = (
     "0.0.0.0",  # noqa: S104 - nothing is bound
     *("0.1.2.3", "10.0.0.1", "100.64.0.1", "127.0.0.1", "169.254.1.1", "172.16.0.1"),
     *("172.31.255.255", "192.0.0.0", "192.0.0.7", "192.0.0.8", "192.0.0.11", "192.0.0.170"),
@@ -58,18 +68,42 @@ def _blocks(family: int) -> list[tuple[int, int, bool]]:
     ]
 
 
-def slowly_private(family: int, value: int) -> bool:
+@cache
+def networks(
+    version: int,
+) -> tuple[tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, bool], ...]:
+    """Return the rows of a family that are in force, and whether each is globally reachable."""
+    found = [(ipaddress.ip_network(row.block), row) for row in ROWS if not row.terminated]
+    return tuple((block, row.reachable) for block, row in found if block.version == version)
+
+
+def slow_kind(family: int, value: int) -> int:
     """The rule as the contract words it: the longest row that is not terminated decides."""
-    covering = [block for block in _blocks(family) if block[0] <= value <= block[1]]
-    return bool(covering) and not min(covering, key=lambda block: block[1] - block[0])[2]
+    address = ipaddress.IPv4Address(value) if family == 4 else ipaddress.IPv6Address(value)
+    if isinstance(address, ipaddress.IPv6Address):
+        nat64 = address in ipaddress.ip_network("64:ff9b::/96")
+        if nat64 or address.ipv4_mapped is not None or address.sixtofour is not None:
+            return CARRIES_IPV4
+    covering = [(block.prefixlen, ok) for block, ok in networks(family) if address in block]
+    return PUBLIC if not covering or max(covering)[1] else PRIVATE
 
 
-@pytest.mark.parametrize("text", PUBLIC)
+def slowly_private(family: int, value: int) -> bool:
+    return slow_kind(family, value) == PRIVATE
+
+
+def kind(family: int, value: int) -> int:
+    """Return the kind that the partition gives an address."""
+    (found,) = (each for first, last, each in partition(family) if first <= value <= last)
+    return found
+
+
+@pytest.mark.parametrize("text", PUBLIC_TEXTS)
 def test_public(text: str) -> None:
     assert not is_private(*parse(text))
 
 
-@pytest.mark.parametrize("text", PRIVATE)
+@pytest.mark.parametrize("text", PRIVATE_TEXTS)
 def test_private(text: str) -> None:
     assert is_private(*parse(text))
 
@@ -80,12 +114,14 @@ def test_at_every_bound(family: int) -> None:
     for value in {bound + step for bound in bounds for step in (-1, 0, 1)}:
         if 0 <= value <= MAX[family]:
             assert is_private(family, value) is slowly_private(family, value), value
+            assert kind(family, value) == slow_kind(family, value), value
 
 
 @given(ipv4_values, ipv6_values)
 def test_anywhere(ipv4: int, ipv6: int) -> None:
     assert is_private(4, ipv4) is slowly_private(4, ipv4)
     assert is_private(6, ipv6) is slowly_private(6, ipv6)
+    assert (kind(4, ipv4), kind(6, ipv6)) == (slow_kind(4, ipv4), slow_kind(6, ipv6))
 
 
 @pytest.mark.parametrize("family", [4, 6])
@@ -108,7 +144,7 @@ def test_every_first_octet(family: int) -> None:
 
 @pytest.mark.parametrize("family", [4, 6])
 def test_ranges(family: int) -> None:
-    ranges = private_ranges(family)
+    ranges = ranges_of(family, PRIVATE)
     for (_, last), (following, _) in pairwise(ranges):
         assert last + 1 < following  # sorted, disjoint and not adjacent
     for first, last in ranges:
@@ -122,13 +158,49 @@ def test_ranges(family: int) -> None:
 def test_ranges_leave_nothing_out(family: int) -> None:
     starts = {0} | {bound for first, last, _ in _blocks(family) for bound in (first, last + 1)}
     for start in starts - {MAX[family] + 1}:
-        within = any(first <= start <= last for first, last in private_ranges(family))
+        within = any(first <= start <= last for first, last in ranges_of(family, PRIVATE))
         assert within is slowly_private(family, start)
 
 
 @given(st.sampled_from(("::ffff:", "64:ff9b::")), ipv4_values)
 def test_embedded_addresses_are_judged_by_what_they_carry(prefix: str, value: int) -> None:
-    """The judge is asked about the carried address: by itself ``::ffff:0:0/96`` is private."""
+    """The carried address is judged; the carrier is not private, whatever the registry says."""
     _, carrier = parse(f"{prefix}{value >> 16:x}:{value & 0xFFFF:x}")
     assert embedded_ipv4(carrier) == value
-    assert is_private(6, carrier) is (prefix == "::ffff:")
+    assert not is_private(6, carrier)
+    assert kind(6, carrier) == CARRIES_IPV4
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_the_partition_is_whole(family: int) -> None:
+    """Sorted, without gaps, and every bound changes the kind; so do its ends by brute force."""
+    parts = partition(family)
+    assert (parts[0][0], parts[-1][1]) == (0, MAX[family])
+    for (_, last, before), (first, _, after) in pairwise(parts):
+        assert last + 1 == first
+        assert before != after
+    for first, last, found in parts:
+        assert {slow_kind(family, value) for value in (first, last, (first + last) // 2)} == {found}
+
+
+@pytest.mark.parametrize("family", [4, 6])
+@pytest.mark.parametrize(
+    "kinds", [(), (PUBLIC,), (PRIVATE, CARRIES_IPV4), (PUBLIC, PRIVATE), (PUBLIC, CARRIES_IPV4)]
+)
+def test_ranges_of_several_kinds_are_joined(family: int, kinds: tuple[int, ...]) -> None:
+    ranges = ranges_of(family, *kinds)
+    for (_, last), (following, _) in pairwise(ranges):
+        assert last + 1 < following
+    for first, last, found in partition(family):
+        within = [begin <= first and last <= end for begin, end in ranges]
+        assert any(within) is (found in kinds)
+        assert sum(within) <= 1
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_classes_of_first_octets(family: int) -> None:
+    width = 1 << BITS[family] - 8
+    for octet, found in enumerate(classes(family)):
+        first, last = octet * width, (octet + 1) * width - 1
+        inside = {k for begin, end, k in partition(family) if begin <= last and end >= first}
+        assert found == (0 if PRIVATE not in inside else 1 if inside == {PRIVATE} else 2)

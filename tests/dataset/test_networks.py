@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup.contract.address import EMBEDDED, MAX, canonical, embedded_ipv4
-from geolookup.contract.special import is_private, private_ranges
+from geolookup.contract.special import CARRIES_IPV4, PRIVATE, is_private, ranges_of
 from geolookup.dataset.networks import Network
 from tests.conftest import build_at
 from tests.strategies import ipv4_values, ipv6_values
@@ -109,7 +109,7 @@ def bounds(engine: geolookup.Engine, family: int, first: int, last: int) -> Iter
         for bound in bounds(engine, 4, carried, end):
             yield first ^ (carried ^ bound) << shift
         return
-    for begin, end in private_ranges(family):
+    for begin, end in ranges_of(family, PRIVATE):
         yield from (each for each in (begin, end) if first <= each <= last)
     limit = ipaddress.ip_network((first, (family == 6) * 96 + 32 - (last - first).bit_length()))
     for known, _ in engine.networks(limit):
@@ -138,7 +138,7 @@ def test_around_everything_known(request: pytest.FixtureRequest, name: str) -> N
 def test_around_the_special_blocks(request: pytest.FixtureRequest, name: str) -> None:
     engine: geolookup.Engine = request.getfixturevalue(name)
     for family in (4, 6):
-        for first, last in (*private_ranges(family), *(EMBEDDED if family == 6 else ())):
+        for first, last in (*ranges_of(family, PRIVATE), *ranges_of(family, CARRIES_IPV4)):
             for value in {first - 1, first, last, last + 1} - {-1, MAX[family] + 1}:
                 check(engine, family, value)
 

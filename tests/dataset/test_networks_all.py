@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.contract.address import EMBEDDED, canonical, embedded_ipv4
-from geolookup.contract.special import private_ranges
+from geolookup.contract.address import canonical, embedded_ipv4
+from geolookup.contract.special import CARRIES_IPV4, PRIVATE, ranges_of
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.networks import Network
 from tests.conftest import Build
@@ -39,7 +39,7 @@ def test_disjoint_sorted_ipv4_first(sample: geolookup.Engine) -> None:
 def test_nothing_special_purpose_and_nothing_that_carries(sample: geolookup.Engine) -> None:
     for network, _ in sample.networks():
         first, last = ends(network)
-        blocked = [*private_ranges(network.version), *(EMBEDDED if network.version == 6 else ())]
+        blocked = ranges_of(network.version, PRIVATE, CARRIES_IPV4)
         assert not any(begin <= last and end >= first for begin, end in blocked)
 
 
@@ -135,22 +135,10 @@ def test_a_full_table_is_cut_at_special_space(build: Build) -> None:
     with geolookup.open(dataset) as engine:
         for family in (4, 6):
             networks = [n for n, _ in engine.networks() if n.version == family]
-            blocked = [*private_ranges(family), *(EMBEDDED if family == 6 else ())]
-            # Mapped space is private by its own row as well, and counts once.
-            left_out = sum(last - first + 1 for first, last in set(blocked))
-            if family == 6:
-                left_out -= overlap(private_ranges(6))
+            blocked = ranges_of(family, PRIVATE, CARRIES_IPV4)
+            left_out = sum(last - first + 1 for first, last in blocked)
             width = 32 if family == 4 else 128
             assert sum(network.num_addresses for network in networks) == (1 << width) - left_out
-
-
-def overlap(ranges: Iterable[tuple[int, int]]) -> int:
-    return sum(
-        max(0, min(last, end) - max(first, begin) + 1)
-        for first, last in ranges
-        for begin, end in EMBEDDED
-        if (first, last) != (begin, end)
-    )
 
 
 def test_an_empty_dataset_yields_nothing(build: Build) -> None:

@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.contract.address import EMBEDDED, canonical
-from geolookup.contract.special import private_ranges
+from geolookup.contract.address import canonical
+from geolookup.contract.special import CARRIES_IPV4, PRIVATE, ranges_of
 from tests.conftest import build_at
 from tests.oracle import Address, Source, carried, decided, is_public
 from tests.range_strategies import addresses, as_csv, edges, recipe, recipes
@@ -25,8 +25,9 @@ from tests.range_strategies import addresses, as_csv, edges, recipe, recipes
 #: Where answers of another kind begin and end, whatever the sources say.
 _BOUNDS = {
     ip_address(canonical(family, end))
-    for family, ranges in ((4, private_ranges(4)), (6, (*private_ranges(6), *EMBEDDED)))
-    for span in ranges
+    for family in (4, 6)
+    for kind in (PRIVATE, CARRIES_IPV4)
+    for span in ranges_of(family, kind)
     for end in span
 }
 
