@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import click
 
-from benchmarks import build, generate, geolite, http, peers, single, tables, target
+from benchmarks.build import command as build
+from benchmarks.data import generate, geolite
+from benchmarks.http import command as http
+from benchmarks.peers import command as peers
+from benchmarks.single import command as single
+from benchmarks.tables import command as tables
+from benchmarks.target import command as target
 
 #: A benchmark is added by writing a module with a ``command`` and naming it here.
 COMMANDS: dict[str, click.Command] = {

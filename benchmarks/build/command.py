@@ -1,0 +1,86 @@
+"""The compiler: time, memory and bytes, alone and beside the public MMDB writer.
+
+Each part is a function that measures and one that tells; ``PARTS`` is their registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import click
+
+from benchmarks.build import generated, scaling, size, writer
+from benchmarks.harness import reports
+from benchmarks.harness.processes import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """``measured`` takes rows, or None for its own number; ``told`` is a result as text."""
+
+    measured: Callable[[int | None], Result]
+    told: Callable[[Result], str]
+    wanted: str
+    takes: str
+
+
+PARTS = {
+    "csv": Part(
+        generated.csv,
+        partial(generated.totals, "csv"),
+        "under 8 s and 2.0 GB at 3,700,000 rows",
+        "a generic CSV of 3.7 M rows on one core; half a minute",
+    ),
+    "city": Part(
+        generated.city,
+        partial(generated.totals, "city"),
+        "under 20 s and 2.0 GB at 5,530,000 rows",
+        "GeoLite2's layout, City 4.9 M rows and ASN 0.63 M, on two cores; half a minute",
+    ),
+    "writer": Part(
+        writer.measured,
+        writer.told,
+        "at least 20 times the rows a second, at most half the peak memory",
+        "1,000,000 rows of such to a dataset and to MMDB files; a minute and a half"
+        " (with --rows 5530000: ten, and 4 GB)",
+    ),
+    "scaling": Part(
+        scaling.measured,
+        scaling.told,
+        "an exponent of 1, at most 200 bytes a row",
+        "such of 0.1 M to 20 M rows (--rows: the most); five minutes",
+    ),
+    "size": Part(
+        size.measured,
+        size.told,
+        "at most 1.5 times the MMDB files, and at most their .tar.gz",
+        "bytes beside the MMDB files of the same content; ten minutes once, for those",
+    ),
+}
+USUAL = ("csv", "city")
+
+
+def _listed() -> str:
+    return "\n".join(f"{name}: {part.takes}\n" for name, part in PARTS.items())
+
+
+@click.command(
+    "build",
+    help=f"Compile generated sources. PARTS, by default {' '.join(USUAL)}:\n\n{_listed()}",
+)
+@click.argument("parts", nargs=-1, type=click.Choice(list(PARTS)), metavar="[PARTS]...")
+@click.option("--rows", type=click.IntRange(2000), help="So many rows, instead of a part's own.")
+@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+def command(parts: tuple[str, ...], rows: int | None, *, as_json: bool) -> None:
+    """Generate (once), compile and print the totals of each part."""
+    results = {}
+    for name in dict.fromkeys(parts or USUAL):
+        results[name] = PARTS[name].measured(rows)
+        if not as_json:
+            print(PARTS[name].told(results[name]))
+            print(f"wanted: {PARTS[name].wanted}")
+            print(reports.machine_line(results[name]["machine"]) + "\n")
+    if as_json:
+        print(reports.as_json(results))

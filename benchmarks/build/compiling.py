@@ -1,0 +1,55 @@
+"""One compilation in a process of its own, so that its peak memory is its own.
+
+The process is kept on as many cores as are asked for, so that its time does
+not depend on others; imports are no part of the time.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.harness import measure
+from benchmarks.harness.processes import Result, result_of, say
+
+
+def compiled(recipe: Path, cores: int) -> Result:
+    """Compile a recipe in a child process and return its totals."""
+    with tempfile.TemporaryDirectory(dir=recipe.parent) as folder:
+        result = timed_child("benchmarks.build.compiling", recipe, Path(folder) / "dataset", cores)
+    return {
+        **result,
+        "rows_per_second": result["rows"] / result["seconds"],
+        "source_bytes": sum(path.stat().st_size for path in recipe.parent.glob("*.csv")),
+    }
+
+
+def timed_child(module: str, *arguments: object) -> Result:
+    """Return the result of a module in a child process, with the time of the whole process."""
+    began = time.perf_counter()
+    result = result_of(module, *arguments)
+    return {**result, "process_seconds": time.perf_counter() - began}
+
+
+def _compile(recipe: Path, output: Path, cores: int) -> Result:
+    from geolookup_builder.compile import Options, compile_dataset
+    from geolookup_builder.report import Progress
+
+    with measure.on_cores(cores) as pinned:
+        began = time.perf_counter()
+        report = compile_dataset(recipe, output, Options(), Progress())
+        passed = time.perf_counter() - began
+    return {
+        "rows": sum(source.read for source in report.sources),
+        "seconds": passed,
+        "peak_memory": measure.peak_memory(),
+        "dataset_bytes": report.bytes,
+        "counts": report.counts,
+        "machine": measure.facts(pinned=pinned),
+    }
+
+
+if __name__ == "__main__":
+    say(_compile(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])))

@@ -1,0 +1,49 @@
+"""The parts ``csv`` and ``city``: one generated source each, compiled on its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.build.compiling import compiled
+from benchmarks.data import cache
+from benchmarks.data.geolite import CITY_SCALE
+from benchmarks.harness import reports
+from benchmarks.harness.processes import Result
+
+#: The rows of a generic CSV as large as a city data set.
+CSV_ROWS = 3_700_000
+#: The cores of every compilation but that of the generic CSV, which has one.
+CORES = 2
+
+
+def csv(rows: int | None) -> Result:
+    """Compile a generic CSV on one core."""
+    rows = rows or CSV_ROWS
+    return compiled(cache.source(f"rows-{rows}", "generate", ["--rows", str(rows)]), 1)
+
+
+def city(rows: int | None) -> Result:
+    """Compile City and ASN in the layout of GeoLite2's CSV."""
+    return compiled(city_recipe(rows), CORES)
+
+
+def city_recipe(rows: int | None) -> Path:
+    """Return the recipe of such a source; by default with the rows of ``CITY_SCALE``."""
+    rows = rows or CITY_SCALE.rows
+    return cache.source(f"geolite-{rows}", "geolite", ["--rows", str(rows)])
+
+
+def totals(title: str, result: Result) -> str:
+    """Return what one compilation came to, as a table."""
+    peak = result["peak_memory"]
+    rows = [
+        ("rows", f"{result['rows']:,}"),
+        ("source", f"{result['source_bytes'] / 1e6:,.1f} MB"),
+        ("compile", f"{result['seconds']:.2f} s"),
+        ("whole process", f"{result['process_seconds']:.2f} s"),
+        ("rows per second", f"{result['rows_per_second']:,.0f}"),
+        ("peak memory", "unknown" if peak is None else f"{peak / 1e9:.2f} GB"),
+        ("dataset", f"{result['dataset_bytes'] / 1e6:,.1f} MB"),
+        *((name.replace("_", " "), f"{count:,}") for name, count in result["counts"].items()),
+    ]
+    return reports.table((title, "total"), rows)

@@ -1,0 +1,60 @@
+"""How time and memory grow with the rows: City and ASN of several sizes.
+
+The exponent and the bytes a row are least-squares slopes: of the logarithm
+of the seconds over that of the rows, and of the peak memory over the rows, so
+that what a process holds at any size (imports, buffers) is not put on rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.build.compiling import compiled
+from benchmarks.build.generated import CORES, city_recipe
+from benchmarks.harness import reports
+from benchmarks.harness.processes import Result
+
+SIZES = (100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 20_000_000)
+
+
+def measured(rows: int | None) -> Result:
+    """Compile sources of growing size, up to ``rows``."""
+    sizes = [size for size in SIZES if size <= rows] if rows else list(SIZES)
+    if rows and rows not in sizes:
+        sizes.append(rows)
+    if len(sizes) < 2:
+        sizes.insert(0, sizes[0] // 2)
+    runs = [compiled(city_recipe(size), CORES) for size in sizes]
+    counts, seconds = (np.array([float(run[key]) for run in runs]) for key in ("rows", "seconds"))
+    peaks = [run["peak_memory"] for run in runs]
+    return {
+        "machine": runs[0]["machine"],
+        "runs": runs,
+        "exponent": _slope(np.log(counts), np.log(seconds)),
+        "bytes_a_row": None if None in peaks else _slope(counts, np.array(peaks, float)),
+    }
+
+
+def _slope(across: NDArray[np.float64], up: NDArray[np.float64]) -> float:
+    return float(np.polyfit(across, up, 1)[0])
+
+
+def told(result: Result) -> str:
+    """Return each run, the exponent and the bytes a row."""
+    rows = [
+        (
+            f"{run['rows']:,}",
+            f"{run['seconds']:.2f}",
+            f"{run['rows_per_second']:,.0f}",
+            "unknown" if run["peak_memory"] is None else f"{run['peak_memory'] / 1e6:,.0f}",
+            f"{run['dataset_bytes'] / 1e6:,.1f}",
+        )
+        for run in result["runs"]
+    ]
+    head = ("scaling: rows", "seconds", "rows per second", "peak MB", "dataset MB")
+    grown = result["bytes_a_row"]
+    return (
+        f"{reports.table(head, rows)}\ntime grows as rows ** {result['exponent']:.2f},"
+        f" memory by {'unknown' if grown is None else f'{grown:,.0f}'} bytes a row"
+    )

@@ -1,0 +1,157 @@
+"""The compiler beside the public MMDB writer, on the same rows of City and ASN.
+
+Strategy: each side is a process of its own. The writer's side is a straightforward converter:
+the standard CSV reader reads the rows, each is inserted, and rows of one location share one
+record.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from benchmarks.build.compiling import compiled, timed_child
+from benchmarks.build.generated import CORES, city_recipe
+from benchmarks.data import geolite
+from benchmarks.harness import measure, reports
+from benchmarks.harness.processes import Result, say
+
+#: The writer takes minutes for all the rows of a city data set.
+ROWS = 1_000_000
+
+
+def measured(rows: int | None) -> Result:
+    """Make a dataset and MMDB files of the same rows; both read the CSV."""
+    recipe = city_recipe(rows or ROWS)
+    ours = compiled(recipe, CORES)
+    with tempfile.TemporaryDirectory(dir=recipe.parent) as folder:
+        for path in recipe.parent.glob("*.csv"):
+            (Path(folder) / path.name).symlink_to(path)
+        theirs = timed_child("benchmarks.build.writer", folder)
+        files = [Path(folder) / name for name in ("city.mmdb", "asn.mmdb")]
+        theirs["bytes"] = sum(path.stat().st_size for path in files)
+    return {"machine": ours["machine"], "ours": ours, "theirs": theirs}
+
+
+def told(result: Result) -> str:
+    """Return both and the ratios."""
+    ours, theirs = result["ours"], result["theirs"]
+    rows = [
+        ("rows", f"{ours['rows']:,}", f"{theirs['rows']:,}", ""),
+        ("seconds", f"{ours['seconds']:.2f}", f"{theirs['seconds']:.2f}", ""),
+        _compared("rows per second", "rows_per_second", result, 1, 0),
+    ]
+    if ours["peak_memory"]:
+        rows.append(_compared("peak memory, MB", "peak_memory", result, 1e6, 1))
+    return reports.table(("writer", "geolookup", "mmdb-writer", "ratio"), rows)
+
+
+def _compared(name: str, key: str, result: Result, unit: float, digits: int) -> tuple[str, ...]:
+    ours, theirs = (result[each][key] / unit for each in ("ours", "theirs"))
+    return name, f"{ours:,.{digits}f}", f"{theirs:,.{digits}f}", f"{ours / theirs:.2f}"
+
+
+Record = dict[str, Any]
+#: Every row as a name of its columns.
+Row = dict[str, str]
+
+
+def rows(folder: Path, names: dict[int, str]) -> Iterator[Row]:
+    """Yield the rows of two Blocks files."""
+    for family in (4, 6):
+        with (folder / names[family]).open(encoding="utf-8", newline="") as stream:
+            yield from csv.DictReader(stream)
+
+
+def write_city(folder: Path, target: Path) -> int:
+    """Write the City MMDB of a folder, with English names; returns how many rows it has."""
+    with (folder / geolite.LOCATIONS).open(encoding="utf-8", newline="") as stream:
+        places = {row["geoname_id"]: row for row in csv.DictReader(stream)}
+
+    @cache
+    def record(place: str, postal: str, latitude: str, longitude: str) -> Record:
+        return _city(places[place], postal, latitude, longitude)
+
+    members = ("geoname_id", "postal_code", "latitude", "longitude")
+    found = (
+        (row["network"], record(*(row[name] for name in members)))
+        for row in rows(folder, geolite.CITY)
+    )
+    return _write(found, target, "City")
+
+
+def write_asn(folder: Path, target: Path) -> int:
+    """Write the ASN MMDB of a folder; returns how many rows it has."""
+
+    @cache
+    def record(number: str, holder: str) -> Record:
+        return {"autonomous_system_number": int(number), "autonomous_system_organization": holder}
+
+    found = (
+        (row["network"], record(*islice(row.values(), 1, 3))) for row in rows(folder, geolite.ASN)
+    )
+    return _write(found, target, "ASN")
+
+
+def _write(found: Iterator[tuple[str, Record]], target: Path, name: str) -> int:
+    from mmdb_writer import MMDBWriter
+    from netaddr import IPSet
+
+    writer = MMDBWriter(
+        6,
+        f"geolookup-benchmark-{name}",
+        languages=["en"],
+        description="geolookup benchmark",
+        ipv4_compatible=True,
+    )
+    count = 0
+    for network, record in found:
+        writer.insert_network(IPSet([network]), record)
+        count += 1
+    writer.to_db_file(str(target))
+    return count
+
+
+def _city(place: Row, postal: str, latitude: str, longitude: str) -> Record:
+    record: Record = {
+        "continent": {
+            "code": place["continent_code"],
+            "names": {"en": place["continent_name"]},
+        },
+        "country": {"iso_code": place["country_iso_code"], "names": {"en": place["country_name"]}},
+        "location": {"latitude": float(latitude), "longitude": float(longitude)},
+    }
+    if place["time_zone"]:
+        record["location"]["time_zone"] = place["time_zone"]
+    if place["city_name"]:
+        record["city"] = {"names": {"en": place["city_name"]}}
+        region = place["subdivision_1_iso_code"], place["subdivision_1_name"]
+        record["subdivisions"] = [{"iso_code": region[0], "names": {"en": region[1]}}]
+    if postal:
+        record["postal"] = {"code": postal}
+    return record
+
+
+def _convert(folder: Path) -> Record:
+    with measure.on_cores(2) as pinned:
+        began = time.perf_counter()
+        count = write_city(folder, folder / "city.mmdb") + write_asn(folder, folder / "asn.mmdb")
+        passed = time.perf_counter() - began
+    return {
+        "rows": count,
+        "seconds": passed,
+        "rows_per_second": count / passed,
+        "peak_memory": measure.peak_memory(),
+        "machine": measure.facts(pinned=pinned),
+    }
+
+
+if __name__ == "__main__":
+    say(_convert(Path(sys.argv[1])))

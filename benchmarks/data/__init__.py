@@ -1,0 +1,1 @@
+"""The generated sources, and the datasets and MMDB files made of them."""

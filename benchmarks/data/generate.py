@@ -1,0 +1,135 @@
+"""A seeded source of realistic shape: a generic CSV and its recipe, written by columns.
+
+Strategy: locations and networks are turned to CSV text once; a line is the
+prefix's text and two of those, joined by Arrow, and the joined column's bytes
+are the file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from benchmarks.data import prefixes, records, sampling
+from benchmarks.data.prefixes import Prefixes
+from benchmarks.data.records import Listing
+from benchmarks.data.shape import SCALES, Shape, of_rows
+
+SEED = 20_260
+CSV, RECIPE = "ranges.csv", "recipe.toml"
+_CHUNK = 1 << 18
+_HEADER = ",".join(("network", *records.LOCATION_COLUMNS, *records.NETWORK_COLUMNS))
+_RECIPE = f"""[dataset]
+name = "benchmark"
+
+[[source]]
+format = "csv"
+path = "{CSV}"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What a source has come to; intervals are those of the dataset it makes."""
+
+    recipe: Path
+    rows: int
+    bytes: int
+    ipv4_intervals: int
+    ipv6_intervals: int
+    locations: int
+    networks: int
+
+
+def write(folder: Path, shape: Shape, seed: int = SEED) -> Generated:
+    """Write the CSV and the recipe of a shape; the same seed gives the same bytes."""
+    rng = np.random.default_rng(seed)
+    families = [
+        prefixes.ipv4(rng, shape.ipv4, by_rows=shape.by_rows),
+        prefixes.ipv6(rng, shape.ipv6, by_rows=shape.by_rows),
+    ]
+    places, networks = records.locations(rng, shape), records.networks(rng, shape)
+    drawn = sampling.sample(rng, families, places, networks)
+    path = folder / CSV
+    with path.open("wb") as stream:
+        stream.write(_HEADER.encode() + b"\n")
+        for each, (place, network) in zip(families, drawn, strict=True):
+            for begin in range(0, len(each), _CHUNK):
+                part = slice(begin, begin + _CHUNK)
+                stream.write(_lines(each, part, places, place, networks, network))
+    (folder / RECIPE).write_text(_RECIPE, encoding="utf-8")
+    return Generated(
+        folder / RECIPE,
+        sum(map(len, families)),
+        path.stat().st_size,
+        families[0].intervals,
+        families[1].intervals,
+        len(places.texts),
+        len(networks.texts),
+    )
+
+
+def _lines(
+    family: Prefixes,
+    part: slice,
+    places: Listing,
+    place: records.I64,
+    networks: Listing,
+    network: records.I64,
+) -> memoryview:
+    """Return the bytes of some lines."""
+    lines = pc.binary_join_element_wise(
+        network_texts(family, part),
+        places.texts.take(pa.array(place[part])),
+        pc.binary_join_element_wise(networks.texts.take(pa.array(network[part])), "\n", ""),
+        ",",
+    )
+    _, offsets, data = lines.buffers()
+    bounds = np.frombuffer(offsets, np.int32)
+    return memoryview(data)[bounds[lines.offset] : bounds[lines.offset + len(lines)]]
+
+
+def network_texts(family: Prefixes, part: slice) -> pa.Array:
+    start = family.start[part]
+    length = pa.array(family.length[part]).cast(pa.string())
+    if family.family == 4:
+        octets = [_DECIMAL.take(_bits(start, shift, 0xFF)) for shift in (24, 16, 8, 0)]
+        return pc.binary_join_element_wise(pc.binary_join_element_wise(*octets, "."), length, "/")
+    groups = [_HEXADECIMAL.take(_bits(start, shift, 0xFFFF)) for shift in (48, 32, 16, 0)]
+    # As tables write it: groups behind the prefix are not spelt out.
+    two, three = family.length[part] <= 32, family.length[part] <= 48
+    short = pc.binary_join_element_wise(*groups[:2], ":")
+    middle = pc.binary_join_element_wise(*groups[:3], ":")
+    text = pc.if_else(
+        two, short, pc.if_else(three, middle, pc.binary_join_element_wise(*groups, ":"))
+    )
+    return pc.binary_join_element_wise(text, length, "::/")
+
+
+def _bits(values: prefixes.U64, shift: int, mask: int) -> pa.Array:
+    return pa.array((values >> np.uint64(shift) & np.uint64(mask)).astype(np.int32))
+
+
+_DECIMAL = pa.array([str(value) for value in range(256)])
+_HEXADECIMAL = pa.array([f"{value:x}" for value in range(1 << 16)])
+
+
+@click.command("generate", help="Write a source of realistic shape: a CSV and its recipe.")
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--scale", type=click.Choice(list(SCALES)), default="default", show_default=True)
+@click.option("--rows", type=click.IntRange(100), help="So many rows, instead of a scale.")
+@click.option("--seed", type=int, default=SEED, show_default=True)
+def command(folder: Path, scale: str, rows: int | None, seed: int) -> None:
+    """Write a source and say what it has come to."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = write(folder, SCALES[scale] if rows is None else of_rows(rows), seed)
+    print(
+        f"{made.rows:,} rows, {made.bytes:,} bytes; {made.ipv4_intervals:,} IPv4 and"
+        f" {made.ipv6_intervals:,} IPv6 intervals, {made.locations:,} locations,"
+        f" {made.networks:,} networks"
+    )

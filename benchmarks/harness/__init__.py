@@ -1,0 +1,1 @@
+"""What every benchmark shares: measuring, address lists, processes, reports."""

@@ -1,0 +1,150 @@
+"""wrk, a server in a process of its own, and what both did.
+
+Strategy: the server's processes are kept on one core and wrk on another,
+where there are two. Processor time a request is read beside the rate: it says
+what the server costs on a machine that is not alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from geolookup.http.application import PATH
+
+CONNECTIONS = 64
+_PATIENCE = 60
+#: Requests in turn over the lists, one behind the other.
+_SCRIPT = """
+local addresses, keys, at = {{}}, {{}}, 0
+for line in io.lines({addresses!r}) do addresses[#addresses + 1] = line end
+for line in io.lines({keys!r}) do keys[#keys + 1] = line end
+function request()
+  at = at + 1
+  local headers = {{["X-API-Key"] = keys[at % #keys + 1]}}
+  return wrk.format("GET", {path!r} .. "?ip=" .. addresses[at % #addresses + 1], headers)
+end
+function done(summary, latency)
+  io.write(string.format("RESULT %d %d %d %d %f\\n", summary.requests, summary.duration,
+    summary.errors.status, summary.errors.connect + summary.errors.read + summary.errors.write
+    + summary.errors.timeout, latency:percentile(99)))
+end
+"""
+_RESULT = re.compile(r"RESULT (\d+) (\d+) (\d+) (\d+) ([\d.]+)")
+
+
+class NoWrkError(Exception):
+    """wrk is not installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What one run of wrk found. ``processor`` is the server's time, in seconds."""
+
+    requests: int
+    seconds: float
+    refused: int
+    failed: int
+    p99_ms: float
+    processor: float
+
+    @property
+    def rate(self) -> float:
+        """Requests a second."""
+        return self.requests / self.seconds
+
+    @property
+    def microseconds(self) -> float:
+        """Processor time a request, in microseconds."""
+        return self.processor / self.requests * 1e6
+
+
+class Running:
+    """A server that listens."""
+
+    def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
+        self._process, self.port = process, port
+
+    def load(self, script: Path, seconds: float) -> Round:
+        """Run wrk against it."""
+        wrk = shutil.which("wrk")
+        if wrk is None:
+            raise NoWrkError("wrk is not installed; install the package wrk")
+        command = [wrk, "-t1", f"-c{CONNECTIONS}", f"-d{max(1, round(seconds))}s", "-s"]
+        command += [str(script), f"http://127.0.0.1:{self.port}/"]
+        before = self._processor()
+        done = subprocess.run(_on_core(0, command), capture_output=True, text=True, check=True)
+        spent = self._processor() - before
+        found = _RESULT.search(done.stdout)
+        if found is None:
+            raise AssertionError(done.stdout)
+        requests, micro, refused, failed = map(int, found.groups()[:4])
+        return Round(requests, micro / 1e6, refused, failed, float(found[5]) / 1e3, spent)
+
+    def memory(self) -> int:
+        """Return the bytes of its own that the worker has in memory."""
+        status = Path(f"/proc/{self._worker()}/status").read_text(encoding="ascii")
+        (line,) = (line for line in status.splitlines() if line.startswith("RssAnon:"))
+        return int(line.split()[1]) << 10
+
+    def _worker(self) -> int:
+        listed = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
+        return int(listed.read_text(encoding="ascii").split()[-1])
+
+    def _processor(self) -> float:
+        text = Path(f"/proc/{self._worker()}/stat").read_text(encoding="utf-8")
+        user, system = text.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def running(name: str, data: Path, accounts: str, plans: Path) -> Iterator[Running]:
+    """Start a server of ``benchmarks.http.servers`` by its name, and stop it in the end."""
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "benchmarks.http.servers", name, str(data), str(port)]
+    last = (os.cpu_count() or 1) - 1
+    process = subprocess.Popen(_on_core(last, [*command, accounts, str(plans)]))
+    try:
+        _until_listening(process, port)
+        yield Running(process, port)
+    finally:
+        process.terminate()
+        process.wait(_PATIENCE)
+
+
+def write_script(folder: Path, name: str, addresses: Sequence[str], keys: Sequence[str]) -> Path:
+    """Write a script that asks for the addresses in turn, with the keys in turn."""
+    files = {}
+    for kind, lines in (("addresses", addresses), ("keys", keys)):
+        files[kind] = str(folder / f"{name}-{kind}")
+        Path(files[kind]).write_text("\n".join(lines), encoding="ascii")
+    script = folder / f"{name}.lua"
+    script.write_text(_SCRIPT.format(path=PATH, **files), encoding="utf-8")
+    return script
+
+
+def _on_core(core: int, command: Sequence[str]) -> list[str]:
+    taskset = shutil.which("taskset") if (os.cpu_count() or 1) > 1 else None
+    return [taskset, "-c", str(core), *command] if taskset else list(command)
+
+
+def _until_listening(process: subprocess.Popen[bytes], port: int) -> None:
+    ends = time.monotonic() + _PATIENCE
+    while time.monotonic() < ends and process.poll() is None:
+        try:
+            with closing(socket.create_connection(("127.0.0.1", port))):
+                return
+        except ConnectionRefusedError:
+            time.sleep(0.05)
+    raise AssertionError("the server did not start")

@@ -1,0 +1,1 @@
+"""``python -m benchmarks peers``: single lookups beside other libraries."""

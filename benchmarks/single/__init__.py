@@ -1,0 +1,1 @@
+"""``python -m benchmarks single``: our lookups alone."""

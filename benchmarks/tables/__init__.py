@@ -1,0 +1,1 @@
+"""``python -m benchmarks tables``: whole tables beside other ways to enrich one."""

@@ -1,0 +1,109 @@
+"""Columns of distinct addresses: any interval that is known, then any address in it.
+
+Strategy: numbers are drawn for all rows at once, repeated ones and such as
+are not public are left out, and what is left is drawn again until there are enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+import geolookup
+from benchmarks.harness import workload
+from geolookup.contract.address import canonical
+
+_BATCH = 1 << 20
+_LAST = np.uint64((1 << 64) - 1)
+Halves = NDArray[np.uint64]  # (n, 2): the high and the low half
+Draw = Callable[[np.random.Generator, int], Halves]
+
+
+def write(dataset: Path, target: Path, family: int, count: int) -> None:
+    """Write ``count`` distinct public addresses as an Arrow file with a text column ``ip``."""
+    values = distinct(dataset, family, count)
+    with pa.OSFile(str(target), "wb") as sink, pa.ipc.new_file(sink, _SCHEMA) as writer:
+        for begin in range(0, count, _BATCH):
+            texts = _TEXTS[family](values[begin : begin + _BATCH])
+            writer.write_batch(pa.record_batch([texts], schema=_SCHEMA))
+
+
+_SCHEMA = pa.schema([("ip", pa.string())])
+
+
+def distinct(dataset: Path, family: int, count: int) -> Halves:
+    """Return distinct addresses in random order; the same arguments give the same."""
+    rng = np.random.default_rng(workload.SEED)
+    rows = workload.table(dataset, family)
+    draw = _from_ipv4(rows) if family == 4 else _from_ipv6(rows)
+    kept = np.empty((0, 2), np.uint64)
+    with geolookup.open(dataset) as engine:
+        while len(kept) < count:
+            drawn = draw(rng, count - len(kept) + count // 10 + 1000)
+            public = engine.locate(_packed(drawn, family)).to_numpy() >= 0
+            kept = np.concatenate([kept, drawn[public]])
+            kept = kept[_first_of_each(kept)]
+    return rng.permutation(kept)[:count]
+
+
+def _first_of_each(values: Halves) -> NDArray[np.int64]:
+    """Return where distinct addresses are; a few are lost where two have one key."""
+    key = values[:, 0] * np.uint64(0x9E3779B97F4A7C15) + values[:, 1]
+    first: NDArray[np.int64] = np.unique(key, return_index=True)[1]
+    return first
+
+
+def _packed(drawn: Halves, family: int) -> pa.Array:
+    if family == 4:
+        return pa.array(drawn[:, 1].astype(np.uint32))
+    data = pa.py_buffer(np.ascontiguousarray(drawn.astype(">u8")))
+    return pa.Array.from_buffers(pa.binary(16), len(drawn), [None, data])
+
+
+def _from_ipv4(rows: pa.Table) -> Draw:
+    begins = rows["start"].to_numpy().astype(np.uint64)
+    ends = np.append(begins[1:], np.uint64(1 << 32))
+    known = np.flatnonzero(rows["location"].to_numpy() > 0)
+
+    def draw(rng: np.random.Generator, count: int) -> Halves:
+        at = rng.choice(known, count)
+        low = begins[at] + (rng.random(count) * (ends[at] - begins[at])).astype(np.uint64)
+        return np.column_stack([np.zeros_like(low), low])
+
+    return draw
+
+
+def _from_ipv6(rows: pa.Table) -> Draw:
+    """Draw the high half between those of the bounds, and any low half that stays inside."""
+    highs, lows = (rows[name].to_numpy() for name in ("start_high", "start_low"))
+    next_highs, next_lows = np.append(highs[1:], _LAST), np.append(lows[1:], _LAST)
+    known = np.flatnonzero(rows["location"].to_numpy() > 0)
+
+    def draw(rng: np.random.Generator, count: int) -> Halves:
+        at = rng.choice(known, count)
+        high = highs[at] + (rng.random(count) * (next_highs[at] - highs[at])).astype(np.uint64)
+        least = np.where(high == highs[at], lows[at], 0)
+        most = np.where(high == next_highs[at], next_lows[at], _LAST)
+        low = least + (rng.random(count) * (most - least)).astype(np.uint64)
+        return np.column_stack([high, low])
+
+    return draw
+
+
+def _ipv4_texts(values: Halves) -> pa.Array:
+    octets = [
+        pa.array(values[:, 1] >> np.uint64(shift) & np.uint64(255)) for shift in (24, 16, 8, 0)
+    ]
+    return pc.binary_join_element_wise(*(each.cast(pa.string()) for each in octets), ".")
+
+
+def _ipv6_texts(values: Halves) -> pa.Array:
+    return pa.array([canonical(6, high << 64 | low) for high, low in values.tolist()])
+
+
+_TEXTS: dict[int, Callable[[Halves], pa.Array]] = {4: _ipv4_texts, 6: _ipv6_texts}

@@ -1,0 +1,173 @@
+"""Who adds columns to a table of addresses, and how each does it.
+
+Strategy: a contender is opened on the files and a table in memory, and gives
+a callable that makes the new columns. What it takes beforehand (its own form
+of the table) is not timed; reading the text of the addresses is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from benchmarks.harness import workload
+from benchmarks.peers.libraries import Files
+
+Run = Callable[[], object]
+Opening = Callable[[Files, pa.Table], Run]
+ONE = ("location.country_code",)
+#: What the MMDB has too, so that all return the same.
+TEN = (
+    *("location.continent_code", "location.country_code", "location.country_name"),
+    *("location.region_code", "location.region_name", "location.city_name"),
+    *("location.postal_code", "location.latitude", "location.longitude", "time.zone"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """One row of the table; ``share`` of the addresses is what it is timed on."""
+
+    name: str
+    fields: str
+    family: int
+    open: Opening
+    threads: int = 1
+    share: float = 1.0
+
+    @property
+    def key(self) -> str:
+        """What it does, in words."""
+        threads = "" if self.threads == 1 else f", {self.threads} threads"
+        return f"{self.name}: IPv{self.family}, {self.fields}{threads}"
+
+
+def ours(fields: tuple[str, ...], threads: int = 1) -> Opening:
+    """``Engine.enrich``."""
+
+    def opened(files: Files, data: pa.Table) -> Run:
+        import geolookup
+
+        engine = geolookup.open(files.dataset)
+        engine.enrich(data.slice(0, 10), fields=fields)
+        return lambda: engine.enrich(data, fields=fields, threads=threads)
+
+    return opened
+
+
+def maxminddb_polars(*, whole: bool) -> Opening:
+    """One path, or the record with the ten values as a struct."""
+
+    def opened(files: Files, data: pa.Table) -> Run:
+        import maxminddb_polars as mmdb
+        import polars as pl
+
+        frame = pl.DataFrame(data)
+        found = (
+            mmdb.lookup(pl.col("ip"), files.mmdb, dtype=_record(pl))
+            if whole
+            else mmdb.lookup_path(
+                pl.col("ip"), files.mmdb, ["country", "iso_code"], dtype=pl.String
+            )
+        )
+        return lambda: frame.with_columns(found.alias("found"))
+
+    return opened
+
+
+def _record(pl: Any) -> Any:
+    """Return the type of the ten values in MaxMind's members."""
+    text = pl.String
+    named = pl.Struct({"names": pl.Struct({"en": text})})
+    region = pl.Struct({"iso_code": text, "names": pl.Struct({"en": text})})
+    place = {"latitude": pl.Float64, "longitude": pl.Float64, "time_zone": text}
+    return pl.Struct(
+        {
+            "city": named,
+            "continent": pl.Struct({"code": text}),
+            "country": region,
+            "location": pl.Struct(place),
+            "postal": pl.Struct({"code": text}),
+            "subdivisions": pl.List(region),
+        }
+    )
+
+
+def polars_iptools(files: Files, data: pa.Table) -> Run:
+    """Its one struct of twelve; it wants two files by name, and has the same for both."""
+    folder = files.mmdb.parent / "iptools"
+    folder.mkdir(exist_ok=True)
+    for name in ("GeoLite2-City.mmdb", "GeoLite2-ASN.mmdb"):
+        if not (folder / name).exists():
+            (folder / name).symlink_to(files.mmdb)
+    os.environ["MAXMIND_MMDB_DIR"] = str(folder)
+    import polars as pl
+    import polars_iptools
+
+    frame = pl.DataFrame(data)
+    return lambda: frame.with_columns(polars_iptools.geoip.full(pl.col("ip")).alias("found"))
+
+
+def maxminddb_loop(files: Files, data: pa.Table) -> Run:
+    """Look every text up in Python, and make a column of the country codes."""
+    import maxminddb
+
+    reader = maxminddb.open_database(files.mmdb, maxminddb.MODE_MMAP_EXT)
+
+    def run() -> object:
+        records = map(reader.get, data["ip"].to_pylist())
+        codes = [each.get("country", {}).get("iso_code") if each else None for each in records]  # type: ignore[union-attr]
+        return data.append_column("found", pa.array(codes, pa.string()))
+
+    return run
+
+
+def duckdb_join(files: Files, data: pa.Table) -> Run:
+    """An ASOF join with the table of ranges; the text becomes a number in SQL."""
+    import duckdb
+
+    connection = duckdb.connect(config={"threads": 1})
+    connection.register("addresses", data)
+    connection.register("starts", _ranges(files.dataset))
+    connection.execute("CREATE TABLE ranges AS SELECT * FROM starts ORDER BY start")
+    number = " + ".join(
+        f"split_part(ip, '.', {at})::UBIGINT * {1 << shift}"
+        for at, shift in zip((1, 2, 3, 4), (24, 16, 8, 0), strict=True)
+    )
+    query = f"""
+        SELECT a.ip, r.country_code
+        FROM (SELECT ip, {number} AS value FROM addresses) a
+        ASOF LEFT JOIN ranges r ON a.value >= r.start
+    """  # noqa: S608 - our own numbers
+    return lambda: connection.sql(query).to_arrow_table()
+
+
+def _ranges(dataset: Path) -> pa.Table:
+    import geolookup
+
+    rows = workload.table(dataset, 4)
+    with geolookup.open(dataset) as engine:
+        codes = engine.take(range(len(rows)), ONE).column(0).dictionary_decode()
+    return pa.table({"start": rows["start"].cast(pa.uint64()), "country_code": codes})
+
+
+OWN, ONE_FIELD, TEN_FIELDS = "geolookup", "one field", "ten fields"
+CONTENDERS = (
+    Contender(OWN, ONE_FIELD, 4, ours(ONE)),
+    Contender(OWN, TEN_FIELDS, 4, ours(TEN)),
+    Contender(OWN, ONE_FIELD, 6, ours(ONE)),
+    Contender(OWN, ONE_FIELD, 4, ours(ONE, 2), 2),
+    Contender(OWN, TEN_FIELDS, 4, ours(TEN, 2), 2),
+    Contender("maxminddb-polars", ONE_FIELD, 4, maxminddb_polars(whole=False), share=0.3),
+    Contender("maxminddb-polars", TEN_FIELDS, 4, maxminddb_polars(whole=True), share=0.05),
+    Contender("maxminddb-polars", ONE_FIELD, 6, maxminddb_polars(whole=False), share=0.3),
+    Contender("polars-iptools", TEN_FIELDS, 4, polars_iptools, share=0.2),
+    Contender("maxminddb, loop", ONE_FIELD, 4, maxminddb_loop, share=0.1),
+    Contender("DuckDB, ASOF join", ONE_FIELD, 4, duckdb_join, share=0.3),
+)
+BY_KEY = {each.key: each for each in CONTENDERS}

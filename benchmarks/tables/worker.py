@@ -1,0 +1,53 @@
+"""One contender in a process of its own: opened, run once, then timed on command.
+
+Strategy: as ``benchmarks.peers.worker``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pyarrow as pa
+
+from benchmarks.harness import measure
+from benchmarks.harness.processes import pin, say
+from benchmarks.peers.libraries import Files
+from benchmarks.tables.contenders import BY_KEY
+
+
+def read(path: Path) -> pa.Table:
+    """Read a table into memory of our own."""
+    return pa.ipc.open_file(pa.py_buffer(path.read_bytes())).read_all()
+
+
+def main(key: str, dataset: str, mmdb: str, addresses: str) -> None:
+    """Serve a round for each line until the input ends; say why where that cannot be."""
+    contender = BY_KEY[key]
+    pin(contender.threads)
+    os.environ["POLARS_MAX_THREADS"] = str(contender.threads)
+    data = read(Path(addresses))
+    data = data.slice(0, max(int(len(data) * contender.share), 1))
+    try:
+        run = contender.open(Files(Path(dataset), Path(mmdb)), data)
+        before = measure.peak_memory() or 0
+        made = run()
+        del made
+    except ImportError as error:
+        return say({"refused": f"not installed: {error.name}"})
+    except Exception as error:  # noqa: BLE001 - whatever a library raises, it takes no part
+        return say({"refused": f"{type(error).__name__}: {error}"[:200]})
+    say({"peak": (measure.peak_memory() or 0) - before})
+    for _ in sys.stdin:
+        began = time.perf_counter_ns()
+        made = run()
+        took = time.perf_counter_ns() - began
+        del made
+        say({"ns": took / len(data)})
+    return None
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,1 @@
+"""``python -m benchmarks target``: the goal of 100 ms a lookup."""

@@ -1,0 +1,69 @@
+"""``build`` prints what it promises; what it measures is asserted nowhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from geolookup_builder.compile import Options, compile_dataset
+from geolookup_builder.report import Progress
+
+from benchmarks.build import writer
+from benchmarks.data import geolite
+from benchmarks.harness import workload
+from benchmarks.peers import check
+from tests.benchmarks.conftest import MACHINE, Run
+from tests.conftest import ROOT
+
+
+@pytest.mark.parametrize("part", ["csv", "city"])
+def test_build_prints_a_table(part: str, run: Run) -> None:
+    printed = run("build", part, "--rows", "6000")
+    for name in ("rows", "compile", "rows per second", "peak memory", "dataset"):
+        assert f"\n{name} " in printed
+    assert str(ROOT) not in printed
+
+
+def test_build_prints_json(run: Run) -> None:
+    result = json.loads(run("build", "csv", "--rows", "2000", "--json"))["csv"]
+    assert result["rows"] == 2000
+    assert result["dataset_bytes"] > 0
+    assert result["peak_memory"] is None or result["peak_memory"] > 1 << 20
+    assert set(result["machine"]) == MACHINE
+
+
+def test_build_scaling_prints_exponent_and_bytes_a_row(run: Run) -> None:
+    printed = run("build", "scaling", "--rows", "6000")
+    assert "\n3,000 " in printed
+    assert "\n6,000 " in printed
+    assert re.search(
+        r"time grows as rows \*\* -?\d+\.\d\d, memory by -?[\d,]+ bytes a row", printed
+    )
+
+
+def test_build_beside_the_mmdb_writer_says_the_same_rows(run: Run) -> None:
+    pytest.importorskip("mmdb_writer", reason="[bench] brings the writer")
+    result = json.loads(run("build", "writer", "--rows", "6000", "--json"))["writer"]
+    assert result["ours"]["rows"] == result["theirs"]["rows"] == 6000
+
+
+def test_mmdb_of_the_rows_says_what_the_dataset_says(tmp_path: Path) -> None:
+    pytest.importorskip("mmdb_writer", reason="[bench] brings the writer")
+    recipe = geolite.write(tmp_path, geolite.of_rows(3000))
+    compile_dataset(recipe, tmp_path / "dataset", Options(), Progress())
+    assert writer.write_city(tmp_path, tmp_path / "rows.mmdb") == 2659
+    intervals = workload.read(tmp_path / "dataset", 4)
+    made = workload.addresses(intervals, "uniform", 500, hit=True)
+    check.check(tmp_path / "dataset", tmp_path / "rows.mmdb", made)
+
+
+def test_build_size_adds_up(run: Run) -> None:
+    pytest.importorskip("mmdb_writer", reason="[bench] brings the writer")
+    result = json.loads(run("build", "size", "--rows", "6000", "--json"))["size"]
+    whole = sum(result["files"].values())
+    assert whole < result["dataset"] < whole + 30_000  # and the manifest
+    assert 0.9 * whole < sum(result["columns"].values()) + 4000 * len(result["files"]) < 1.3 * whole
+    assert set(result["mmdb"]) == {"city", "asn"}
+    assert result["packed"] < result["dataset"]

@@ -1,0 +1,121 @@
+"""The generated data have the shape they promise, and the commands that write them run."""
+
+from __future__ import annotations
+
+import ipaddress
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from geolookup_builder.compile import Options, compile_dataset
+from geolookup_builder.report import Progress
+
+import geolookup
+from benchmarks.__main__ import COMMANDS
+from benchmarks.data import cache, generate, geolite
+from benchmarks.data.shape import SCALES, of_rows
+from benchmarks.harness import workload
+from tests.benchmarks.conftest import Run
+from tests.conftest import ROOT
+
+
+def test_module_runs_and_lists_the_names() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert all(f"\n  {name} " in done.stdout for name in COMMANDS)
+    assert done.stderr == ""
+
+
+def test_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
+    for name, seed in (("one", 1), ("again", 1), ("other", 2)):
+        (tmp_path / name).mkdir()
+        generate.write(tmp_path / name, SCALES["tiny"], seed)
+    one, again, other = (
+        (tmp_path / name / generate.CSV).read_bytes() for name in ("one", "again", "other")
+    )
+    assert one == again
+    assert one != other
+
+
+def test_generated_rows_are_disjoint_networks_in_address_order(tmp_path: Path) -> None:
+    made = generate.write(tmp_path, of_rows(3000), seed=3)
+    lines = (tmp_path / generate.CSV).read_text(encoding="utf-8").splitlines()[1:]
+    networks = [ipaddress.ip_network(line.partition(",")[0]) for line in lines]
+    spans = [(each.version, int(each[0]), int(each[-1])) for each in networks]
+    assert made.rows == len(lines) == 3000
+    assert all(
+        (version, last) < (after, first)
+        for (version, _, last), (after, first, _) in pairwise(spans)
+    )
+    assert all(each.is_global for each in networks)
+
+
+def test_dataset_has_the_counts_promised(dataset: Path) -> None:
+    shape = SCALES["tiny"]
+    with geolookup.open(dataset) as engine:
+        counts = engine.metadata.counts
+    assert counts["ipv4_intervals"] == shape.ipv4
+    assert counts["ipv6_intervals"] == shape.ipv6
+    assert counts["locations"] == shape.locations
+    assert counts["networks"] == shape.networks
+
+
+def test_cache_makes_a_dataset_once_and_drops_those_of_older_code(dataset: Path) -> None:
+    before = (dataset / "manifest.json").stat()
+    assert cache.dataset("tiny") == dataset
+    assert (dataset / "manifest.json").stat().st_ino == before.st_ino
+    old = dataset.parent.with_name("dataset-tiny-9-0123456789ab")
+    old.mkdir()
+    assert cache.dataset("tiny", seed=9).is_dir()
+    assert not old.exists()
+    assert dataset.is_dir()
+
+
+@pytest.mark.parametrize("distribution", workload.DISTRIBUTIONS)
+@pytest.mark.parametrize("family", [4, 6])
+@pytest.mark.parametrize("hit", [True, False])
+def test_workload_is_public_and_hits_or_misses(
+    dataset: Path, distribution: str, family: int, hit: bool
+) -> None:
+    intervals = workload.read(dataset, family)
+    made = workload.addresses(intervals, distribution, 500, hit=hit)
+    assert made == workload.addresses(intervals, distribution, 500, hit=hit)
+    assert {ipaddress.ip_address(each).version for each in made} == {family}
+    with geolookup.open(dataset) as engine:
+        found = [engine.data(each)["location"]["country_code"] for each in made]
+    assert all((country is not None) == hit for country in found)
+
+
+def test_zipf_repeats_more_than_uniform(dataset: Path) -> None:
+    intervals = workload.read(dataset, 4)
+    distinct = {
+        name: len(set(workload.addresses(intervals, name, 1000, hit=True)))
+        for name in workload.DISTRIBUTIONS
+    }
+    assert distinct["zipf"] < distinct["uniform"]
+
+
+def test_generate_says_what_it_made(tmp_path: Path, run: Run) -> None:
+    printed = run("generate", str(tmp_path / "new"), "--rows", "1000")
+    assert printed.startswith("1,000 rows, ")
+    assert (tmp_path / "new" / generate.RECIPE).is_file()
+
+
+def test_geolite_rows_are_those_of_a_city_and_an_asn_data_set(tmp_path: Path) -> None:
+    size = geolite.of_rows(9000)
+    recipe = geolite.write(tmp_path, size, seed=3)
+    assert size.rows == 9000
+    report = compile_dataset(recipe, tmp_path / "dataset", Options(), Progress())
+    assert sum(source.read for source in report.sources) == 9000
+    assert sum(source.rejected.total() for source in report.sources) == 0
+    assert sum(source.blanked.total() for source in report.sources) == 0
+    assert report.counts["locations"] == size.locations
+    assert report.counts["networks"] == size.systems
+    assert all(known["ipv4"] and known["ipv6"] for known in list(report.coverage.values())[:2])

@@ -1,0 +1,213 @@
+"""``peers`` and ``target`` run and print what they promise, with the peers that are installed.
+
+No time is asserted; the comparison that comes before the timing is.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import geolookup
+from benchmarks.__main__ import main
+from benchmarks.data import cache, mmdb
+from benchmarks.harness import workload
+from benchmarks.harness.reports import Ratio
+from benchmarks.peers import charts, check, contenders, floor, start
+from benchmarks.peers.libraries import Files
+from benchmarks.peers.ratios import ratios
+from benchmarks.target import command as target
+from geolookup.contract.address import canonical
+from tests.conftest import ROOT
+
+maxminddb = pytest.importorskip("maxminddb", reason="the MMDB is checked by reading it")
+pytest.importorskip("mmdb_writer", reason="the peers need an MMDB; the [bench] extra writes it")
+
+
+@pytest.fixture(scope="module")
+def files() -> Files:
+    return Files(cache.dataset("tiny"), cache.mmdb("tiny"))
+
+
+@pytest.fixture(scope="module")
+def result(files: Files, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    path = tmp_path_factory.mktemp("results") / "peers.json"
+    options = ("--scale", "tiny", "--addresses", "60", "--rounds", "2", "--starts", "1")
+    done = CliRunner().invoke(main, ["peers", *options, "--json", str(path)])
+    assert done.exit_code == 0, done.output
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return {**found, "printed": done.stdout}
+
+
+def test_every_contender_has_a_row_with_times_or_a_reason(result: dict[str, Any]) -> None:
+    for each in contenders.CONTENDERS:
+        row = result["rows"][each.name]
+        assert f"\n{each.name} " in result["printed"]
+        if "refused" in row:
+            assert f"did not take part: {row['refused']}" in result["printed"]
+        else:
+            assert set(row["rounds"]) == set(result["workloads"])
+            assert all(len(rounds) == 2 and min(rounds) > 0 for rounds in row["rounds"].values())
+    assert len(result["workloads"]) == 16
+    assert "reads its vendor's BIN files only" in result["rows"]["IP2Location get_all"]["refused"]
+
+
+def test_python_kernel_and_mmdb_always_take_part(result: dict[str, Any]) -> None:
+    for name in ("geolookup (python) lookup", "maxminddb (C) get", "floor"):
+        assert "refused" not in result["rows"][name]
+
+
+def test_result_says_what_it_depends_on(result: dict[str, Any]) -> None:
+    assert result["compared"] == 8 * 60
+    assert result["exponent"] == 1
+    assert min(result["file_bytes"].values()) > 0
+    assert "zipf with exponent 1 " in result["printed"]
+    assert str(ROOT) not in json.dumps(result)
+
+
+def test_starts_load_neither_numpy_nor_pyarrow(result: dict[str, Any]) -> None:
+    assert result["rows"][start.BARE]["start"]["median_ms"] > 0
+    for name, row in result["rows"].items():
+        if name.startswith("geolookup") and "start" in row:
+            assert row["start"]["loads"] == []
+
+
+def test_ratios_are_those_of_the_rounds(result: dict[str, Any]) -> None:
+    found = {each.text: each for each in ratios(result["rows"])}
+    assert all(f"\n{text} " in result["printed"] for text in found)
+    text = "maxminddb (C) get / geolookup (python) lookup, zipf"
+    if text not in found:
+        text = text.replace("python", "compiled")
+    peer, own = text.removesuffix(", zipf").split(" / ")
+    rounds = [result["rows"][name]["rounds"]["zipf IPv4 hit"] for name in (peer, own)]
+    each = [a / b for a, b in zip(*rounds, strict=True)]
+    assert found[text].value == pytest.approx(sum(each) / 2)
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted", "least", "verdict"),
+    [
+        (2, 2, True, "met"),
+        (1.9, 2, True, "missed"),
+        (2, 2, False, "met"),
+        (2.1, 2, False, "missed"),
+    ],
+)
+def test_verdict(value: float, wanted: float, *, least: bool, verdict: str) -> None:
+    assert Ratio("", value, wanted, least).verdict == verdict
+    assert Ratio("", value, None).verdict == "reported"
+
+
+def test_mmdb_holds_the_ranges_of_the_dataset(files: Files) -> None:
+    found = [
+        (int(network.network_address), network.version)
+        for network, _ in maxminddb.open_database(files.mmdb)
+    ]
+    listed = [
+        (first, family) for family in (4, 6) for _, family, first, _ in _networks(files, family)
+    ]
+    assert sorted(found) == sorted(listed)
+
+
+def _networks(files: Files, family: int) -> list[mmdb.Network]:
+    return list(mmdb.networks(files.dataset, family))
+
+
+def test_comparison_fails_on_a_wrong_mmdb(
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = tmp_path / "wrong.mmdb"
+    listed = [each for family in (4, 6) for each in _networks(files, family)]
+    # Two locations in each other's place.
+    swapped = {2: 3, 3: 2}
+    moved = [(swapped.get(row, row), *rest) for row, *rest in listed]
+    mmdb.write(files.dataset, wrong, ((row, *rest) for row, *rest in moved))  # type: ignore[misc]
+    addresses = [canonical(family, first) for row, family, first, _ in listed if row in swapped]
+    check.check(files.dataset, files.mmdb, addresses)
+    with pytest.raises(check.UnequalError) as caught:
+        check.check(files.dataset, wrong, addresses)
+    assert not any(address in str(caught.value) for address in addresses)
+    monkeypatch.setattr(cache, "mmdb", lambda _scale: wrong)
+    done = CliRunner().invoke(main, ["peers", "--scale", "tiny", "--addresses", "5000"])
+    assert done.exit_code == 1
+    assert "differ in" in done.output
+
+
+def test_floor_builds_the_very_envelope(files: Files) -> None:
+    addresses = ["8.8.8.8", *_some(files)]
+    built = list(floor.opened(files)(addresses)())
+    with geolookup.open(files.dataset) as engine:
+        assert built == [engine.lookup(each, at=floor.INSTANT) for each in addresses]
+
+
+def _some(files: Files) -> list[str]:
+    intervals = workload.read(files.dataset, 6)
+    return workload.addresses(intervals, "uniform", 50, hit=True)
+
+
+def test_greater_exponent_repeats_more() -> None:
+    rng = np.random.default_rng
+    distinct = [
+        len(np.unique(workload.DISTRIBUTIONS["zipf"](rng(1), 10_000, 5_000, exponent)))
+        for exponent in (0.5, 0.9, 1.0, 1.1, 2.0)
+    ]
+    assert distinct == sorted(distinct, reverse=True)
+
+
+def test_chart_is_drawn(result: dict[str, Any], tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the bars are drawn by matplotlib")
+    paths = charts.draw(result, tmp_path / "docs")
+    assert [path.name for path in paths] == ["benchmarks.svg", "benchmarks.png"]
+    first = [path.read_bytes() for path in paths]
+    assert b"maxminddb (C) get" in first[0]
+    assert first[1].startswith(b"\x89PNG")
+    charts.draw(result, tmp_path / "docs")
+    assert [path.read_bytes() for path in paths] == first
+
+
+def run_target(*options: str) -> tuple[int, str]:
+    arguments = ("target", "--scale", "tiny", "--addresses", "20", "--starts", "2", *options)
+    done = CliRunner().invoke(main, arguments)
+    return done.exit_code, done.output
+
+
+def test_target_prints_percentiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(target, "GOAL_MS", 1e9)  # no time is asserted
+    path = tmp_path / "target.json"
+    status, printed = run_target("--json", str(path))
+    assert status == 0, printed
+    assert all(text in printed for text in ("p50", "p95", "p99", "p99.9", "max", "fresh process"))
+    has_http = find_spec("granian") is not None
+    assert (target.OVER_HTTP if has_http else target.NO_HTTP) in printed
+    ways = json.loads(path.read_text(encoding="utf-8"))["ways"]
+    assert len(ways) == 3 + has_http
+    assert all(way["p50"] <= way["p95"] <= way["p99.9"] <= way["p100"] for way in ways.values())
+
+
+def test_target_fails_where_a_median_misses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(target, "GOAL_MS", 0.0)
+    status, printed = run_target()
+    assert status == 1
+    assert "missed" in printed
+
+
+def test_percentiles_by_nearest_rank() -> None:
+    found = target.percentiles([float(each) for each in range(1000)])
+    assert found == {"p50": 500, "p95": 950, "p99": 990, "p99.9": 999, "p100": 999}
+
+
+def test_chosen_contenders_only(tmp_path: Path) -> None:
+    path = tmp_path / "one.json"
+    options = ("--scale", "tiny", "--addresses", "20", "--rounds", "1", "--starts", "1")
+    done = CliRunner().invoke(
+        main, ["peers", *options, "--threads", "1", "--only", "(C) get", "--json", str(path)]
+    )
+    assert done.exit_code == 0, done.output
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    assert set(rows) == {"maxminddb (C) get", "maxminddb (C) get + json", start.BARE}
