@@ -14,10 +14,9 @@ from typing import Any
 
 from geolookup.http import Settings, serve
 from geolookup.http.answers import Answers
-from geolookup.http.application import Application, Backend
+from geolookup.http.application import Application, Backend, address_asked
 from geolookup.http.caller import TrustedProxies
-from geolookup.http.counters import Counters
-from geolookup.http.query import address_asked
+from geolookup.http.metrics import Counters
 from geolookup.http.server import granian_for
 
 _GENERATION = "00" * 32

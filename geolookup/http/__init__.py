@@ -1,10 +1,9 @@
 """The service: the contract over HTTP, ``GET /v1/geo/lookup`` and nothing else.
 
-Strategy: Granian owns sockets, TLS and worker processes (``server``). Each
-worker opens the dataset and the accounts for itself (``worker``) and answers
-from one function (``application``): key, then address, then bytes from
-``lookup_json``. What may be counted is kept in shared memory (``counters``)
-and shown on a port of its own (``admin``).
+Strategy: Granian owns sockets, TLS and worker processes (``server``). Each worker opens
+its own engine and accounts (``worker``) and answers from one function (``application``):
+key, then address, then bytes from ``lookup_json``. Counters are in shared memory
+(``metrics``); the admin port shows them (``admin``).
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ __all__ = ["Settings", "serve"]
 
 
 def serve(settings: Settings) -> None:
-    """Serve until SIGTERM or SIGINT; SIGHUP takes up a new dataset and new plans.
+    """Serve until SIGTERM or SIGINT; SIGHUP reloads the dataset and the plans.
 
     Raises DatasetError, AccountsError, PlansError or SettingsError before the
-    first request is taken.
+    first request is accepted.
     """
     from geolookup.http.server import run
 

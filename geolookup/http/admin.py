@@ -1,7 +1,7 @@
-"""Health and metrics on a port of their own, for probes and Prometheus.
+"""The admin port: health and metrics, for probes and Prometheus.
 
-``/livez`` says that the server runs, ``/readyz`` that it takes requests,
-``/metrics`` what was counted. It runs in a thread of the server process.
+``/livez``: the server runs. ``/readyz``: at least one worker accepts requests.
+``/metrics``: the counters. A thread of the server process answers.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ from types import TracebackType
 from typing import Any, ClassVar
 
 from geolookup.errors import SettingsError
-from geolookup.http.counters import ENDED, SERVING, Reading, readings
-from geolookup.http.metrics import CONTENT_TYPE, exposition
+from geolookup.http.metrics import CONTENT_TYPE, ENDED, SERVING, Reading, exposition, readings
 
 _PLAIN = "text/plain; charset=utf-8"
 
 
 class Admin:
-    """The admin port, while in use as a context. Raises SettingsError if it cannot listen."""
+    """The admin port; a context manager. Raises SettingsError if it cannot listen."""
 
     def __init__(self, where: str, folder: Path) -> None:
         host, port = _address(where)
@@ -32,7 +31,7 @@ class Admin:
             self._server = kind((host, port), handler)
         except OSError as error:
             raise SettingsError(
-                f"--admin {where}: {error.strerror or error}; choose another"
+                f"--admin {where}: {error.strerror or error}; choose another port"
             ) from None
         self._thread = Thread(
             target=self._server.serve_forever, name="geolookup-admin", daemon=True
@@ -55,12 +54,12 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: a probe that hangs up is no event."""
+        """Log nothing: a probe that disconnects is not an error."""
 
 
 class _Handler(BaseHTTPRequestHandler):
     folder: ClassVar[Path]
-    #: Seconds that a client may take.
+    #: Seconds until a silent client is disconnected.
     timeout = 5
 
     def do_GET(self) -> None:

@@ -1,58 +1,91 @@
-"""Answers ready to be sent: status, headers and body of each outcome.
+"""The possible outcomes of a request, and prepared answers: status, headers, body.
 
-Strategy: headers depend on the outcome and the dataset's generation alone, so
-each list is made once a generation; a lookup adds nothing but its body.
+Strategy: headers depend on the outcome and the dataset's generation only, so each list is
+made once per generation. A lookup adds nothing but its body.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from geolookup.contract.envelope import FAILURES_JSON, HEAD, failure, to_json
-from geolookup.errors import AccountsError, ContractError, RateLimitError
-from geolookup.http.outcomes import (
-    ANSWERED,
-    NO_SUCH_METHOD,
-    NO_SUCH_PATH,
-    REFUSED,
-    UNUSABLE,
-    Outcome,
+from geolookup.errors import (
+    AccountsError,
+    ContractError,
+    InvalidAddressError,
+    InvalidKeyError,
+    MissingKeyError,
+    PrivateAddressError,
+    QuotaError,
+    RateLimitError,
 )
 
-#: Names and values; Granian writes them as they are.
+
+class Outcome(NamedTuple):
+    """One outcome of a request. ``counter`` is its place in the counters, ``code`` the envelope's or None."""
+
+    counter: int
+    status: int
+    code: int | None
+
+
+_REFUSALS: tuple[type[ContractError], ...] = (
+    *(InvalidAddressError, PrivateAddressError),
+    *(MissingKeyError, InvalidKeyError),
+    *(RateLimitError, QuotaError),
+)
+ANSWERED = Outcome(0, 200, None)
+REFUSED = {
+    error: Outcome(counter, error.http_status, error.code)
+    for counter, error in enumerate(_REFUSALS, start=1)
+}
+NO_SUCH_PATH = Outcome(len(REFUSED) + 1, 404, None)
+NO_SUCH_METHOD = Outcome(len(REFUSED) + 2, 405, None)
+UNUSABLE = Outcome(len(REFUSED) + 3, AccountsError.http_status, None)
+#: All outcomes, in the order of the counters.
+OUTCOMES = (ANSWERED, *REFUSED.values(), NO_SUCH_PATH, NO_SUCH_METHOD, UNUSABLE)
+#: Refusals by the gate, by reason.
+KEY_REFUSALS = {
+    "missing": REFUSED[MissingKeyError],
+    "invalid": REFUSED[InvalidKeyError],
+    "rate": REFUSED[RateLimitError],
+    "quota": REFUSED[QuotaError],
+}
+
+#: Name and value; Granian writes them unchanged.
 Header = tuple[str, str]
-
-
-#: What is counted, the headers and the body. One is made a request, so it is a plain tuple.
+#: Outcome, headers, body. A plain tuple, because each request creates one.
 Answer = tuple[Outcome, list[Header], bytes]
 NOT_FOUND: Answer = NO_SUCH_PATH, [], b""
 NOT_ALLOWED: Answer = NO_SUCH_METHOD, [("Allow", "GET, HEAD")], b""
 UNAVAILABLE: Answer = UNUSABLE, [("Retry-After", f"{AccountsError.retry_after:.0f}")], b""
-#: RFC 9110, 11.6.1: a 401 says how to authenticate. No registered scheme has a key in a header.
+#: RFC 9110, section 11.6.1: a 401 names the scheme. No registered scheme uses a key header.
 _CHALLENGE = ("WWW-Authenticate", 'ApiKey header="X-API-Key"')
 _BY_BODY = {body: REFUSED[error] for error, body in FAILURES_JSON.items()}
 
 
 class Answers:
-    """The operation's own answers, all of them the envelope."""
+    """The answers of the operation: each is an envelope."""
 
     def __init__(self, generation: str, *, stale: bool = False) -> None:
         self.generation = generation
         self._headers = [
             ("Content-Type", "application/json"),
             ("X-Dataset-Generation", generation),
-            # Answers tell the time and belong to a key; caches would also store addresses.
+            # An answer holds the current time and belongs to one key; a cache would keep
+            # addresses.
             ("Cache-Control", "no-store"),
             *([("X-Dataset-Stale", "true")] if stale else []),
         ]
         self._refused = {error: self._refusal(error) for error in REFUSED}
 
     def looked_up(self, body: bytes) -> Answer:
-        """Return the answer of a lookup, from its bytes."""
+        """Return the answer for the JSON bytes of a lookup."""
         return ANSWERED if body.startswith(HEAD) else _BY_BODY[body], self._headers, body
 
     def refused(self, error: ContractError) -> Answer:
-        """Return the answer to a request that the gate did not let pass."""
+        """Return the answer to a request that the gate refused."""
         answer = self._refused[type(error)]
         if isinstance(error, RateLimitError):
             seconds = str(max(1, math.ceil(error.retry_after)))

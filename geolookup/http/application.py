@@ -1,9 +1,8 @@
 """One request, from top to bottom: path, method, key, address, answer.
 
-Strategy: an RSGI application, for of Granian's interfaces with one call a
-request it is the one that shows repeated headers, which the contract wants
-refused and which proxies' words may be spread over. It awaits nothing but the
-gate, so whatever it keeps needs no lock.
+Strategy: an RSGI application. Of Granian's interfaces with one call per request, RSGI alone
+shows repeated headers, which the contract rejects and proxies may use. The application awaits
+only the gate, so its state needs no lock.
 """
 
 from __future__ import annotations
@@ -13,24 +12,44 @@ import traceback
 from collections.abc import Awaitable
 from time import monotonic, perf_counter_ns
 from typing import NamedTuple, Protocol
+from urllib.parse import unquote_plus
 
 from geolookup.errors import AccountsError, ClosedError, ContractError, DatasetError
 from geolookup.http.answers import NOT_ALLOWED, NOT_FOUND, UNAVAILABLE, Answer, Answers, Header
 from geolookup.http.caller import Headers, TrustedProxies
-from geolookup.http.counters import DRAINING, Counters
-from geolookup.http.query import address_asked
+from geolookup.http.metrics import DRAINING, Counters
+
+#: Not an address: a repeated parameter is answered like an empty one (10001).
+_NO_ADDRESS = ""
+
+
+def address_asked(query: str) -> str | None:
+    """Return the ``ip`` parameter, or None if it is absent. Other parameters are ignored.
+
+    Names and values are decoded as form fields (``%41``, ``+``). Bytes that are not
+    UTF-8 become U+FFFD, so the text is not an address. Repeated: an empty text.
+    """
+    found = None
+    for part in query.split("&") if query else ():
+        name, _, value = part.partition("=")
+        if name == "ip" or unquote_plus(name) == "ip":
+            if found is not None:
+                return _NO_ADDRESS
+            found = unquote_plus(value)
+    return found
+
 
 PATH = "/v1/geo/lookup"
 _METHODS = frozenset(("GET", "HEAD"))
 _KEY = "x-api-key"
 _CLOSE = ("Connection", "close")
-#: Seconds between two lines about faults.
-_SILENCE = 1.0
+#: Seconds between two log lines about failures.
+_LOG_INTERVAL = 1.0
 _log = logging.getLogger("geolookup.http")
 
 
 class Scope(Protocol):
-    """A request, as RSGI gives it."""
+    """A request in RSGI."""
 
     path: str
     method: str
@@ -40,14 +59,14 @@ class Scope(Protocol):
 
 
 class Responder(Protocol):
-    """Where the answer goes, as RSGI has it. To HEAD the server sends no body."""
+    """The response side of RSGI. The server sends no body to HEAD."""
 
     def response_bytes(self, status: int, headers: list[Header], body: bytes) -> None:
-        """Send an answer whole."""
+        """Send a complete answer."""
 
 
 class Lookups(Protocol):
-    """What is asked of an engine."""
+    """The part of an engine that the service uses."""
 
     @property
     def generation(self) -> str:
@@ -55,24 +74,24 @@ class Lookups(Protocol):
 
     @property
     def stale(self) -> bool:
-        """Whether its data are older than they may be."""
+        """Whether its data exceed ``max_age``."""
 
     def lookup_json(self, ip: object) -> bytes:
         """Return the envelope for an address."""
 
 
 class Admission(Protocol):
-    """What is asked of the gate."""
+    """The part of the gate that the service uses."""
 
     def admit(self, api_key: str | None) -> Awaitable[None] | None:
-        """Let one request pass, or return what to await for that.
+        """Admit one request, or return an awaitable that does.
 
-        Here or there is raised what the contract has for it.
+        The call or the awaitable raises the ContractError.
         """
 
 
 class Backend(NamedTuple):
-    """What requests are answered from; another generation puts another in its place, whole."""
+    """What requests are answered from. A reload replaces it as a whole."""
 
     engine: Lookups
     gate: Admission
@@ -86,7 +105,7 @@ class Application:
         self.backend = backend
         self._proxies, self._counters = proxies, counters
         self.draining = False
-        self._silent_until = 0.0
+        self._next_log = 0.0
 
     async def __rsgi__(self, scope: Scope, responder: Responder) -> None:
         """Count one request and answer it."""
@@ -94,12 +113,12 @@ class Application:
         outcome, headers, body = await self._answer(scope)
         if self.draining:
             headers = [*headers, _CLOSE]
-        # Counted first: who has an answer finds it counted.
+        # Count first: a client that has its answer finds it in the metrics.
         self._counters.count(outcome, perf_counter_ns() - began)
         responder.response_bytes(outcome.status, headers, body)
 
     def drain(self) -> None:
-        """Ask clients from now on to connect anew, to a server that stays."""
+        """Send ``Connection: close`` from now on, so that clients connect elsewhere."""
         self.draining = True
         self._counters.note(DRAINING)
 
@@ -119,15 +138,15 @@ class Application:
         except ContractError as error:
             return self.backend.answers.refused(error)
         except (AccountsError, ClosedError, DatasetError) as error:
-            self._complain(str(error))
-        except Exception as error:  # noqa: BLE001 - no fault of ours may end a connection unanswered
-            # Where, and not what: the text of a foreign error may hold an address.
+            self._log_failure(str(error))
+        except Exception as error:  # noqa: BLE001 - an internal error must not close a connection without an answer
+            # Log the position, not the text: the text of a library's error may hold an address.
             where = traceback.extract_tb(error.__traceback__)[-1]
-            self._complain(f"{type(error).__name__} in {where.filename}:{where.lineno}")
+            self._log_failure(f"{type(error).__name__} in {where.filename}:{where.lineno}")
         return UNAVAILABLE
 
     def _looked_up(self, ip: str) -> Answer:
-        """Look an address up; the generation that the headers name is the one that answered."""
+        """Look up an address; the headers name the generation that answered."""
         while True:
             engine, _, answers = self.backend
             body = engine.lookup_json(ip)
@@ -136,19 +155,19 @@ class Application:
             self.backend = self.renewed()
 
     def renewed(self) -> Backend:
-        """Return the backend for the generation that its engine answers from by now."""
+        """Return the backend for the generation that the engine answers from now."""
         engine, gate, _ = self.backend
         return Backend(engine, gate, Answers(engine.generation, stale=engine.stale))
 
-    def _complain(self, text: str) -> None:
-        """Log a fault, one a second at most: each request may meet it."""
-        if monotonic() >= self._silent_until:
-            self._silent_until = monotonic() + _SILENCE
+    def _log_failure(self, text: str) -> None:
+        """Log a failure, at most once per second: every request may cause it."""
+        if monotonic() >= self._next_log:
+            self._next_log = monotonic() + _LOG_INTERVAL
             _log.error("%s", text)
 
 
 def _api_key(headers: Headers) -> str | None:
-    """Return the key; None if there is none, an empty text if it is repeated or no text."""
+    """Return the key; None if absent, an empty text if repeated or not decodable."""
     values = headers.get_all(_KEY)
     if len(values) == 1:
         return values[0]

@@ -1,52 +1,131 @@
-"""The caller's address: the connection's, or what trusted proxies say, read from right to left.
+"""The caller's address: the connection's peer, or what trusted proxies state.
 
-Strategy: the nearest hop is the connection's peer, which nobody can forge. As
-long as a hop is a trusted proxy, the hop it names is taken; the first hop
-that is not trusted is the caller. What names nobody ends the walk.
+Strategy: the nearest hop is the connection's peer, which a client cannot forge. While a hop
+is a trusted proxy, take the hop that it names, from right to left; the first hop that is not
+trusted is the caller. A malformed or unnamed hop ends the walk. ``X-Forwarded-For`` and
+``Forwarded`` (RFC 7239) are parsed into a list of addresses in header order, with None for
+``unknown``, an obfuscated name, or anything malformed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from ipaddress import ip_network
 from typing import Protocol
 
-from geolookup.contract.address import canonical
-from geolookup.errors import SettingsError
-from geolookup.http.forwarded import Address, address, forwarded, x_forwarded_for
+from geolookup.contract.address import MAPPED, canonical, parse_text
+from geolookup.errors import InvalidAddressError, SettingsError
+
+#: An address as ``(family, integer)``; IPv4-mapped ones are IPv4.
+Address = tuple[int, int]
+_IPV4_BITS = 32
+_PORT = r"(?::(?:\d{1,5}|_[\w.-]+))?"
+_NODE = re.compile(
+    rf"\[(?P<ipv6>[^\]]*)\]{_PORT}|(?P<ipv4>[\d.]+){_PORT}|(?P<bare>[0-9A-Fa-f:.]+)", re.ASCII
+)
+_TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # noqa: S105 - of RFC 9110, section 5.6.2
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_PAIR = re.compile(rf"[ \t]*({_TOKEN})=({_TOKEN}|{_QUOTED})[ \t]*(?=([;,])|$)")
+_ESCAPED = re.compile(r"\\(.)")
+
+
+def address(text: str) -> Address | None:
+    """Parse an address, ignoring a zone id; None if the text is not an address."""
+    try:
+        family, value = parse_text(text.partition("%")[0])
+    except InvalidAddressError:
+        return None
+    if family == 6 and value >> _IPV4_BITS == MAPPED >> _IPV4_BITS:
+        return 4, value & (1 << _IPV4_BITS) - 1
+    return family, value
+
+
+def x_forwarded_for(lines: Sequence[str]) -> list[Address | None]:
+    """Return the addresses of all lines of the header, without ports and brackets."""
+    return [_node(item.strip(" \t")) for line in lines for item in line.split(",")]
+
+
+def forwarded(lines: Sequence[str]) -> list[Address | None]:
+    """Return the ``for`` of each element of all lines; RFC 7239, section 4.
+
+    A malformed line counts as one element without an address, because its quotes may
+    hide what a proxy added.
+    """
+    return [node for line in lines for node in _elements(line)]
+
+
+def _elements(line: str) -> list[Address | None]:
+    found: list[Address | None] = []
+    pairs: dict[str, str] = {}
+    for name, value, end in _pairs(line):
+        if not name or name in pairs:
+            return [None]
+        pairs[name] = value
+        if end != ";":
+            found.append(_node(pairs.get("for", "")))
+            pairs = {}
+    return found
+
+
+def _pairs(line: str) -> Iterator[tuple[str, str, str]]:
+    """Yield name, value and delimiter (``;``, ``,`` or empty); an empty name: malformed."""
+    at, end = 0, ","
+    while end:
+        pair = _PAIR.match(line, at)
+        if pair is None:
+            yield "", "", ""
+            return
+        name, value, end = pair[1].lower(), pair[2], pair[3] or ""
+        at = pair.end() + 1
+        yield name, _unquoted(value), end
+
+
+def _unquoted(value: str) -> str:
+    return _ESCAPED.sub(r"\1", value[1:-1]) if value.startswith('"') else value
+
+
+def _node(text: str) -> Address | None:
+    """Return the address of a node, with or without port; RFC 7239, section 6."""
+    node = _NODE.fullmatch(text)
+    if node is None:
+        return None
+    found = address(node[node.lastgroup or 0])
+    # Only IPv6 addresses stand in brackets.
+    return None if node["ipv6"] is not None and ":" not in node["ipv6"] else found
 
 
 class Headers(Protocol):
-    """The header lines of a request, as Granian gives them."""
+    """The header lines of a request, as Granian passes them."""
 
     def get_all(self, name: str) -> list[str]:
         """Return the values of all lines of a name, in lower case, in order."""
 
     def __contains__(self, name: object) -> bool:
-        """Tell whether there is a line of a name, legible or not."""
+        """Return whether a line of that name exists, decodable or not."""
 
 
 class TrustedProxies:
-    """The networks of proxies that are believed; see ``caller``."""
+    """The networks of trusted proxies."""
 
     def __init__(self, networks: Iterable[str]) -> None:
         self._blocks = [_block(network) for network in networks]
 
     def trusts(self, hop: Address) -> bool:
-        """Tell whether a hop is one of the proxies."""
+        """Return whether a hop is a trusted proxy."""
         family, value = hop
         return any(family == of and first <= value <= last for of, first, last in self._blocks)
 
     def caller(self, peer: str, headers: Headers) -> str:
         """Return the caller's address as text.
 
-        ``peer`` is the connection's ``HOST:PORT``. If both headers are there
-        and do not say the same, one was passed on unread and may be a lie, so
-        neither is believed.
+        ``peer`` is the connection's ``HOST:PORT``. If both headers exist and name
+        different callers, a proxy forwarded one of them unread and the client may
+        have forged it, so both are ignored.
         """
         nearest = _peer(peer)
         if nearest is None:
-            return ""  # a socket without addresses: answered as no address
+            return ""  # a socket without addresses is answered with 10001
         if not self.trusts(nearest):
             return canonical(*nearest)
         said = {
@@ -77,6 +156,6 @@ def _block(text: str) -> tuple[int, int, int]:
         network = ip_network(text)
     except ValueError:
         raise SettingsError(
-            f"--trusted-proxy {text!r} is no network; write it like 10.0.0.0/8 or fd00::/8"
+            f"--trusted-proxy {text!r} is not a network; write it like 10.0.0.0/8 or fd00::/8"
         ) from None
     return network.version, int(network[0]), int(network[-1])

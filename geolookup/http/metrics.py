@@ -1,20 +1,115 @@
-"""Counters of all workers as Prometheus text (exposition format 0.0.4)."""
+"""The counters of each worker, and their sum as Prometheus text. No address is in them.
+
+Strategy: each worker maps a file of 8-byte numbers and is its only writer, so counting is an
+addition in memory, without locks or messages. Files of workers that have ended stay until the
+server ends: totals never decrease.
+"""
 
 from __future__ import annotations
 
+import mmap
+import os
+import struct
 import time
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
+from pathlib import Path
+from typing import NamedTuple
 
-from geolookup.http.counters import BOUNDS, Reading
-from geolookup.http.outcomes import KEY_REFUSALS, OUTCOMES
+from geolookup.http.answers import KEY_REFUSALS, OUTCOMES, Outcome
+
+#: Upper bounds of the latency histogram, in seconds; a lookup takes about 20 microseconds.
+BOUNDS = (
+    25e-6,
+    50e-6,
+    100e-6,
+    250e-6,
+    500e-6,
+    1e-3,
+    2.5e-3,
+    5e-3,
+    10e-3,
+    25e-3,
+    50e-3,
+    0.1,
+    0.25,
+    1.0,
+)
+_BOUNDS_NS = [round(bound * 1e9) for bound in BOUNDS]
+#: States of a worker.
+SERVING, DRAINING, ENDED = 1, 2, 3
+_GENERATION_BYTES = 32
+_HEAD = struct.Struct(f"=QQQ{_GENERATION_BYTES}s")
+_FIRST = _HEAD.size // 8
+_BUCKETS = _FIRST + len(OUTCOMES)
+_SUM = _BUCKETS + len(BOUNDS) + 1
+_SIZE = 8 * (_SUM + 1)
+
+
+class Reading(NamedTuple):
+    """The counters of one worker. ``written``: when its manifest was written, Unix seconds."""
+
+    process: int
+    state: int
+    written: int
+    generation: str
+    outcomes: Sequence[int]
+    buckets: Sequence[int]
+    nanoseconds: int
+
+
+class Counters:
+    """The counters of this worker, in a file in ``folder``; None: in private memory."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._memory = mmap.mmap(-1, _SIZE) if folder is None else _mapped(folder)
+        self._numbers = memoryview(self._memory).cast("Q")
+
+    def serve(self, generation: str, written: int) -> None:
+        """Record the generation in use."""
+        digest = bytes.fromhex(generation)
+        _HEAD.pack_into(self._memory, 0, os.getpid(), SERVING, written, digest)
+
+    def note(self, state: int) -> None:
+        """Record DRAINING or ENDED."""
+        self._numbers[1] = state
+
+    def count(self, outcome: Outcome, nanoseconds: int) -> None:
+        """Count one request and how long it took."""
+        numbers = self._numbers
+        numbers[_FIRST + outcome.counter] += 1
+        numbers[_BUCKETS + bisect_left(_BOUNDS_NS, nanoseconds)] += 1
+        numbers[_SUM] += nanoseconds
+
+
+def _mapped(folder: Path) -> mmap.mmap:
+    with (folder / f"worker-{os.getpid()}").open("w+b") as file:
+        file.truncate(_SIZE)
+        return mmap.mmap(file.fileno(), _SIZE)
+
+
+def readings(folder: Path) -> Iterator[Reading]:
+    """Yield the counters of all workers, ended ones included."""
+    for path in sorted(folder.iterdir()):
+        content = path.read_bytes()
+        if len(content) == _SIZE:  # else a worker is creating it
+            numbers = struct.unpack(f"={_SIZE // 8}Q", content)
+            process, state, written, digest = _HEAD.unpack_from(content)
+            yield Reading(
+                *(process, state, written, digest.hex()),
+                numbers[_FIRST:_BUCKETS],
+                numbers[_BUCKETS:_SUM],
+                numbers[_SUM],
+            )
+
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def exposition(ever: Sequence[Reading], living: Sequence[Reading]) -> str:
-    """Return the text: totals over all workers there have been, datasets of those that live."""
+    """Return the text: totals over all workers, generations of the running ones."""
     outcomes = _sums([each.outcomes for each in ever], len(OUTCOMES))
     lines = (*_requests(outcomes), *_refusals(outcomes), *_latency(ever), *_datasets(living))
     return "".join(f"{line}\n" for line in lines)
@@ -38,9 +133,9 @@ def _requests(outcomes: Sequence[int]) -> Iterator[str]:
 
 def _refusals(outcomes: Sequence[int]) -> Iterator[str]:
     name = "geolookup_http_keys_refused_total"
-    yield from _head(name, "counter", "Requests refused for their key, by reason.")
+    yield from _head(name, "counter", "Requests refused by the gate, by reason.")
     for reason, outcome in KEY_REFUSALS.items():
-        yield f'{name}{{reason="{reason}"}} {outcomes[outcome.place]}'
+        yield f'{name}{{reason="{reason}"}} {outcomes[outcome.counter]}'
 
 
 def _latency(ever: Sequence[Reading]) -> Iterator[str]:

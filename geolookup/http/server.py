@@ -1,9 +1,8 @@
-"""The server process: checks the settings, starts Granian, and passes signals on to the workers.
+"""The server process: checks the settings, starts Granian, forwards signals to the workers.
 
-Strategy: workers are not replaced on SIGHUP but told to take up the new
-dataset, so no connection is touched. On SIGTERM they first go on answering
-and ask each client to leave (``Connection: close``); then Granian stops them,
-which ends what is under way.
+Strategy: on SIGHUP the workers reload in place, so no connection closes. On SIGTERM they
+answer for the drain time with ``Connection: close``; then Granian stops them after the
+requests in progress.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ from geolookup.http.caller import TrustedProxies
 from geolookup.http.settings import HEAD_LIMIT, Settings
 from geolookup.http.worker import DRAIN, RELOAD, Worker
 
-#: Seconds in which a worker must end once told to; then it is killed.
-_PATIENCE = 10
-#: Neither path nor query nor address: without ``ip``, the caller's is the one looked up.
+#: Seconds until a worker that does not stop is killed.
+_KILL_AFTER = 10
+#: No path, query or peer: without ``ip`` the peer's address is the one looked up.
 _ACCESS = "[%(time)s] %(status)d %(dt_ms).3f ms"
 _log = logging.getLogger("geolookup.http")
 
@@ -52,7 +51,7 @@ def run(settings: Settings) -> None:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="geolookup-")))
             stack.enter_context(Admin(settings.admin, folder))
         server = granian_for(settings)
-        server.on_startup(lambda: _heed_signals(server, settings.drain))
+        server.on_startup(lambda: _install_signals(server, settings.drain))
         load: Any = partial(Worker, settings, folder)
         server.serve(target_loader=load, wrap_loader=False)
 
@@ -65,12 +64,12 @@ def granian_for(settings: Settings) -> MPServer:
         port=settings.port,
         interface=Interfaces.RSGI,
         workers=settings.workers,
-        # Clients are told to leave by a header that HTTP/2 does not have.
+        # The drain uses ``Connection: close``, which HTTP/2 does not have.
         http=HTTPModes.http1,
         http1_settings=HTTP1Settings(max_buffer_size=HEAD_LIMIT),
         websockets=False,
         respawn_failed_workers=True,
-        workers_kill_timeout=_PATIENCE,
+        workers_kill_timeout=_KILL_AFTER,
         ssl_cert=_path(settings.tls_certificate),
         ssl_key=_path(settings.tls_key),
         log_level=LogLevels(settings.log_level),
@@ -85,7 +84,7 @@ def _path(file: str | None) -> Path | None:
 
 
 def _check(settings: Settings) -> None:
-    """Raise what is wrong now, rather than in every worker."""
+    """Check the settings once here, rather than in every worker."""
     TrustedProxies(settings.trusted_proxies)
     with (
         geolookup.open(settings.dataset, max_age=settings.max_age, on_stale=settings.on_stale),
@@ -106,16 +105,16 @@ def _check_tls(settings: Settings) -> None:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
     except OSError as error:
         raise SettingsError(
-            f"{certificate} and {key} are no certificate with its key: {error.strerror};"
+            f"{certificate} and {key} are not a certificate and its key: {error.strerror};"
             " name two PEM files"
         ) from None
 
 
 def check_free(host: str, port: int) -> None:
-    """Raise SettingsError if nothing can listen there.
+    """Raise SettingsError if the port is not free.
 
-    Granian lets several servers share a port; a second by mistake would get
-    half of the requests.
+    Granian lets several servers share a port, so a second one started by mistake
+    would receive half of the requests.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with closing(socket.socket(family, socket.SOCK_STREAM)) as probe:
@@ -128,35 +127,35 @@ def check_free(host: str, port: int) -> None:
             ) from None
 
 
-def _heed_signals(server: MPServer, drain: float) -> None:
-    """Take SIGHUP and SIGTERM over from Granian, which has just set them."""
+def _install_signals(server: MPServer, drain: float) -> None:
+    """Replace Granian's handlers of SIGHUP and SIGTERM."""
 
     def on(signum: int, act: Callable[[], None]) -> None:
         signal.signal(signum, lambda *_: act() if os.getpid() == own else None)
 
     own = os.getpid()
-    on(signal.SIGHUP, lambda: _tell_workers(RELOAD))
+    on(signal.SIGHUP, lambda: _signal_workers(RELOAD))
     on(signal.SIGTERM, lambda: _drain(server, drain))
-    # Until a worker heeds it: there is nothing to drain yet.
+    # Ignored until a worker installs its handler: nothing to drain yet.
     signal.signal(DRAIN, signal.SIG_IGN)
 
 
 def _drain(server: MPServer, seconds: float) -> None:
-    _log.info("stops in %g seconds", seconds)
-    _tell_workers(DRAIN)
+    _log.info("stopping in %g seconds", seconds)
+    _signal_workers(DRAIN)
     timer = Timer(seconds, server.signal_handler_interrupt)
     timer.daemon = True
     timer.start()
 
 
-def _tell_workers(signum: int) -> None:
+def _signal_workers(signum: int) -> None:
     for worker in multiprocessing.active_children():
         if worker.pid is not None:
             os.kill(worker.pid, signum)
 
 
 def _logging(level: str) -> dict[str, Any]:
-    """Return the configuration of all loggers: lines on standard error."""
+    """Return the logging configuration: one line per record on standard error."""
     return {
         "handlers": {
             name: {

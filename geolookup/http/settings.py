@@ -1,4 +1,4 @@
-"""What a server is told, each setting once."""
+"""The settings of a server, in one place."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from geolookup.store.requirements import OnStale
 
-#: Bytes of a request's line and headers; more is answered with 431.
+#: Maximum bytes of the request line and headers; a larger head is answered with 431.
 HEAD_LIMIT = 16_384
 
 
@@ -30,14 +30,14 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8000
     workers: int = 1
-    #: CIDRs whose word on the caller's address is believed.
+    #: Networks of proxies whose forwarding headers are trusted, in CIDR notation.
     trusted_proxies: tuple[str, ...] = ()
-    #: Where health and metrics are shown, ``HOST:PORT``; None: nowhere.
+    #: ``HOST:PORT`` of the admin port; None: no admin port.
     admin: str | None = None
     access_log: bool = False
     log_level: str = "info"
     #: PEM files; both or none.
     tls_certificate: str | None = None
     tls_key: str | None = None
-    #: Seconds to go on answering after SIGTERM, asking clients to connect elsewhere.
+    #: Seconds of answering with ``Connection: close`` after SIGTERM.
     drain: float = 3.0

@@ -1,4 +1,4 @@
-"""A worker process: what it answers from, opened, taken up anew on SIGHUP, and let go."""
+"""A worker process: opens the dataset and the accounts, reloads on SIGHUP, closes both."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from geolookup.gate.group_commit import GroupCommit
 from geolookup.http.answers import Answers
 from geolookup.http.application import Application, Backend
 from geolookup.http.caller import TrustedProxies
-from geolookup.http.counters import ENDED, Counters
+from geolookup.http.metrics import ENDED, Counters
 from geolookup.http.settings import Settings
 
-#: What the server tells its workers to do.
+#: Signals from the server to its workers.
 RELOAD, DRAIN = signal.SIGHUP, signal.SIGUSR1
 _MANIFEST = "manifest.json"
 _log = logging.getLogger("geolookup.http")
@@ -30,9 +30,9 @@ class Worker(Application):
 
     def __init__(self, settings: Settings, folder: Path | None) -> None:
         self._settings = settings
-        self._asked = False
-        self._telling, self._told = Lock(), ""
-        # Before the dataset is opened: what comes until the loop heeds signals is not lost.
+        self._reload_pending = False
+        self._report_lock, self._reported = Lock(), ""
+        # Before the dataset is opened, so that a signal that comes early is not lost.
         signal.signal(RELOAD, self._note)
         self._accounts = open_accounts(settings.accounts, settings.plans)
         self._gate = GroupCommit(self._accounts)
@@ -48,20 +48,21 @@ class Worker(Application):
         super().__init__(self.renewed(), proxies, self._memory)
 
     def __rsgi_init__(self, loop: AbstractEventLoop) -> None:
-        """Heed RELOAD and DRAIN from now on, between requests; Granian calls it at the start."""
-        # What is there now stays: the collector, which stops all requests, need not look at it.
+        """Handle RELOAD and DRAIN from now on, between requests; Granian calls it at the start."""
+        # Objects that exist now live until the end: exclude them from collections, which
+        # delay requests.
         gc.collect()
         gc.freeze()
         loop.add_signal_handler(RELOAD, self.reload)
         loop.add_signal_handler(DRAIN, self.drain)
-        if self._asked:
+        if self._reload_pending:
             self.reload()
 
     def _note(self, *_signal: object) -> None:
-        self._asked = True
+        self._reload_pending = True
 
     def __rsgi_del__(self, _loop: AbstractEventLoop) -> None:
-        """Give back what was leased; Granian calls it when the last answer is out."""
+        """Return leased tokens; Granian calls it after the last answer."""
         self._memory.note(ENDED)
         try:
             self._accounts.close()
@@ -69,9 +70,9 @@ class Worker(Application):
             _log.error("%s", error)
 
     def reload(self) -> None:
-        """Take up the dataset and the plans as they are now; keep the old ones if they are bad.
+        """Reload the dataset and the plans; keep the old ones if the new ones are refused.
 
-        On a thread, for what is taken up is verified first, and requests go on meanwhile.
+        On a thread: the new dataset is verified first while requests are answered.
         """
         if not self.draining:
             Thread(target=self._reload, name="geolookup-reload", daemon=True).start()
@@ -82,24 +83,24 @@ class Worker(Application):
             if self._engine.reload():
                 self.backend = self.renewed()
             self._accounts.plans = plans
-        # OSError: the dataset was renamed away between two looks at it.
+        # OSError: the dataset was renamed during the reload.
         except (GeoLookupError, OSError) as error:
             _log.error("not reloaded: %s", error)
 
     def renewed(self) -> Backend:
-        """Return the backend for the generation that answers by now, and say once which it is."""
+        """Return the backend for the current generation; log a new generation once."""
         generation = self._engine.generation
-        with self._telling:  # a request may find it out before the thread that took it up
-            if generation != self._told:
-                self._told = generation
+        with self._report_lock:  # a request may notice it before the thread that reloaded
+            if generation != self._reported:
+                self._reported = generation
                 self._memory.serve(generation, _written(self._engine.path / _MANIFEST))
-                _log.info("answers from generation %s", generation)
+                _log.info("answering from generation %s", generation)
         answers = Answers(generation, stale=self._engine.stale)
         return Backend(self._engine, self._gate, answers)
 
 
 def _written(manifest: Path) -> int:
-    """Return when a dataset was written; 0 if it is gone, which does not stop its answers."""
+    """Return when a manifest was written, Unix seconds; 0 if it was removed."""
     try:
         return int(manifest.stat().st_mtime)
     except OSError:

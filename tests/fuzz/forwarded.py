@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from geolookup.contract.address import canonical, parse
-from geolookup.http.caller import TrustedProxies
-from geolookup.http.forwarded import forwarded, x_forwarded_for
+from geolookup.http.caller import TrustedProxies, forwarded, x_forwarded_for
 from tests.fuzz.target import Target
 from tests.http.test_caller import LIES, TOLD, F, Lines, X
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import parse_qsl
 
-from geolookup.http.query import address_asked
+from geolookup.http.application import address_asked
 from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
 from tests.fuzz.target import Target
 

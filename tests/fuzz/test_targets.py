@@ -13,7 +13,7 @@ import pytest
 from geolookup_builder.sources import FORMATS
 
 import geolookup
-from geolookup.http import query
+from geolookup.http.application import address_asked
 from tests.conftest import ROOT
 from tests.fuzz import forwarded, json_values
 from tests.fuzz.recorded import CUT, joined
@@ -57,7 +57,7 @@ def test_a_fault_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.fuzz.address.column", lambda *_given: [])
     with pytest.raises(AssertionError):
         TARGETS["address"].run(b"8.8.8.8")
-    assert query.address_asked("ip=%38") == "8"
+    assert address_asked("ip=%38") == "8"
 
 
 def test_a_source_error_of_two_lines_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

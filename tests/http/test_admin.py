@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.http.counters import BOUNDS, Counters, readings
-from geolookup.http.metrics import exposition
-from geolookup.http.outcomes import ANSWERED, OUTCOMES
+from geolookup.http.answers import ANSWERED, OUTCOMES
+from geolookup.http.metrics import BOUNDS, Counters, exposition, readings
 from tests.http.serving import PATH, Server, Store, serving
 
 REQUESTS = "geolookup_http_requests_total"
@@ -70,7 +69,7 @@ def test_what_is_counted_is_read(
     for outcome, nanoseconds in requests:
         counters.count(outcome, nanoseconds)  # type: ignore[arg-type]
     (reading,) = readings(folder)
-    assert [reading.outcomes[each.place] for each in OUTCOMES] == [
+    assert [reading.outcomes[each.counter] for each in OUTCOMES] == [
         sum(outcome is each for outcome, _ in requests) for each in OUTCOMES
     ]
     assert reading.nanoseconds == sum(took for _, took in requests)
@@ -94,7 +93,7 @@ def test_totals_before_any_worker() -> None:
 
 
 def test_places_are_the_order() -> None:
-    assert [outcome.place for outcome in OUTCOMES] == list(range(len(OUTCOMES)))
+    assert [outcome.counter for outcome in OUTCOMES] == list(range(len(OUTCOMES)))
 
 
 def test_no_admin_port_unless_asked_for(server: Server) -> None:

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup.errors import SettingsError
-from geolookup.http.caller import TrustedProxies
-from geolookup.http.forwarded import forwarded, x_forwarded_for
+from geolookup.http.caller import TrustedProxies, forwarded, x_forwarded_for
 from tests.http.serving import Server, Store, serving
 
 X, F = "X-Forwarded-For", "Forwarded"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.http.outcomes import OUTCOMES
+from geolookup.http.answers import OUTCOMES
 from geolookup.http.settings import HEAD_LIMIT
 from tests.conftest import ROOT
 from tests.http.serving import free_port

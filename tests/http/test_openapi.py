@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from geolookup.http.answers import NO_SUCH_METHOD, NO_SUCH_PATH, OUTCOMES
 from geolookup.http.application import PATH
-from geolookup.http.outcomes import NO_SUCH_METHOD, NO_SUCH_PATH, OUTCOMES
 from tests import envelopes as contract
 from tests.conftest import ROOT
 from tests.http.serving import Server

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geolookup.http.query import address_asked
+from geolookup.http.application import address_asked
 from geolookup.http.settings import HEAD_LIMIT
 from tests.http.serving import PATH, Server
 

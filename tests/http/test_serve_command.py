@@ -42,7 +42,7 @@ def test_what_cannot_be_served(own_store: Store, tmp_path: Path) -> None:
     assert "--tls-key" in refused(*good, "--tls-certificate", nothing)
     plans = str(own_store.plans)
     tls = ("--tls-certificate", plans, "--tls-key", plans)
-    assert "no certificate" in refused(*good, *tls)
+    assert "not a certificate" in refused(*good, *tls)
 
 
 @pytest.mark.parametrize("option", ["--port", "--admin"])

@@ -66,7 +66,7 @@ def test_sighup_under_load_fails_no_request(own_store: Store, tmp_path: Path) ->
             dataset.rename(tmp_path / "old")
             new.rename(dataset)
             server.signal(signal.SIGHUP)
-            server.until(f"answers from generation {later}", times=2)
+            server.until(f"answering from generation {later}", times=2)
             seen = load.outcomes.total()
             _wait_for(load, seen + 200)
         assert load.broken == []
