@@ -23,7 +23,7 @@ from geolookup.errors import (
 
 
 class Outcome(NamedTuple):
-    """One outcome of a request. ``counter`` is its place in the counters, ``code`` the envelope's or None."""
+    """One outcome of a request: its counter, HTTP status, and contract code or None."""
 
     counter: int
     status: int
