@@ -1,4 +1,4 @@
-"""The gate: accounts, API keys, plans, rate and quota before the engine.
+"""The gate: accounts, API keys, plans, rate and quota, checked before a lookup.
 
 >>> import geolookup
 >>> from geolookup.gate import Service, open_accounts

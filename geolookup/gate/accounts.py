@@ -1,8 +1,8 @@
-"""Accounts: whom a key belongs to, and whether one more request may pass.
+"""Accounts: which account a key belongs to, and whether one more request is admitted.
 
-Strategy: key -> digest -> (key and account, known here for at most a second)
--> the account's admission. Only what a second may change is asked anew, so a
-revocation holds everywhere within one.
+Strategy: key -> digest -> (key and account, cached for at most a second) -> the
+account's admission. The cache expires after a second, so a revocation takes effect in
+every process within a second.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _STORES = {
     "redis": ("geolookup.gate.redis", "RedisStore"),
     "rediss": ("geolookup.gate.redis", "RedisStore"),
 }
-#: Keys known at a time; more, and all are asked for again.
-_KNOWN = 65_536
-#: Seconds between looks for tokens that were leased and not used, and for other upkeep.
+#: Maximum number of cached keys; beyond it the cache is cleared.
+_CACHED_KEYS = 65_536
+#: Seconds between two runs of the background thread.
 _PAUSE = 0.05
 
 
-class _Known:
-    """A key that opened something when it was last asked for, and its account's admission.
+class _CachedKey:
+    """A cached valid key and its account's admission.
 
-    So it does until a second later, or until it expires if that is before.
+    Valid until a second after it was read, or until the key expires, if that is earlier.
     """
 
     __slots__ = ("admission", "asked", "digest", "until")
@@ -66,21 +66,21 @@ class Accounts:
 
     def _begin(self) -> None:
         self._lock = Lock()
-        self._known: dict[bytes, _Known] = {}
+        self._cache: dict[bytes, _CachedKey] = {}
         self._admissions: dict[int, Exact | Leased] = {}
         self._holding: set[Leased] = set()
         self._thread: Thread | None = None
         self._closed = Event()
 
     def admit(self, api_key: object) -> None:
-        """Let one request pass and count it.
+        """Admit one request and count it.
 
         Raises MissingKeyError (None), InvalidKeyError, RateLimitError, QuotaError.
         """
         self.admission(api_key).admit()
 
     def decide(self, requests: Sequence[Request]) -> list[int]:
-        """Have the store decide requests; see ``Store.admit``."""
+        """Decide requests in the store; see ``Store.admit``."""
         return self._store.admit(requests)
 
     def admission(self, api_key: object) -> Exact | Leased:
@@ -91,7 +91,7 @@ class Accounts:
         if digest is None:
             raise InvalidKeyError
         now = self._store.now()
-        known = self._known.get(digest)
+        known = self._cache.get(digest)
         if known is None or not known.asked <= now < known.until:
             known = self._ask(str(api_key), digest, now)
         if not compare_digest(known.digest, digest):
@@ -101,11 +101,12 @@ class Accounts:
     def create_key(
         self, name: str, plan: str, *, environment: str = "live", expires: int | None = None
     ) -> str:
-        """Make a key for the account of a name, which is made if there is none; return the key.
+        """Create and return a key for the account ``name``; create the account if needed.
 
-        It cannot be had again. ``expires`` is in Unix seconds. Raises PlansError
-        for an unknown plan, ValueError for another environment than live and
-        test, an empty name, or an account that has another plan.
+        The store keeps only the key's digest, so the key cannot be read again.
+        ``expires`` is in Unix seconds. Raises PlansError for an unknown plan, ValueError
+        for an environment other than live and test, an empty name, or an account that
+        has another plan.
         """
         self.plans.named(plan)
         if environment not in keys.ENVIRONMENTS or not name.strip():
@@ -120,11 +121,11 @@ class Accounts:
         return key
 
     def keys(self) -> list[Key]:
-        """Return all keys, oldest first; of a key itself nothing is known but its digest."""
+        """Return all keys, oldest first, each with its digest instead of its text."""
         return self._store.keys()
 
     def revoke(self, identifier: str) -> Key:
-        """Make a key open nothing any more, everywhere within a second; KeyError if unknown."""
+        """Revoke a key; every process refuses it within a second. KeyError if unknown."""
         for key in self.keys():
             if keys.identifier(key.digest) == identifier:
                 self._store.revoke(key.digest)
@@ -132,18 +133,18 @@ class Accounts:
         raise KeyError(identifier)
 
     def usage(self) -> list[Usage]:
-        """Return all accounts with what they have used, oldest first."""
+        """Return all accounts with their used quota, oldest first."""
         return self._store.usage()
 
     def give_back(self) -> None:
-        """Give back what was leased for a time gone by; done in the background by itself."""
+        """Return unused tokens of past slots to the store; the background thread does so too."""
         for admission in list(self._holding):
-            self._holding.discard(admission)  # first: a lease from now on puts it back
+            self._holding.discard(admission)  # first, because a new lease adds it again
             if not admission.give_back():
                 self._holding.add(admission)
 
     def close(self) -> None:
-        """Give back what is leased and let the store go; it is opened again if used."""
+        """Return leased tokens and close the store; a later call opens it again."""
         self._closed.set()
         if self._thread is not None:
             self._thread.join()
@@ -159,15 +160,15 @@ class Accounts:
     def __exit__(self, *_exception: object) -> None:
         self.close()
 
-    def _ask(self, api_key: str, digest: bytes, now: int) -> _Known:
-        # Told here and not sooner: what is known has been told before.
+    def _ask(self, api_key: str, digest: bytes, now: int) -> _CachedKey:
+        # Only here: a cached key was well-formed.
         key = self._store.find(digest) if keys.well_formed(api_key) else None
         if key is None or not key.valid(now):
-            self._known.pop(digest, None)
+            self._cache.pop(digest, None)
             raise InvalidKeyError
-        if len(self._known) >= _KNOWN:
+        if len(self._cache) >= _CACHED_KEYS:
             self._forget()
-        known = self._known[digest] = _Known(key, self._admission_of(key), now)
+        known = self._cache[digest] = _CachedKey(key, self._admission_of(key), now)
         return known
 
     def _admission_of(self, key: Key) -> Exact | Leased:
@@ -175,7 +176,9 @@ class Accounts:
         plan = self.plans.get(key.plan)
         if plan is None:
             raise AccountsError(
-                f"account {key.name!r}", f"unknown plan {key.plan!r}", "name the plans file with it"
+                f"account {key.name!r}",
+                f"unknown plan {key.plan!r}",
+                "pass the plans file that defines it",
             )
         with self._lock:
             found = self._admissions.get(key.account)
@@ -186,19 +189,19 @@ class Accounts:
                     else Exact(self._store, key.account, plan)
                 )
                 self._admissions[key.account] = found
-                self._attend()
+                self._start_background()
         return found
 
     def _forget(self) -> None:
-        self._known.clear()
+        self._cache.clear()
         with self._lock:
             self._admissions.clear()
         for admission in list(self._holding):
             admission.give_back(at_end=True)
             self._holding.discard(admission)
 
-    def _attend(self) -> None:
-        """Start the thread that sees to what no request does."""
+    def _start_background(self) -> None:
+        """Start the background thread, unless it runs."""
         if self._background and self._thread is None:
             self._thread = Thread(
                 target=self._watch, args=(self._closed,), name="geolookup-gate", daemon=True
@@ -211,10 +214,10 @@ class Accounts:
                 self.give_back()
                 self._store.upkeep()
             except AccountsError:
-                continue  # what the store did not take is lost, as in a crash; requests will tell
+                continue  # unreturned tokens are lost, as in a crash; the next request raises
 
     def _after_fork(self) -> None:
-        """Begin anew in a child process: what was leased is the parent's."""
+        """Reset in a child process: leases belong to the parent."""
         self._begin()
         self._store.after_fork()
 
@@ -236,15 +239,15 @@ def open_accounts(
 ) -> Accounts:
     """Open the accounts of ``sqlite:///PATH`` or ``redis://HOST:PORT/NUMBER``.
 
-    ``plans`` is a TOML file (see ``read_plans``). The store is reached when it
-    is first needed. With a ``clock`` of the caller's own (Unix microseconds)
-    nothing runs in the background; call ``Accounts.give_back``. Raises
-    AccountsError for another URL and PlansError for a bad plans file.
+    ``plans`` is a TOML file (see ``read_plans``). The store is opened by the
+    first call that needs it. With a ``clock`` (returns Unix microseconds) no background
+    thread runs; call ``Accounts.give_back``. Raises AccountsError for another URL and
+    PlansError for an unusable plans file.
     """
     scheme = urlsplit(url).scheme
     if scheme not in _STORES:
         raise AccountsError(
-            f"{scheme}://", "no such store", "write sqlite:///PATH or redis://HOST:PORT/0"
+            f"{scheme}://", "unknown kind of store", "write sqlite:///PATH or redis://HOST:PORT/0"
         )
     store = _store(scheme)
     return Accounts(store(url, clock), read_plans(plans), background=clock is None)

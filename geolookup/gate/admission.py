@@ -1,9 +1,9 @@
-"""A worker's side of an account: what is known here, so that the store need not be asked.
+"""A worker's side of an account: what it can decide without asking the store.
 
-Strategy: refusals are remembered until they can change, so a flood of them
-stays in the process. Admissions are asked of the store (``Exact``; for several
-at a time by ``group_commit``), or, on fast plans, taken from a slice of the
-current 20 ms (``Leased``).
+Strategy: a refusal is cached until it can change, so a flood of refused requests does not
+reach the store. An admission is a decision of the store (``Exact``; ``group_commit``
+decides several at once) or, on fast plans, a token of a lease for the current slot of
+20 ms (``Leased``).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from geolookup.gate.store import ADMITTED, EXHAUSTED, Request, Store
 
 
 class _Refusals:
-    """The last refusal of an account, while nothing can have changed it.
+    """The cached last refusal of an account, valid until the decision can change.
 
-    An end more than a second ahead is not believed: the clock was set back.
+    An end more than a second ahead is ignored: the clock was set back.
     """
 
     __slots__ = ("_free", "_quota", "until")
@@ -35,17 +35,17 @@ class _Refusals:
         self._quota = False
 
     def check(self, now: int) -> None:
-        """Raise RateLimitError or QuotaError as remembered."""
+        """Raise the cached RateLimitError or QuotaError, if it is still valid."""
         if now < self.until <= now + SECOND:
             self._raise(now)
 
     def quota(self, now: int, until: int) -> NoReturn:
-        """Raise QuotaError, and remember it until a moment."""
+        """Raise QuotaError, and cache it until a time."""
         self.until, self._quota = until, True
         self._raise(now)
 
     def rate(self, now: int, until: int, free: int) -> NoReturn:
-        """Raise RateLimitError, and remember it until a moment; ``free`` is when to come again."""
+        """Raise RateLimitError, and cache it until a time; ``free`` is when to retry."""
         self.until, self._free, self._quota = until, free, False
         self._raise(now)
 
@@ -56,11 +56,11 @@ class _Refusals:
 
 
 class Exact:
-    """An account whose every admission is a decision of the store."""
+    """An account of which the store decides every request."""
 
     def __init__(self, store: Store, account: int, plan: Plan) -> None:
         self.plan = plan
-        #: what the store decides
+        #: what the store is asked
         self.request = Request(account, plan)
         self._store = store
         self._refusals = _Refusals()
@@ -71,13 +71,13 @@ class Exact:
         self.settle(free)
 
     def ask(self) -> Exact:
-        """Return what the store must be asked for; raise what it is known to answer."""
-        if self._refusals.until:  # else there was none
+        """Return self if the store must decide; raise a cached refusal."""
+        if self._refusals.until:  # 0: no refusal yet
             self._refusals.check(self._store.now())
         return self
 
     def settle(self, free: int) -> None:
-        """Take the store's answer: raise RateLimitError or QuotaError, if it is one."""
+        """Apply the store's decision: raise RateLimitError or QuotaError for a refusal."""
         if free == ADMITTED:
             return
         now = self._store.now()
@@ -86,16 +86,21 @@ class Exact:
         self._refusals.rate(now, free, free)
 
     def give_back(self, *, at_end: bool = False) -> bool:
-        """Return True: nothing is ever held."""
+        """Return True: an exact account holds no tokens."""
         return True
 
 
 class Leased:
-    """An account that this worker leases slices of.
+    """An account whose rate this worker leases in parts.
 
-    ``held`` is called whenever tokens were leased that may have to be given
-    back. Each admission of the last second leaves its stamp here, 8 bytes, to
-    be used again exactly a second later (see ``slots``).
+    ``held`` is called after each lease, because unused tokens have to be returned later.
+    Each admission of the last second leaves its stamp here, 8 bytes: its token can be
+    used again exactly a second later (see ``leases``).
+
+    Example, a plan of 1,000/s with one worker: in slot 0 the worker leases 15 tokens and
+    admits 15 requests. In slot 50, a second later, the store moves these 15 tokens to
+    slot 50, and the worker uses each as soon as its stamp is a second old. While it runs
+    at its rate it asks the store once per slot, not once per request.
     """
 
     def __init__(
@@ -124,13 +129,13 @@ class Leased:
                 self._refuse(lease)
 
     def ask(self) -> None:
-        """Count one request as ``admit`` does: what a slice admits, the store is not asked for."""
+        """Count one request as ``admit`` does; a lease needs no decision of the store."""
         self.admit()
 
     def give_back(self, *, at_end: bool = False) -> bool:
-        """Give back what is left of a slot gone by (at the end: of the current one too).
+        """Return unused tokens of past slots (``at_end``: of the current slot too).
 
-        Returns whether nothing is held any more.
+        Returns whether this worker holds no tokens now.
         """
         with self._lock:
             now = self._store.now()
@@ -156,7 +161,7 @@ class Leased:
 
     def _renew(self, now: int) -> Lease:
         self._turn(now // SLOT)
-        # Gone from here even if the store fails, since it may have taken them: twice is worse.
+        # Forget them even if the store fails: it may have counted them, and twice is worse.
         unused, self._leftover = self._leftover, []
         ripe = self._ripe(now)
         lease = self._store.lease(self._account, self.plan, self._worker, ripe, unused)
@@ -168,7 +173,7 @@ class Leased:
         return lease
 
     def _ripe(self, now: int) -> Tokens:
-        """Forget the uses in the oldest slot that are a second old; return how many they are."""
+        """Drop the stamps of the oldest slot that are a second old; return their number."""
         oldest = self._slot - SLOTS + 1
         stamps = self._used.get(oldest, ())
         ripe = 0
@@ -179,7 +184,7 @@ class Leased:
         return Tokens(oldest, ripe)
 
     def _turn(self, slot: int) -> None:
-        """Go on to a slot: what was not used in the last one is left over."""
+        """Advance to a slot: unused tokens of the last one are left over."""
         if slot == self._slot:
             return
         unused = self._fresh + len(self._moved) + self._unusable
@@ -188,21 +193,21 @@ class Leased:
         self._fresh = self._unusable = 0
         self._moved.clear()
         self._used[self._slot], self._stamps = self._stamps, array("Q")
-        back = slot < self._slot  # a clock set back: the slots mean something else now
+        back = slot < self._slot  # the clock was set back, so old slot numbers mean other times
         self._used = {} if back else {s: u for s, u in self._used.items() if s > slot - SLOTS}
         self._slot = slot
 
     def _reuse(self, moved: int) -> None:
-        """Take own tokens of the oldest slot again, each as it gets ripe."""
+        """Queue moved tokens for reuse, each usable a second after its last use."""
         stamps = self._used.pop(self._slot - SLOTS + 1, array("Q"))[:moved]
         self._moved.extend(stamps)
         self._unusable += moved - len(stamps)
 
     def _release(self, now: int) -> None:
-        """Leave over what is there, though its slot is not over.
+        """Leave over the tokens of the current slot, before its end.
 
-        Tokens used less than a second ago still count in the rate: 0 is a slot
-        long gone, so that only the quota gets them back.
+        Tokens used less than a second ago still count in the rate. Slot 0 is long past,
+        so returning them there restores the quota alone.
         """
         ripe = sum(moment + SECOND <= now for moment in self._moved)
         held = len(self._moved) - ripe + self._unusable
@@ -213,7 +218,7 @@ class Leased:
     def _refuse(self, lease: Lease) -> NoReturn:
         end = (self._slot + 1) * SLOT
         own = self._moved or self._used.get(self._slot - SLOTS + 1)
-        if own:  # the next of them may change the answer
+        if own:  # the oldest own token may change the decision
             end = min(end, own[0] + SECOND)
         if self._moved or lease.until:
             free = end if own else lease.until

@@ -1,8 +1,7 @@
-"""An accounts file's log, written back to the file beside the requests.
+"""Checkpoints of an accounts file: its write-ahead log, written back in the background.
 
-Strategy: writing back waits for the disk. A connection of its own does it from
-the background, soon after there is something, and so the one that decides
-finds next to nothing left when the log has to begin anew.
+Strategy: a checkpoint waits for the disk. The background writer uses its own connection
+and runs early, so the deciding connection finds little left when the log must restart.
 """
 
 from __future__ import annotations
@@ -11,29 +10,29 @@ import sqlite3
 from collections.abc import Callable
 from threading import Lock
 
-#: Rows that change before it is worth while.
-_WORTH = 500
+#: Changed rows before a checkpoint pays.
+_LEAST_CHANGES = 500
 
 
 class Checkpoints:
-    """Write-backs of one accounts file; ``connect`` gives a connection to it."""
+    """Checkpoints of one accounts file; ``connect`` opens a connection to it."""
 
     def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
         self._connect = connect
-        self._lock = Lock()  # apart from the deciding connection's: nobody waits for this one
+        self._lock = Lock()  # its own lock, so that no decision waits for a checkpoint
         self._connection: sqlite3.Connection | None = None
         self._changes = 0
 
     def write_back(self, changes: int) -> None:
-        """Write back what ``changes`` rows so far left in the log, if they are worth it.
+        """Checkpoint if enough rows changed; ``changes`` is the total so far.
 
-        Whatever fails here fails where it is decided, which is told of it.
+        Errors are dropped: the deciding connection meets and reports the same fault.
         """
         with self._lock:
             if changes < self._changes:  # a new deciding connection, perhaps to another file
                 self._drop()
                 self._changes = 0
-            if changes - self._changes < _WORTH:
+            if changes - self._changes < _LEAST_CHANGES:
                 return
             self._changes = changes
             try:
@@ -44,12 +43,12 @@ class Checkpoints:
                 self._drop()
 
     def close(self) -> None:
-        """Let the connection go."""
+        """Close the connection."""
         with self._lock:
             self._drop()
 
     def detach(self) -> sqlite3.Connection | None:
-        """Begin anew in a child process; returns the connection, which is the parent's."""
+        """Reset in a child process; return the connection, which belongs to the parent."""
         found, self._connection, self._lock = self._connection, None, Lock()
         return found
 

@@ -1,9 +1,8 @@
-"""Admissions for an event loop: what one turn of it asks, the store decides in one step.
+"""Group commit for an event loop: the requests of one iteration share one transaction.
 
-Strategy: a transaction, or a round trip, costs several times what a decision
-does, and a server that is busy has many requests at hand at a time. They wait
-for the end of the turn, so that all of them share one. The fewer there are,
-the sooner it comes.
+Strategy: a transaction or a round trip costs several times as much as a decision. The
+requests of one iteration of the loop wait for its end and are decided together. Under
+light load an iteration is short, so the wait is too.
 """
 
 from __future__ import annotations
@@ -16,16 +15,16 @@ from geolookup.gate.admission import Exact
 
 
 class GroupCommit:
-    """Accounts as a coroutine asks them; for one event loop."""
+    """Admissions for the coroutines of one event loop."""
 
     def __init__(self, accounts: Accounts) -> None:
         self._accounts = accounts
         self._asked: list[tuple[Exact, Future[None]]] = []
 
     def admit(self, api_key: object) -> Future[None] | None:
-        """Let one request pass and count it, or return what to await for that.
+        """Admit one request and count it, or return a future that does.
 
-        Here or there is raised what ``Accounts.admit`` raises.
+        The call or the future raises what ``Accounts.admit`` raises.
         """
         admission = self._accounts.admission(api_key).ask()
         if admission is None:
@@ -41,20 +40,20 @@ class GroupCommit:
         asked, self._asked = self._asked, []
         try:
             found = self._accounts.decide([admission.request for admission, _ in asked])
-        except Exception as error:  # noqa: BLE001 - whatever it is, nobody may wait for ever
+        except Exception as error:  # noqa: BLE001 - whatever it is, no coroutine may wait forever
             for _, waiting in asked:
                 if not waiting.done():
                     waiting.set_exception(error)
             return
         for (admission, waiting), free in zip(asked, found, strict=True):
-            _tell(admission, free, waiting)
+            _resolve(admission, free, waiting)
 
 
-def _tell(admission: Exact, free: int, waiting: Future[None]) -> None:
+def _resolve(admission: Exact, free: int, waiting: Future[None]) -> None:
     try:
         admission.settle(free)
     except ContractError as error:
-        if not waiting.done():  # else its client has gone
+        if not waiting.done():  # done: its client disconnected
             waiting.set_exception(error)
     else:
         if not waiting.done():

@@ -1,9 +1,9 @@
-"""API keys as text: made, told from garbage without a store, and turned into digests.
+"""API keys as text: create, check the form, digest.
 
-A key is ``geo_live_`` or ``geo_test_``, 32 characters that hold 160 random
-bits (base32, lower case) and 8 that hold their CRC-32 (hexadecimal). The checksum keeps
-mistyped and made-up keys away from the store; it is no secret. Stores hold
-the SHA-256 of the whole text: of 160 random bits no salt is needed.
+A key is ``geo_live_`` or ``geo_test_``, then 160 random bits (32 characters, base32 in
+lower case, RFC 4648) and their CRC-32 (8 hexadecimal digits). The checksum rejects mistyped
+and invented keys without a store access; it is not a secret. A store keeps the SHA-256 of
+the whole text. 160 random bits need no salt.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ def make(environment: str) -> str:
 
 
 def digest(key: object) -> bytes | None:
-    """Return the SHA-256 of a text, 32 bytes; None for what is no ASCII text, of any type."""
+    """Return the SHA-256 of a text, 32 bytes; None for anything but ASCII text."""
     if not isinstance(key, str) or not key.isascii():
         return None
     return hashlib.sha256(key.encode()).digest()
 
 
 def well_formed(key: str) -> bool:
-    """Tell whether a text can be a key: has its shape, and a checksum that is right."""
+    """Return whether a text has the form of a key and a correct checksum."""
     text = key.encode(errors="replace")
     return bool(_SHAPE.fullmatch(text)) and _checksum(text[:-_CHECKSUM]) == text[-_CHECKSUM:]
 
 
 def identifier(of_digest: bytes) -> str:
-    """Return the name by which people speak of a key, 12 hexadecimal digits of its digest."""
+    """Return a key's public identifier: the first 12 hexadecimal digits of its digest."""
     return of_digest[:6].hex()
 
 

@@ -1,15 +1,18 @@
-"""The leased rate: what was given of it in the last 51 slots of 20 ms, for all workers together.
+"""The leased rate: tokens granted in the last 51 slots of 20 ms, for all workers together.
 
-A second, wherever it begins, touches at most 51 slots. So as long as any 51 in
-a row hold at most ``rate`` tokens, and a token is used in its slot or not at
-all, no second has more admissions than the rate.
+This is a sliding window over slots. Any second touches at most 51 slots. If every 51
+consecutive slots hold at most ``rate`` tokens, and a token is used in its slot or never,
+then no second has more admissions than the rate.
 
-The oldest of the 51 lies within the last second in part only. A worker knows
-its own part: tokens it used a second ago or longer are *ripe*, and it frees
-them. A worker that is alone on an account need not even ask for each: the
-store *moves* its tokens of the oldest slot into the current one, and the
-worker uses each as it gets ripe. Moving changes no sum and a token is never
-used twice in a second, so the rate holds whoever comes later.
+The oldest of the 51 slots is only partly inside the last second. A worker knows its own
+part: a token that it used at least a second ago is *ripe*, and the worker frees it. Example
+with slots of 20 ms: at time 1.005 s the window is slots 0 to 50. A token used at 0.003 s, in
+slot 0, is ripe, because the second that ends now began at 0.005 s; one used at 0.010 s is not.
+
+A worker that is alone on an account need not ask for each token: the store *moves* its
+tokens of the oldest slot into the current slot, and the worker uses each as it becomes ripe.
+A move keeps the sum of the window and no token is used twice in a second, so the rate holds
+for workers that join later too.
 """
 
 from __future__ import annotations
@@ -20,18 +23,18 @@ from typing import NamedTuple, Self
 #: Microseconds.
 SLOT = 20_000
 SLOTS = 51
-#: A slice is this part of what is left, so that the last tokens go one by one to who asks,
+#: A lease is 1/64 of the free tokens, so that the last tokens are granted one by one,
 OF_THE_REST = 64
-#: but not less than this part of the rate: callers at their rate must not ask for each token.
+#: but at least 1/512 of the rate, so that a caller at its rate need not ask for each token.
 OF_THE_RATE = 512
 _LAYOUT = struct.Struct(f">QQQQ{SLOTS}I")
 
 
 class Lease(NamedTuple):
-    """What a worker got at ``now``: tokens for the slot that ``now`` lies in.
+    """Tokens granted to a worker at ``now``, for the slot that contains ``now``.
 
-    ``fresh`` ones may be used at once, ``moved`` ones as they get ripe. Without
-    any, ``until`` is when there can be some; 0 says that the quota is used up.
+    ``fresh`` tokens may be used at once, ``moved`` ones when they become ripe. If both are
+    0, ``until`` is when tokens can be free again; 0 means that the quota is used up.
     """
 
     now: int
@@ -41,19 +44,18 @@ class Lease(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """Tokens that a worker does not need any more, and the slot they were for."""
+    """A number of tokens that a worker returns, and their slot."""
 
     slot: int
     number: int
 
 
 class Table:
-    """Tokens by slot, oldest first, the last one being ``slot``; and who leased them.
+    """Tokens by slot, oldest first, ending with ``slot``; and their owner.
 
-    ``owner`` is the worker that leased last, ``since`` the slot up to which
-    others may have; 0 if nobody else has tokens in these slots. Up to the slot
-    ``again`` the clock has counted twice, since it was set back: what workers
-    say of these slots may be about other tokens.
+    ``owner`` is the worker that leased last. ``since`` is the last slot in which other
+    workers may hold tokens, 0 if none. ``again`` is the last slot that the clock passed
+    twice because it was set back: returns for slots up to it may mean other tokens.
     """
 
     def __init__(
@@ -64,21 +66,21 @@ class Table:
 
     @classmethod
     def unpack(cls, stored: bytes) -> Self:
-        """Read a stored table; no bytes are an empty one."""
+        """Read a stored table; empty bytes are an empty table."""
         return cls(*_LAYOUT.unpack(stored)) if stored else cls()
 
     def pack(self) -> bytes:
-        """Return the table as it is stored."""
+        """Return the stored form of the table."""
         return _LAYOUT.pack(self.slot, self.owner, self.since, self.again, *self.counts)
 
     def free(self, tokens: Tokens) -> None:
-        """Take tokens out of their slot; those of slots gone by count no more anyway."""
+        """Remove tokens from their slot; slots outside the window do not count."""
         place = tokens.slot - self.slot + SLOTS - 1
         if 0 <= place < SLOTS and tokens.slot > self.again:
             self.counts[place] = max(0, self.counts[place] - tokens.number)
 
     def lease(self, worker: int, rate: int, left: int, now: int) -> Lease:
-        """Give a worker a slice for the slot of ``now``; ``left`` is what the quota allows."""
+        """Grant a worker tokens for the slot of ``now``; ``left`` is what the quota allows."""
         self.advance(now // SLOT)
         self._note(worker)
         room = max(0, rate - sum(self.counts))
@@ -87,10 +89,10 @@ class Table:
         moved = self.counts[0] if movable else 0
         self.counts[0] -= moved
         self.counts[-1] += fresh + moved
-        return Lease(now, fresh, moved, 0 if room else self._relief())
+        return Lease(now, fresh, moved, 0 if room else self._next_free())
 
     def advance(self, slot: int) -> None:
-        """Go on to a slot. If the clock was set back, what lies ahead counts as of now."""
+        """Advance to a slot. If the clock was set back, tokens of later slots count as current."""
         if slot < self.slot:
             ahead = min(self.slot - slot, SLOTS - 1)
             past, future = self.counts[:-ahead], self.counts[-ahead:]
@@ -107,10 +109,10 @@ class Table:
             self.owner, self.since = worker, self.slot if any(self.counts) else 0
 
     def _alone(self) -> bool:
-        """Tell whether all tokens in these slots are the owner's, and known to it."""
+        """Return whether the owner holds all tokens in the window."""
         return max(self.since, self.again) < self.slot - SLOTS + 1
 
-    def _relief(self) -> int:
-        """Return when the oldest slot with tokens goes by."""
+    def _next_free(self) -> int:
+        """Return when the oldest slot with tokens leaves the window."""
         oldest = next(place for place, count in enumerate(self.counts) if count)
         return (self.slot + oldest + 1) * SLOT

@@ -1,4 +1,4 @@
-"""Plans: how many requests a second and how many in all; built in, or from a TOML file."""
+"""Plans: rate (requests per second) and quota (requests in all), built in or from TOML."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from typing import Any, NamedTuple
 
 from geolookup.errors import PlansError
 
-#: More cannot be told apart by a clock of microseconds.
+#: A clock of microseconds cannot resolve more.
 MAX_RATE = 1_000_000
-MAX_QUOTA = 2**53 - 1  # what every store counts exactly, Redis's Lua included
-#: Plans up to this rate are decided in the store, request by request; faster ones are leased.
+#: Every store counts up to it exactly, including Redis's Lua (IEEE 754 doubles).
+MAX_QUOTA = 2**53 - 1
+#: Up to this rate the store decides each request; above it workers lease tokens.
 MAX_EXACT_RATE = 100
 
 
 class Plan(NamedTuple):
-    """A plan: requests a second, and requests in all (None: no end)."""
+    """A plan: rate in requests per second, quota in requests (None: unlimited)."""
 
     name: str
     rate: int
@@ -27,16 +28,16 @@ class Plan(NamedTuple):
 
     @property
     def limit(self) -> int:
-        """The quota as a number that can be compared."""
+        """The quota as a number."""
         return MAX_QUOTA if self.quota is None else self.quota
 
     @property
     def leased(self) -> bool:
-        """Whether workers lease slices of the rate, rather than ask for each request."""
+        """Whether workers lease tokens instead of asking for each request."""
         return self.rate > MAX_EXACT_RATE
 
 
-#: What there is without a file; a file adds plans to these, or replaces them by name.
+#: The plans without a file. A file adds plans, or replaces them by name.
 BUILT_IN = {
     "free": Plan("free", rate=5, quota=2000),
     "paid": Plan("paid", rate=25, quota=None),
@@ -47,19 +48,19 @@ class Plans(dict[str, Plan]):
     """Plans by name."""
 
     def named(self, name: str) -> Plan:
-        """Return a plan; raises PlansError where there is none of the name."""
+        """Return a plan by name; PlansError if it is unknown."""
         if name not in self:
             close = difflib.get_close_matches(name, self, n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(self)}"
-            raise PlansError(f"no plan {name!r}; {hint} (more come from a plans file)")
+            raise PlansError(f"no plan {name!r}; {hint} (a plans file can add more)")
         return self[name]
 
 
 def read_plans(path: str | PathLike[str] | None = None) -> Plans:
     """Return the built-in plans and those of a TOML file of ``[plan.NAME]`` tables.
 
-    ``rate`` is a whole number of requests a second, 1 to 1,000,000; ``quota`` one
-    of requests in all, absent for no end. Raises PlansError.
+    ``rate`` is an integer from 1 to 1,000,000, in requests per second; ``quota`` an
+    integer number of requests, absent for unlimited. Raises PlansError.
     """
     if path is None:
         return Plans(BUILT_IN)
@@ -68,7 +69,7 @@ def read_plans(path: str | PathLike[str] | None = None) -> Plans:
     tables = content.pop("plan", {})
     if content or not isinstance(tables, dict):
         strange = ", ".join(content) or "plan"
-        raise PlansError(f"{file}: {strange} does not belong here; write [plan.NAME] tables")
+        raise PlansError(f"{file}: {strange} is not expected; write [plan.NAME] tables")
     return Plans(BUILT_IN | {name: _plan(file, name, table) for name, table in tables.items()})
 
 
@@ -83,7 +84,7 @@ def _content(file: str) -> dict[str, Any]:
 
 def _plan(file: str, name: str, table: object) -> Plan:
     if not isinstance(table, Mapping):
-        raise PlansError(f"{file}: plan.{name} is no table; write [plan.{name}]")
+        raise PlansError(f"{file}: plan.{name} is not a table; write [plan.{name}]")
     for member in table:
         if member not in ("rate", "quota"):
             raise PlansError(f"{file}: [plan.{name}] has {member!r}; it takes rate and quota")

@@ -1,9 +1,8 @@
 """Accounts in Redis or Valkey, for workers on several machines.
 
-Strategy: each decision is one script, which the server runs alone. Time is the
-server's: exact decisions read its clock, and leases set this process's clock
-by it. Commands are not tried twice, since an answer that was lost may have
-been counted.
+Strategy: each decision is one script, which the server runs atomically. Time is the
+server's: exact decisions read its clock, and leases adjust this process's clock to it. No
+command is retried, because a request whose reply was lost may have been counted.
 """
 
 from __future__ import annotations
@@ -21,19 +20,19 @@ from geolookup.gate.leases import Lease, Tokens
 from geolookup.gate.plans import Plan
 from geolookup.gate.store import Clock, Key, NewKey, Request, Usage, wall_clock
 
-#: Seconds until a server that says nothing counts as unreachable.
-_PATIENCE = 1.0
+#: Seconds until a silent server counts as unreachable.
+_TIMEOUT = 1.0
 
 
 class RedisStore:
     """A store of ``redis://HOST:PORT/NUMBER``, or ``rediss://`` over TLS.
 
-    What an acknowledged write survives is the server's ``appendfsync``.
+    The server's ``appendfsync`` decides what an acknowledged write survives.
     """
 
     def __init__(self, url: str, clock: Clock | None = None) -> None:
         self._given = clock
-        self._ahead = 0  # of this machine's clock
+        self._ahead = 0  # microseconds: the server's clock less this machine's
         self._client = _client(url)
         self._name = _without_password(self._client)
         self._admit, self._lease, self._take_back, self._find, self._add = (
@@ -44,7 +43,7 @@ class RedisStore:
         )  # fmt: skip
 
     def now(self) -> int:
-        """Return the server's time as far as it is known here, Unix microseconds."""
+        """Return the estimated time of the server, Unix microseconds."""
         return self._given() if self._given else wall_clock() + self._ahead
 
     def find(self, digest: bytes) -> Key | None:
@@ -53,7 +52,7 @@ class RedisStore:
         return _key(digest, found) if found else None
 
     def admit(self, requests: Sequence[Request]) -> list[int]:
-        """Decide requests exactly, in their order and sent together; see ``Store``."""
+        """Decide requests exactly, in order, in one pipeline; see ``Store``."""
         asked = [
             (
                 [f"geolookup:account:{account}", f"geolookup:ring:{account}"],
@@ -74,7 +73,7 @@ class RedisStore:
     def lease(
         self, account: int, plan: Plan, worker: int, ripe: Tokens, unused: Sequence[Tokens]
     ) -> Lease:
-        """Free ripe tokens, take back unused ones, and give a slice for the current slot."""
+        """Free ripe tokens, take back unused ones, and lease tokens for the current slot."""
         values = [self._time(), plan.rate, plan.limit, worker, *ripe, *_flat(unused)]
         lease = Lease(*self._run(self._lease, [f"geolookup:account:{account}"], values))
         self._ahead = lease.now - wall_clock()
@@ -85,7 +84,7 @@ class RedisStore:
         self._run(self._take_back, [f"geolookup:account:{account}"], _flat(unused))
 
     def add(self, key: NewKey) -> str:
-        """Write a key, if its account has or gets its plan; return the account's plan."""
+        """Add a key if its account has the same plan or is new; return the account's plan."""
         values = [key.digest.hex(), *key[1:5], key.expires or 0]
         plan: bytes = self._run(self._add, [], values)
         return plan.decode()
@@ -97,7 +96,7 @@ class RedisStore:
         return [key for key in found if key is not None]
 
     def revoke(self, digest: bytes) -> None:
-        """Make a key open nothing any more, for ever."""
+        """Revoke a key for good."""
         self._command("HSET", f"geolookup:key:{digest.hex()}", "revoked", 1)
 
     def usage(self) -> list[Usage]:
@@ -114,13 +113,13 @@ class RedisStore:
         ]
 
     def upkeep(self) -> None:
-        """Do nothing: the server sees to itself."""
+        """Do nothing: the server maintains itself."""
 
     def after_fork(self) -> None:
-        """Do nothing: the client's connections tell a child from its parent."""
+        """Do nothing: the client's connections detect a fork."""
 
     def close(self) -> None:
-        """Let the store go."""
+        """Close the store."""
         self._client.close()
 
     def _time(self) -> int:
@@ -139,15 +138,17 @@ class RedisStore:
             raise self._unusable(error) from None
 
     def _unusable(self, error: redis.RedisError) -> AccountsError:
-        return AccountsError(self._name, str(error), "see that the server runs and takes writes")
+        return AccountsError(
+            self._name, str(error), "check that the server runs and accepts writes"
+        )
 
 
 def _client(url: str) -> redis.Redis:
     try:
         return redis.Redis.from_url(
             url,
-            socket_timeout=_PATIENCE,
-            socket_connect_timeout=_PATIENCE,
+            socket_timeout=_TIMEOUT,
+            socket_connect_timeout=_TIMEOUT,
             retry=Retry(NoBackoff(), 0),
         )
     except (ValueError, TypeError) as error:

@@ -1,6 +1,6 @@
-"""What Redis does for the gate in one step each: the rules of ``window`` and ``slots`` in Lua.
+"""The atomic steps of the gate as Lua scripts: ``sliding_window`` and ``leases`` for Redis.
 
-Numbers are whole and below 2**53, so that Lua's are exact. An account is a hash
+Numbers are integers below 2**53, which Lua represents exactly. An account is a hash
 ``geolookup:account:N`` (name, plan, created, used, slots) and a list of the
 stamps of its last admissions, ``geolookup:ring:N``; a key is a hash
 ``geolookup:key:DIGEST``. ARGV[1] is the time, Unix microseconds, or 0 for the
@@ -24,7 +24,7 @@ local used = tonumber(redis.call('HGET', KEYS[1], 'used') or '')
 if not used then return redis.error_reply('the account is gone') end
 """
 
-#: KEYS account, ring; ARGV now, rate, limit. Returns 0, -1 or when one can be admitted.
+#: KEYS account, ring; ARGV now, rate, limit. Returns 0, -1 or the time of a retry.
 ADMIT = f"""
 {_NOW}{_USED}
 local rate, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -45,8 +45,8 @@ redis.call('LTRIM', KEYS[2], -rate, -1)
 return 0
 """
 
-#: ARGV from ``first`` on: slot and unused tokens, again and again.
-#: ``slots`` is packed: slot, owner, since, again, counts (see ``slots.Table``).
+#: ARGV from ``first`` on: pairs of slot and unused tokens.
+#: ``slots`` is packed: slot, owner, since, again, counts (see ``leases.Table``).
 _TAKE_BACK = """
 local stored = redis.call('HGET', KEYS[1], 'slots')
 local slot, owner, since, again, counts = 0, 0, 0, 0, {}
@@ -68,7 +68,7 @@ redis.call('HSET', KEYS[1], 'used', string.format('%.0f', used),
     'slots', cmsgpack.pack({slot, owner, since, again, counts}))
 """
 
-#: KEYS account; ARGV slot and tokens, again and again.
+#: KEYS account; ARGV pairs of slot and tokens.
 TAKE_BACK = f"""
 local SLOTS, first = {SLOTS}, 1
 {_USED}{_TAKE_BACK}{_WRITE}

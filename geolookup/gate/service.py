@@ -1,4 +1,4 @@
-"""The engine behind the gate: one lookup for one API key, as the contract answers it."""
+"""The engine behind the gate: one lookup for one API key, answered with the envelope."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from geolookup.gate.accounts import Accounts
 
 
 class Lookups(Protocol):
-    """What the gate asks of an engine."""
+    """The part of an engine that the gate uses."""
 
     def lookup(self, ip: object, *, at: Any = None) -> dict[str, Any]:
         """Return the envelope for an address."""
@@ -20,17 +20,17 @@ class Lookups(Protocol):
 
 
 class Service:
-    """Lookups that need an API key. Raises AccountsError, never an error of the contract."""
+    """Lookups that need an API key. Raises AccountsError, never a ContractError."""
 
     def __init__(self, engine: Lookups, accounts: Accounts) -> None:
         self._engine, self._accounts = engine, accounts
-        #: ``Accounts.admit``, for adapters that answer errors in their own way.
+        #: ``Accounts.admit``, for adapters that render errors themselves.
         self.admit = accounts.admit
 
     def lookup(
         self, ip: object = None, *, api_key: object, client: object = None
     ) -> dict[str, Any]:
-        """Return the envelope for an address, else for the client's; key and plan come first."""
+        """Return the envelope for ``ip``, else for ``client``; the key is checked first."""
         try:
             self.admit(api_key)
         except ContractError as error:

@@ -1,9 +1,8 @@
-"""The exact rate: at most ``rate`` admissions in any half-open second.
+"""The exact rate, a sliding window: at most ``rate`` admissions in any half-open second.
 
-A ring holds the stamps of the last ``rate`` admissions, oldest first, each 8
-bytes big-endian, so that stamps compare as bytes do. A request is admitted if
-the oldest is at least a second old: then it lies outside every second that
-holds the request. Zeros stand for admissions that have not been.
+A ring holds the stamps of the last ``rate`` admissions, oldest first, each 8 bytes
+big-endian, so that stamps compare like bytes. A request is admitted if the oldest stamp is
+at least a second old: then no second contains both. Unused places hold zeros.
 
 Stamps are Unix times in microseconds.
 """
@@ -17,21 +16,20 @@ STAMP_BYTES = 8
 
 
 def empty(rate: int) -> bytes:
-    """Return the ring of an account that was never used."""
+    """Return the ring of an unused account."""
     return bytes(STAMP_BYTES * rate)
 
 
 def stamp(moment: int) -> bytes:
-    """Return a moment as it stands in a ring."""
+    """Return the stamp of a time, as stored in a ring."""
     return moment.to_bytes(STAMP_BYTES, "big")
 
 
 def decide(ring: bytes, rate: int, now: int) -> tuple[bytes, int]:
-    """Return the ring after a request, and 0 if it is admitted, else when one can be.
+    """Return the ring after a request, and 0 if it is admitted, else when to retry.
 
-    A ring of another rate is fitted to this one. Stamps from the future, which a
-    clock set back leaves behind, become ``now``: so it delays nobody by more
-    than a second.
+    A ring of another rate is resized. Stamps in the future (the clock was set back)
+    become ``now``, so that no caller waits longer than a second.
     """
     stamps = [min(moment, now) for moment in _unpacked(ring)][-rate:]
     stamps[:0] = [0] * (rate - len(stamps))

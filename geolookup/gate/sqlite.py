@@ -1,9 +1,9 @@
 """Accounts in one SQLite file, for the threads and worker processes of one machine.
 
-Strategy: write-ahead log, one connection a process, one transaction for what
-is decided together. An exact admission is one UPDATE whose WHERE is the rule of
-``window``; where it changes nothing, the slow path takes the write lock, reads
-the clock, and says why.
+Strategy: write-ahead log, one connection per process, one transaction for the requests
+decided together. An exact admission is one UPDATE whose WHERE is the rule of
+``sliding_window``. If it changes no row, the slow path takes the write lock, reads the
+clock and finds the reason.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from geolookup.gate.store import (
 )
 
 _T = TypeVar("_T")
-_APPLICATION = 0x67656F6B  # "geok": tells an accounts file from any other
+_APPLICATION = 0x67656F6B  # "geok": marks an accounts file
 _VERSION = 1
-#: Seconds to wait for another process to end its transaction, which takes well under one.
-_PATIENCE = 2.0
-#: Bytes: an account with its ring of 100 stamps fills one. Each decision writes one to the log.
+#: Seconds to wait for the transaction of another process.
+_BUSY_TIMEOUT = 2.0
+#: Bytes: an account with its ring of 100 stamps fits. Each decision logs one page.
 _PAGE = 1024
-#: Pages of the log before the deciding connection sees to it that it begins anew.
+#: Pages of the log before the deciding connection itself runs a checkpoint.
 _CHECKPOINT = 32_000
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
@@ -58,13 +58,13 @@ _KEY = (
     "SELECT digest, environment, account, name, plan, key.created, expires, revoked"
     " FROM key JOIN account ON account.id = account"
 )
-#: Stamps are bytes that compare like numbers: see ``window``.
+#: Stamps are bytes that compare like numbers; see ``sliding_window``.
 _ADMIT = (
     "UPDATE account SET used = used + 1, ring = CAST(substr(ring, 9) || ?1 AS BLOB)"
     " WHERE id = ?2 AND used < ?3 AND length(ring) = ?4"
     " AND substr(ring, 1, 8) <= ?5 AND substr(ring, -8) <= ?1"
 )
-#: Connections of a parent process. Closing one here would touch the parent's file locks.
+#: Connections of parent processes, kept open: closing one would drop the parent's file locks.
 _of_parents: list[sqlite3.Connection] = []
 
 
@@ -72,7 +72,7 @@ class SQLiteStore:
     """A store of ``sqlite:///PATH`` (relative) or ``sqlite:////PATH`` (absolute).
 
     ``?synchronous=full`` makes an acknowledged write survive power loss; the
-    default, ``normal``, is for process death. The file is made with its first key.
+    default, ``normal``, makes it survive process death. The first key creates the file.
     """
 
     def __init__(self, url: str, clock: Clock | None = None) -> None:
@@ -88,11 +88,11 @@ class SQLiteStore:
         return None if row is None else _key(row)
 
     def admit(self, requests: Sequence[Request]) -> list[int]:
-        """Decide requests exactly, in their order and in one transaction; see ``Store``."""
+        """Decide requests exactly, in order, in one transaction; see ``Store``."""
         return self._run(self._admit, requests)
 
     def _admit(self, db: sqlite3.Connection, requests: Sequence[Request]) -> list[int]:
-        # One statement is a transaction of its own.
+        # A single statement is its own transaction.
         if len(requests) == 1 and self._admitted(db, requests[0]):
             return [ADMITTED]
         with _transaction(db):
@@ -102,14 +102,14 @@ class SQLiteStore:
             ]
 
     def _admitted(self, db: sqlite3.Connection, request: Request) -> bool:
-        """Admit a request if a single statement can tell that it may pass."""
+        """Admit a request by a single statement; return False if the slow path must decide."""
         account, plan = request
         now, size = self.now(), STAMP_BYTES * plan.rate
         values = stamp(now), account, plan.limit, size, stamp(now - SECOND)
         return db.execute(_ADMIT, values).rowcount > 0
 
     def _decided(self, db: sqlite3.Connection, request: Request) -> int:
-        """Decide a request from all that is stored of its account."""
+        """Decide a request from the stored state of its account."""
         account, plan = request
         used, ring, _ = _state(db, account)
         ring, free = decide(ring, plan.rate, self.now())
@@ -122,7 +122,7 @@ class SQLiteStore:
     def lease(
         self, account: int, plan: Plan, worker: int, ripe: Tokens, unused: Sequence[Tokens]
     ) -> Lease:
-        """Free ripe tokens, take back unused ones, and give a slice for the current slot."""
+        """Free ripe tokens, take back unused ones, and lease tokens for the current slot."""
 
         def step(db: sqlite3.Connection) -> Lease:
             with _transaction(db):
@@ -145,7 +145,7 @@ class SQLiteStore:
         self._run(step)
 
     def add(self, key: NewKey) -> str:
-        """Write a key, if its account has or gets its plan; return the account's plan."""
+        """Add a key if its account has the same plan or is new; return the account's plan."""
 
         def step(db: sqlite3.Connection) -> str:
             with _transaction(db):
@@ -171,7 +171,7 @@ class SQLiteStore:
         return [_key(row) for row in rows]
 
     def revoke(self, digest: bytes) -> None:
-        """Make a key open nothing any more, for ever."""
+        """Revoke a key for good."""
         revoke = "UPDATE key SET revoked = 1 WHERE digest = ?"
         self._run(lambda db: db.execute(revoke, (digest,)))
 
@@ -184,7 +184,7 @@ class SQLiteStore:
         return [Usage(*row) for row in self._run(lambda db: db.execute(usage).fetchall())]
 
     def upkeep(self) -> None:
-        """Write the log back, if much was written; from a thread that nobody waits for."""
+        """Run a checkpoint if enough rows changed; called by the background thread."""
         with self._lock:
             if self._connection is None:
                 return
@@ -192,31 +192,31 @@ class SQLiteStore:
         self._checkpoints.write_back(changes)
 
     def after_fork(self) -> None:
-        """Forget, in a child process, the connections of the parent."""
+        """Set aside, in a child process, the connections of the parent."""
         _of_parents.extend(filter(None, (self._connection, self._checkpoints.detach())))
         self._connection, self._lock = None, Lock()
 
     def close(self) -> None:
-        """Let the store go."""
+        """Close the store."""
         self._checkpoints.close()
         with self._lock:
             self._drop()
 
     def _run(self, step: Callable[..., _T], *given: object, create: bool = False) -> _T:
-        """Do something with the connection, alone in this process; the only way to the file."""
+        """Run a step on the connection under this process's lock; the only access to the file."""
         with self._lock:
             try:
                 if self._connection is None:
                     self._connection = self._open(create=create)
                 return step(self._connection, *given)
             except sqlite3.Error as error:
-                self._drop()  # the next one opens anew, whatever has become of the file
+                self._drop()  # the next step opens the file again, whatever happened to it
                 raise self._unusable(str(error)) from None
 
     def _open(self, *, create: bool) -> sqlite3.Connection:
         uri = f"file:{quote(self._path)}?mode={'rwc' if create else 'rw'}"
         db = sqlite3.connect(
-            uri, uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+            uri, uri=True, timeout=_BUSY_TIMEOUT, isolation_level=None, check_same_thread=False
         )
         try:
             self._prepare(db, create=create)
@@ -234,7 +234,7 @@ class SQLiteStore:
             raise self._unusable("not an accounts file")
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if version != _VERSION:
-            raise self._unusable(f"version {version}, where this program knows {_VERSION}")
+            raise self._unusable(f"version {version}, but this geolookup reads version {_VERSION}")
         db.execute(f"PRAGMA synchronous = {self._synchronous}")
         db.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT}")
 
@@ -244,29 +244,29 @@ class SQLiteStore:
             connection.close()
 
     def _unusable(self, problem: str) -> AccountsError:
-        remedy = "see that it is an accounts file that this user may write, on a disk with room"
+        remedy = "check that it is an accounts file, its permissions, and free disk space"
         if "unable to open" in problem:
             problem = "cannot be opened"
-            remedy = "make it with geolookup keys create, or correct the path"
+            remedy = "create it with 'geolookup keys create', or correct the path"
         return AccountsError(self._path, problem, remedy)
 
 
 def _parts(url: str) -> tuple[str, str]:
-    """Return the path and the kind of synchronous writing that a URL asks for."""
+    """Return the path and the ``synchronous`` mode of a URL."""
     parts = urlsplit(url)
     options = parse_qs(parts.query)
     synchronous = options.pop("synchronous", ["normal"])[-1]
     path = unquote(parts.path.removeprefix("/"))
     if parts.netloc or not path or options or synchronous not in ("normal", "full"):
         raise AccountsError(
-            url, "no such store", "write sqlite:///PATH, or sqlite:///PATH?synchronous=full"
+            url, "unknown kind of store", "write sqlite:///PATH, or sqlite:///PATH?synchronous=full"
         )
     return path, synchronous
 
 
 @contextmanager
 def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """Hold the write lock; whatever is raised inside undoes all."""
+    """Hold the write lock; an exception rolls back."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -278,7 +278,7 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def _state(db: sqlite3.Connection, account: int) -> tuple[int, bytes, bytes]:
-    """Return what is used, the ring and the slots of an account."""
+    """Return used quota, ring and slots of an account."""
     read = "SELECT used, ring, slots FROM account WHERE id = ?"
     row: tuple[int, bytes, bytes] | None = db.execute(read, (account,)).fetchone()
     if row is None:

@@ -1,8 +1,8 @@
-"""What an account store does: one atomic step for each decision; and what it keeps.
+"""The protocol of an account store, and the records it keeps.
 
-Strategy: whatever must hold among workers is decided inside the store, in one
-transaction or script that a crash leaves whole or undone. What a worker keeps
-beside it (``admission``) only saves it from asking.
+Strategy: whatever must hold among workers is decided inside the store, in one transaction
+or script that a crash leaves complete or undone. A worker's own state (``admission``) only
+saves store accesses.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from geolookup.gate.plans import Plan
 
 #: Returns the wall time, Unix microseconds.
 Clock = Callable[[], int]
-#: What ``Store.admit`` answers beside the moment from which a request can be admitted.
+#: Decisions of ``Store.admit`` besides the time of a retry.
 ADMITTED = 0
 EXHAUSTED = -1
 
@@ -27,14 +27,14 @@ def wall_clock() -> int:
 
 
 class Request(NamedTuple):
-    """One request of an account, to be decided exactly."""
+    """One request of an account, for an exact decision."""
 
     account: int
     plan: Plan
 
 
 class Key(NamedTuple):
-    """A key as stored, under its digest. Moments are Unix microseconds."""
+    """A stored key. Times are Unix microseconds."""
 
     digest: bytes
     environment: str
@@ -46,12 +46,12 @@ class Key(NamedTuple):
     revoked: bool
 
     def valid(self, now: int) -> bool:
-        """Tell whether the key opens anything at a moment."""
+        """Return whether the key is valid at a time."""
         return not self.revoked and (self.expires is None or now < self.expires)
 
 
 class NewKey(NamedTuple):
-    """What ``Store.add`` writes; the account is made if none has the name."""
+    """A key for ``Store.add``, which creates the account if its name is new."""
 
     digest: bytes
     environment: str
@@ -62,7 +62,7 @@ class NewKey(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """An account and what it has used of its quota, tokens leased just now included."""
+    """An account and its used quota, current leases included."""
 
     name: str
     plan: str
@@ -72,45 +72,45 @@ class Usage(NamedTuple):
 
 
 class Store(Protocol):
-    """An account store. Every method raises AccountsError where it cannot be used."""
+    """An account store. Every method raises AccountsError if the store is unusable."""
 
     def now(self) -> int:
-        """Return the time by the clock that the store goes by, Unix microseconds."""
+        """Return the time of the store's clock, Unix microseconds."""
 
     def find(self, digest: bytes) -> Key | None:
         """Return the key with a digest."""
 
     def admit(self, requests: Sequence[Request]) -> list[int]:
-        """Decide requests exactly, in their order, with one wait for all.
+        """Decide requests exactly, in order, in one transaction or round trip.
 
-        Returns for each ADMITTED, EXHAUSTED, or when one can be admitted.
+        Returns for each ADMITTED, EXHAUSTED (quota), or the time of a retry.
         """
 
     def lease(
         self, account: int, plan: Plan, worker: int, ripe: Tokens, unused: Sequence[Tokens]
     ) -> Lease:
-        """Free ripe tokens, take back unused ones, and give a slice for the current slot."""
+        """Free ripe tokens, take back unused ones, and lease tokens for the current slot."""
 
     def take_back(self, account: int, unused: Sequence[Tokens]) -> None:
         """Take back unused tokens, in the rate and in the quota."""
 
     def add(self, key: NewKey) -> str:
-        """Write a key, if its account has or gets its plan; return the account's plan."""
+        """Add a key if its account has the same plan or is new; return the account's plan."""
 
     def keys(self) -> list[Key]:
         """Return all keys, oldest first."""
 
     def revoke(self, digest: bytes) -> None:
-        """Make a key open nothing any more, for ever."""
+        """Revoke a key for good."""
 
     def usage(self) -> list[Usage]:
         """Return all accounts, oldest first."""
 
     def upkeep(self) -> None:
-        """Do what can be done beside the requests; called in the background, time and again."""
+        """Do maintenance; the background thread calls it regularly."""
 
     def after_fork(self) -> None:
-        """Forget, in a child process, what belongs to the parent."""
+        """Reset, in a child process, what belongs to the parent."""
 
     def close(self) -> None:
-        """Let the store go."""
+        """Close the store."""

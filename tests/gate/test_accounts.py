@@ -149,13 +149,13 @@ def test_a_hundred_thousand_wrong_keys_change_nothing_for_a_good_one(
     accounts = open_accounts(f"sqlite:///{tmp_path}/a.db", clock=clock)
     good = accounts.create_key("Acme", "free")
     accounts.admit(good)
-    kept = set(vars(accounts)["_known"])
+    kept = set(vars(accounts)["_cache"])
     for number in range(100_000):
         # Nine in ten are told by their checksum, as 2**32 - 1 in 2**32 would be.
         assert refused(
             accounts, keys.make("live") if number % 10 == 0 else f"{good[:41]}{number:08x}"
         )
-    assert set(vars(accounts)["_known"]) == kept
+    assert set(vars(accounts)["_cache"]) == kept
     accounts.admit(good)
     assert accounts.usage()[0].used == 2
     accounts.close()
@@ -224,11 +224,11 @@ def test_an_account_whose_plan_is_unknown_here_is_no_open_gate(url: str, worker:
 
 
 def test_more_keys_than_are_kept_known(worker: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accounts_module, "_KNOWN", 3)
+    monkeypatch.setattr(accounts_module, "_CACHED_KEYS", 3)
     accounts = worker()
     made = [accounts.create_key(f"account {n}", "endless") for n in range(8)]
     for key in made * 3:
         accounts.admit(key)
-        assert len(accounts._known) <= 3
+        assert len(accounts._cache) <= 3
     accounts.close()
     assert [account.used for account in accounts.usage()] == [3] * 8

@@ -101,7 +101,7 @@ def test_a_file_that_is_none_of_ours(
 def test_a_file_locked_by_another(
     file: Path, plans: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_module, "_PATIENCE", 0.05)
+    monkeypatch.setattr(sqlite_module, "_BUSY_TIMEOUT", 0.05)
     other = sqlite3.connect(file, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with open_accounts(f"sqlite:///{file}", plans) as accounts:
@@ -236,7 +236,7 @@ def test_a_redis_that_says_nothing(
 ) -> None:
     from geolookup.gate import redis as redis_module
 
-    monkeypatch.setattr(redis_module, "_PATIENCE", 0.1)
+    monkeypatch.setattr(redis_module, "_TIMEOUT", 0.1)
     url, start = server
     process = start()
     with open_accounts(url, plans) as accounts:
