@@ -1,4 +1,4 @@
-"""The compiled kernel, where there is a C compiler; without one the Python twin serves."""
+"""The compiled kernel, where there is a C compiler; without one the Python kernel answers."""
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup

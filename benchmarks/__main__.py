@@ -11,6 +11,7 @@ from benchmarks.peers import command as peers
 from benchmarks.single import command as single
 from benchmarks.tables import command as tables
 from benchmarks.target import command as target
+from geolookup import kernel
 
 #: A benchmark is added by writing a module with a ``command`` and naming it here.
 COMMANDS: dict[str, click.Command] = {
@@ -24,7 +25,18 @@ COMMANDS: dict[str, click.Command] = {
     "target": target.command,
 }
 
-main = click.Group(name="benchmarks", commands=COMMANDS, help="Measure geolookup.")
+
+@click.group(name="benchmarks", commands=COMMANDS)
+def main() -> None:
+    """Measure geolookup.
+
+    Without the compiled kernel nothing is measured, unless GEOLOOKUP_KERNEL=python asks for the
+    Python kernel.
+    """
+    if kernel.MISSING:
+        remedy = "or set GEOLOOKUP_KERNEL=python to measure the Python kernel"
+        raise click.ClickException(f"{kernel.MISSING}; {remedy}")
+
 
 if __name__ == "__main__":
     main(prog_name="python -m benchmarks")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from geolookup.contract.envelope import Object
 from geolookup.dataset.files import Dataset
-from geolookup.kernel import Kernel, State
+from geolookup.kernel import Kernel, State, warn_if_missing
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ class Engine(Kernel):
 
     def __init__(self, path: str, dataset: Dataset, requirements: Requirements) -> None:
         super().__init__(dataset)
+        warn_if_missing()
         self._path, self._requirements = path, requirements
         self._closed = False
         self._watch: Watch | None = None

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from geolookup.integrity.logical import generation
+from geolookup.kernel import warn_if_missing
 from geolookup_builder import clip, manifest, recipe, rejects, write
 from geolookup_builder.enrichment import Finder, finders
 from geolookup_builder.errors import BuildError
@@ -73,6 +74,7 @@ def _system_memory() -> Iterator[None]:
 
 
 def _compile(recipe_path: Path, output: Path, options: Options, progress: Progress) -> BuildReport:
+    warn_if_missing()
     write.check_place(output, force=options.force)
     stated = recipe.load(recipe_path, auto.options(FORMATS))
     local = made_local(stated, options.cache, progress, offline=options.offline)

@@ -20,25 +20,28 @@ _EXPLAINS = {"sources": "the deciding sources", "full": "the deciding sources an
 def command(dataset: str | None, as_json: bool) -> None:
     """Describe DATASET, or a store's current one: generation, age, sources, licences, coverage.
 
+    Also prints which kernel answers lookups here: compiled or python.
+
     Without DATASET, $GEOLOOKUP_DATASET is described, else the bundled sample.
 
     Example: geolookup info mydata
     """
     with geolookup.open(dataset) as engine:
-        metadata = engine.metadata
+        metadata, kernel = engine.metadata, engine.kernel
     if as_json:
-        described = asdict(metadata) | {"age": asdict(metadata.age)}
+        described = asdict(metadata) | {"age": asdict(metadata.age), "kernel": kernel}
         click.echo(json.dumps(described, ensure_ascii=False, indent=2))
     else:
-        click.echo("\n".join(_lines(metadata)))
+        click.echo("\n".join(_lines(metadata, kernel)))
 
 
-def _lines(metadata: Metadata) -> Iterator[str]:
+def _lines(metadata: Metadata, kernel: str) -> Iterator[str]:
     yield f"name        {metadata.name}"
     yield f"generation  {metadata.generation}"
     yield f"size        {metadata.bytes:,} bytes"
     yield f"age         {metadata.age}"
     yield f"explains    {_EXPLAINS[metadata.explain]}"
+    yield f"kernel      {kernel}"
     yield "counts      " + ", ".join(f"{n:,} {name}" for name, n in metadata.counts.items())
     yield "coverage"
     yield from _covered(metadata.coverage, "  ")

@@ -2,11 +2,21 @@
 
 ``$GEOLOOKUP_KERNEL`` overrides this: ``python`` takes the Python kernel, ``compiled`` raises
 ImportError where the extension is missing. ``protocol`` says what both offer.
+Whoever gets the Python kernel without having asked for it is told once, in the log ``geolookup``.
 """
 
 from __future__ import annotations
 
 import os
+
+#: Why the Python kernel answers although nobody asked for it, and the remedy; else empty.
+MISSING = ""
+_NOTICE = (
+    "the compiled kernel is missing: the Python kernel answers, several times slower; "
+    "install a C compiler, then build geolookup again with "
+    "'pip install --force-reinstall --no-binary geolookup geolookup', "
+    "in a checkout with 'pip install -e .'"
+)
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -25,9 +35,21 @@ else:
     except ImportError:
         if _wanted == "compiled":
             raise
-        _wanted = "python"
+        if not _wanted:
+            _wanted, MISSING = "python", _NOTICE
     if _wanted == "python":
         from geolookup.kernel import python as _chosen
     Kernel, State, parse_texts = _chosen.Kernel, _chosen.State, _chosen.parse_texts
 
-__all__ = ["Kernel", "State", "parse_texts"]
+__all__ = ["MISSING", "Kernel", "State", "parse_texts", "warn_if_missing"]
+
+_notices = [MISSING] if MISSING else []
+
+
+def warn_if_missing() -> None:
+    """Say in the log ``geolookup`` that the extension is missing; once a process."""
+    if _notices:
+        from logging import getLogger
+
+        getLogger("geolookup").warning("%s", MISSING)
+        _notices.clear()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from geolookup import Engine
 from geolookup.cli import COMMANDS
 from tests.conftest import ROOT, Build
 
@@ -144,6 +145,8 @@ def test_info_as_text_and_json() -> None:
     assert described["generation"] in text
     assert "CC-BY-4.0" in text
     assert described["counts"]["ipv4_intervals"] > 500
+    assert described["kernel"] == Engine.kernel
+    assert f"\nkernel      {Engine.kernel}\n" in text
 
 
 def test_info_says_what_each_source_decides() -> None:
