@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from geolookup.engine import Engine, open  # noqa: A004 - the public name
 from geolookup.errors import (
+    BuildError,
     ClosedError,
     ContractError,
     DatasetError,
+    DiffError,
     GeoLookupError,
     InvalidAddressError,
     InvalidKeyError,
     MissingKeyError,
+    OutputError,
     PrivateAddressError,
     QuotaError,
     RateLimitError,
@@ -26,14 +29,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 __all__ = [
+    "BuildError",
     "ClosedError",
     "ContractError",
     "DatasetError",
+    "DiffError",
     "Engine",
     "GeoLookupError",
     "InvalidAddressError",
     "InvalidKeyError",
     "MissingKeyError",
+    "OutputError",
     "PrivateAddressError",
     "QuotaError",
     "RateLimitError",

@@ -1,7 +1,7 @@
-"""Every exception a user can meet, each in one place with what it says.
+"""Every exception that geolookup raises on purpose, and the remedies that messages share.
 
-Contract errors carry the code, message and HTTP status of the envelope's
-tables as class attributes, so that an adapter needs no ladder of cases.
+Contract errors carry the code, message and HTTP status of the contract's error
+tables as class attributes, so that an adapter needs no case for each.
 """
 
 from __future__ import annotations
@@ -10,11 +10,35 @@ from os import PathLike, fspath
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import ClassVar
+
+#: The remedy for a dataset that is damaged or of another version.
+REBUILD = "build it again with 'geolookup build'"
+#: The most names that a hint lists.
+_LISTED = 40
+
+
+def near_match(word: object, words: Iterable[object], *, otherwise: str | None = None) -> str:
+    """Return ``did you mean 'x'?`` for the legal word nearest to ``word``, in any case of letters.
+
+    Where none is near: ``otherwise``, by default the list of the legal words.
+    """
+    from difflib import get_close_matches  # only where there is an error: it loads slowly
+
+    known = [str(each) for each in words]
+    folded = {each.casefold(): each for each in known}
+    close = get_close_matches(str(word).casefold(), folded, n=1)
+    if close:
+        return f"did you mean {folded[close[0]]!r}?"
+    if otherwise is not None:
+        return otherwise
+    more = f" and {len(known) - _LISTED:,} more" if len(known) > _LISTED else ""
+    return f"known are {', '.join(known[:_LISTED])}{more}" if known else "none is known"
 
 
 class GeoLookupError(Exception):
-    """Base of every error that geolookup raises on purpose."""
+    """Base of the errors that geolookup defines; wrong arguments raise ValueError or TypeError."""
 
 
 class ContractError(GeoLookupError):
@@ -91,24 +115,69 @@ class QuotaError(ContractError):
     http_status = 429
 
 
-class DatasetError(GeoLookupError):
-    """A dataset that is missing, damaged or of another version.
+class PathError(GeoLookupError):
+    """Base of the errors about one file or folder: ``path``, ``problem``, ``remedy``.
 
-    The text names the file, what is wrong with it, and what to do.
+    The text is one line: "path: problem; remedy", with control characters escaped.
     """
 
-    def __init__(self, path: str | PathLike[str], problem: str, remedy: str) -> None:
+    def __init__(
+        self, path: str | PathLike[str], problem: str, remedy: str, *, place: str | None = None
+    ) -> None:
         self.path = fspath(path)
         self.problem = problem
         self.remedy = remedy
-        super().__init__(f"{self.path}: {problem}; {remedy}")
+        text = f"{place or self.path}: {problem}" + (f"; {remedy}" if remedy else "")
+        super().__init__(_escaped(text))
 
-    def __reduce__(self) -> tuple[type[DatasetError], tuple[str, str, str]]:
-        return type(self), (self.path, self.problem, self.remedy)
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return _unpickled, (type(self), self.args, self.__dict__)
+
+
+class DatasetError(PathError):
+    """A dataset or store that is missing, damaged or of another version."""
+
+
+class OutputError(PathError):
+    """An output that cannot be written: a name that is taken, a folder, a full disk."""
+
+
+class BuildError(PathError):
+    """Bad input of a build: recipe, source or table.
+
+    ``line`` counts from 1 in the file named by ``path``; None where no line applies.
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        problem: str,
+        *,
+        line: int | None = None,
+        remedy: str = "",
+    ) -> None:
+        self.line = line
+        place = None if line is None else f"{fspath(path)}:{line}"
+        super().__init__(path, problem, remedy, place=place)
+
+
+class TableFileError(PathError):
+    """A table file that cannot be read or written as asked.
+
+    The text names the file, and the row (from 1) if it is known; never the content of
+    a cell, which may be an address.
+    """
+
+    def __init__(
+        self, path: str | PathLike[str], problem: str, remedy: str, *, row: int | None = None
+    ) -> None:
+        self.row = row
+        place = None if row is None else f"{fspath(path)}, row {row}"
+        super().__init__(path, problem, remedy, place=place)
 
 
 class DiffError(GeoLookupError):
-    """A comparison that cannot be made as asked: a gate that is none, an unusable traffic file."""
+    """A comparison that cannot be made as asked: a malformed gate, an unusable traffic file."""
 
 
 class AccountsError(GeoLookupError):
@@ -132,29 +201,11 @@ class AccountsError(GeoLookupError):
 
 
 class PlansError(GeoLookupError):
-    """A plan that is not there, or a plans file that cannot be read."""
+    """An unknown plan, or a plans file that cannot be read."""
 
 
 class SettingsError(GeoLookupError):
-    """A setting of the HTTP service that cannot be followed; the text says what to write."""
-
-
-class TableFileError(GeoLookupError):
-    """A table file that cannot be read or written as asked.
-
-    The text names the file, the row where one is known, what is wrong, and what
-    to do; never what is in a cell, which may be an address.
-    """
-
-    def __init__(
-        self, path: str | PathLike[str], problem: str, remedy: str, *, row: int | None = None
-    ) -> None:
-        self.path = fspath(path)
-        self.row = row
-        self.problem = problem
-        self.remedy = remedy
-        place = self.path if row is None else f"{self.path}, row {row}"
-        super().__init__(f"{place}: {problem}; {remedy}")
+    """A malformed setting of the HTTP service; the text says what to write."""
 
 
 class ClosedError(GeoLookupError):
@@ -162,3 +213,20 @@ class ClosedError(GeoLookupError):
 
     def __init__(self) -> None:
         super().__init__("the engine is closed; open the dataset again")
+
+
+def _escaped(text: str) -> str:
+    """Escape what a terminal acts on and what ends a line; names in archives may hold any of it."""
+    if text.isprintable():
+        return text
+    controls = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)
+    return text.translate({each: ascii(chr(each))[1:-1] for each in controls})
+
+
+def _unpickled(
+    kind: type[PathError], args: tuple[object, ...], state: dict[str, object]
+) -> PathError:
+    """Restore a pickled error without its constructor, whose arguments ``args`` are not."""
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error

@@ -12,11 +12,13 @@ from zoneinfo import available_timezones
 import numpy as np
 import pyarrow as pa
 
+from geolookup.dataset.files import is_dataset
+from geolookup.errors import BuildError
+from geolookup.filesystem import atomic
 from geolookup.integrity.logical import generation
 from geolookup.kernel import warn_if_missing
 from geolookup_builder import clip, manifest, recipe, rejects, write
 from geolookup_builder.enrichment import Finder, finders
-from geolookup_builder.errors import BuildError
 from geolookup_builder.flatten import Intervals, flatten
 from geolookup_builder.intern import intern
 from geolookup_builder.layer_values import LayerPool
@@ -53,7 +55,7 @@ class Options:
 def compile_dataset(
     recipe_path: Path, output: Path, options: Options, progress: Progress
 ) -> BuildReport:
-    """Build the dataset of a recipe at ``output``; raises BuildError and leaves nothing behind."""
+    """Build the dataset of a recipe at ``output``; on an error write nothing."""
     with _system_memory(), rows_of_bad_bytes_untold():
         return _compile(recipe_path, output, options, progress)
 
@@ -75,7 +77,7 @@ def _system_memory() -> Iterator[None]:
 
 def _compile(recipe_path: Path, output: Path, options: Options, progress: Progress) -> BuildReport:
     warn_if_missing()
-    write.check_place(output, force=options.force)
+    atomic.check_folder(output, force=options.force, replaceable=is_dataset)
     stated = recipe.load(recipe_path, auto.options(FORMATS))
     local = made_local(stated, options.cache, progress, offline=options.offline)
     plan = auto.resolved(local, FORMATS)
@@ -165,7 +167,7 @@ class _Build:
     def _write_rejects(self) -> None:
         path = self._options.rejects
         if path is not None:
-            with write.explained(path):
+            with atomic.output_errors(path):
                 rejects.write(path, self._rejects)
 
     def finish(self, output: Path) -> BuildReport:
@@ -179,7 +181,7 @@ class _Build:
             added = [each.credit for each in self._finders if each.credit is not None]
             document = manifest.logical(self._plan, interned, content, added)
             document["generation"] = generation(document, content)
-        with self._progress.stage("writing"), write.placed(output) as folder:
+        with self._progress.stage("writing"), atomic.staged_folder(output) as folder:
             document["files"] = write.write_tables(folder, content)
             write.write_manifest(folder, document)
             write.check_written(folder, output)

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.dataset.layout import SEPARATOR
+from geolookup.errors import BuildError
 from geolookup_builder.byte_columns import CHUNK, byte_columns
-from geolookup_builder.errors import BuildError
 
 _NEEDS_ESCAPE = r'["\\\x00-\x1f]'
 _NULL = "null"

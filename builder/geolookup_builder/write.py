@@ -1,49 +1,18 @@
-"""A dataset onto disk: tables and manifest, in a folder that then takes its place."""
+"""Write a dataset: tables, then the manifest, into a staging folder."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.files import is_dataset
-from geolookup.errors import DatasetError
+from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
 from geolookup.integrity import verify
 from geolookup.integrity.described import describe
-from geolookup_builder.errors import BuildError
-
-
-def check_place(output: Path, *, force: bool) -> None:
-    """Raise BuildError where ``output`` may not be written."""
-    with _as_build_errors():
-        atomic.check_folder(output, force=force, replaceable=is_dataset)
-
-
-@contextmanager
-def placed(output: Path) -> Iterator[Path]:
-    """Give a fresh folder beside ``output``, which takes its place if the block succeeds."""
-    with _as_build_errors(), atomic.staged_folder(output) as folder:
-        yield folder
-
-
-@contextmanager
-def _as_build_errors() -> Iterator[None]:
-    try:
-        yield
-    except DatasetError as error:
-        raise BuildError(error.path, error.problem, remedy=error.remedy) from error
-
-
-@contextmanager
-def explained(output: Path) -> Iterator[None]:
-    """Turn a system error of writing into one clear line."""
-    with _as_build_errors(), atomic.output_errors(output):
-        yield
 
 
 def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, Any]:
@@ -67,9 +36,9 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def check_written(folder: Path, output: Path) -> None:
-    """Raise BuildError where what was written is not whole; then it is not to get its name."""
+    """Raise OutputError if the written dataset is damaged: it is not renamed into place then."""
     try:
         verify(folder)
     except DatasetError as error:
         problem = f"what was written is damaged: {Path(error.path).name}: {error.problem}"
-        raise BuildError(output, problem, remedy="build it again on another disk") from error
+        raise OutputError(output, problem, "build it again on another disk") from error

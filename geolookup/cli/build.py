@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from geolookup.cli import end_orderly, fail
+from geolookup.cli import end_orderly
 
 
 @click.command(name="build", short_help="Compile a recipe into a dataset.")
@@ -55,14 +55,9 @@ def command(
     Example: geolookup build recipe.toml --output mydata
     """
     from geolookup_builder.compile import Options, compile_dataset
-    from geolookup_builder.errors import BuildError
     from geolookup_builder.report import Progress
 
     end_orderly()
-    try:
-        options = Options(force, rejects, max_rejects, cache, offline)
-        report = compile_dataset(recipe, output, options, Progress())
-    except BuildError as error:
-        fail(str(error))
-    else:
-        click.echo("\n".join(report.lines()))
+    options = Options(force, rejects, max_rejects, cache, offline)
+    report = compile_dataset(recipe, output, options, Progress())
+    click.echo("\n".join(report.lines()))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from geolookup.cli import end_orderly, fail
+from geolookup.cli import end_orderly
 
 
 @click.command(name="download", short_help="Fetch the remote sources of a recipe.")
@@ -26,18 +26,16 @@ def command(recipe: Path, cache: Path | None) -> None:
 
     Example: geolookup download recipe.toml
     """
-    from geolookup_builder.errors import BuildError
     from geolookup_builder.recipe import load
     from geolookup_builder.remote.cache import default_folder
     from geolookup_builder.remote.transfer import fetch
     from geolookup_builder.report import Progress
     from geolookup_builder.sources import FORMATS, auto
 
+    from geolookup.errors import GeoLookupError
+
     end_orderly()
-    try:
-        sources = load(recipe, auto.options(FORMATS)).sources
-    except BuildError as error:
-        fail(str(error))
+    sources = load(recipe, auto.options(FORMATS)).sources
     progress, failed = Progress(), False
     for spec in sources:
         if spec.remote is None:
@@ -45,7 +43,7 @@ def command(recipe: Path, cache: Path | None) -> None:
         try:
             with progress.stage(f"fetching {spec.name}"):
                 fetched = fetch(spec.remote, spec.sha256, cache or default_folder(), progress)
-        except BuildError as error:
+        except GeoLookupError as error:
             failed = True
             click.echo(f"geolookup: {spec.name}: {error}", err=True)
         else:

@@ -7,11 +7,10 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from difflib import get_close_matches
 
 from geolookup.comparison.comparison import ALL, Comparison
 from geolookup.comparison.metrics import KILOMETRES, NAMES
-from geolookup.errors import DiffError
+from geolookup.errors import DiffError, near_match
 
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
@@ -52,25 +51,19 @@ class Verdict:
 def parse_gate(text: str) -> Gate:
     """Read ``NAME OP VALUE``; OP is > >= < <= or ==, VALUE a number or a percentage.
 
-    Raises DiffError where it is none, or names no metric.
+    Raises DiffError for a malformed gate or an unknown metric.
     """
     found = _FORM.fullmatch(text.strip())
     if found is None:
-        raise DiffError(f"no gate: {text!r}; write one like 'country_moved > 2%'")
+        raise DiffError(f"malformed gate {text!r}; write one like 'country_moved > 2%'")
     metric, percent = found["metric"], found["percent"]
     if metric not in NAMES:
-        raise DiffError(f"no metric {metric!r} in gate {text!r}; {_near(metric)}")
+        hint = near_match(metric, NAMES, otherwise="docs/diff.md lists them")
+        raise DiffError(f"no metric {metric!r} in gate {text!r}; {hint}")
     if percent and metric in KILOMETRES:
         raise DiffError(f"{metric} is in kilometres, in gate {text!r}; leave out the percent sign")
     limit = float(Decimal(found["limit"]) / (100 if percent else 1))
     return Gate(text.strip(), found["family"], metric, found["test"], limit)
-
-
-def _near(metric: str) -> str:
-    close = get_close_matches(metric, NAMES, n=3)
-    if close:
-        return "near to it: " + ", ".join(close)
-    return "docs/diff.md lists them"
 
 
 def judge(gate: Gate, comparison: Comparison) -> Verdict:

@@ -18,9 +18,8 @@ from geolookup.comparison.partitions import Starts, overlaid, sizes, starts_of
 from geolookup.contract.special import PUBLIC, partition
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset, Encoded
-from geolookup.errors import DatasetError
+from geolookup.errors import REBUILD, DatasetError
 
-_REBUILD = "build it again with 'geolookup build'"
 FAMILIES = (4, 6)
 Rows = NDArray[Any]
 
@@ -160,9 +159,9 @@ def _decoded(dataset: Dataset, column: Encoded) -> NDArray[np.uint64]:
 
 def _ascending(path: str, starts: Starts) -> Starts:
     if starts.highs is not None and len(starts.highs) != len(starts.lows):
-        raise DatasetError(path, "the columns differ in length", _REBUILD)
+        raise DatasetError(path, "the columns differ in length", REBUILD)
     if not starts.ascending():
-        raise DatasetError(path, "the intervals are out of order", _REBUILD)
+        raise DatasetError(path, "the intervals are out of order", REBUILD)
     return starts
 
 
@@ -170,9 +169,9 @@ def _within(path: str, rows: memoryview, length: int, size: int) -> Rows:
     """Return row numbers of a table as an array, if there are so many and all lie within it."""
     found = np.asarray(rows)
     if len(found) != length:
-        raise DatasetError(path, "the columns differ in length", _REBUILD)
+        raise DatasetError(path, "the columns differ in length", REBUILD)
     if length and found.max() >= size:
-        raise DatasetError(path, "an index leads outside its table", _REBUILD)
+        raise DatasetError(path, "an index leads outside its table", REBUILD)
     return found
 
 

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset, read_manifest
-from geolookup.errors import DatasetError
+from geolookup.errors import REBUILD, DatasetError
 
-_REBUILD = "build it again with 'geolookup build'"
 ZONE = "time.zone"
 CODE = "location.country_code"
 #: Contract paths by the table that holds them, each with its column.
@@ -116,7 +115,7 @@ def _tables(dataset: Dataset) -> dict[str, pa.Table]:
     for link in _LINKS:
         rows = tables["location"][link]
         if rows.null_count or (pc.max(rows).as_py() or 0) >= len(tables[link]):
-            raise DatasetError(dataset.path, f"a {link} leads outside its table", _REBUILD)
+            raise DatasetError(dataset.path, f"a {link} leads outside its table", REBUILD)
     # Looked at behind the reading, so that nothing can come in between.
     if read_manifest(dataset.path)["generation"] != dataset.manifest["generation"]:
         problem = "replaced by another dataset since it was opened"
@@ -131,7 +130,7 @@ def _table(dataset: Dataset, name: str, columns: list[str]) -> pa.Table:
             table = pa.ipc.open_file(file).read_all().select(columns)
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-        raise DatasetError(path, "damaged", _REBUILD) from error
+        raise DatasetError(path, "damaged", REBUILD) from error
     return table
 
 

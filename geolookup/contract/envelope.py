@@ -18,7 +18,7 @@ from geolookup.dataset.layout import (
     SEPARATOR,
     TIME_MEMBERS,
 )
-from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
+from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError, near_match
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -131,10 +131,7 @@ def _object(members: tuple[str, ...], texts: bytes) -> Object:
 
 def unknown_path(path: object, *more: str) -> ValueError:
     """Return the error for a path that the contract does not have; ``more`` would do as well."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(str(path), (*PATHS, *more), n=1)
-    hint = f"did you mean {close[0]!r}?" if close else "see docs/contract.md"
+    hint = near_match(path, (*PATHS, *more), otherwise="see docs/contract.md")
     return ValueError(f"no field or group {path!r}; {hint}")
 
 

@@ -16,14 +16,13 @@ from itertools import pairwise
 from zlib import crc32
 
 from geolookup.dataset import layout as fmt
-from geolookup.errors import DatasetError
+from geolookup.errors import REBUILD, DatasetError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, Literal
 
-_REBUILD = "build it again with 'geolookup build'"
 _WIDTH: dict[str, tuple[Literal["B", "H", "I", "Q"], int]] = {
     "uint8": ("B", 1),
     "uint16": ("H", 2),
@@ -67,7 +66,7 @@ class Texts:
         self, path: str, offsets: memoryview, data: memoryview, sums: memoryview, members: int
     ) -> None:
         if len(offsets) != len(sums) + 1:
-            raise DatasetError(path, "the columns differ in length", _REBUILD)
+            raise DatasetError(path, "the columns differ in length", REBUILD)
         self.path = path
         self.offsets, self.data, self.sums = offsets, data, sums
         self._members = members
@@ -84,13 +83,13 @@ class Texts:
                 self.check(row, text)
                 self._checked[row] = 1
         except IndexError:
-            raise DatasetError(self.path, f"there is no row {row}", _REBUILD) from None
+            raise DatasetError(self.path, f"there is no row {row}", REBUILD) from None
         return text
 
     def check(self, row: int, text: bytes) -> None:
         """Raise DatasetError where a row's text is not what was written, or not this table's."""
         if crc32(text) != self.sums[row] or not self._is_members(text):
-            raise DatasetError(self.path, f"row {row} is damaged", _REBUILD)
+            raise DatasetError(self.path, f"row {row} is damaged", REBUILD)
 
     def _is_members(self, text: bytes) -> bool:
         texts = text.split(b"\n")
@@ -149,7 +148,7 @@ class Dataset:
         try:
             names = [str(data[begin:end], "utf-8") for begin, end in pairwise(offsets)]
         except UnicodeDecodeError:
-            raise DatasetError(self._zones.path, "a zone name is not UTF-8", _REBUILD) from None
+            raise DatasetError(self._zones.path, "a zone name is not UTF-8", REBUILD) from None
         return [None, *names[1:]]
 
     def provenance(self, family: int) -> Provenance:
@@ -196,7 +195,7 @@ class Provenance:
         }
         columns = (self._lows, self._highs, *self.layers.values())
         if len({len(each) for each in columns}) > 1:
-            raise DatasetError(self.path, "the columns differ in length", _REBUILD)
+            raise DatasetError(self.path, "the columns differ in length", REBUILD)
 
     def __len__(self) -> int:
         return len(self._lows)
@@ -207,14 +206,14 @@ class Provenance:
             low: int = self._lows[interval]
         except IndexError:
             problem = "an index leads outside its table"
-            raise DatasetError(self.path, problem, _REBUILD) from None
+            raise DatasetError(self.path, problem, REBUILD) from None
         return low if self._family == 4 else self._highs[interval] << 64 | low
 
     def interval(self, value: int) -> int:
         """Return the interval that holds an address."""
         found = bisect_right(range(len(self)), value, key=self.start) - 1
         if found < 0:
-            raise DatasetError(self.path, "the first interval does not begin at 0", _REBUILD)
+            raise DatasetError(self.path, "the first interval does not begin at 0", REBUILD)
         return found
 
 
@@ -222,7 +221,7 @@ def _jump_bits(path: str, entries: int) -> int:
     bits = (entries - 1).bit_length() - 1
     least, most = fmt.JUMP_BITS
     if entries != (1 << bits) + 1 or not least <= bits <= most:
-        raise DatasetError(path, f"{entries} entries are no jump table", _REBUILD)
+        raise DatasetError(path, f"{entries} entries are no jump table", REBUILD)
     return bits
 
 
@@ -249,19 +248,19 @@ def read_manifest(folder: str | os.PathLike[str]) -> dict[str, Any]:
     except OSError as error:
         raise DatasetError(path, error.strerror or "unreadable", "check its permissions") from error
     except (ValueError, RecursionError):
-        raise DatasetError(path, "not a manifest", _REBUILD) from None
+        raise DatasetError(path, "not a manifest", REBUILD) from None
     if not isinstance(manifest, dict) or manifest.get("format") != fmt.FORMAT:
-        raise DatasetError(path, "not the manifest of a geolookup dataset", _REBUILD)
+        raise DatasetError(path, "not the manifest of a geolookup dataset", REBUILD)
     version = manifest.get("format_version")
     if version != fmt.FORMAT_VERSION:
         problem = (
             f"format version {version!r}, but {fmt.FORMAT_VERSION} is what this geolookup reads"
         )
-        raise DatasetError(path, problem, _REBUILD)
+        raise DatasetError(path, problem, REBUILD)
     if not isinstance(manifest.get("files"), dict) or not isinstance(
         manifest.get("generation"), str
     ):
-        raise DatasetError(path, "the manifest is damaged", _REBUILD)
+        raise DatasetError(path, "the manifest is damaged", REBUILD)
     return manifest
 
 
@@ -274,7 +273,7 @@ class _File:
             self._columns: dict[str, Any] = dict(described["columns"])
             size = int(described["bytes"])
         except (TypeError, KeyError, ValueError, OverflowError):
-            raise DatasetError(path, "the manifest does not describe it", _REBUILD) from None
+            raise DatasetError(path, "the manifest does not describe it", REBUILD) from None
         self.whole = _mapped(path, size)
 
     def __contains__(self, column: str) -> bool:
@@ -293,7 +292,7 @@ class _File:
                 values = self._numbers(described.get("dictionary"), *_WIDTH[kind])
                 # Without their sign, so that none counts from the end.
                 return Encoded(self._numbers(described, code, width), values)
-        raise DatasetError(self.path, f"no column {column} of distinct {kind}", _REBUILD)
+        raise DatasetError(self.path, f"no column {column} of distinct {kind}", REBUILD)
 
     def _numbers(self, described: Any, code: Literal["B", "H", "I", "Q"], width: int) -> memoryview:
         data = self._buffer(described, 1)
@@ -312,16 +311,16 @@ class _File:
     def _column(self, name: str, kind: str) -> Any:
         described = self._columns.get(name)
         if not isinstance(described, dict) or described.get("type") != kind:
-            raise DatasetError(self.path, f"no column {name} of type {kind}", _REBUILD)
+            raise DatasetError(self.path, f"no column {name} of type {kind}", REBUILD)
         return described
 
     def _buffer(self, described: Any, number: int) -> memoryview:
         try:
             offset, length = (int(each) for each in described["buffers"][number])
         except (TypeError, KeyError, IndexError, ValueError, OverflowError):
-            raise DatasetError(self.path, "a buffer is not described", _REBUILD) from None
+            raise DatasetError(self.path, "a buffer is not described", REBUILD) from None
         if offset < 0 or length < 0 or offset % 8 or offset + length > len(self.whole):
-            raise DatasetError(self.path, "a buffer lies outside the file", _REBUILD)
+            raise DatasetError(self.path, "a buffer lies outside the file", REBUILD)
         return self.whole[offset : offset + length]
 
 
@@ -331,9 +330,9 @@ def _mapped(path: str, size: int) -> memoryview:
             actual = os.fstat(stream.fileno()).st_size
             if actual != size:
                 problem = f"{actual} bytes, but the manifest says {size}"
-                raise DatasetError(path, problem, _REBUILD)
+                raise DatasetError(path, problem, REBUILD)
             return memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
     except FileNotFoundError:
-        raise DatasetError(path, "missing", _REBUILD) from None
+        raise DatasetError(path, "missing", REBUILD) from None
     except (OSError, ValueError) as error:
         raise DatasetError(path, f"cannot be mapped ({error})", "check its permissions") from error

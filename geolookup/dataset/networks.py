@@ -21,7 +21,7 @@ from geolookup.contract.address import (
 )
 from geolookup.contract.envelope import Object
 from geolookup.contract.special import PUBLIC, ranges_of
-from geolookup.errors import DatasetError, PrivateAddressError
+from geolookup.errors import REBUILD, DatasetError, PrivateAddressError
 from geolookup.kernel import State
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -65,7 +65,7 @@ def network_within(family: int, value: int, around: Around) -> Network:
 
 def _outside(state: State) -> DatasetError:
     problem = "an index leads outside its table"
-    return DatasetError(state.dataset.path, problem, "build it again with 'geolookup build'")
+    return DatasetError(state.dataset.path, problem, REBUILD)
 
 
 def _carrying(value: int, first: int, bits: int) -> Network:

@@ -16,10 +16,8 @@ from geolookup.dataset.files import Provenance
 from geolookup.dataset.metadata import Source
 from geolookup.dataset.networks import network_within
 from geolookup.dataset.source_rows import deciding_rows
-from geolookup.errors import DatasetError
+from geolookup.errors import REBUILD, DatasetError
 from geolookup.kernel import State
-
-_REBUILD = "build it again with 'geolookup build'"
 
 
 def explain(state: State, sources: Sequence[Source], ip: object) -> dict[str, Any]:
@@ -50,7 +48,7 @@ def _add_rows(path: str, layers: dict[str, Any], rows: list[dict[str, Any]]) -> 
     for layer, decided in layers.items():
         row = next((each for each in rows if layer in each["values"]), None)
         if (decided and decided["source"]) != (row and row["source"]):
-            raise DatasetError(path, f"its files differ about {layer}", _REBUILD)
+            raise DatasetError(path, f"its files differ about {layer}", REBUILD)
         if decided and row:
             decided["row"] = {name: row[name] for name in ("file", "line", "range")}
 
@@ -66,7 +64,7 @@ def _last(provenance: Provenance, family: int, interval: int) -> int:
     behind = interval + 1
     last = provenance.start(behind) - 1 if behind < len(provenance) else MAX[family]
     if last < provenance.start(interval):
-        raise DatasetError(provenance.path, "the intervals are out of order", _REBUILD)
+        raise DatasetError(provenance.path, "the intervals are out of order", REBUILD)
     return last
 
 
@@ -81,7 +79,7 @@ def _layer(
     if not number:
         return None
     if number > len(sources):
-        raise DatasetError(provenance.path, f"there is no source {number}", _REBUILD)
+        raise DatasetError(provenance.path, f"there is no source {number}", REBUILD)
     source = sources[number - 1]
     begin, end = _run(numbers, interval)
     first, last = provenance.start(begin), _last(provenance, family, end)

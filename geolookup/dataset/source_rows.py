@@ -16,9 +16,8 @@ from geolookup.contract.address import MAX, canonical
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset, Encoded
 from geolookup.dataset.metadata import Source
-from geolookup.errors import DatasetError
+from geolookup.errors import REBUILD, DatasetError
 
-_REBUILD = "build it again with 'geolookup build'"
 _ENDS = ("first_high", "first_low", "last_high", "last_low")
 
 
@@ -52,7 +51,7 @@ class _Deciding:
             self._lows = file.encoded("start_low", "uint64")
         self._family = family
         if len({len(each) for each in (self._tables, self._rows, self._highs, self._lows)}) > 1:
-            raise DatasetError(self._path, "the columns differ in length", _REBUILD)
+            raise DatasetError(self._path, "the columns differ in length", REBUILD)
 
     def rows(self, value: int) -> Iterator[int]:
         """Yield the number of the row that decides in each table that has one."""
@@ -62,7 +61,7 @@ class _Deciding:
             end = bisect_right(self._tables, table, begin)
             found = bisect_right(range(size), value, begin, end, key=self._start) - 1
             if found < begin or (end < size and self._tables[end] < table):
-                raise DatasetError(self._path, "the intervals are out of order", _REBUILD)
+                raise DatasetError(self._path, "the intervals are out of order", REBUILD)
             if self._rows[found]:
                 yield self._rows[found]
             begin = end
@@ -72,7 +71,7 @@ class _Deciding:
             low: int = self._lows[interval]
         except IndexError:
             problem = "an index leads outside its table"
-            raise DatasetError(self._path, problem, _REBUILD) from None
+            raise DatasetError(self._path, problem, REBUILD) from None
         return low if self._family == 4 else self._highs[interval] << 64 | low
 
 
@@ -97,7 +96,7 @@ class _Rows:
             said = {layer: column[number] for layer, column in self._said.items()}
             stated = self._range(number)
         except IndexError:
-            raise DatasetError(self._path, f"there is no row {number}", _REBUILD) from None
+            raise DatasetError(self._path, f"there is no row {number}", REBUILD) from None
         source, name = self._files.file(place, len(self._sources))
         return {
             "source": self._sources[source - 1].name,
@@ -114,13 +113,13 @@ class _Rows:
         first_high, first_low, last_high, last_low = (each[number] for each in self._ends)
         first, last = first_high << 64 | first_low, last_high << 64 | last_low
         if family not in MAX or not first <= last <= MAX[family]:
-            raise DatasetError(self._path, f"row {number} has no range", _REBUILD)
+            raise DatasetError(self._path, f"row {number} has no range", REBUILD)
         return f"{canonical(family, first)}-{canonical(family, last)}"
 
     def _object(self, at: int) -> dict[str, Any]:
         found = json.loads(self._values[at] or b"null")
         if not isinstance(found, dict):
-            raise DatasetError(self._values.path, f"row {at} is damaged", _REBUILD)
+            raise DatasetError(self._values.path, f"row {at} is damaged", REBUILD)
         return found
 
 
@@ -139,7 +138,7 @@ class _Files:
             source = self._source[at]
             name = str(self._letters[self._offsets[at] : self._offsets[at + 1]], "utf-8")
         except (IndexError, UnicodeDecodeError):
-            raise DatasetError(self._path, f"there is no file {at}", _REBUILD) from None
+            raise DatasetError(self._path, f"there is no file {at}", REBUILD) from None
         if not 1 <= source <= sources:
-            raise DatasetError(self._path, f"there is no source {source}", _REBUILD)
+            raise DatasetError(self._path, f"there is no source {source}", REBUILD)
         return source, name

@@ -95,7 +95,7 @@ def enrich_file(
 ) -> None:
     """Write ``target`` whole or not at all.
 
-    Raises TableFileError for what is wrong with the input, DatasetError for an
+    Raises TableFileError for a malformed input, OutputError for an
     output that cannot be written, BrokenPipeError.
     """
     wanted = _reading(source, target, wishes)

@@ -32,7 +32,7 @@ class Job:
     def file(
         self, source: str, output: str, input_format: str | None, output_format: str | None
     ) -> None:
-        """Enrich one file; raises DatasetError or TableFileError, leaving what was there."""
+        """Enrich one file; raises OutputError or TableFileError, leaving what was there."""
         origin = Place(source, kind_of(source, input_format, "--input-format"))
         target = Place(output, kind_of(output, output_format, "--output-format"))
         if target.kind.format.writer is None:

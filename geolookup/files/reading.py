@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Literal
 
 import pyarrow as pa
 
-from geolookup.errors import TableFileError
+from geolookup.errors import TableFileError, near_match
 
 #: What becomes of the columns that are not ours: passed through as they are written in the file,
 #: read with types (for a file of another format), or left out.
@@ -50,15 +49,7 @@ def check_columns(name: str, present: Iterable[str], wanted: Iterable[str]) -> N
         if names.count(each) > 1:
             raise TableFileError(name, f"column {each!r} is there twice", "rename one of them")
         if each not in names:
-            raise TableFileError(name, f"no column {each!r}", _near_match(each, names))
-
-
-def _near_match(word: str, names: list[str]) -> str:
-    folded = {name.lower(): name for name in names}
-    close = get_close_matches(word.lower(), folded, n=3, cutoff=0.5)
-    shown = [folded[each] for each in close] or names[:8]
-    question = "did you mean" if close else "there are"
-    return f"{question} {', '.join(map(repr, shown)) or 'none'}{'?' if close else ''}"
+            raise TableFileError(name, f"no column {each!r}", near_match(each, names))
 
 
 @contextmanager

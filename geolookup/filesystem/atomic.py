@@ -16,41 +16,41 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from geolookup.errors import DatasetError
+from geolookup.errors import OutputError
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
 
 def check_folder(output: Path, *, force: bool, replaceable: Callable[[Path], bool]) -> None:
-    """Raise DatasetError unless a folder may be written at ``output``.
+    """Raise OutputError unless a folder may be written at ``output``.
 
     With ``force`` an empty folder, or one that is ``replaceable``, may be replaced.
     """
     with output_errors(output):
         if not output.parent.is_dir():
-            raise DatasetError(output.parent, "no such folder", "make it first")
+            raise OutputError(output.parent, "no such folder", "make it first")
         if not (output.exists() or output.is_symlink()):
             return
         if not force:
-            raise DatasetError(output, "exists already", "choose another name or give --force")
+            raise OutputError(output, "exists already", "choose another name or give --force")
         if not output.is_dir() or output.is_symlink():
-            raise DatasetError(output, "is not a dataset folder", "choose another name")
+            raise OutputError(output, "is not a dataset folder", "choose another name")
         if any(output.iterdir()) and not replaceable(output):
             problem = "holds something else than a dataset"
-            raise DatasetError(output, problem, "choose another name")
+            raise OutputError(output, problem, "choose another name")
 
 
 def check_file(output: Path, *, force: bool) -> None:
-    """Raise DatasetError unless a file may be written at ``output``."""
+    """Raise OutputError unless a file may be written at ``output``."""
     with output_errors(output):
         if not output.parent.is_dir():
-            raise DatasetError(output.parent, "no such folder", "make it first")
+            raise OutputError(output.parent, "no such folder", "make it first")
         if output.is_dir():
-            raise DatasetError(output, "is a folder", "name a file to write")
+            raise OutputError(output, "is a folder", "name a file to write")
         if output.exists() and not force:
             remedy = "choose another name or give --force"
-            raise DatasetError(output, "exists already", remedy)
+            raise OutputError(output, "exists already", remedy)
 
 
 @contextmanager
@@ -99,12 +99,12 @@ def _beside(output: Path) -> Path:
 
 @contextmanager
 def output_errors(output: Path) -> Iterator[None]:
-    """Turn an OSError into a DatasetError that names ``output``."""
+    """Turn an OSError into an OutputError that names ``output``."""
     try:
         yield
     except OSError as error:
         problem = f"cannot be written ({error.strerror or error})"
-        raise DatasetError(output, problem, "check space and permissions") from error
+        raise OutputError(output, problem, "check space and permissions") from error
 
 
 def fsync_file(path: Path) -> None:

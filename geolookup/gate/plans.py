@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from geolookup.errors import PlansError
+from geolookup.errors import PlansError, near_match
 
 #: A clock of microseconds cannot resolve more.
 MAX_RATE = 1_000_000
@@ -50,8 +49,7 @@ class Plans(dict[str, Plan]):
     def named(self, name: str) -> Plan:
         """Return a plan by name; PlansError if it is unknown."""
         if name not in self:
-            close = difflib.get_close_matches(name, self, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(self)}"
+            hint = near_match(name, self)
             raise PlansError(f"no plan {name!r}; {hint} (a plans file can add more)")
         return self[name]
 

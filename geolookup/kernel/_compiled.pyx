@@ -43,6 +43,7 @@ from geolookup.contract import envelope
 from geolookup.dataset import layout as fmt
 from geolookup.contract.address import parse as parse_any
 from geolookup.errors import (
+    REBUILD,
     ClosedError,
     DatasetError,
     InvalidAddressError,
@@ -201,7 +202,7 @@ cdef class State:
         return interval
 
     cdef object outside(self):
-        return DatasetError(self.dataset.path, "an index leads outside its table", _REBUILD)
+        return DatasetError(self.dataset.path, "an index leads outside its table", REBUILD)
 
     # --- intervals ---
 

@@ -47,18 +47,15 @@ cdef class _Texts:
         cdef const uint32_t* offsets = <const uint32_t*>self.offsets.data
         cdef Text text
         if row >= self.count:
-            raise DatasetError(self.source.path, f"there is no row {row}", _REBUILD)
+            raise DatasetError(self.source.path, f"there is no row {row}", REBUILD)
         if offsets[row + 1] < offsets[row] or <Py_ssize_t>offsets[row + 1] > self.letters.count:
-            raise DatasetError(self.source.path, f"row {row} lies outside the file", _REBUILD)
+            raise DatasetError(self.source.path, f"row {row} lies outside the file", REBUILD)
         text = <Text>self.letters.data + offsets[row]
         size[0] = offsets[row + 1] - offsets[row]
         if not self.checked[row]:
             self.source.check(row, text[:size[0]])
             self.checked[row] = 1
         return text
-
-
-_REBUILD = "build it again with 'geolookup build'"
 
 
 # --- Members and their names -----------------------------------------------

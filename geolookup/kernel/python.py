@@ -27,6 +27,7 @@ from geolookup.contract.localtime import instant, time_json, time_object
 from geolookup.contract.special import classes, is_private
 from geolookup.dataset.files import Dataset
 from geolookup.errors import (
+    REBUILD,
     ClosedError,
     ContractError,
     DatasetError,
@@ -340,7 +341,7 @@ def _own_location(template: Object) -> Object:
 
 def _outside(state: State) -> DatasetError:
     problem = "an index leads outside its table"
-    return DatasetError(state.dataset.path, problem, "build it again with 'geolookup build'")
+    return DatasetError(state.dataset.path, problem, REBUILD)
 
 
 def parse_texts(data: U8, starts: I64, lengths: I64, families: U8, highs: U64, lows: U64) -> None:

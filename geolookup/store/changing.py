@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from geolookup.dataset import layout as fmt
-from geolookup.errors import DatasetError
+from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
 from geolookup.store import pointer
 from geolookup.store.pointer import Published
@@ -23,7 +23,7 @@ def changing(store: Path, *, make: bool = False) -> Iterator[list[Published]]:
     """Give what a store has published, and the right to change it; others wait.
 
     ``make`` makes a new store of a folder that is missing or empty. Raises
-    DatasetError where there is no store, or something else.
+    DatasetError where there is no store, OutputError where the folder cannot become one.
     """
     with atomic.output_errors(store):
         if make:
@@ -37,16 +37,16 @@ def changing(store: Path, *, make: bool = False) -> Iterator[list[Published]]:
 
 def _make(store: Path) -> None:
     if not store.parent.is_dir():
-        raise DatasetError(store.parent, "no such folder", "make it first")
+        raise OutputError(store.parent, "no such folder", "make it first")
     if store.exists() and not store.is_dir():
-        raise DatasetError(store, "is no folder", "choose another name")
+        raise OutputError(store, "is no folder", "choose another name")
     if (store / fmt.MANIFEST).exists():
-        raise DatasetError(store, "is a dataset, not a store", "choose another name")
+        raise OutputError(store, "is a dataset, not a store", "choose another name")
     if (store / pointer.GENERATIONS).is_dir():
         return
     ours = {_LOCK, pointer.GENERATIONS}  # the latter where another process made it just now
     if store.exists() and {path.name for path in store.iterdir()} - ours:
-        raise DatasetError(store, "holds something else than a store", "choose another name")
+        raise OutputError(store, "holds something else than a store", "choose another name")
     (store / pointer.GENERATIONS).mkdir(parents=True, exist_ok=True)
     atomic.fsync_folder(store)
     atomic.fsync_folder(store.parent)

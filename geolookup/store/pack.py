@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import is_dataset, read_manifest
-from geolookup.errors import DatasetError
+from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import atomic
 
 _CHUNK = 1 << 20
@@ -33,7 +33,6 @@ _LARGEST_MANIFEST = 1 << 24
 _PLAIN = (tarfile.REGTYPE, tarfile.AREGTYPE)
 _AGAIN = "fetch it again"
 _REPACK = "pack it again with 'geolookup pack'"
-_REBUILD = "build it again with 'geolookup build'"
 
 
 def pack(dataset: Path, archive: Path, *, force: bool) -> int:
@@ -41,7 +40,7 @@ def pack(dataset: Path, archive: Path, *, force: bool) -> int:
 
     Raises DatasetError for a dataset that is not what its manifest says.
     """
-    described = _described(read_manifest(dataset), dataset / fmt.MANIFEST, _REBUILD)
+    described = _described(read_manifest(dataset), dataset / fmt.MANIFEST, REBUILD)
     atomic.check_file(archive, force=force)
     with (
         atomic.staged_file(archive) as fresh,
@@ -109,11 +108,11 @@ def _add(tar: tarfile.TarFile, path: Path, size: int, sha256: str) -> None:
         actual = os.fstat(file.fileno()).st_size
         if actual != size:
             problem = f"{actual} bytes, but the manifest says {size}"
-            raise DatasetError(path, problem, _REBUILD)
+            raise DatasetError(path, problem, REBUILD)
         digesting = _Digesting(path, file)
         tar.addfile(_header(path.name, size), digesting)  # type: ignore[arg-type]  # it reads only
     if digesting.sha256.hexdigest() != sha256:
-        raise DatasetError(path, "damaged: its digest is not the manifest's", _REBUILD)
+        raise DatasetError(path, "damaged: its digest is not the manifest's", REBUILD)
 
 
 def _header(name: str, size: int) -> tarfile.TarInfo:

@@ -15,14 +15,12 @@ from pathlib import Path
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import read_manifest
-from geolookup.errors import DatasetError
+from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import atomic
 from geolookup.integrity import verify
 from geolookup.store import follow, pointer
 from geolookup.store.changing import changing
 from geolookup.store.pointer import Published
-
-_REBUILD = "build it again with 'geolookup build'"
 
 
 def publish(
@@ -33,8 +31,9 @@ def publish(
     Where both are on one file system the files are hard-linked, unless ``copy`` is
     true. A generation that is in the store already only becomes the current one.
     ``dataset`` may be a store, too, and means its current generation. The store is
-    made where it is not there. Raises DatasetError, leaving the store as it was,
-    for a dataset that is damaged and a folder that is no store.
+    made where it is not there. Raises DatasetError for a missing or damaged dataset,
+    OutputError for a folder that is no store or cannot be written; the store stays
+    as it was.
     """
     source, store = Path(follow.folder(os.fspath(dataset))), Path(store)
     generation = _generation(source)
@@ -50,7 +49,7 @@ def publish(
 def _generation(source: Path) -> str:
     generation = read_manifest(source)["generation"]
     if not pointer.is_generation(generation):
-        raise DatasetError(source, f"{generation!r} is no generation", _REBUILD)
+        raise DatasetError(source, f"{generation!r} is no generation", REBUILD)
     return str(generation)
 
 
@@ -75,7 +74,7 @@ def _bring(source: Path, place: Path, generation: str, *, copy: bool) -> None:
 
 def _take(source: Path, target: Path, *, copy: bool) -> None:
     if not source.is_file():
-        raise DatasetError(source, "missing", _REBUILD)
+        raise DatasetError(source, "missing", REBUILD)
     # A link to a link would lead out of the store.
     if not copy and not source.is_symlink():
         with contextlib.suppress(OSError):  # another file system, or one without links

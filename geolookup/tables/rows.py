@@ -14,10 +14,9 @@ import pyarrow.compute as pc
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
-from geolookup.errors import DatasetError
+from geolookup.errors import REBUILD, DatasetError
 from geolookup.tables.row_major import Packed
 
-_REBUILD = "build it again with 'geolookup build'"
 #: Where a member of these groups lies: the table, and the column's name in it.
 _COUNTRY = {("location", member): member for member in fmt.COUNTRY_MEMBERS}
 _COUNTRY |= {("currency", member): f"currency_{member}" for member in fmt.CURRENCY_MEMBERS}
@@ -96,7 +95,7 @@ class _Columns:
             batch.validate(full=True)
         # IndexError: no batch; ValueError: a name that is no UTF-8.
         except (pa.ArrowException, OSError, ValueError, KeyError, IndexError) as error:
-            raise DatasetError(self._path, "damaged", _REBUILD) from error
+            raise DatasetError(self._path, "damaged", REBUILD) from error
         self._batch = batch
         self.count: int = batch.num_rows
 
@@ -110,12 +109,12 @@ class _Columns:
             indices = column.indices.cast(pa.int32())
             column = pa.DictionaryArray.from_arrays(indices, column.dictionary)
         if column.type != _TYPES.get(name, _TEXT) or not self.count:
-            raise DatasetError(self._path, f"column {name} is not of its type", _REBUILD)
+            raise DatasetError(self._path, f"column {name} is not of its type", REBUILD)
         return column
 
     def rows_of(self, name: str, count: int) -> pa.Array:
         """Return a column of row numbers of another table, compared with its length."""
         column = self.values(name)
         if column.null_count or pc.max(column).as_py() >= count:
-            raise DatasetError(self._path, f"column {name} leads outside its table", _REBUILD)
+            raise DatasetError(self._path, f"column {name} leads outside its table", REBUILD)
         return column

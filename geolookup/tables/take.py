@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.contract.localtime import instant
-from geolookup.errors import DatasetError
+from geolookup.errors import REBUILD, DatasetError
 from geolookup.tables.fields import Field, of_rows
 from geolookup.tables.instants import Instants
 from geolookup.tables.locate import column_of
@@ -113,6 +113,4 @@ class Taker:
 
     def _outside(self) -> DatasetError:
         problem = "an index leads outside its table"
-        return DatasetError(
-            self._state.dataset.path, problem, "build it again with 'geolookup build'"
-        )
+        return DatasetError(self._state.dataset.path, problem, REBUILD)

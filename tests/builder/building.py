@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from geolookup_builder.errors import BuildError
 
 import geolookup
+from geolookup.errors import BuildError, OutputError
 from tests.conftest import build_at
 
 
@@ -21,8 +21,17 @@ def recipe(*sources: str) -> str:
 def fails(
     folder: Path, files: dict[str, str | bytes], text: str | None = None, **options: object
 ) -> BuildError:
-    """The error that a build ends with; whatever else it raises fails the test."""
+    """The error of a build with bad input; any other exception fails the test."""
     with pytest.raises(BuildError) as caught:
+        build_at(folder, files, text, **options)
+    return caught.value
+
+
+def unwritable(
+    folder: Path, files: dict[str, str | bytes], text: str | None = None, **options: object
+) -> OutputError:
+    """The error of a build whose output cannot be written."""
+    with pytest.raises(OutputError) as caught:
         build_at(folder, files, text, **options)
     return caught.value
 

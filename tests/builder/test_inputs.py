@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from geolookup_builder.errors import BuildError
 from geolookup_builder.sources.reading import unpacked
 from geolookup_builder.sources.reading.inputs import Member, members
 
+from geolookup.errors import BuildError
 from tests.builder.building import fails, isps, recipe
 from tests.conftest import Build
 

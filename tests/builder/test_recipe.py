@@ -6,10 +6,11 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
-from geolookup_builder.errors import BuildError
 from geolookup_builder.recipe import Recipe, load
 from geolookup_builder.schema import FIELDS
 from geolookup_builder.sources import FORMATS
+
+from geolookup.errors import BuildError
 
 GOOD = '[dataset]\nname = "d"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import pytest
-from geolookup_builder.errors import BuildError
 from geolookup_builder.reference.credits import CREDITS
 from geolookup_builder.reference.tables import COLUMNS, Country, load_continents, load_countries
+
+from geolookup.errors import BuildError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -362,7 +363,7 @@ def test_a_bad_cell_is_named_with_its_line(tmp_path: Path, column: str, cell: st
     with pytest.raises(BuildError, match=f"bad {column}") as error:
         load_countries(path)
     assert (error.value.path, error.value.line) == (str(path), 3)
-    assert error.value.remedy is not None
+    assert error.value.remedy
 
 
 @pytest.mark.parametrize(
@@ -388,7 +389,7 @@ HEADER = ",".join(COLUMNS).encode()
     [
         (b"", None, "empty file"),
         (HEADER + b"\n", None, "no country in it"),
-        (HEADER.replace(b"country_name", b"country_nam"), 1, "did you mean country_name?"),
+        (HEADER.replace(b"country_name", b"country_nam"), 1, "did you mean 'country_name'?"),
         (HEADER + b",colour\n", 1, "unknown column 'colour'"),
         (HEADER + b",country_code\n", 1, "repeated column country_code"),
         (HEADER.replace(b",time_zone", b"") + b"\n", 1, "missing column time_zone"),

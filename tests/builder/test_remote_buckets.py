@@ -16,9 +16,9 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
-from geolookup_builder.errors import BuildError
 from pyarrow import fs
 
+from geolookup.errors import BuildError
 from tests.builder.building import isps, recipe
 from tests.builder.serving import cut, drop, fetched, kept_files, remote, serving, status
 from tests.conftest import build_at

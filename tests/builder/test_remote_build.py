@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
-from geolookup_builder.errors import BuildError
 from geolookup_builder.report import BuildReport
 
+from geolookup.errors import OutputError
 from tests.builder.building import fails, isps, recipe
 from tests.builder.serving import MODIFIED, file, serving, status
 from tests.conftest import build_at
@@ -134,5 +134,5 @@ def test_auto_knows_a_fetched_file_by_its_name(tmp_path: Path) -> None:
 
 def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file")
-    with serving(file(ROWS)) as site, pytest.raises(BuildError, match="cannot be written"):
+    with serving(file(ROWS)) as site, pytest.raises(OutputError, match="cannot be written"):
         built(tmp_path, f'path = "{site.url}/a.csv"')

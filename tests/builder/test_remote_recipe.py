@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from geolookup_builder.errors import BuildError
 from geolookup_builder.recipe import SourceSpec, load
 from geolookup_builder.remote.cache import default_folder
 from geolookup_builder.sources import FORMATS, auto
 
+from geolookup.errors import BuildError
 from tests.conftest import ROOT
 
 START = '[dataset]\nname = "d"\n[[source]]\nformat = "csv"\npath = "'

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from geolookup_builder.errors import BuildError
 
+from geolookup.errors import BuildError
 from tests.builder.serving import Site, fetched, file, kept_files, remote, serving, status, to
 
 if TYPE_CHECKING:

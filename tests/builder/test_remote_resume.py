@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from geolookup_builder.errors import BuildError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from geolookup.errors import BuildError
 from tests.builder.serving import (
     FAST,
     MODIFIED,

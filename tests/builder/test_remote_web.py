@@ -19,10 +19,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from geolookup_builder.errors import BuildError
 from geolookup_builder.remote.limits import Limits
 from geolookup_builder.report import Progress
 
+from geolookup.errors import BuildError
 from tests.builder.serving import (
     FAST,
     MODIFIED,

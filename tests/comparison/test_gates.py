@@ -39,7 +39,7 @@ def test_gates_are_read(
         ("country_moved > -1", "write one like"),
         ("country_moved > nan", "write one like"),
         ("country_moved > 2% extra", "write one like"),
-        ("country_move > 2%", "near to it: country_moved"),
+        ("country_move > 2%", "did you mean 'country_moved'?"),
         ("ipv5.country_moved > 2%", "country_moved"),
         ("null_gained.city_name > 2%", "null_gained.location.city_name"),
         ("qqqq > 1", "docs/diff.md"),

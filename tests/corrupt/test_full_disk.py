@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.errors import DatasetError
+from geolookup.errors import OutputError
 from geolookup.integrity import verify
 from geolookup.store.pack import pack, unpack
-from tests.builder.building import fails
+from tests.builder.building import unwritable
 from tests.conftest import ROOT, build_at
 from tests.damage import CSV
 
@@ -44,7 +44,7 @@ def test_build(small: Path) -> None:
     rows = "".join(f"20.{n}.0.0/16,{'city' * 60} {n}\n" for n in range(256))
     (small / "filler").write_bytes(bytes(40_000))
     # An input on the same disk, and no room for the dataset.
-    error = fails(small, {"a.csv": f"network,city_name\n{rows}"})
+    error = unwritable(small, {"a.csv": f"network,city_name\n{rows}"})
     assert "No space left" in str(error)
     assert left(small) == ["a.csv", "filler", "recipe.toml"]
 
@@ -53,20 +53,20 @@ def test_a_build_in_the_place_of_another_leaves_that(small: Path) -> None:
     dataset, report = build_at(small, {"a.csv": CSV})
     free = shutil.disk_usage(small).free
     (small / "filler").write_bytes(bytes(free - 8192))
-    assert "No space left" in str(fails(small, {"a.csv": CSV}))
+    assert "No space left" in str(unwritable(small, {"a.csv": CSV}))
     assert verify(dataset, deep=True).generation == report.generation
     assert left(small) == ["a.csv", "dataset", "filler", "recipe.toml"]
 
 
 def test_pack(small: Path) -> None:
     (small / "filler").write_bytes(bytes(100_000))
-    with pytest.raises(DatasetError, match="No space left"):
+    with pytest.raises(OutputError, match="No space left"):
         pack(SAMPLE, small / "a.tar.zst", force=False)
     assert left(small) == ["filler"]
 
 
 def test_unpack(small: Path, tmp_path: Path) -> None:
     pack(SAMPLE, tmp_path / "a.tar.zst", force=False)
-    with pytest.raises(DatasetError, match="No space left"):
+    with pytest.raises(OutputError, match="No space left"):
         unpack(tmp_path / "a.tar.zst", small / "dataset", force=False)
     assert left(small) == []

@@ -251,7 +251,7 @@ def _refusal(engine: geolookup.Engine, before: Path, after: Path) -> str | None:
         ("a.csv", b"ip,n\n" + b"8.8.8.8,1\n" * 600000 + b"8.8.8.8\n", "a.csv, row 600002: 1 cells"),
         ("a.csv", b"", "a.csv: is empty"),
         ("a.csv", b"IP ,n\n8.8.8.8,1\n", "a.csv: no column 'ip'; did you mean 'IP '?"),
-        ("a.csv", b"x,n\n8.8.8.8,1\n", "a.csv: no column 'ip'; there are 'x', 'n'"),
+        ("a.csv", b"x,n\n8.8.8.8,1\n", "a.csv: no column 'ip'; known are x, n"),
         ("a.csv", b"ip,ip\n8.8.8.8,1\n", "a.csv: column 'ip' is there twice"),
         ("a.csv", b"ip,network_asn\n8.8.8.8,1\n", "there is a column 'network_asn' already"),
         ("a.jsonl", b'{"ip":"8.8.8.8"}\n\n{"ip":"8.8.8.8"\n', "a.jsonl, row 3: no JSON object"),

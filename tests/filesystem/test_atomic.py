@@ -11,7 +11,7 @@ from geolookup_builder import write
 
 from geolookup.dataset import layout as fmt
 from geolookup.filesystem import atomic
-from tests.builder.building import fails, isps
+from tests.builder.building import fails, isps, unwritable
 from tests.conftest import Build, build_at
 
 OLD: dict[str, str | bytes] = {"a.csv": "network,isp\n8.8.8.0/24,old\n"}
@@ -46,7 +46,7 @@ def test_a_full_disk_leaves_the_old_dataset(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(write if hasattr(write, step) else atomic, step, full)
-    error = fails(tmp_path, NEW)
+    error = unwritable(tmp_path, NEW)
     problem = "cannot be written (No space left on device); check space and permissions"
     assert str(error) == f"{output}: {problem}"
     assert isps(output, "8.8.8.8") == ["old"]
@@ -88,14 +88,14 @@ def test_a_rename_that_fails_puts_the_old_back(
 
     monkeypatch.setattr(atomic, "_exchange", lambda *_: False)
     monkeypatch.setattr(Path, "rename", failing)
-    fails(tmp_path, NEW)
+    unwritable(tmp_path, NEW)
     assert isps(output, "8.8.8.8") == ["old"]
     assert names(tmp_path) == {"a.csv", "recipe.toml", "dataset"}
 
 
 def test_without_force_nothing_is_replaced(build: Build, tmp_path: Path) -> None:
     output, _ = build(OLD)
-    error = fails(tmp_path, NEW, force=False)
+    error = unwritable(tmp_path, NEW, force=False)
     remedy = "choose another name or give --force"
     assert str(error) == f"{output}: exists already; {remedy}"
     assert isps(output, "8.8.8.8") == ["old"]
@@ -114,7 +114,7 @@ def test_a_folder_that_holds_something_else_is_kept(tmp_path: Path, name: str) -
     folder = tmp_path / "dataset"
     folder.mkdir()
     (folder / name).write_text(SOMETHING_ELSE[name], encoding="utf-8")
-    error = fails(tmp_path, NEW)
+    error = unwritable(tmp_path, NEW)
     assert str(error) == f"{folder}: holds something else than a dataset; choose another name"
     assert (folder / name).read_text(encoding="utf-8") == SOMETHING_ELSE[name]
 
@@ -135,11 +135,15 @@ def test_an_empty_folder_is_taken_with_force(build: Build, tmp_path: Path) -> No
 def test_a_file_or_link_in_the_place(tmp_path: Path) -> None:
     place = tmp_path / "dataset"
     place.write_text("mine", encoding="utf-8")
-    assert str(fails(tmp_path, NEW)) == f"{place}: is not a dataset folder; choose another name"
+    assert (
+        str(unwritable(tmp_path, NEW)) == f"{place}: is not a dataset folder; choose another name"
+    )
     place.unlink()
     place.symlink_to(tmp_path / "nowhere")
-    assert str(fails(tmp_path, NEW)) == f"{place}: is not a dataset folder; choose another name"
-    assert "exists already" in str(fails(tmp_path, NEW, force=False))
+    assert (
+        str(unwritable(tmp_path, NEW)) == f"{place}: is not a dataset folder; choose another name"
+    )
+    assert "exists already" in str(unwritable(tmp_path, NEW, force=False))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import cache
 
 from geolookup_builder import recipe
-from geolookup_builder.errors import BuildError
 from geolookup_builder.sources import FORMATS, auto
 
+from geolookup.errors import BuildError
 from tests.builder.test_recipe import GOOD, WRONG
 from tests.conftest import ROOT
 from tests.fuzz.target import Target, own_folder

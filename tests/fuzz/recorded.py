@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from geolookup_builder.errors import BuildError
 
+from geolookup.errors import BuildError
 from tests import conftest
 from tests.conftest import ROOT
 

@@ -15,7 +15,6 @@ from unittest import mock
 
 from geolookup_builder import recipe
 from geolookup_builder.compile import Options, _Build, _known
-from geolookup_builder.errors import BuildError
 from geolookup_builder.recipe import Recipe
 from geolookup_builder.report import Progress
 from geolookup_builder.sources import FORMATS, auto
@@ -23,6 +22,7 @@ from geolookup_builder.sources.reading import unpacked
 from geolookup_builder.sources.reading.damage import rows_of_bad_bytes_untold
 from geolookup_builder.values import Known
 
+from geolookup.errors import BuildError
 from tests.builder.sources.mmdb_writing import mmdb
 from tests.builder.sources.reading import one
 from tests.builder.sources.test_hostile import KINDS

@@ -61,7 +61,7 @@ def test_a_fault_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_source_error_of_two_lines_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("geolookup_builder.errors._ESCAPED", {})
+    monkeypatch.setattr("geolookup.errors._escaped", str)
     source = b'[[source]]\nformat = "csv"\npath = "a\\nb.csv"\n'
     with pytest.raises(AssertionError):
         TARGETS["source-csv"].run(joined(source, {"a.csv": b"network,isp\n"}))

@@ -41,7 +41,7 @@ def _dying(work: Callable[[], object], kind: Kind, step: int) -> None:
         _arm(kind, step)
         work()
         status = 0
-    except geolookup.DatasetError:
+    except geolookup.OutputError:
         status = 3
     except BaseException:  # noqa: BLE001 - the child must end here, whatever happens
         traceback.print_exc()

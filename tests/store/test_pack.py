@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 import geolookup
-from geolookup import DatasetError
+from geolookup import DatasetError, OutputError
 from geolookup.dataset import layout as fmt
 from geolookup.filesystem import atomic
 from geolookup.store.pack import pack, unpack
@@ -157,7 +157,7 @@ def test_others_may_read_what_the_umask_lets_them(archive: Path, tmp_path: Path)
 def test_what_is_there_is_replaced_with_force_only(archive: Path, tmp_path: Path) -> None:
     place = copied(SAMPLE, tmp_path / "out")
     (place / FIRST).write_bytes(b"")
-    with pytest.raises(DatasetError, match="exists already; choose another name or give --force"):
+    with pytest.raises(OutputError, match="exists already; choose another name or give --force"):
         unpack(archive, place, force=False)
     assert (place / FIRST).read_bytes() == b""
     unpack(archive, place, force=True)
@@ -167,7 +167,7 @@ def test_what_is_there_is_replaced_with_force_only(archive: Path, tmp_path: Path
 
 def test_a_folder_of_something_else_is_kept(archive: Path, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(DatasetError, match="holds something else than a dataset"):
+    with pytest.raises(OutputError, match="holds something else than a dataset"):
         unpack(archive, tmp_path, force=True)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
@@ -175,7 +175,7 @@ def test_a_folder_of_something_else_is_kept(archive: Path, tmp_path: Path) -> No
 def test_a_file_is_replaced_with_force_only(archive: Path, tmp_path: Path) -> None:
     place = tmp_path / "a.tar.zst"
     place.write_bytes(b"mine")
-    with pytest.raises(DatasetError, match="exists already; choose another name or give --force"):
+    with pytest.raises(OutputError, match="exists already; choose another name or give --force"):
         pack(SAMPLE, place, force=False)
     assert place.read_bytes() == b"mine"
     pack(SAMPLE, place, force=True)
@@ -187,7 +187,7 @@ def test_a_file_is_replaced_with_force_only(archive: Path, tmp_path: Path) -> No
     ("place", "problem"), [("nowhere/a.tar.zst", "no such folder"), (".", "is a folder")]
 )
 def test_a_file_that_cannot_be(tmp_path: Path, place: str, problem: str) -> None:
-    with pytest.raises(DatasetError, match=problem):
+    with pytest.raises(OutputError, match=problem):
         pack(SAMPLE, tmp_path / place, force=True)
     assert list(tmp_path.iterdir()) == []
 
@@ -204,7 +204,7 @@ def test_a_full_disk_leaves_nothing(
         lambda: pack(SAMPLE, tmp_path / "out", force=False),
     ]
     for call in calls:
-        with pytest.raises(DatasetError) as caught:
+        with pytest.raises(OutputError) as caught:
             call()
         problem = "cannot be written (No space left on device); check space and permissions"
         assert str(caught.value) == f"{tmp_path / 'out'}: {problem}"

@@ -171,7 +171,7 @@ def test_what_is_no_store_is_left_alone(tmp_path: Path, datasets: list[Path]) ->
         tmp_path / "missing" / "store": "no such folder",
     }
     for place, problem in wrong.items():
-        with pytest.raises(geolookup.DatasetError, match=problem):
+        with pytest.raises(geolookup.OutputError, match=problem):
             publish(datasets[0], place)
     assert names(tmp_path / "full") == {"letter.txt"}
 

@@ -14,7 +14,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError
 from geolookup_builder.recipe import Recipe
 from geolookup_builder.reference.credits import Credit
 from geolookup_builder.values import Known

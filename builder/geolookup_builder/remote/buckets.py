@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import pyarrow as pa
 from pyarrow import fs
 
-from geolookup_builder.errors import BuildError, near_match
+from geolookup.errors import BuildError, near_match
 from geolookup_builder.remote.address import Remote, is_local
 from geolookup_builder.remote.answer import Answer, Had, PassingError, Version
 from geolookup_builder.remote.limits import Limits

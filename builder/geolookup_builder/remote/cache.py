@@ -25,9 +25,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from geolookup.errors import BuildError
 from geolookup.filesystem import atomic
-from geolookup_builder import write
-from geolookup_builder.errors import BuildError
 from geolookup_builder.remote.address import Remote
 from geolookup_builder.remote.answer import Answer, Version
 from geolookup_builder.remote.lock import locked
@@ -81,7 +80,7 @@ class Cached:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the address for this run; BuildError where another has it."""
-        with write.explained(self._folder):
+        with atomic.output_errors(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
         with locked(self._folder / "lock") as mine:
             if not mine:
@@ -119,7 +118,7 @@ class Cached:
         self.discard_part()
         path = self._folder / "part" / self._remote.file
         validator = "" if answer.coding else answer.version.validator
-        with write.explained(path):
+        with atomic.output_errors(path):
             path.parent.mkdir()
             path.touch()
             _write(self._folder / "part.json", {"validator": validator, "total": answer.total})
@@ -127,7 +126,7 @@ class Cached:
 
     def discard_part(self) -> None:
         """Forget what is here of an unfinished file."""
-        with write.explained(self._folder):
+        with atomic.output_errors(self._folder):
             (self._folder / "part.json").unlink(missing_ok=True)
             shutil.rmtree(self._folder / "part", ignore_errors=True)
 
@@ -136,7 +135,7 @@ class Cached:
         digest = sha256_of(part.path)
         path = self._folder / digest[:_DIGEST_LETTERS] / part.path.name
         size = part.path.stat().st_size
-        with write.explained(path):
+        with atomic.output_errors(path):
             atomic.fsync_file(part.path)
             path.parent.mkdir(exist_ok=True)
             part.path.replace(path)

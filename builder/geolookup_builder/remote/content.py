@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from typing import IO, cast
 
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError
 from geolookup_builder.sources.reading.inputs import explained, members
 from geolookup_builder.sources.reading.unpacked import Unpacked
 

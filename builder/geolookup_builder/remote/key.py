@@ -7,7 +7,7 @@ import re
 from base64 import b64encode
 from urllib.parse import quote
 
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError
 from geolookup_builder.remote.address import KEY_PLACE, Remote
 
 _PRINTABLE = re.compile(r"[!-~]+(?: [!-~]+)*")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.remote.address import Remote
 from geolookup_builder.remote.cache import Cached, Kept, default_folder, sha256_of

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from geolookup_builder import write
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError
+from geolookup.filesystem.atomic import output_errors
 from geolookup_builder.remote import buckets, content, web
 from geolookup_builder.remote.address import Remote
 from geolookup_builder.remote.answer import Answer, Had, PassingError
@@ -112,7 +112,7 @@ class _Transfer:
     def _receive(self, part: Part, answer: Answer) -> None:
         self._check_size(answer.total or 0)
         at, pace = answer.start, _Pace(self._limits)
-        with write.explained(part.path), part.path.open("ab") as file:
+        with output_errors(part.path), part.path.open("ab") as file:
             for chunk in answer.chunks:
                 at += len(chunk)
                 self._check_size(at)

@@ -16,7 +16,7 @@ from urllib.error import URLError
 from urllib.parse import quote, urljoin, urlsplit
 from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
 
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError
 from geolookup_builder.remote.address import KEY_PLACE, Remote, is_local
 from geolookup_builder.remote.answer import Answer, Had, PassingError
 from geolookup_builder.remote.headers import answered_range, coding, http_date, seconds, version

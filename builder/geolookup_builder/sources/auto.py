@@ -11,7 +11,7 @@ import glob
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources.reading.detection import Claim, Opening, opening
 from geolookup_builder.sources.reading.headerless import file_names

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from geolookup_builder.errors import BuildError
 
+from geolookup.errors import BuildError
 from tests.conftest import build_at
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as papq
 import pytest
-from geolookup_builder.errors import BuildError
 from geolookup_builder.sources import FORMATS
 
 import geolookup
+from geolookup.errors import BuildError
 from tests.builder.building import fails, known
 from tests.builder.sources import (
     test_cidr_list,

@@ -8,9 +8,9 @@ from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
-from geolookup_builder.errors import BuildError
 from geolookup_builder.sources.reading import delimited
 
+from geolookup.errors import BuildError
 from tests.builder.building import known
 from tests.builder.roundtrip import check_round_trip
 from tests.builder.sources.reading import one, refused

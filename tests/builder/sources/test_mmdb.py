@@ -20,8 +20,8 @@ from typing import Any
 
 import pyarrow.ipc
 import pytest
-from geolookup_builder.errors import BuildError
 
+from geolookup.errors import BuildError
 from tests.builder.building import fails, known
 from tests.builder.roundtrip import check_round_trip
 from tests.builder.sources.mmdb_writing import MARKER, assembled, encoded, integer, mmdb

@@ -14,7 +14,7 @@ from zoneinfo import available_timezones
 
 import pyarrow as pa
 
-from geolookup_builder.errors import BuildError, near_match
+from geolookup.errors import BuildError, near_match
 from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.reference.tables import load_continents, load_countries

@@ -11,7 +11,7 @@ from functools import partial
 
 import pyarrow as pa
 
-from geolookup_builder.errors import BuildError, near_match
+from geolookup.errors import BuildError, near_match
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.schema import FIELDS

@@ -15,7 +15,7 @@ from types import ModuleType
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.formats import mmdb

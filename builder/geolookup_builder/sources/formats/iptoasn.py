@@ -12,7 +12,7 @@ from functools import partial
 
 import pyarrow as pa
 
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_pairs
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import sniff

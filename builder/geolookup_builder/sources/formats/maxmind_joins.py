@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import pyarrow.compute as pc
 
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError
 from geolookup_builder.ranges import WRONG_CELL_COUNT
 from geolookup_builder.sources.reading.damage import unlimited_cells
 from geolookup_builder.sources.reading.inputs import Member

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.dataset.intervals import I64
-from geolookup_builder.errors import BuildError, near_match
+from geolookup.errors import BuildError, near_match
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.schema import FIELDS
 from geolookup_builder.sources.formats.mmdb_schemas import (

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from geolookup.contract.address import MAX
 from geolookup.dataset.intervals import Points
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError
 from geolookup_builder.ranges import REASONS, ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import lines

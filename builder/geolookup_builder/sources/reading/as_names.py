@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.damage import arrow_failure
 from geolookup_builder.sources.reading.dictionary_cells import Cells, with_values

@@ -13,7 +13,7 @@ from typing import IO
 
 import pyarrow as pa
 
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError
 from geolookup_builder.sources.reading.inputs import Member
 
 _CHUNK = 1 << 20

@@ -26,7 +26,7 @@ from typing import IO, Any, TypeVar, cast
 
 import pyarrow as pa
 
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError
 from geolookup_builder.sources.reading.unpacked import Unpacked
 
 Opener = Callable[[], AbstractContextManager[Any]]

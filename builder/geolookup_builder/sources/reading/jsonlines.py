@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.json as pajson
 
 from geolookup.dataset.intervals import I64
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError
 from geolookup_builder.sources.reading.delimited import Meaning
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.layout import Layout

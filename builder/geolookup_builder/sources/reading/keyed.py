@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError
 from geolookup_builder.ranges import WRONG_CELL_COUNT
 from geolookup_builder.sources.reading.damage import QuoteCount, arrow_failure, check_quotes
 from geolookup_builder.sources.reading.dictionary_cells import Cells

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from geolookup_builder.errors import BuildError, near_match
+from geolookup.errors import BuildError, near_match
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.schema import FIELDS
 from geolookup_builder.sources.reading import sniff

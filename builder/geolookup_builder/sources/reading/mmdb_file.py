@@ -17,7 +17,7 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 
 from geolookup.dataset.intervals import Points
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.mmdb_tree import DamagedTreeError, Networks, nodes_of, walk
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TypeVar
 
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.delimited import first_record
 from geolookup_builder.sources.reading.inputs import Member

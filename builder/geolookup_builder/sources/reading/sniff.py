@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError
 from geolookup_builder.sources.reading.damage import unlimited_cells
 from geolookup_builder.sources.reading.inputs import Member
 

@@ -10,7 +10,7 @@ import io
 from pathlib import Path
 from typing import IO
 
-from geolookup_builder.errors import BuildError
+from geolookup.errors import BuildError
 
 #: What any packed file may unpack to, in bytes.
 ALWAYS = 1 << 30

@@ -1,0 +1,102 @@
+"""One hierarchy of errors, and one owner of what messages share."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+
+import pytest
+
+import geolookup
+from geolookup import errors
+from geolookup.errors import (
+    BuildError,
+    DatasetError,
+    GeoLookupError,
+    OutputError,
+    PathError,
+    TableFileError,
+    near_match,
+)
+from tests.conftest import ROOT
+
+SOURCES = {
+    path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+    for folder in ("geolookup", "builder")
+    for path in sorted((ROOT / folder).rglob("*.p*"))
+    if path.suffix in (".py", ".pyx", ".pxi")
+}
+KINDS = [
+    kind
+    for _, kind in inspect.getmembers(errors, inspect.isclass)
+    if issubclass(kind, BaseException)
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_error_has_one_base(kind: type[BaseException]) -> None:
+    assert issubclass(kind, GeoLookupError)
+
+
+def test_an_output_is_no_dataset() -> None:
+    assert not issubclass(OutputError, DatasetError)
+    assert not issubclass(BuildError, DatasetError)
+
+
+@pytest.mark.parametrize("name", ["BuildError", "DatasetError", "DiffError", "OutputError"])
+def test_what_public_calls_raise_is_public(name: str) -> None:
+    assert getattr(geolookup, name) is getattr(errors, name)
+    assert name in geolookup.__all__
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (DatasetError("a", "missing", "build it"), "a: missing; build it"),
+        (OutputError("a", "exists", "choose another"), "a: exists; choose another"),
+        (BuildError("a", "bad"), "a: bad"),
+        (BuildError("a", "bad", line=7, remedy="mend it"), "a:7: bad; mend it"),
+        (TableFileError("a", "bad", "mend it", row=7), "a, row 7: bad; mend it"),
+        (OutputError("a\n\x1b[2J", "b\x9b", "c\u2028é"), r"a\n\x1b[2J: b\x9b; c\u2028é"),
+    ],
+)
+def test_one_line_that_survives_pickling(error: PathError, text: str) -> None:
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own bytes
+    for each in (error, again):
+        assert str(each) == text
+    assert type(again) is type(error)
+    assert vars(again) == vars(error)
+
+
+@pytest.mark.parametrize(
+    ("word", "words", "hint"),
+    [
+        ("cuntry", ("country", "city"), "did you mean 'country'?"),
+        ("IP", ("n", "ip"), "did you mean 'ip'?"),
+        ("ip", ("n", "IP "), "did you mean 'IP '?"),
+        ("xyz", ("country", "city"), "known are country, city"),
+        ("xyz", (), "none is known"),
+        (1, (10, 22), "did you mean '10'?"),
+    ],
+)
+def test_hints(word: object, words: tuple[object, ...], hint: str) -> None:
+    assert near_match(word, words) == hint
+
+
+def test_hints_without_a_near_word() -> None:
+    assert near_match("xyz", ["country"], otherwise="see the page") == "see the page"
+    many = near_match("xyz", [f"c{number}" for number in range(1000)])
+    assert many.endswith(", c39 and 960 more")
+
+
+@pytest.mark.parametrize(
+    "shared", ["get_close_matches", "build it again with 'geolookup build'", "did you mean"]
+)
+def test_one_owner(shared: str) -> None:
+    assert [path for path, text in SOURCES.items() if shared in text] == ["geolookup/errors.py"]
+
+
+@pytest.mark.parametrize("forbidden", ["os.umask", "os._exit"])
+def test_the_process_is_left_alone(forbidden: str) -> None:
+    allowed = {"os._exit": ["geolookup/cli/__init__.py"]}.get(forbidden, [])
+    assert [path for path, text in SOURCES.items() if forbidden in text] == allowed
