@@ -1,7 +1,7 @@
-"""The command line: one file per command, loaded when it is called.
+"""The command line: a registry of commands, each imported when it is called.
 
-Strategy: commands raise what the library raises; here, in one place, that
-becomes one line on standard error and the exit status 2.
+Strategy: commands raise what the library raises. This module alone turns that into one
+line on standard error and the exit status 2.
 """
 
 from __future__ import annotations
@@ -21,33 +21,34 @@ from geolookup.errors import GeoLookupError
 if TYPE_CHECKING:
     from geolookup.engine import Engine
 
-COMMANDS = (
-    "build",
-    "diff",
-    "download",
-    "enrich",
-    "explain",
-    "generations",
-    "info",
-    "keys",
-    "lookup",
-    "pack",
-    "plans",
-    "prune",
-    "publish",
-    "rollback",
-    "serve",
-    "summarize",
-    "unpack",
-    "verify",
-)
+#: The module of each command in this package; the command bears its name there.
+COMMANDS = {
+    "build": "build",
+    "diff": "diff",
+    "download": "download",
+    "enrich": "enrich",
+    "explain": "explain",
+    "generations": "store",
+    "info": "info",
+    "keys": "keys",
+    "lookup": "lookup",
+    "pack": "pack",
+    "plans": "keys",
+    "prune": "store",
+    "publish": "store",
+    "rollback": "store",
+    "serve": "serve",
+    "summarize": "summarize",
+    "unpack": "pack",
+    "verify": "verify",
+}
 MISUSE = 2
 #: What a shell reports of a program that a closed pipe ended.
 _BROKEN_PIPE = 141
 
 
 class _Commands(click.Group):
-    """Commands by module name, imported one at a time."""
+    """The commands; only the module of the called one is imported."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -55,7 +56,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"geolookup.cli.{cmd_name}").command
+        module = import_module(f"geolookup.cli.{COMMANDS[cmd_name]}")
+        command: click.Command = getattr(module, cmd_name)
         return command
 
 
@@ -78,7 +80,7 @@ def main() -> None:
 
 
 def _leave(status: object) -> None:
-    """End the process, all files being closed.
+    """End the process after all files are closed.
 
     Python's own way takes down the interpreter first, and aborts where a thread
     of Arrow's is still reading standard input.
@@ -96,7 +98,7 @@ def _explained() -> Iterator[None]:
     except GeoLookupError as error:
         fail(str(error))
     except BrokenPipeError:
-        # Python would complain again when it flushes standard output at exit.
+        # Prevent a second error when Python flushes standard output at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(_BROKEN_PIPE)
 
@@ -108,7 +110,7 @@ def fail(message: str) -> None:
 
 
 def tell_of_sample(engine: Engine) -> None:
-    """Say so on standard error where the bundled sample is what answers."""
+    """Print a notice on standard error if the bundled sample answers."""
     from geolookup.engine import SAMPLE
 
     if str(engine.path) == SAMPLE:
@@ -120,6 +122,6 @@ def tell_of_sample(engine: Engine) -> None:
 
 
 def end_orderly() -> None:
-    """Let SIGTERM and Ctrl-C end the program orderly, so that unfinished files are removed."""
+    """Turn SIGTERM and Ctrl-C into an exit, so that unfinished files are removed."""
     for each in (signal.SIGTERM, signal.SIGINT):
         signal.signal(each, lambda number, _frame: sys.exit(128 + number))

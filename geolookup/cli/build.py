@@ -38,7 +38,7 @@ from geolookup.cli import end_orderly
     help="Folder of fetched files. [default: $GEOLOOKUP_CACHE, else the user's cache folder]",
 )
 @click.option("--offline", is_flag=True, help="Take remote sources from the cache only.")
-def command(
+def build(
     recipe: Path,
     output: Path,
     force: bool,

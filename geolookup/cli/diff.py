@@ -47,7 +47,7 @@ import click
     help="How many networks to name that moved most.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(
+def diff(
     old: str,
     new: str,
     conditions: tuple[str, ...],

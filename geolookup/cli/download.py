@@ -18,7 +18,7 @@ from geolookup.cli import end_orderly
     type=click.Path(path_type=Path),
     help="Folder to fetch into. [default: $GEOLOOKUP_CACHE, else the user's cache folder]",
 )
-def command(recipe: Path, cache: Path | None) -> None:
+def download(recipe: Path, cache: Path | None) -> None:
     """Fetch the sources of RECIPE that have an address, as far as they have changed.
 
     Says one line per source. What fails leaves the file that was there before,

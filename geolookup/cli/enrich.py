@@ -63,7 +63,7 @@ no_header = click.option(
     "--threads", metavar="N", type=click.IntRange(min=1), help="[default: one for each core]"
 )
 @click.option("--force", is_flag=True, help="Replace what is there already.")
-def command(
+def enrich(
     source: str,
     output: str,
     ip_column: str,

@@ -1,4 +1,4 @@
-"""``geolookup explain``: which source decided what of an answer."""
+"""``geolookup explain``: which source decided each layer of an answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 import geolookup
 
 
-@click.command(name="explain", short_help="Say which source decided an answer.")
+@click.command(name="explain", short_help="Name the sources that decided an answer.")
 @click.argument("ip", metavar="IP")
 @click.option(
     "--dataset",
@@ -19,12 +19,11 @@ import geolookup
     help="Dataset to explain. [default: $GEOLOOKUP_DATASET, else the bundled sample]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(ip: str, dataset: str | None, as_json: bool) -> None:
-    """Say which source decided each layer of the answer for IP, and in which range.
+def explain(ip: str, dataset: str | None, as_json: bool) -> None:
+    """Print which source decided each layer of the answer for IP, and in which range.
 
-    Of a dataset built with explain = "full" the rows of all sources are shown, too.
-
-    Exits with 2 for an address that has no answer.
+    For a dataset built with explain = "full" also print the rows of all sources.
+    Exits with 2 for a malformed or private address.
 
     Example: geolookup explain 8.8.8.8
     """
@@ -40,7 +39,7 @@ def _lines(explained: dict[str, Any]) -> Iterator[str]:
     yield f"{explained['ip']} in {explained['network']}"
     for layer, decided in explained["layers"].items():
         if decided is None:
-            yield f"  {layer:<16} nobody knows"
+            yield f"  {layer:<16} unknown"
             continue
         yield f"  {layer:<16} {decided['source']}"
         stated = [decided[name] for name in ("range", "date", "licence") if decided[name]]
@@ -51,7 +50,7 @@ def _lines(explained: dict[str, Any]) -> Iterator[str]:
 
 
 def _stated(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield what the row of each source says, whether it decided anything or not."""
+    """Yield the row of each source, whether it decided a layer or not."""
     if rows:
         yield "rows of the sources, in order of precedence"
     for row in rows:
@@ -60,7 +59,7 @@ def _stated(rows: list[dict[str, Any]]) -> Iterator[str]:
             said = json.dumps(values, ensure_ascii=False)
             yield f"    {layer:<16} {said}"
         if not row["values"]:
-            yield "    says nothing"
+            yield "    no values"
 
 
 def _row(row: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""``geolookup info``: what a dataset holds and whom it is owed to."""
+"""``geolookup info``: content, age, sources and credits of a dataset."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ _EXPLAINS = {"sources": "the deciding sources", "full": "the deciding sources an
 @click.command(name="info", short_help="Describe a dataset.")
 @click.argument("dataset", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(dataset: str | None, as_json: bool) -> None:
-    """Describe DATASET, or a store's current one: generation, age, sources, licences, coverage.
+def info(dataset: str | None, as_json: bool) -> None:
+    """Describe DATASET, or the current generation of a store: age, sources, licences, coverage.
 
-    Also prints which kernel answers lookups here: compiled or python.
-
-    Without DATASET, $GEOLOOKUP_DATASET is described, else the bundled sample.
+    Also print which kernel answers lookups here: compiled or python. Without DATASET
+    describe $GEOLOOKUP_DATASET, else the bundled sample.
 
     Example: geolookup info mydata
     """

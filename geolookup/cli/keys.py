@@ -1,4 +1,4 @@
-"""``geolookup keys``: make, list and revoke API keys, and say what accounts have used."""
+"""``geolookup keys`` and ``geolookup plans``: API keys, the usage of accounts, plans."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _plans = click.option(
 )
 
 
-@click.group(name="keys", short_help="Make, list and revoke API keys.")
-def command() -> None:
-    """Make, list and revoke API keys, and say what accounts have used.
+@click.group(name="keys", short_help="Create, list and revoke API keys.")
+def keys() -> None:
+    """Create, list and revoke API keys, and print the usage of accounts.
 
     Example: geolookup keys create --accounts sqlite:///accounts.db --plan free --name Acme
     """
 
 
-@command.command(name="create", short_help="Make a key and print it, once.")
+@keys.command(name="create", short_help="Create a key and print it once.")
 @_accounts
 @click.option("--plan", metavar="NAME", required=True, help="Plan of the account.")
-@click.option("--name", metavar="TEXT", required=True, help="Whose account it is.")
+@click.option("--name", metavar="TEXT", required=True, help="Name of the account.")
 @_plans
 @click.option(
     "--env",
@@ -45,7 +45,7 @@ def command() -> None:
     "--expires",
     metavar="DATE",
     type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"]),
-    help="When the key ends, UTC. [default: never]",
+    help="Expiry of the key, UTC. [default: never]",
 )
 def create(
     accounts: str,
@@ -55,10 +55,10 @@ def create(
     environment: str,
     expires: datetime | None,
 ) -> None:
-    """Make a key and print it; it is not kept anywhere and cannot be shown again.
+    """Create a key and print it. The key is not stored and cannot be printed again.
 
-    The account is made if none has the name; else the key is one more of it,
-    and shares its rate and quota.
+    Creates the account if the name is new. The keys of an account share its rate
+    and quota.
 
     Example: geolookup keys create --accounts sqlite:///accounts.db --plan free --name Acme
     """
@@ -73,7 +73,7 @@ def create(
         click.echo(key)
 
 
-@command.command(name="list", short_help="List all keys.")
+@keys.command(name="list", short_help="List all keys.")
 @_accounts
 def list_keys(accounts: str) -> None:
     """List all keys, oldest first: identifier, state, environment, plan, created, account.
@@ -83,16 +83,16 @@ def list_keys(accounts: str) -> None:
     from geolookup.gate import open_accounts
 
     with open_accounts(accounts) as opened:
-        keys = opened.keys()
-    for key in keys:
+        listed = opened.keys()
+    for key in listed:
         click.echo(_line(key))
 
 
-@command.command(name="revoke", short_help="Revoke a key for ever.")
+@keys.command(name="revoke", short_help="Revoke a key for good.")
 @click.argument("identifier", metavar="KEY")
 @_accounts
 def revoke(identifier: str, accounts: str) -> None:
-    """Revoke KEY, an identifier that `geolookup keys list` shows; workers follow in a second.
+    """Revoke KEY, an identifier of `geolookup keys list`. Workers refuse it within a second.
 
     Example: geolookup keys revoke 3f9a2c61b0d4 --accounts sqlite:///accounts.db
     """
@@ -102,16 +102,16 @@ def revoke(identifier: str, accounts: str) -> None:
         try:
             key = opened.revoke(identifier)
         except KeyError:
-            fail(f"no key {identifier!r}; geolookup keys list shows all")
+            fail(f"no key {identifier!r}; 'geolookup keys list' prints all keys")
         else:
             click.echo(f"revoked {identifier} of {key.name}")
 
 
-@command.command(name="usage", short_help="Say what accounts have used.")
+@keys.command(name="usage", short_help="Print the usage of accounts.")
 @_accounts
 @_plans
 def usage(accounts: str, plans: Path | None) -> None:
-    """Say what each account has used of its quota.
+    """Print the used quota of each account.
 
     Example: geolookup keys usage --accounts sqlite:///accounts.db
     """
@@ -123,6 +123,20 @@ def usage(accounts: str, plans: Path | None) -> None:
             of = f" of {plan.quota:,}" if plan is not None and plan.quota is not None else ""
             told = f"{account.used:,}{of} used", account.plan, f"{account.keys} keys", account.name
             click.echo("  ".join(told))
+
+
+@click.command(name="plans", short_help="List the plans.")
+@_plans
+def plans(plans: Path | None) -> None:
+    """List the built-in plans and those of a plans file (TOML, [plan.NAME] tables).
+
+    Example: geolookup plans --plans plans.toml
+    """
+    from geolookup.gate import read_plans
+
+    for plan in read_plans(plans).values():
+        quota = "no quota" if plan.quota is None else f"{plan.quota:,} requests"
+        click.echo(f"{plan.name:<16} {plan.rate:,}/s, {quota}")
 
 
 def _line(key: Key) -> str:

@@ -32,7 +32,7 @@ _COLOURS = {"key": "blue", "text": "green", "word": "cyan"}
     default=None,
     help="One line per answer, or indented. [default: indented on a terminal]",
 )
-def command(addresses: tuple[str, ...], dataset: str | None, compact: bool | None) -> None:
+def lookup(addresses: tuple[str, ...], dataset: str | None, compact: bool | None) -> None:
     """Print the envelope of each IP as JSON; without IP, of each line of standard input.
 
     Exits with 0 if every answer is a success, 1 if some answer is an error

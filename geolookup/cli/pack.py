@@ -1,4 +1,4 @@
-"""``geolookup pack``: a dataset as one file."""
+"""``geolookup pack`` and ``geolookup unpack``: a dataset as one file, and back."""
 
 from __future__ import annotations
 
@@ -8,20 +8,41 @@ import click
 
 from geolookup.cli import end_orderly
 
+_file = click.argument("file", metavar="FILE.tar.zst", type=click.Path(path_type=Path))
+
 
 @click.command(name="pack", short_help="Pack a dataset into one file.")
 @click.argument("dataset", type=click.Path(path_type=Path))
-@click.argument("file", metavar="FILE.tar.zst", type=click.Path(path_type=Path))
-@click.option("--force", is_flag=True, help="Replace a file that is there already.")
-def command(dataset: Path, file: Path, force: bool) -> None:
-    """Pack DATASET into one compressed file, to be moved elsewhere.
+@_file
+@click.option("--force", is_flag=True, help="Replace an existing file.")
+def pack(dataset: Path, file: Path, force: bool) -> None:
+    """Pack DATASET into one compressed file.
 
-    The same dataset gives the same bytes. Exits with 2, leaving no file, if
-    the dataset is damaged.
+    The same dataset gives the same bytes. Exits with 2 and writes no file if the
+    dataset is damaged.
 
     Example: geolookup pack mydata mydata.tar.zst
     """
-    from geolookup.store.pack import pack
+    from geolookup.store.pack import pack as pack_into
 
     end_orderly()
-    click.echo(f"{file}: {pack(dataset, file, force=force):,} bytes")
+    click.echo(f"{file}: {pack_into(dataset, file, force=force):,} bytes")
+
+
+@click.command(name="unpack", short_help="Unpack a packed dataset.")
+@_file
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--force", is_flag=True, help="Replace an existing dataset.")
+def unpack(file: Path, folder: Path, force: bool) -> None:
+    """Unpack a file of `geolookup pack` into the new folder DIR.
+
+    Checks sizes and digests against the manifest. Exits with 2 and leaves DIR
+    unchanged if anything is missing, damaged or unexpected.
+
+    Example: geolookup unpack mydata.tar.zst mydata
+    """
+    from geolookup.store.pack import unpack as unpack_into
+
+    end_orderly()
+    unpack_into(file, folder, force=force)
+    click.echo(f"dataset {folder}")

@@ -23,20 +23,20 @@ _LEVELS = ("debug", "info", "warning", "error")
     "--watch",
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
-    help="Look so often whether there is another generation, and take it up.",
+    help="Poll every SECONDS for a new generation.",
 )
-@click.option(
-    "--max-age", metavar="AGE", help="How old the data may be: days, or as in 30d and 4w."
-)
+@click.option("--max-age", metavar="AGE", help="Maximum age of the data: days, or like 30d and 4w.")
 @click.option(
     "--on-stale",
     type=click.Choice(_STALE),
     default="warn",
     show_default=True,
-    help="What becomes of older data: a line in the log, no service, or X-Dataset-Stale.",
+    help="For older data: log a warning, refuse to serve, or send X-Dataset-Stale.",
 )
 @click.option(
-    "--allow-lost-fields", is_flag=True, help="Take up data without fields known until now."
+    "--allow-lost-fields",
+    is_flag=True,
+    help="Accept a new generation that lacks fields of the old one.",
 )
 @click.option(
     "--accounts",
@@ -44,24 +44,30 @@ _LEVELS = ("debug", "info", "warning", "error")
     required=True,
     help="Account store: sqlite:///PATH or redis://HOST:PORT/NUMBER.",
 )
-@click.option("--plans", metavar="FILE", help="TOML file of plans, beside the built-in ones.")
+@click.option("--plans", metavar="FILE", help="TOML file with more plans.")
 @click.option(
-    "--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="Listen here."
+    "--host",
+    metavar="ADDRESS",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on.",
 )
 @click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True)
 @click.option(
-    "--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes; one a core."
+    "--workers",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Worker processes; one per core.",
 )
 @click.option(
     "--trusted-proxy",
     "trusted_proxies",
     metavar="CIDR",
     multiple=True,
-    help="Believe X-Forwarded-For and Forwarded of proxies in this network; may be repeated.",
+    help="Trust X-Forwarded-For and Forwarded of proxies in this network; repeatable.",
 )
-@click.option(
-    "--admin", metavar="HOST:PORT", help="Show health and metrics here. [default: nowhere]"
-)
+@click.option("--admin", metavar="HOST:PORT", help="Serve health and metrics here. [default: off]")
 @click.option("--access-log", is_flag=True, help="Log time, status and duration of each request.")
 @click.option("--log-level", type=click.Choice(_LEVELS), default="info", show_default=True)
 @click.option("--tls-certificate", metavar="FILE", help="PEM file; serve HTTPS.")
@@ -71,18 +77,18 @@ _LEVELS = ("debug", "info", "warning", "error")
     type=click.FloatRange(0),
     default=3.0,
     show_default=True,
-    help="Seconds to go on answering after SIGTERM.",
+    help="Seconds of answering after SIGTERM.",
 )
-def command(**options: Any) -> None:
+def serve(**options: Any) -> None:
     """Answer GET /v1/geo/lookup?ip=ADDRESS to callers with an X-API-Key.
 
-    SIGHUP takes up the dataset and the plans as they are then; SIGTERM stops
-    without breaking a request off.
+    SIGHUP reloads the dataset and the plans. SIGTERM stops after the requests in
+    progress.
 
     Example: geolookup serve --accounts sqlite:///accounts.db
     """
     if find_spec("granian") is None:
-        fail("serving needs more than is installed; run pip install 'geolookup[http]'")
+        fail("the HTTP server is not installed; run pip install 'geolookup[http]'")
     from geolookup.http import Settings, serve
 
     serve(Settings(**options))

@@ -42,7 +42,7 @@ _WIDTH = 50
 @click.option("--input-format", type=click.Choice(READ), help="[default: by suffix; text for -]")
 @click.option("--delimiter", metavar="LETTER", help="Between the cells of CSV.")
 @no_header
-def command(
+def summarize(
     source: str,
     ip_column: str,
     top: int,

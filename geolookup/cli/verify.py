@@ -1,4 +1,4 @@
-"""``geolookup verify``: whether a dataset is whole."""
+"""``geolookup verify``: check a dataset for damage."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import click
 _DAMAGED = 1
 
 
-@click.command(name="verify", short_help="Check that a dataset is whole.")
+@click.command(name="verify", short_help="Check a dataset for damage.")
 @click.argument("dataset", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--deep", is_flag=True, help="Check what the columns say as well.")
-def command(dataset: Path, deep: bool) -> None:
-    """Read every byte of DATASET and say whether it is whole.
+@click.option("--deep", is_flag=True, help="Check the values too.")
+def verify(dataset: Path, deep: bool) -> None:
+    """Read every byte of DATASET and check it for damage.
 
-    Manifest, sizes and digests, the places of all columns, their order, and
-    where their row numbers lead. With --deep also the JSON texts beside the
-    columns, coverage, the generation id, and a sample of lookups. Exits with 1
-    if anything is damaged, with a line for each damage on standard error.
+    Checks the manifest, sizes, digests, layout, the order of intervals, and row
+    numbers. --deep also checks the JSON texts, coverage, the generation id, and a
+    sample of lookups. Exits with 1 and one line per damage on standard error if
+    anything is damaged.
 
     Example: geolookup verify mydata --deep
     """

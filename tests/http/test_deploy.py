@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from geolookup.cli.serve import command
+from geolookup.cli.serve import serve as command
 from geolookup.http.settings import Settings
 from tests.conftest import ROOT
 from tests.http.serving import Server

@@ -1,0 +1,92 @@
+"""``geolookup publish``, ``rollback``, ``generations`` and ``prune``: the commands of a store."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from geolookup.cli import end_orderly
+
+_store = click.argument("store", type=click.Path(path_type=Path))
+
+
+@click.command(name="publish", short_help="Make a dataset the current one of a store.")
+@click.argument("dataset", type=click.Path(path_type=Path))
+@_store
+@click.option("--copy", is_flag=True, help="Copy the files instead of hard-linking them.")
+def publish(dataset: Path, store: Path, copy: bool) -> None:
+    """Verify DATASET, add it to STORE as a generation, and make it the current one.
+
+    STORE is created if it is missing. A generation that STORE already has becomes
+    the current one again. Exits with 2 and leaves STORE unchanged if the dataset
+    is damaged.
+
+    Example: geolookup publish mydata /srv/geo
+    """
+    from geolookup.store.publish import publish as publish_in
+
+    end_orderly()
+    click.echo(f"generation {publish_in(dataset, store, copy=copy)}")
+
+
+@click.command(name="rollback", short_help="Return to the previous generation.")
+@_store
+def rollback(store: Path) -> None:
+    """Withdraw the current generation of STORE; the previous one becomes current.
+
+    A second rollback goes one generation further back. Exits with 2 and leaves
+    STORE unchanged if there is no previous generation, or if it is damaged.
+
+    Example: geolookup rollback /srv/geo
+    """
+    from geolookup.store.rollback import rollback as rollback_in
+
+    end_orderly()
+    click.echo(f"generation {rollback_in(store)}")
+
+
+@click.command(name="generations", short_help="List the generations of a store.")
+@_store
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def generations(store: Path, as_json: bool) -> None:
+    """List the generations of STORE, the newest first, and mark the current one.
+
+    Example: geolookup generations /srv/geo
+    """
+    from geolookup.store.generations import generations as generations_of
+
+    listed = generations_of(store)
+    if as_json:
+        click.echo(json.dumps([asdict(each) for each in listed], indent=2))
+        return
+    for each in listed:
+        state = "current" if each.current else "withdrawn" if each.withdrawn else ""
+        click.echo(f"{each.generation}  {each.at}  {state}".rstrip())
+
+
+@click.command(name="prune", short_help="Remove old generations from a store.")
+@_store
+@click.option(
+    "--keep",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="Keep the N generations that were published last.",
+)
+def prune(store: Path, keep: int) -> None:
+    """Remove all but the N last published generations of STORE, and print those removed.
+
+    The current generation is always kept, and the previous one unless N is 1.
+    An engine that uses a removed generation continues to answer from it.
+
+    Example: geolookup prune /srv/geo --keep 3
+    """
+    from geolookup.store.prune import prune as prune_in
+
+    end_orderly()
+    for generation in prune_in(store, keep):
+        click.echo(f"removed {generation}")
