@@ -1,9 +1,9 @@
-"""Address text to (family, integer) and back, strictly and without exceptions inside.
+"""Address text to (family, integer) and back, by strict rules.
 
-Strategy: the text form is decided here and nowhere else. IPv4 goes through a
-dictionary of the 256 legal octets, which rejects signs, blanks, leading zeros
-and foreign digits by not holding them. IPv6 (RFC 4291, section 2.2) is split
-at ``::`` and padded to 32 hexadecimal digits. Output follows RFC 5952.
+Strategy: this module alone decides the text form. IPv4 octets are looked up in a dictionary
+of the 256 valid texts, so signs, blanks, leading zeros and non-ASCII digits are invalid.
+IPv6 (RFC 4291, section 2.2) is split at ``::`` and padded to 32 hexadecimal digits. Output
+follows RFC 5952.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ EMBEDDED = (
     (SIX_TO_FOUR, SIX_TO_FOUR | (1 << 112) - 1),
 )
 
-#: The legal octets by their text, each shifted to its place: first, second, third, fourth.
+#: The valid octets by text, shifted to their position: first, second, third, fourth.
 OCTETS = tuple({str(octet): octet << shift for octet in range(256)} for shift in (24, 16, 8, 0))
 _FIRST, _SECOND, _THIRD, _FOURTH = OCTETS
 _ZERO_RUNS = tuple(":" + "0:" * count for count in range(8, 1, -1))
@@ -46,7 +46,7 @@ def parse(ip: object) -> tuple[int, int]:
     """
     if type(ip) is str:
         return parse_text(ip)
-    # The type, not isinstance: an object may claim any __class__, as Mock(spec=str) does.
+    # type(), not isinstance(): an object can claim any __class__, as Mock(spec=str) does.
     if issubclass(type(ip), str):
         return parse_text(str.__str__(ip))
     return _parse_object(ip)
@@ -64,7 +64,7 @@ def parse_text(text: str) -> tuple[int, int]:
 def parse_ipv4(text: str) -> int | None:
     """Return the integer of exactly four decimal octets, or None."""
     try:
-        # A fifth octet would stay with the fourth, which is then no legal one.
+        # A fifth octet stays in the fourth text, which is then invalid.
         a, b, c, d = text.split(".", 3)
         return _FIRST[a] | _SECOND[b] | _THIRD[c] | _FOURTH[d]
     except (ValueError, KeyError):
@@ -87,7 +87,7 @@ def parse_ipv6(text: str) -> int | None:
 
 
 def _dotted_tail_as_groups(text: str) -> str:
-    """Rewrite a dotted-quad tail as two groups; text that stays illegal where it is none."""
+    """Rewrite a dotted-quad tail as two groups; return an invalid text if it is malformed."""
     colon = text.rfind(":") + 1
     value = parse_ipv4(text[colon:])
     return "" if value is None else f"{text[:colon]}{value >> 16:x}:{value & 0xFFFF:x}"
@@ -103,7 +103,7 @@ def _join_groups(groups: list[str]) -> int | None:
 
 
 def _parse_object(ip: object) -> tuple[int, int]:
-    # Whoever holds an address object has imported its module; nobody else pays for it.
+    # The caller of an address object has imported its module; no other caller needs it.
     module = sys.modules.get("ipaddress")
     if module is not None:
         if issubclass(type(ip), module.IPv4Address):
@@ -116,7 +116,7 @@ def _parse_object(ip: object) -> tuple[int, int]:
 def _integer(ip: Any, largest: int) -> int:
     try:
         value = int(ip) if getattr(ip, "scope_id", None) is None else -1
-    except Exception:  # noqa: BLE001 - a subclass, or an object half made, may raise anything
+    except Exception:  # noqa: BLE001 - a subclass or an uninitialised object can raise anything
         value = -1
     if not 0 <= value <= largest:
         raise InvalidAddressError
@@ -147,7 +147,7 @@ def canonical_ipv4(value: int) -> str:
 
 
 def canonical_ipv6(value: int) -> str:
-    """Return RFC 5952 text; mixed notation where the last 32 bits are known to be IPv4."""
+    """Return RFC 5952 text; mixed notation for IPv4-mapped and NAT64 addresses."""
     top = value >> 32
     if top == 0xFFFF:
         return "::ffff:" + canonical_ipv4(value & IPV4_MAX)

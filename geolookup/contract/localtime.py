@@ -1,12 +1,10 @@
-"""Zone name and instant to the contract's time object.
+"""Zone name and instant to the time object of the contract.
 
-A zone's local year is cut once into periods of constant offset, by sampling
-it daily through `zoneinfo` and bisecting each change to the second; answers
-come from the period that holds the instant, so the usual one costs a
-dictionary look-up and one format. Caches hold immutable values and are
-bounded; readers take no lock, so threads and forked processes share nothing
-that can be left half done. A tz database that changes under a running process
-is seen after a restart.
+Strategy: a zone's local year is split once into periods of constant offset, by sampling it
+daily through `zoneinfo` and bisecting each change to the second. The period that contains
+the instant gives the answer, so the usual lookup costs one dictionary access and one
+format. Caches are bounded and hold immutable values; readers need no lock. A process sees
+a changed tz database after a restart.
 """
 
 from __future__ import annotations
@@ -34,14 +32,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _WALL_EPOCH = _EPOCH.replace(tzinfo=None)
 _KEY_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-_/")
 _KEY_LENGTH = 64  # twice the longest key; bounds what the caches can hold
-# Found beside the keys on some systems: the machine's own choice, and copies
-# of the whole tree, one of them counting leap seconds.
+# Some systems store these beside the IANA keys: the machine's own zone, and copies of the
+# tree, one with leap seconds.
 _NOT_IANA = ("localtime", "posixrules", "posix/", "right/")
 _TWO_DIGITS = tuple(f"{number:02d}" for number in range(60))
 
 
 class Period:
-    """A stretch of one local calendar year in which a zone's clock is steady.
+    """A part of one local calendar year with a constant offset and abbreviation.
 
     `start` (included) and `end` (excluded) are Unix seconds, `offset` is
     seconds east of UTC rounded to the minute, half away from zero, and
@@ -67,7 +65,7 @@ def instant(at: object) -> int:
     if at is None:
         return floor(time.time())
     seconds = _seconds(at)
-    if not EARLIEST <= seconds < LATEST:  # so written that NaN fails
+    if not EARLIEST <= seconds < LATEST:  # this form rejects NaN
         raise ValueError("at must be from 0001-01-02 to before 9999-12-31, UTC")
     return floor(seconds)
 
@@ -77,7 +75,7 @@ def _seconds(at: object) -> int | float:
         return at
     if isinstance(at, datetime):
         if at.utcoffset() is None:
-            raise TypeError("at must be an aware datetime, this one has no time zone")
+            raise TypeError("at must be an aware datetime, not a naive one")
         return (at - _EPOCH) // timedelta(seconds=1)
     if not isinstance(at, bool) and hasattr(at, "__index__"):
         return index(at)
@@ -87,8 +85,8 @@ def _seconds(at: object) -> int | float:
 def time_object(zone: str | None, at: int) -> dict[str, str | int | bool | None]:
     """Return the contract's time object for Unix second `at` (EARLIEST <= at < LATEST).
 
-    With no zone, or one that the tz database does not know, `current_timestamp`
-    is the only member that is not None.
+    If the zone is None or unknown to the tz database, all members but
+    `current_timestamp` are None.
     """
     found = None if zone is None else period(zone, at)
     return {
@@ -127,21 +125,20 @@ def local_time_text(seconds_local: int) -> str:
     return _minute_text(seconds_local // 60) + _TWO_DIGITS[seconds_local % 60]
 
 
-@lru_cache(maxsize=256)  # all zones' offsets in one minute, a few times over
+@lru_cache(maxsize=256)  # several minutes, in all offsets of the tz database
 def _minute_text(minutes_local: int) -> str:
     return (_WALL_EPOCH + timedelta(minutes=minutes_local)).isoformat()[:17]
 
 
-# The last period used of each known zone: nearly always the next one wanted.
-# Bounded by the number of keys.
+# The last used period of each zone, which the next lookup usually needs. Bounded by the
+# number of keys; periods are immutable and replaced as a whole, so engines can share it.
 _recent: dict[str, Period] = {}
 
 
 def period(zone: str, at: int) -> Period | None:
     """Return the period of `zone` that holds Unix second `at` (EARLIEST <= at < LATEST).
 
-    None if the run-time tz database has no such key; keys are exact, case included.
-    No text raises.
+    None if the tz database has no such key; keys are case-sensitive. No text raises.
     """
     found = _recent.get(zone)
     if found is not None and found.start <= at < found.end:
@@ -155,15 +152,16 @@ def period(zone: str, at: int) -> Period | None:
     return found
 
 
-@lru_cache(maxsize=1024)  # every key there is, and some that are not
+@lru_cache(maxsize=1024)  # more than all keys of the tz database
 def _rules(zone: str) -> ZoneInfo | None:
-    """Load a zone from the tz database; None for what is no key of it."""
-    # Not on top: a program that only imports us should not wait for the reader.
+    """Load a zone from the tz database; None for an unknown key."""
+    # Not at module level: importing the reader costs time.
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
     if not _KEY_CHARACTERS.issuperset(zone) or zone.startswith(_NOT_IANA):
         return None
-    # Their file systems find "europe/paris" too. Elsewhere not worth 20 ms.
+    # Case-insensitive file systems find "europe/paris" too. Elsewhere this costs 20 ms for
+    # nothing.
     if sys.platform in ("win32", "darwin") and zone not in available_timezones():
         return None
     try:
@@ -173,7 +171,7 @@ def _rules(zone: str) -> ZoneInfo | None:
 
 
 class _Run:
-    """Unix seconds [start, end) in which a clock shows one state, as the database has it."""
+    """Unix seconds [start, end) of one state of the tz database."""
 
     __slots__ = ("abbr", "end", "marked", "offset", "start", "year")
 
@@ -187,20 +185,20 @@ class _Run:
 _State = tuple[int, timedelta, bool, str]  # the last four of a run
 
 
-@lru_cache(maxsize=2048)  # this year and two more for every zone
+@lru_cache(maxsize=2048)  # about three years of every zone
 def _year(rules: ZoneInfo, year: int) -> tuple[Period, ...]:
     runs = [run for run in _runs(rules, year) if run.year == year]
     return tuple(_period(run, _is_dst(run, runs)) for run in runs)
 
 
 def _runs(rules: ZoneInfo, year: int) -> Iterator[_Run]:
-    """Yield the runs of a local year, and a little of its neighbours."""
-    # The day on either side holds the local year's ends in every zone.
+    """Yield the runs of a local year and of a day or two around it."""
+    # One day more on each side covers the local year in every zone.
     start = max(EARLIEST, _unix(date(year, 1, 1)) - _DAY)
     last = min(LATEST - 1, _unix(date(year, 12, 31)) + 2 * _DAY)
     state = _state(rules, start)
     for low in range(start, last, _DAY):
-        # Daily is often enough: the shortest run of any zone is four days.
+        # Daily samples suffice: the shortest run of any zone lasts four days.
         high = min(low + _DAY, last)
         after = _state(rules, high)
         while state != after:
@@ -226,12 +224,12 @@ def _state(rules: ZoneInfo, at: int) -> _State:
 
 
 def _is_dst(run: _Run, runs: list[_Run]) -> bool:
-    """Whether the run has the greater offset of the year's two marks.
+    """Return whether the run has the greater of the year's standard and daylight offsets.
 
-    The database marks some winters as the exception (Dublin, Casablanca), so a
-    run is compared with the nearest of the other mark. The mark itself decides
-    where there is none to compare with, or where the one before and the one
-    after disagree, as when a zone moves for good in the year.
+    The database marks some winters as daylight saving (Dublin, Casablanca), so a run is
+    compared with the nearest run of the other mark. The mark itself decides if there is
+    no such run, or if the runs before and after disagree, as when a zone changes its
+    standard offset in that year.
     """
     others = [each for each in runs if each.marked != run.marked and each.offset != run.offset]
     gaps = [max(other.start - run.end, run.start - other.end) for other in others]
