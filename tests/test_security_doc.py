@@ -7,7 +7,7 @@ import re
 
 import pytest
 from geolookup_builder.recipe import MOST_SOURCES
-from geolookup_builder.sources.reading import unpacked
+from geolookup_builder.sources.reading import archives
 
 from geolookup.contract import address
 from geolookup.http.settings import HEAD_LIMIT
@@ -38,7 +38,7 @@ def test_every_threat_names_a_test() -> None:
 def test_the_limits_are_the_codes() -> None:
     for text in (
         f"| {address._LONGEST} characters |",
-        f"| {unpacked.ALWAYS >> 30} GiB unpacked, or {unpacked.MOST_TIMES} times",
+        f"| {archives.ALLOWED_BYTES >> 30} GiB unpacked, or {archives.ALLOWED_RATIO} times",
         f"| sources of a recipe | {MOST_SOURCES} |",
         f"| {pack._LARGEST_MANIFEST >> 20} MiB |",
         f"| {HEAD_LIMIT:,} bytes | 431 |",

@@ -28,12 +28,12 @@ from geolookup_builder.reference.tables import load_continents, load_countries
 from geolookup_builder.rejects import Rejects
 from geolookup_builder.remote.sources import made_local
 from geolookup_builder.report import BuildReport, Progress, SourceReport
-from geolookup_builder.row_places import RowPlaces
 from geolookup_builder.rows import SourceRows
 from geolookup_builder.schema import LAYERS
 from geolookup_builder.source_rows import Explained
 from geolookup_builder.sources import FORMATS, auto
-from geolookup_builder.sources.reading.damage import rows_of_bad_bytes_untold
+from geolookup_builder.sources.reading.damage import silent_invalid_rows
+from geolookup_builder.sources.reading.positions import RowPositions
 from geolookup_builder.sources.reading.reader import SourceTable
 from geolookup_builder.tables import tables
 from geolookup_builder.values import Known
@@ -56,7 +56,7 @@ def compile_dataset(
     recipe_path: Path, output: Path, options: Options, progress: Progress
 ) -> BuildReport:
     """Build the dataset of a recipe at ``output``; on an error write nothing."""
-    with _system_memory(), rows_of_bad_bytes_untold():
+    with _system_memory(), silent_invalid_rows():
         return _compile(recipe_path, output, options, progress)
 
 
@@ -132,9 +132,9 @@ class _Build:
 
     def _read(
         self, table: SourceTable, report: SourceReport, provides: frozenset[str]
-    ) -> tuple[SourceRows, RowPlaces]:
+    ) -> tuple[SourceRows, RowPositions]:
         rows, rejected = SourceRows(self._pools, self._known, report, provides), Rejects()
-        places = RowPlaces()
+        places = RowPositions()
         self._rejects.append(rejected)
         with self._progress.stage(f"reading {table.name}"):
             for batch in table.batches:

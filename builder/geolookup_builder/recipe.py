@@ -37,7 +37,7 @@ class SourceSpec:
     options: Mapping[str, Any]
     texts: Mapping[str, str]
     recipe: Path
-    taken_for: str = ""  # what of the format its files are, where they told it
+    detected: str = ""  # why the files are of the format, where ``auto`` detected it
     sha256: str = ""  # of the one file that it is, where the recipe states it
     remote: Remote | None = None  # where it is to be fetched from
 

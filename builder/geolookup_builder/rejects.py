@@ -17,12 +17,12 @@ import numpy as np
 
 from geolookup.dataset.intervals import I64
 from geolookup_builder.ranges import REASONS, WRONG_CELL_COUNT
-from geolookup_builder.sources.reading.reader import Batch, Reject, RowNumbers
+from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
 
 
 @dataclass(slots=True)
 class _OfMember:
-    numbers: RowNumbers
+    numbers: RecordNumbers
     records: list[I64] = field(default_factory=list)
     reasons: list[I64] = field(default_factory=list)
 
@@ -61,7 +61,7 @@ class Rejects:
             reasons = [REASONS[reason] for reason in np.concatenate(each.reasons)]
             wanted = dict(zip(bad_ranges.tolist(), reasons, strict=True))
             wanted.update(dict.fromkeys(each.numbers.skipped, WRONG_CELL_COUNT))
-            yield from each.numbers.locate(each.numbers.member, wanted)
+            yield from each.numbers.find_rejects(each.numbers.member, wanted)
 
 
 def write(path: Path, rejects: list[Rejects]) -> None:

@@ -24,10 +24,10 @@ from geolookup_builder.fragments import checksums, json_texts
 from geolookup_builder.fragments import rows as joined
 from geolookup_builder.layer_values import NOTHING, Codes, LayerPool, Tuples
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.row_places import RowPlaces
 from geolookup_builder.rows import SourceRows, Stated
 from geolookup_builder.schema import LAYERS
-from geolookup_builder.sources.reading.inputs import as_written
+from geolookup_builder.sources.reading.inputs import label_in_recipe
+from geolookup_builder.sources.reading.positions import RowPositions
 from geolookup_builder.tables import starts
 
 
@@ -54,7 +54,7 @@ class Explained:
         source: int,
         spec: SourceSpec,
         rows: SourceRows,
-        places: RowPlaces,
+        places: RowPositions,
         deciding: Mapping[int, Intervals],
     ) -> None:
         """Take a table of the source at a position of the recipe, from 1.
@@ -73,11 +73,11 @@ class Explained:
         self._add_rows(source, spec, rows.stated(used[:-1]), places, np.flatnonzero(used))
 
     def _add_rows(
-        self, source: int, spec: SourceSpec, stated: Stated, places: RowPlaces, positions: I64
+        self, source: int, spec: SourceSpec, stated: Stated, places: RowPositions, positions: I64
     ) -> None:
         found = places.of(positions)
         self._rows.append(_TableRows(stated, found.file + len(self._files) + 1, found.line))
-        names = (as_written(label, spec.path, spec.base) for label in found.labels)
+        names = (label_in_recipe(label, spec.path, spec.base) for label in found.labels)
         self._files.extend((source, name) for name in names)
 
     def tables(self, pools: Mapping[str, LayerPool]) -> dict[str, pa.Table]:

@@ -1,4 +1,4 @@
-"""Batches read ahead by a thread: all of them, in order, with their errors in their places."""
+"""Batches that a thread prefetches: all of them, in order, errors in place of their batch."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from geolookup_builder.sources.reading.ahead import ahead
+from geolookup_builder.sources.reading.delimited import prefetched
 
 
 def test_order_and_end() -> None:
-    with ahead(range(1, 100)) as numbers:
+    with prefetched(range(1, 100)) as numbers:
         assert list(numbers) == list(range(1, 100))
     none: list[int] = []
-    with ahead(none) as nothing:
+    with prefetched(none) as nothing:
         assert list(nothing) == []
 
 
-def test_the_next_is_read_while_one_is_taken() -> None:
+def test_the_next_batch_is_read_while_one_is_used() -> None:
     read = threading.Event()
 
     def batches() -> Iterator[int]:
@@ -25,24 +25,24 @@ def test_the_next_is_read_while_one_is_taken() -> None:
         read.set()
         yield 2
 
-    with ahead(batches()) as numbers:
+    with prefetched(batches()) as numbers:
         assert next(numbers) == 1
         assert read.wait(10)
         assert list(numbers) == [2]
 
 
-def test_an_error_comes_behind_what_was_read() -> None:
+def test_an_error_follows_the_batches_before_it() -> None:
     def batches() -> Iterator[int]:
         yield 1
         raise ValueError("cut off")
 
-    with ahead(batches()) as numbers:
+    with prefetched(batches()) as numbers:
         assert next(numbers) == 1
         with pytest.raises(ValueError, match="cut off"):
             next(numbers)
 
 
-def test_nothing_reads_behind_the_block() -> None:
+def test_nothing_is_read_after_the_block() -> None:
     reading = 0
 
     def batches() -> Iterator[int]:
@@ -51,7 +51,7 @@ def test_nothing_reads_behind_the_block() -> None:
             reading += 1
             yield number
 
-    with ahead(batches()) as numbers:
+    with prefetched(batches()) as numbers:
         next(numbers)
     assert reading == 2
     assert not any("ThreadPoolExecutor" in each.name for each in threading.enumerate())

@@ -129,7 +129,7 @@ def test_auto_knows_a_fetched_file_by_its_name(tmp_path: Path) -> None:
         path = f"{site.url}/get"
         text = recipe(f'path = "{path}"\nfile = "ip2asn-v4.tsv"').replace('"csv"', '"auto"')
         _, report = build_at(tmp_path, {}, text, cache=tmp_path / "cache")
-    assert "taken for iptoasn" in report.sources[0].note
+    assert "detected iptoasn" in report.sources[0].note
 
 
 def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:

@@ -18,8 +18,8 @@ from geolookup_builder.compile import Options, _Build, _known
 from geolookup_builder.recipe import Recipe
 from geolookup_builder.report import Progress
 from geolookup_builder.sources import FORMATS, auto
-from geolookup_builder.sources.reading import unpacked
-from geolookup_builder.sources.reading.damage import rows_of_bad_bytes_untold
+from geolookup_builder.sources.reading import archives
+from geolookup_builder.sources.reading.damage import silent_invalid_rows
 from geolookup_builder.values import Known
 
 from geolookup.errors import BuildError
@@ -50,7 +50,7 @@ def run(data: bytes) -> None:
         (folder / name.decode()).write_bytes(content)
     (folder / "recipe.toml").write_bytes(_HEAD + head)
     try:
-        with mock.patch.object(unpacked, "ALWAYS", _MOST_UNPACKED), rows_of_bad_bytes_untold():
+        with mock.patch.object(archives, "ALLOWED_BYTES", _MOST_UNPACKED), silent_invalid_rows():
             _read(folder)
     except BuildError as error:
         check_error(error, str(folder))

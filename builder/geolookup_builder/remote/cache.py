@@ -30,7 +30,7 @@ from geolookup.filesystem import atomic
 from geolookup_builder.remote.address import Remote
 from geolookup_builder.remote.answer import Answer, Version
 from geolookup_builder.remote.lock import locked
-from geolookup_builder.sources.reading.inputs import explained
+from geolookup_builder.sources.reading.inputs import reading_errors
 
 _DIGEST_LETTERS = 16
 
@@ -153,7 +153,7 @@ class Cached:
 
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file in small hexadecimal letters."""
-    with explained(str(path)), path.open("rb") as file:
+    with reading_errors(str(path)), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import IO, cast
 
 from geolookup.errors import BuildError
-from geolookup_builder.sources.reading.inputs import explained, members
-from geolookup_builder.sources.reading.unpacked import Unpacked
+from geolookup_builder.sources.reading.archives import LimitedStream
+from geolookup_builder.sources.reading.inputs import members, reading_errors
 
 _GZIP = b"\x1f\x8b"
 #: What a file of that ending begins with.
@@ -31,7 +31,7 @@ _MMDB_MARK = b"\xab\xcd\xefMaxMind.com"
 
 def check(path: Path) -> None:
     """Raise BuildError where a file that came is not what its name says, or not whole."""
-    with explained(str(path)), path.open("rb") as file:
+    with reading_errors(str(path)), path.open("rb") as file:
         head = file.read(512)
     name = path.name.lower()
     if not head:
@@ -60,7 +60,7 @@ def _check_end(path: Path, name: str) -> None:
 
 
 def _check_tail(path: Path, size: int, mark: bytes) -> None:
-    with explained(str(path)), path.open("rb") as file:
+    with reading_errors(str(path)), path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - size))
         if mark not in file.read():
             raise BuildError(path, "truncated or damaged (no end mark)", remedy="fetch it again")
@@ -73,11 +73,11 @@ def unpack_coding(path: Path) -> None:
     there is a gzip within the gzip.
     """
     if path.name.lower().endswith((".gz", ".tgz")):
-        with explained(str(path)), gzip.open(path) as stream:
+        with reading_errors(str(path)), gzip.open(path) as stream:
             if stream.read(len(_GZIP)) != _GZIP:
                 return
     fresh = path.with_name(f"{path.name}.unpacked")
-    with explained(str(path)), gzip.open(path) as stream, fresh.open("wb") as output:
-        limited = cast("IO[bytes]", Unpacked(cast("IO[bytes]", stream), path))
+    with reading_errors(str(path)), gzip.open(path) as stream, fresh.open("wb") as output:
+        limited = cast("IO[bytes]", LimitedStream(cast("IO[bytes]", stream), path))
         shutil.copyfileobj(limited, output, _CHUNK)
     fresh.replace(path)

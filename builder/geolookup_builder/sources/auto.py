@@ -1,8 +1,8 @@
-"""``format = "auto"``: the format of a source, told by its files.
+"""``format = "auto"``: the format of a source, detected from its files.
 
-Strategy: every format is asked whether a file is its own. A claim that the file's name supports
-goes before one by content alone; then exactly one format must be left, and the same one
-for all files. Nothing is guessed: anything else is an error that says what was considered.
+Every format examines the beginning of every file. A detection that the file's
+name supports takes precedence over one by content alone. Exactly one format must
+remain, the same for all files; otherwise an error lists what was considered.
 """
 
 from __future__ import annotations
@@ -13,19 +13,18 @@ from dataclasses import replace
 
 from geolookup.errors import BuildError
 from geolookup_builder.recipe import Recipe, SourceSpec
-from geolookup_builder.sources.reading.detection import Claim, Opening, opening
-from geolookup_builder.sources.reading.headerless import file_names
-from geolookup_builder.sources.reading.inputs import Member, explained, members
+from geolookup_builder.sources.reading.inputs import Member, members, reading_errors
 from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, opening
 
 NAME = "auto"
 _SHOWN = 60
 _REMEDY = 'name the format: format = "…"'
-Claims = Mapping[str, Claim]
+Detections = Mapping[str, Detection]
 
 
 def options(formats: Mapping[str, Format]) -> dict[str, frozenset[str]]:
-    """Return the options of each format; ``auto`` takes any and hands them on."""
+    """Return the options of each format; ``auto`` accepts those of all formats."""
     known = {name: each.options for name, each in formats.items()}
     return {**known, NAME: frozenset().union(*known.values())}
 
@@ -37,78 +36,81 @@ def resolved(recipe: Recipe, formats: Mapping[str, Format]) -> Recipe:
 
 
 def noted(spec: SourceSpec, tables: Iterator[SourceTable]) -> Iterator[SourceTable]:
-    """Yield the tables of a source, the first with a note of what it was taken for."""
-    note = f"taken for {spec.format}: {spec.taken_for}" if spec.taken_for else ""
+    """Yield the tables of a source, the first with a note of what was detected."""
+    note = f"detected {spec.format}: {spec.detected}" if spec.detected else ""
     for table in tables:
         yield replace(table, note="; ".join(filter(None, (note, table.note))))
         note = ""
 
 
 def _resolved(spec: SourceSpec, formats: Mapping[str, Format]) -> SourceSpec:
-    claimed = {each.label: _claims(each, spec, formats) for each in _members(spec)}
-    claimed = {label: claims for label, claims in claimed.items() if claims}
-    name = _agreed(spec, claimed, formats)
+    found = {each.label: _detections(each, spec, formats) for each in _members(spec)}
+    found = {label: detections for label, detections in found.items() if detections}
+    name = _common_format(spec, found, formats)
     for key in spec.options:
         if key not in formats[name].options:
-            problem = f"source.{key} is no option of {name}, which {spec.path} was taken for"
+            problem = f"source.{key} is no option of {name}, the format detected for {spec.path}"
             raise BuildError(spec.recipe, problem, remedy=f"drop it, or {_REMEDY}")
-    reasons = dict.fromkeys(claims[name].reason for claims in claimed.values())
-    return replace(spec, format=name, taken_for=", ".join(reasons))
+    reasons = dict.fromkeys(detections[name].reason for detections in found.values())
+    return replace(spec, format=name, detected=", ".join(reasons))
 
 
 def _members(spec: SourceSpec) -> list[Member]:
-    """Return all files of a folder, an archive or a glob, whatever they are called."""
+    """Return all files of a folder, an archive or a glob, with any suffix."""
     pattern = f"{glob.escape(spec.path)}/**/*" if _is_folder(spec) else spec.path
     return [each for each in members(pattern, spec.base, ("",)) if not each.label.endswith("/")]
 
 
 def _is_folder(spec: SourceSpec) -> bool:
     place = spec.base / spec.path
-    with explained(str(place)):  # a name longer than the system allows
+    with reading_errors(str(place)):  # such as a name longer than the system allows
         return place.is_dir()
 
 
-def _claims(member: Member, spec: SourceSpec, formats: Mapping[str, Format]) -> Claims:
-    """Return the strongest claims to a file; none to what lies beside the data of a delivery."""
-    read = opening(member)
-    found = {name: claim for name, each in formats.items() if (claim := _claim(each, read))}
-    if not found and not _delivered_with_others(member, spec):
-        raise _unknown(member.label, repr(read.first_line[:_SHOWN]), formats)
-    named = {name: claim for name, claim in found.items() if claim.named}
+def _detections(member: Member, spec: SourceSpec, formats: Mapping[str, Format]) -> Detections:
+    """Return the strongest detections of a file; none for a file delivered beside the data."""
+    start = opening(member)
+    found = {name: each for name, one in formats.items() if (each := _detection(one, start))}
+    if not found and not _among_others(member, spec):
+        raise _unknown(member.label, repr(start.first_line[:_SHOWN]), formats)
+    named = {name: each for name, each in found.items() if each.named}
     return named or found
 
 
-def _claim(each: Format, read: Opening) -> Claim | None:
-    """Return a format's claim; a check of its reader that fails is none."""
+def _detection(each: Format, start: Opening) -> Detection | None:
+    """Return a format's detection; None where a check of its reader fails."""
     try:
-        return each.claims(read)
+        return each.detect(start)
     except BuildError:
         return None
 
 
-def _delivered_with_others(member: Member, spec: SourceSpec) -> bool:
-    """Return whether a file was not named itself: licences come with archives and folders."""
-    return len(file_names(member)) > 1 or _is_folder(spec)
+def _among_others(member: Member, spec: SourceSpec) -> bool:
+    """Return whether a file is from an archive or folder, which may hold licences besides data."""
+    return len(member.file_names) > 1 or _is_folder(spec)
 
 
-def _agreed(spec: SourceSpec, claimed: Mapping[str, Claims], formats: Mapping[str, Format]) -> str:
-    """Return the one format that all files are of."""
+def _common_format(
+    spec: SourceSpec, found: Mapping[str, Detections], formats: Mapping[str, Format]
+) -> str:
+    """Return the one format that was detected in all files."""
     place = spec.base / spec.path
-    if not claimed:
+    if not found:
         raise _unknown(str(place), "files, none of them known", formats)
-    common = set.intersection(*(set(claims) for claims in claimed.values()))
+    common = set.intersection(*(set(detections) for detections in found.values()))
     if len(common) == 1:
         return common.pop()
     if common:
-        label, claims = next(iter(claimed.items()))
-        fitting = [f"{name} ({claim.reason})" for name, claim in claims.items() if name in common]
+        label, detections = next(iter(found.items()))
+        fitting = [f"{name} ({each.reason})" for name, each in detections.items() if name in common]
         problem = f"fits several formats: {', '.join(fitting)}"
         raise BuildError(label, problem, remedy=_REMEDY)
-    kinds = dict.fromkeys(" or ".join(claims) for claims in claimed.values())
+    kinds = dict.fromkeys(" or ".join(detections) for detections in found.values())
     problem = f"files of several formats: {'; '.join(kinds)}"
     raise BuildError(place, problem, remedy="make it several sources")
 
 
-def _unknown(label: str, what: str, formats: Mapping[str, Format]) -> BuildError:
-    problem = f"not recognised, it holds {what} (considered: {', '.join(sorted(formats))})"
+def _unknown(label: str, content: str, formats: Mapping[str, Format]) -> BuildError:
+    considered = ", ".join(sorted(formats))
+    problem = f"not recognised, it holds {content} (considered: {considered})"
     return BuildError(label, problem, remedy=_REMEDY)

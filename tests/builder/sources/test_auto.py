@@ -103,8 +103,8 @@ def zipped(files: dict[str, str | bytes]) -> bytes:
     return stream.getvalue()
 
 
-def taken_for(folder: Path, path: str, *options: str) -> str:
-    """The format that files lying in a folder were taken for, as the manifest has it."""
+def detected(folder: Path, path: str, *options: str) -> str:
+    """The format that files lying in a folder were detected as, by the manifest."""
     dataset, _ = build_at(folder, {}, one("auto", path, *options))
     manifest = json.loads((dataset / "manifest.json").read_bytes())
     return str(manifest["sources"][0]["format"])
@@ -125,20 +125,20 @@ def test_a_file_of_each_kind(tmp_path: Path, name: str, file: str, content: str 
         (tmp_path / "asn-blocks.csv").write_text(f"{test_maxmind.BLOCKS['asn']}8.8.8.0/24,1,x\n")
         (tmp_path / "places-en.csv").write_text(test_maxmind.EN)
     options = [HOSTING] if name == "cidr-list" else []
-    assert taken_for(tmp_path, "*.csv" if name == "maxmind" else file, *options) == name
+    assert detected(tmp_path, "*.csv" if name == "maxmind" else file, *options) == name
 
 
 def test_parquet(tmp_path: Path) -> None:
     table = pa.table({"network": ["8.8.8.0/24"], "city": ["x"]})
     papq.write_table(table, tmp_path / "location")
-    assert taken_for(tmp_path, "location") == "ipinfo"
+    assert detected(tmp_path, "location") == "ipinfo"
 
 
 def test_it_says_what_it_took_a_file_for(build: Build) -> None:
     text = one("auto", "*.csv", 'locale = "de"', 'name = "City"')
     dataset, report = build(test_maxmind.CITY_FILES, text)
     assert [each.note for each in report.sources] == [
-        "taken for maxmind: City blocks, what Blocks refer to"
+        "detected maxmind: City blocks, tables of Blocks"
     ]
     assert known(dataset, "8.8.4.4")[0]["city_name"] == "Alphastadt"
     manifest = json.loads((dataset / "manifest.json").read_bytes())
@@ -155,7 +155,7 @@ def test_the_note_stands_before_that_of_the_reader(build: Build) -> None:
         "c.csv": f"{test_maxmind.BLOCKS['connection']}8.8.8.0/24,Cellular\n",
     }
     _, report = build({"GeoIP2.zip": zipped(files)}, one("auto", "GeoIP2.zip"))
-    taken = "taken for maxmind: ASN blocks, Domain blocks, Connection-Type blocks"
+    taken = "detected maxmind: ASN blocks, Domain blocks, Connection-Type blocks"
     ignored = "Domain ignored: no field holds it"
     assert [each.note for each in report.sources] == [f"{taken}; {ignored}", ""]
 
@@ -245,7 +245,7 @@ def test_the_vendors_name_decides_where_the_content_fits_several(tmp_path: Path)
     for name, expected in names.items():
         (tmp_path / name).write_text("5.1.0.0,5.1.3.255,CH\n")
         if expected is not None:
-            assert taken_for(tmp_path, name) == expected
+            assert detected(tmp_path, name) == expected
         else:
             fails(tmp_path, {}, one("auto", name))
 
@@ -254,21 +254,21 @@ def test_a_name_without_the_content_is_nothing(tmp_path: Path) -> None:
     files = {"dbip-city-lite.csv": "8.8.8.0/24,US,US-NJ,Newark,\n", "GeoLite2.mmdb": "8.8.8.8\n"}
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    assert taken_for(tmp_path, "dbip-city-lite.csv") == "geofeed"
-    assert taken_for(tmp_path, "GeoLite2.mmdb", HOSTING) == "cidr-list"
+    assert detected(tmp_path, "dbip-city-lite.csv") == "geofeed"
+    assert detected(tmp_path, "GeoLite2.mmdb", HOSTING) == "cidr-list"
 
 
 def test_a_layout_that_the_recipe_has_to_state(tmp_path: Path) -> None:
     """The content tells the format alone; the option that its reader asks for may be given."""
     (tmp_path / "a.csv").write_text(test_dbip.rows(test_dbip.LAYOUTS["city-lite"][0]))
     assert "states no layout" in fails(tmp_path, {}, one("auto", "a.csv")).problem
-    assert taken_for(tmp_path, "a.csv", 'layout = "city-lite"') == "dbip"
+    assert detected(tmp_path, "a.csv", 'layout = "city-lite"') == "dbip"
 
 
 def test_an_option_of_another_format(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {"a.csv": "network,isp\n8.8.8.0/24,x\n"}
     error = fails(tmp_path, files, one("auto", "a.csv", 'locale = "de"'))
-    assert error.problem == "source.locale is no option of csv, which a.csv was taken for"
+    assert error.problem == "source.locale is no option of csv, the format detected for a.csv"
     assert error.path == str(tmp_path / "recipe.toml")
     error = fails(tmp_path, files, one("auto", "a.csv", "lokale = 1"))
     assert str(error).endswith("unknown key source.lokale; did you mean 'locale'?")
@@ -296,7 +296,7 @@ def test_a_folder_of_what_is_read_by_name(tmp_path: Path) -> None:
     (tmp_path / "feeds" / "a.csv").write_text(test_geofeed.FEED)
     error = fails(tmp_path, {}, one("auto", "feeds"))
     assert str(error) == f"{tmp_path / 'feeds'}: not a file; name a file or a glob of files"
-    assert taken_for(tmp_path, "feeds/*") == "geofeed"
+    assert detected(tmp_path, "feeds/*") == "geofeed"
 
 
 @pytest.mark.parametrize("size", [1 << 8, 1 << 17, 1 << 20])
@@ -327,4 +327,4 @@ def test_before_anything_is_read(tmp_path: Path) -> None:
 def test_long_files_are_told_by_their_beginning(tmp_path: Path) -> None:
     rows = "network,isp\n" + "8.8.8.0/24,x\n" * 50_000
     (tmp_path / "a.csv").write_text(rows)
-    assert taken_for(tmp_path, "a.csv") == "csv"
+    assert detected(tmp_path, "a.csv") == "csv"

@@ -90,9 +90,9 @@ def test_every_file_of_a_glob_may_have_its_own_order(build: Build) -> None:
 
 
 WRONG = {
-    "columns = 1": 'source.columns is no table of names; write columns = { network = "cidr"',
-    "columns = {}": 'source.columns is no table of names; write columns = { network = "cidr"',
-    'columns = ["network"]': "source.columns is no table of names; write columns = {",
+    "columns = 1": 'source.columns is not a table of names; write columns = { network = "cidr"',
+    "columns = {}": 'source.columns is not a table of names; write columns = { network = "cidr"',
+    'columns = ["network"]': "source.columns is not a table of names; write columns = {",
     'columns = { netwrok = "cidr" }': (
         "unknown field 'netwrok' in columns; did you mean 'network'?"
     ),

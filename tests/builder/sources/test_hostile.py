@@ -17,7 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from geolookup_builder.report import SourceReport
-from geolookup_builder.sources.reading import unpacked
+from geolookup_builder.sources.reading import archives
 from geolookup_builder.sources.reading.damage import unlimited_cells
 
 from tests.builder.building import known
@@ -265,8 +265,8 @@ def test_packed_whole_cut_and_as_a_bomb(
         assert (report.sources[0].read, report.sources[0].rejected.total()) == (2003, 0)
         refused(tmp_path, file, data[: len(data) // 2], text)
         with monkeypatch.context() as patch:
-            patch.setattr(unpacked, "ALWAYS", 1000)
-            patch.setattr(unpacked, "MOST_TIMES", 2)
+            patch.setattr(archives, "ALLOWED_BYTES", 1000)
+            patch.setattr(archives, "ALLOWED_RATIO", 2)
             error = refused(tmp_path, file, data, text)
         assert error.problem == "unpacks to over 1,000 bytes and 2 times its size"
         assert error.path == str(tmp_path / file)

@@ -351,7 +351,7 @@ BAD_JSON: dict[str, tuple[bytes, int | None]] = {
 @pytest.mark.parametrize("case", BAD_JSON)
 def test_damaged_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
     monkeypatch.setattr(jsonlines, "BLOCK_BYTES", 30_000)
-    monkeypatch.setattr(jsonlines, "LONGEST", 30_000)
+    monkeypatch.setattr(jsonlines, "MAX_LINE", 30_000)
     content, line = BAD_JSON[case]
     error = refused(tmp_path, "a.json", content, one("ipinfo", "a.json"))
     assert error.path == str(tmp_path / "a.json")

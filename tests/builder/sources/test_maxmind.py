@@ -180,7 +180,7 @@ def test_a_language_that_is_not_there(tmp_path: Path) -> None:
     files = {name: each for name, each in CITY_FILES.items() if "IPv6" not in name}
     with pytest.raises(BuildError) as caught:
         build_at(tmp_path, files, one("maxmind", "*.csv", 'locale = "xx"'))
-    assert "locale 'xx' are missing (there: de, en)" in str(caught.value)
+    assert "locale 'xx' are missing (found: de, en)" in str(caught.value)
     with pytest.raises(BuildError, match="locale is 5"):
         build_at(tmp_path, files, one("maxmind", "*.csv", "locale = 5"))
 
@@ -263,7 +263,7 @@ def test_enterprise_joins_its_isp_table_and_comes_before_city(build: Build) -> N
 def test_enterprise_without_its_isp_table(build: Build) -> None:
     dataset, report = build({"b.csv": ENTERPRISE, "d.csv": EN}, ALL)
     assert stated(dataset, "8.8.4.4") == ALPHA
-    note = "Enterprise came without its ISP file: its providers are unknown"
+    note = "Enterprise without its ISP file: providers are unknown"
     assert report.sources[0].note == note
     assert f"  note        {note}" in list(report.lines())
 

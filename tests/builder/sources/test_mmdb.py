@@ -309,8 +309,8 @@ def test_mapped_fields(build: Build) -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ("fields = 1", "no table of paths"),
-        ("fields = {}", "no table of paths"),
+        ("fields = 1", "not a table of paths"),
+        ("fields = {}", "not a table of paths"),
         ('fields = { city = "x" }', "unknown field 'city'"),
         ("fields = { isp = 1 }", "source.fields.isp is not a path"),
         ('fields = { isp = "" }', "source.fields.isp is not a path"),

@@ -1,4 +1,4 @@
-"""``record_lines`` finds at once the lines that ``locate`` finds one by one, in any text."""
+"""``first_lines`` returns for all records the lines that ``find_rejects`` returns for each."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from typing import IO
 
 import numpy as np
 import pytest
-from geolookup_builder.sources.reading import record_lines as module
+from geolookup_builder.sources.reading import positions
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.layout import Layout
-from geolookup_builder.sources.reading.locate import locate
-from geolookup_builder.sources.reading.record_lines import record_lines
+from geolookup_builder.sources.reading.positions import find_rejects, first_lines
+from geolookup_builder.sources.reading.text import Layout
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -38,24 +37,24 @@ def layouts(quoted: bool, header: bool, mask: bool) -> Layout:
 
 
 def located(source: Member, layout: Layout, most: int) -> list[int]:
-    """The lines of all records; behind the last, ``locate`` goes on with empty texts."""
+    """The lines of all records; after the last, ``find_rejects`` yields empty texts."""
     wanted = dict.fromkeys(range(1, most + 1), "")
-    return [each.line for each in locate(source, wanted, layout=layout) if each.text]
+    return [each.line for each in find_rejects(source, wanted, layout=layout) if each.text]
 
 
 @example('\ufeffn\n\n\n"x\n\ny",z\r\n#c\nlast', True, True, True, 1 << 24)
 @example('n\na"b,"c\nd"\ne\n', True, True, False, 1 << 24)
 @example("a\rb\n", False, False, False, 4)
 @given(texts, st.booleans(), st.booleans(), st.booleans(), st.sampled_from([3, 7, 1 << 24]))
-def test_it_agrees_with_locate(
+def test_it_agrees_with_find_rejects(
     text: str, quoted: bool, header: bool, mask: bool, block: int
 ) -> None:
     layout, source = layouts(quoted, header, mask), member(text)
     expected = located(source, layout, len(text) + 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_BLOCK_BYTES", block)
+        patch.setattr(positions, "_BLOCK_BYTES", block)
         records = np.arange(1, len(expected) + 1)
-        assert record_lines(source, records, layout=layout).tolist() == expected
+        assert first_lines(source, records, layout=layout).tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -67,6 +66,6 @@ def test_it_agrees_with_locate(
         ("a\rb\n", False),
     ],
 )
-def test_only_odd_files_take_the_slow_way(text: str, plain: bool) -> None:
+def test_only_records_over_several_lines_need_the_csv_reader(text: str, plain: bool) -> None:
     layout = layouts(quoted=True, header=True, mask=False)
-    assert (module._plain(member(text), layout) is not None) == plain
+    assert (positions._lines_as_records(member(text), layout) is not None) == plain

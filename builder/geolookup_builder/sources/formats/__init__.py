@@ -1,1 +1,1 @@
-"""The vendor formats, one module each."""
+"""The source formats, one module each; ``sources`` registers them."""

@@ -1,7 +1,7 @@
-"""Plain lists of prefixes, one a line: block lists, the ranges of hosters, of a country.
+"""Plain lists of prefixes, one a line: block lists, the ranges of hosters or of a country.
 
-Strategy: the list says only which addresses; what they have in common is
-stated in the recipe and checked here, for a misspelt word would blank all rows.
+A list holds addresses only. The recipe states their fields. These are checked
+here: a misspelt value would be nulled in all rows.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.reference.tables import load_continents, load_countries
 from geolookup_builder.schema import FIELDS
-from geolookup_builder.sources.reading import lines, sniff
+from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.delimited import batches
-from geolookup_builder.sources.reading.detection import Claim, Opening, lines_fit
-from geolookup_builder.sources.reading.dictionary_cells import constant
+from geolookup_builder.sources.reading.dictionary_columns import constant
 from geolookup_builder.sources.reading.inputs import members
 from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
+from geolookup_builder.sources.reading.text import line_layout, line_parts
 from geolookup_builder.values import Known, clean
 
-_LAYOUT = lines.layout("[ \t]*[#;]")
+_LAYOUT = line_layout("[ \t]*[#;]")
 _PATTERN = r"^\s*(?P<network>[^\s#;]+)\s*(?:[#;].*)?$"
-_ROW = re.compile(rf"\s*({sniff.ADDRESS.pattern})(/[0-9]+)?\s*([#;].*)?")
+_ROW = re.compile(rf"\s*({sniffing.ADDRESS.pattern})(/[0-9]+)?\s*([#;].*)?")
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
@@ -41,11 +42,11 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _fields(spec: SourceSpec) -> dict[str, str]:
-    """Return what the recipe says of all rows."""
+    """Return the fields that the recipe states for all rows."""
     stated = spec.options.get("fields")
     if not isinstance(stated, dict) or not stated:
         remedy = 'write fields = { user_type = "hosting" }'
-        raise BuildError(spec.recipe, "source.fields is missing or no table", remedy=remedy)
+        raise BuildError(spec.recipe, "source.fields is missing or not a table", remedy=remedy)
     known = Known(load_countries(), load_continents(), sorted(available_timezones()))
     return {name: _value(spec, known, name, value) for name, value in stated.items()}
 
@@ -56,22 +57,22 @@ def _value(spec: SourceSpec, known: Known, name: str, value: Any) -> str:
         raise BuildError(spec.recipe, f"unknown field {name!r} in fields", remedy=remedy)
     plain = isinstance(value, int | float | str) and not isinstance(value, bool)
     text = str(value) if plain else ""
-    # Codes of a country table of the recipe's own are judged with the rows.
+    # The recipe may replace the table of countries, so country codes are checked with the rows.
     if name != "country_code" and not clean(name, pa.array([text]), known).values[0].is_valid:
         problem = f"source.fields.{name} cannot be {value!r}"
-        raise BuildError(spec.recipe, problem, remedy="correct the value")
+        raise BuildError(spec.recipe, problem, remedy="correct the value in the recipe")
     return text
 
 
 def _meaning(
     rows: pa.RecordBatch, fields: Mapping[str, str]
 ) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
-    ranges = from_networks(lines.parts(rows, _PATTERN)["network"])
+    ranges = from_networks(line_parts(rows, _PATTERN)["network"])
     return ranges, {name: constant(value, len(rows)) for name, value in fields.items()}
 
 
-def _claims(read: Opening) -> Claim | None:
-    return Claim("prefixes, one a line") if lines_fit(read.start, _LAYOUT, _ROW) else None
+def _detect(opening: Opening) -> Detection | None:
+    return Detection("prefixes, one a line") if lines_match(opening.start, _LAYOUT, _ROW) else None
 
 
-FORMAT = Format("cidr-list", frozenset({"fields"}), _read, _claims)
+FORMAT = Format("cidr-list", frozenset({"fields"}), _read, _detect)

@@ -1,7 +1,7 @@
-"""DB-IP's CSV files, Lite and paid: no header, the columns by the product's name.
+"""DB-IP's CSV files, Lite and paid: no header, the product's name states the columns.
 
-Strategy: the layout is taken from the recipe or the file name and held against the first
-rows; ``ZZ`` and coordinates of 0,0 are unknown.
+The layout comes from the recipe or the file name and is checked against the first
+rows. ``ZZ`` and coordinates of 0,0 mean "unknown".
 """
 
 from __future__ import annotations
@@ -14,25 +14,23 @@ import pyarrow as pa
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.ranges import ParsedRanges, from_pairs
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.sources.reading import sniff
-from geolookup_builder.sources.reading.coordinates import without_origin
-from geolookup_builder.sources.reading.detection import Claim, Opening, without_header
-from geolookup_builder.sources.reading.dictionary_cells import without
-from geolookup_builder.sources.reading.headerless import (
+from geolookup_builder.sources.reading import sniffing
+from geolookup_builder.sources.reading.dictionary_columns import without, without_null_island
+from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
+from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.sources.reading.vendor_files import (
     Plan,
     columns_option,
-    file_names,
-    stated,
-    tables,
+    planned_tables,
+    stated_fields,
 )
-from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.layout import Layout
-from geolookup_builder.sources.reading.reader import Format, SourceTable
 
 _RANGE = ("ip_start", "ip_end")
 _PLACE = ("district", "city", "zipcode", "latitude", "longitude", "geoname_id")
 _ZONE = ("timezone_offset", "timezone_name", "weather_code")
-#: In the order in which their tables follow each other.
+#: By product, in the order of their tables.
 LAYOUTS: dict[str, tuple[str, ...]] = {
     "location-isp": (
         *("continent", "country", "stateprov", *_PLACE, *_ZONE),
@@ -68,24 +66,24 @@ _FIELDS = {
 }
 _UNUSED = ("district", "geoname_id", "timezone_offset")
 _CONTENT = {
-    "ip_start": sniff.ADDRESS,
-    "ip_end": sniff.ADDRESS,
-    "continent": sniff.ALPHA2,
-    "country": sniff.ALPHA2,
-    "latitude": sniff.DEGREES,
-    "longitude": sniff.DEGREES,
-    "as_number": sniff.AS_NUMBER,
+    "ip_start": sniffing.ADDRESS,
+    "ip_end": sniffing.ADDRESS,
+    "continent": sniffing.ALPHA2,
+    "country": sniffing.ALPHA2,
+    "latitude": sniffing.DEGREES,
+    "longitude": sniffing.DEGREES,
+    "as_number": sniffing.AS_NUMBER,
 }
-#: What a file must hold to be taken for one of these where the recipe does not say so.
+#: What a file must hold as well to be detected as one of these.
 _CONTINENT = {"continent": re.compile("AF|AN|AS|EU|NA|OC|SA|ZZ")}
-# The longest name first: location is the beginning of location-isp.
+# The longest name first: location-isp begins with location.
 _NAMED = re.compile(rf"dbip-({'|'.join(sorted(LAYOUTS, key=len, reverse=True))})(?![a-z-]*[a-z])")
 _REMEDY = "name its layout, or its columns with columns = […]"
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     columns = _stated_columns(spec)
-    yield from tables(
+    yield from planned_tables(
         spec, (".csv",), (*LAYOUTS, "columns"), lambda member: _plan(member, spec, columns)
     )
 
@@ -104,15 +102,15 @@ def _stated_columns(spec: SourceSpec) -> tuple[str, ...] | None:
 def _plan(member: Member, spec: SourceSpec, columns: tuple[str, ...] | None) -> Plan:
     table = "columns" if columns else spec.options.get("layout") or _named_layout(member)
     names = columns or (*_RANGE, *LAYOUTS[table])
-    found, shown = sniff.sample(member), f"the layout {table}" if columns is None else table
-    sniff.check_width(found, len(names), shown, _REMEDY)
-    sniff.check_content(found, names, _CONTENT, shown)
+    found, shown = sniffing.sample(member), f"the layout {table}" if columns is None else table
+    sniffing.check_width(found, len(names), shown, _REMEDY)
+    sniffing.check_content(found, names, _CONTENT, shown)
     layout = Layout(names, frozenset(_RANGE), frozenset(_FIELDS), header=False)
     return Plan(table, layout, _meaning)
 
 
 def _named_layout(member: Member) -> str:
-    for name in file_names(member):
+    for name in member.file_names:
         if layout := _layout_in(name):
             return layout
     remedy = f'write layout = "…" in the recipe: one of {", ".join(LAYOUTS)}'
@@ -125,26 +123,26 @@ def _layout_in(name: str) -> str | None:
 
 
 def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
-    fields = stated(rows, _FIELDS)
+    fields = stated_fields(rows, _FIELDS)
     for name in ("continent_code", "country_code"):
         if name in fields:
             fields[name] = without(fields[name], "ZZ")
-    return from_pairs(rows.column("ip_start"), rows.column("ip_end")), without_origin(fields)
+    return from_pairs(rows.column("ip_start"), rows.column("ip_end")), without_null_island(fields)
 
 
-def _claims(read: Opening) -> Claim | None:
-    found = without_header(read.start)
+def _detect(opening: Opening) -> Detection | None:
+    found = sample_without_header(opening.start)
     fitting = [
         name
         for name, columns in LAYOUTS.items()
         if found
         and found.width == len(_RANGE) + len(columns)
-        and not sniff.mismatch(found, (*_RANGE, *columns), _CONTENT | _CONTINENT)
+        and not sniffing.mismatch(found, (*_RANGE, *columns), _CONTENT | _CONTINENT)
     ]
-    named = next(filter(None, map(_layout_in, file_names(read.member))), None)
+    named = next(filter(None, map(_layout_in, opening.member.file_names)), None)
     if named in fitting:
-        return Claim(f"layout {named}", named=True)
-    return Claim(f"layout {' or '.join(fitting)}") if fitting else None
+        return Detection(f"layout {named}", named=True)
+    return Detection(f"layout {' or '.join(fitting)}") if fitting else None
 
 
-FORMAT = Format("dbip", frozenset({"layout", "columns"}), _read, _claims)
+FORMAT = Format("dbip", frozenset({"layout", "columns"}), _read, _detect)

@@ -1,7 +1,7 @@
 """The generic CSV: a header, the range as ``network`` or ``first,last``, any fields.
 
-Strategy: the header is checked here, for Arrow would take any; the rows are
-cut by ``delimited``. Files with names of their own come with a mapping in the recipe.
+The header is checked here, since Arrow accepts any. Files with other column names
+need a mapping in the recipe (``generic_mapping``).
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from geolookup.errors import BuildError, near_match
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.schema import FIELDS
-from geolookup_builder.sources.reading.delimited import batches, first_record
-from geolookup_builder.sources.reading.detection import Claim, Opening
-from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.layout import Layout
-from geolookup_builder.sources.reading.mapping import (
+from geolookup_builder.sources.formats.generic_mapping import (
     RANGES,
     Punctuation,
     mapped_layout,
     mapping,
     punctuation,
 )
+from geolookup_builder.sources.reading.delimited import batches, first_record
+from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
+from geolookup_builder.sources.reading.sniffing import Detection, Opening
+from geolookup_builder.sources.reading.text import Layout
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
@@ -59,7 +59,7 @@ def _family(spec: SourceSpec) -> int | None:
 
 
 def _layout(member: Member, written: Punctuation) -> Layout:
-    """Return the layout that the header states; any other header is an error."""
+    """Return the layout that the header states; BuildError for an unknown or repeated column."""
     names, _ = first_record(member, written.layout((), set(), set()))
     known = ("network", "first", "last", *FIELDS)
     for name in names:
@@ -87,9 +87,9 @@ def _meaning(
     return from_pairs(first, last, family), fields
 
 
-def _claims(read: Opening) -> Claim:
-    names = _layout(read.start, Punctuation(",", header=True)).names
-    return Claim(f"columns {', '.join(names)}")
+def _detect(opening: Opening) -> Detection:
+    names = _layout(opening.start, Punctuation(",", header=True)).names
+    return Detection(f"columns {', '.join(names)}")
 
 
-FORMAT = Format("csv", frozenset({"family", "columns", "delimiter", "header"}), _read, _claims)
+FORMAT = Format("csv", frozenset({"family", "columns", "delimiter", "header"}), _read, _detect)

@@ -1,8 +1,8 @@
-"""RFC 8805 geofeeds: what networks say of themselves.
+"""RFC 8805 geofeeds: locations that network operators publish for their own prefixes.
 
-Strategy: feeds are written by hand, so rows of any width, with blanks, quotes
-and comments, are taken apart by one pattern; what it does not fit is rejected.
-A row without a location is kept, for it hides what a wider row says.
+Feeds are often written by hand. One pattern splits rows of any width, with blanks,
+quotes and comments; a row that does not match it is rejected. A row without a
+location is kept: it decides, so that no wider row shows through.
 """
 
 from __future__ import annotations
@@ -16,51 +16,56 @@ import pyarrow.compute as pc
 
 from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.sources.reading import lines, sniff
+from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.delimited import batches
-from geolookup_builder.sources.reading.detection import Claim, Opening, lines_fit
-from geolookup_builder.sources.reading.dictionary_cells import Cells, without
+from geolookup_builder.sources.reading.dictionary_columns import without
 from geolookup_builder.sources.reading.inputs import members
 from geolookup_builder.sources.reading.reader import Format, SourceTable
-from geolookup_builder.sources.reading.transcoded import encoding, transcoded
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
+from geolookup_builder.sources.reading.text import (
+    encoding_option,
+    line_layout,
+    line_parts,
+    transcoded,
+)
 
 _NOT_UTF8 = 'state its encoding in the recipe, such as encoding = "shift_jis"'
-_LAYOUT = replace(lines.layout("[ \t]*#"), not_utf8=_NOT_UTF8)
+_LAYOUT = replace(line_layout("[ \t]*#"), not_utf8=_NOT_UTF8)
 _COLUMNS = ("network", "country", "region", "city", "postal")
 _QUOTED, _PLAIN = r'"(?:[^"]|"")*"', r'(?:[^,#"\s][^,#]*)?'
-_CELLS = [rf"\s*(?P<{name}>{_QUOTED}|{_PLAIN})\s*" for name in _COLUMNS]
-#: Each cell but the first may be missing with all behind it.
-_PATTERN = "^" + "(?:,".join(_CELLS) + "(?:,.*)?" + ")?" * (len(_CELLS) - 1) + "(?:#.*)?$"
+_GROUPS = [rf"\s*(?P<{name}>{_QUOTED}|{_PLAIN})\s*" for name in _COLUMNS]
+#: Each cell but the first may be missing, with all that follow.
+_PATTERN = "^" + "(?:,".join(_GROUPS) + "(?:,.*)?" + ")?" * (len(_GROUPS) - 1) + "(?:#.*)?$"
 _REGION = r"^(?:(?P<country>[A-Z]{2})-)?(?P<code>[A-Z0-9]{1,3})$"
-#: A row as the RFC has it, whose region is a code: other vendors have a name there.
+#: A row as in the RFC, where the region is a code; other vendors state a name there.
 _ROW = re.compile(
-    rf'\s*"?({sniff.ADDRESS.pattern})(/[0-9]+)?"?\s*,\s*"?([A-Za-z]{{2}})?"?\s*'
+    rf'\s*"?({sniffing.ADDRESS.pattern})(/[0-9]+)?"?\s*,\s*"?([A-Za-z]{{2}})?"?\s*'
     r'(,\s*"?([A-Za-z]{2}-)?[A-Za-z0-9]{0,3}"?\s*(,.*)?)?(#.*)?'
 )
-_NO_COUNTRY = "ZZ"  # how feeds said "no location" before the RFC
+_NO_COUNTRY = "ZZ"  # "no location" in feeds older than the RFC
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    name = encoding(spec)
+    name = encoding_option(spec)
     found = [transcoded(each, name) for each in members(spec.path, spec.base, (".csv", ".txt"))]
     yield SourceTable(
         spec.name, (batch for member in found for batch in batches(member, _LAYOUT, _meaning))
     )
 
 
-def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, Cells]]:
-    cells = {name: _unquoted(part) for name, part in lines.parts(rows, _PATTERN).items()}
-    country = pc.utf8_upper(cells["country"])
-    return from_networks(cells["network"]), {
+def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
+    parts = {name: _unquoted(part) for name, part in line_parts(rows, _PATTERN).items()}
+    country = pc.utf8_upper(parts["country"])
+    return from_networks(parts["network"]), {
         "country_code": without(country.dictionary_encode(), _NO_COUNTRY),
-        "region_code": _region_code(country, pc.utf8_upper(cells["region"])).dictionary_encode(),
-        "city_name": cells["city"].dictionary_encode(),
-        "postal_code": cells["postal"].dictionary_encode(),
+        "region_code": _region_code(country, pc.utf8_upper(parts["region"])).dictionary_encode(),
+        "city_name": parts["city"].dictionary_encode(),
+        "postal_code": parts["postal"].dictionary_encode(),
     }
 
 
-def _unquoted(cells: pa.Array) -> pa.Array:
-    bare = pc.replace_substring_regex(cells.cast(pa.string()), r'(?s)^"(.*)"$', r"\1")
+def _unquoted(texts: pa.Array) -> pa.Array:
+    bare = pc.replace_substring_regex(texts.cast(pa.string()), r'(?s)^"(.*)"$', r"\1")
     return pc.utf8_trim_whitespace(pc.replace_substring(bare, '""', '"'))
 
 
@@ -72,8 +77,10 @@ def _region_code(country: pa.Array, region: pa.Array) -> pa.Array:
     return pc.if_else(own, code, pa.scalar(None, pa.string()))
 
 
-def _claims(read: Opening) -> Claim | None:
-    return Claim("a feed") if lines_fit(transcoded(read.start, None), _LAYOUT, _ROW) else None
+def _detect(opening: Opening) -> Detection | None:
+    return (
+        Detection("a feed") if lines_match(transcoded(opening.start, None), _LAYOUT, _ROW) else None
+    )
 
 
-FORMAT = Format("geofeed", frozenset({"encoding"}), _read, _claims)
+FORMAT = Format("geofeed", frozenset({"encoding"}), _read, _detect)

@@ -1,9 +1,10 @@
 """IP2Location's CSV files: DB1 to DB26 and ASN, IPv4 and IPv6, all editions of the range.
 
-Strategy: widths are ambiguous, so the database is taken from the recipe or the file name and
-every column is held against the first rows. The IPv4 space that an IPv6 file repeats as
-IPv4-mapped addresses is folded by the compiler. Their time zone is an offset that summer time
-is part of, so it says nothing of the zone and is not read.
+Several databases have the same number of columns, so the database comes from the
+recipe or the file name, and every column is checked against the first rows. The IPv4
+space that an IPv6 file repeats as IPv4-mapped addresses is folded by the compiler.
+The time zone column is an offset that includes summer time; it identifies no zone and
+is not read.
 """
 
 from __future__ import annotations
@@ -27,15 +28,18 @@ from geolookup_builder.sources.formats.ip2location_layouts import (
     Edition,
     named,
 )
-from geolookup_builder.sources.reading import sniff
-from geolookup_builder.sources.reading.coordinates import without_origin
-from geolookup_builder.sources.reading.detection import Claim, Opening, without_header
-from geolookup_builder.sources.reading.dictionary_cells import joined, without
-from geolookup_builder.sources.reading.headerless import Plan, file_names, stated, tables
+from geolookup_builder.sources.reading import sniffing
+from geolookup_builder.sources.reading.dictionary_columns import (
+    looked_up,
+    without,
+    without_null_island,
+)
 from geolookup_builder.sources.reading.hexadecimal import from_hex_pairs
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.layout import Layout
 from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
+from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.sources.reading.vendor_files import Plan, planned_tables, stated_fields
 
 _FIELDS = {
     "country_code": "country_code",
@@ -52,16 +56,16 @@ _FIELDS = {
     "as": "asn_organization",
 }
 _MISSING = "-"
-#: What tells these files from others of the same width: their names, and countries in words.
+#: What distinguishes these files from others of the same width: names, countries in words.
 _NAMED = re.compile(r"IP2LOCATION|(?<![A-Z0-9])DB[0-9]{1,2}(?![0-9])|^IP-COUNTRY", re.IGNORECASE)
-_CLAIMED = {**CONTENT, "country_name": re.compile(r"(?![A-Za-z]{2}-).{4,}")}
+_DETECTED = {**CONTENT, "country_name": re.compile(r"(?![A-Za-z]{2}-).{4,}")}
 _REGION_COLUMNS = ("country_code", "subdivision_name", "code")
 _SEPARATOR = "\n"
 
 
 @dataclass(frozen=True, slots=True)
 class _Regions:
-    """Region codes by ``country_code``, line break, name of the region."""
+    """Region codes by ``country_code``, a line break and the name of the region."""
 
     keys: pa.Array
     codes: pa.Array
@@ -69,7 +73,7 @@ class _Regions:
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     database, regions = _database_option(spec), _regions(spec)
-    yield from tables(
+    yield from planned_tables(
         spec, (".csv",), tuple(DATABASES), lambda member: _plan(member, database, regions)
     )
 
@@ -87,12 +91,14 @@ def _database_option(spec: SourceSpec) -> str | None:
 
 
 def _regions(spec: SourceSpec) -> _Regions | None:
-    """Read the vendor's table of ISO 3166-2 codes; the country in front of a code is dropped."""
+    """Read the vendor's table of ISO 3166-2 codes, without the country prefix of a code."""
     path = spec.options.get("regions")
     if path is None:
         return None
     if not isinstance(path, str) or not path:
-        raise BuildError(spec.recipe, "source.regions is not a file name", remedy="name a file")
+        raise BuildError(
+            spec.recipe, "source.regions is not a file name", remedy="write a file name"
+        )
     codes = {}
     for _, row in read_table(spec.base / path, _REGION_COLUMNS):
         country, name, code = (row[column] for column in _REGION_COLUMNS)
@@ -102,22 +108,22 @@ def _regions(spec: SourceSpec) -> _Regions | None:
 
 
 def _plan(member: Member, database: str | None, regions: _Regions | None) -> Plan:
-    found = sniff.sample(member)
-    table = database or named(file_names(member))
+    found = sniffing.sample(member)
+    table = database or named(member.file_names)
     if table is None:
         raise _unnamed(found)
     columns = DATABASES[table]
     edition = _edition(found, table)
     names = (*edition.columns, *columns)
-    sniff.check_content(found, names, CONTENT, table, _MISSING)
+    sniffing.check_content(found, names, CONTENT, table, _MISSING)
     layout = Layout(names, frozenset(edition.columns), frozenset(_FIELDS), header=False)
     return Plan(
         table, layout, partial(_meaning, ranges=_range_reader(found, edition), regions=regions)
     )
 
 
-def _edition(found: sniff.Sample, table: str) -> Edition:
-    """Return how the range is written; BuildError where the file is not of the database."""
+def _edition(found: sniffing.Sample, table: str) -> Edition:
+    """Return how the range is written; BuildError where the columns do not fit the database."""
     extra = found.width - len(DATABASES[table])
     of_width = [edition for edition in EDITIONS if len(edition.columns) == extra]
     if not of_width:
@@ -125,32 +131,32 @@ def _edition(found: sniff.Sample, table: str) -> Edition:
         remedy = f"correct db in the recipe{_fitting(found)}"
         raise BuildError(found.member.label, problem, line=1, remedy=remedy)
     for edition in of_width:
-        if sniff.mismatch(found, edition.columns, edition.content) is None:
+        if sniffing.mismatch(found, edition.columns, edition.content) is None:
             return edition
     problem = f"no range of addresses in the first {extra} of the columns of {table}"
     remedy = f"correct db in the recipe{_fitting(found)}"
     raise BuildError(found.member.label, problem, line=1, remedy=remedy)
 
 
-def _unnamed(found: sniff.Sample) -> BuildError:
+def _unnamed(found: sniffing.Sample) -> BuildError:
     remedy = f'write db = … in the recipe: 1 to 26, or "ASN"{_fitting(found)}'
     return BuildError(found.member.label, "the file name states no database", remedy=remedy)
 
 
-def _fitting(found: sniff.Sample) -> str:
-    """Return, as the end of a remedy, the databases that the first rows look like."""
+def _fitting(found: sniffing.Sample) -> str:
+    """Return, as the end of a remedy, the databases that fit the first rows."""
     fitting = _fitting_databases(found, CONTENT)
     return f" (it looks like {' or '.join(fitting)})" if fitting else ""
 
 
-def _fitting_databases(found: sniff.Sample, content: Mapping[str, re.Pattern[str]]) -> list[str]:
+def _fitting_databases(found: sniffing.Sample, content: Mapping[str, re.Pattern[str]]) -> list[str]:
     fitting = [
         table
         for table, columns in DATABASES.items()
         for edition in EDITIONS
         if len(edition.columns) + len(columns) == found.width
-        and not sniff.mismatch(found, edition.columns, edition.content)
-        and not sniff.mismatch(found, (*edition.columns, *columns), content, _MISSING)
+        and not sniffing.mismatch(found, edition.columns, edition.content)
+        and not sniffing.mismatch(found, (*edition.columns, *columns), content, _MISSING)
     ]
     return list(dict.fromkeys(fitting))
 
@@ -158,36 +164,38 @@ def _fitting_databases(found: sniff.Sample, content: Mapping[str, re.Pattern[str
 _Ranges = Callable[[pa.RecordBatch], ParsedRanges]
 
 
-def _range_reader(found: sniff.Sample, edition: Edition) -> _Ranges:
-    """Return what parses the range columns; appended ones say the same again."""
+def _range_reader(found: sniffing.Sample, edition: Edition) -> _Ranges:
+    """Return the parser of the range columns; appended columns repeat the range and are ignored."""
     if edition.name == "networks":
         return lambda rows: from_networks(rows.column("cidr"))
     if edition.name == "hexadecimal":
         family = 6 if len(found.column(1)[0][1]) > 8 else 4
         return lambda rows: from_hex_pairs(rows.column("ip_from"), rows.column("ip_to"), family)
-    family = sniff.integer_family(found)
+    family = sniffing.integer_family(found)
     return lambda rows: from_pairs(rows.column("ip_from"), rows.column("ip_to"), family)
 
 
 def _meaning(
     rows: pa.RecordBatch, ranges: _Ranges, regions: _Regions | None
 ) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
-    fields = {name: without(cells, _MISSING) for name, cells in stated(rows, _FIELDS).items()}
+    fields = {
+        name: without(column, _MISSING) for name, column in stated_fields(rows, _FIELDS).items()
+    }
     if regions is not None and "region_name" in fields:
         keys = pc.binary_join_element_wise(
             *(fields[name].cast(pa.string()) for name in ("country_code", "region_name")),
             _SEPARATOR,
         )
-        fields["region_code"] = joined(keys, regions.keys, regions.codes)
-    return ranges(rows), without_origin(fields)
+        fields["region_code"] = looked_up(keys, regions.keys, regions.codes)
+    return ranges(rows), without_null_island(fields)
 
 
-def _claims(read: Opening) -> Claim | None:
-    found, names = without_header(read.start), file_names(read.member)
-    fitting, database = _fitting_databases(found, _CLAIMED) if found else [], named(names)
+def _detect(opening: Opening) -> Detection | None:
+    found, names = sample_without_header(opening.start), opening.member.file_names
+    fitting, database = _fitting_databases(found, _DETECTED) if found else [], named(names)
     if database in fitting and any(map(_NAMED.search, names)):
-        return Claim(database, named=True)
-    return Claim(" or ".join(fitting)) if fitting else None
+        return Detection(database, named=True)
+    return Detection(" or ".join(fitting)) if fitting else None
 
 
-FORMAT = Format("ip2location", frozenset({"db", "regions"}), _read, _claims)
+FORMAT = Format("ip2location", frozenset({"db", "regions"}), _read, _detect)

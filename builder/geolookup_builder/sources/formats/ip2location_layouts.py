@@ -1,7 +1,7 @@
 """The layouts of IP2Location's CSV files: the columns of each database and of each edition.
 
-Strategy: a database is the one it extends and what it adds, as the vendor numbers them; the
-commercial files are called by what they hold, which gives the number back.
+Each database extends another one by some columns. The names of commercial files list
+their content, from which the number of the database follows.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from geolookup_builder.sources.reading import sniff
+from geolookup_builder.sources.reading import sniffing
 
 #: Database: the one it extends, and the columns it adds.
 _EXTENDS: dict[int, tuple[int, tuple[str, ...]]] = {
@@ -50,17 +50,17 @@ def _columns(number: int) -> tuple[str, ...]:
     return _columns(base) + added
 
 
-#: The columns behind the range, by ``DB`` and number, and of the ASN file.
+#: The columns after the range, by ``DB`` and number, and those of the ASN file.
 DATABASES: dict[str, tuple[str, ...]] = {
     **{f"DB{number}": _columns(number) for number in sorted(_EXTENDS, reverse=True)},
     "ASN": ("asn", "as"),
 }
 
 CONTENT = {
-    "country_code": sniff.ALPHA2,
-    "latitude": sniff.DEGREES,
-    "longitude": sniff.DEGREES,
-    # Postal codes hold digits; names of providers hold words.
+    "country_code": sniffing.ALPHA2,
+    "latitude": sniffing.DEGREES,
+    "longitude": sniffing.DEGREES,
+    # Postal codes contain digits; names of providers contain words.
     "zip": re.compile(r"(?=.*[0-9]).{2,12}"),
     "isp": re.compile(r".*[^\W\d_]{3}.*", re.DOTALL),
     "domain": re.compile(r"[^\s]+\.[^\s]+"),
@@ -74,13 +74,13 @@ CONTENT = {
     "elevation": re.compile(r"-?[0-9]+"),
     "usage_type": re.compile(r"[A-Z]{3}(/[A-Z]{3})*"),
     "address_type": re.compile(r"[A-Z]"),
-    "asn": sniff.AS_NUMBER,
+    "asn": sniffing.AS_NUMBER,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """How the range is written: the columns it takes and what each holds."""
+    """How the range is written: its columns, and the pattern of each."""
 
     name: str
     columns: tuple[str, ...]
@@ -88,22 +88,22 @@ class Edition:
 
     @property
     def content(self) -> dict[str, re.Pattern[str]]:
-        """What the range columns hold, by name."""
+        """The patterns of the range columns, by name."""
         return dict(zip(self.columns, self.kinds, strict=True))
 
 
 _HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{8}|[0-9A-Fa-f]{32}")
 _PAIR = ("ip_from", "ip_to")
-_INTEGERS = (sniff.INTEGER, sniff.INTEGER)
-_ADDRESSES = (sniff.ADDRESS, sniff.ADDRESS)
+_INTEGERS = (sniffing.INTEGER, sniffing.INTEGER)
+_ADDRESSES = (sniffing.ADDRESS, sniffing.ADDRESS)
 _APPENDED = ("appended_from", "appended_to")
-#: Integers before hexadecimals, for integers of eight digits look like both.
+#: Integers before hexadecimals: an integer of eight digits matches both.
 EDITIONS = (
     Edition("integers", _PAIR, _INTEGERS),
     Edition("addresses", _PAIR, _ADDRESSES),
     Edition("hexadecimal", _PAIR, (_HEXADECIMAL, _HEXADECIMAL)),
-    Edition("networks", ("cidr",), (sniff.NETWORK,)),
-    Edition("integers", (*_PAIR, "cidr"), (*_INTEGERS, sniff.NETWORK)),
+    Edition("networks", ("cidr",), (sniffing.NETWORK,)),
+    Edition("integers", (*_PAIR, "cidr"), (*_INTEGERS, sniffing.NETWORK)),
     Edition("integers", (*_PAIR, *_APPENDED), (*_INTEGERS, *_ADDRESSES)),
     Edition("integers", (*_PAIR, *_APPENDED), (*_INTEGERS, _HEXADECIMAL, _HEXADECIMAL)),
 )

@@ -1,7 +1,7 @@
-"""ip2region's source text: pipes, no quotes, ``0`` for what is unknown.
+"""ip2region's source text: cells separated by pipes, no quotes, ``0`` for unknown.
 
-Strategy: two layouts of one width; the newer ends in country codes, the older in providers,
-which the first rows show.
+There are two layouts of the same width: the newer ends with country codes, the older
+with providers. The first rows show which one a file has.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import pyarrow as pa
 
 from geolookup_builder.ranges import ParsedRanges, from_pairs
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.sources.reading import sniff
-from geolookup_builder.sources.reading.detection import Claim, Opening
-from geolookup_builder.sources.reading.dictionary_cells import without
-from geolookup_builder.sources.reading.headerless import Plan, stated, tables
+from geolookup_builder.sources.reading import sniffing
+from geolookup_builder.sources.reading.dictionary_columns import without
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.layout import Layout
 from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.sniffing import Detection, Opening
+from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.sources.reading.vendor_files import Plan, planned_tables, stated_fields
 
 _RANGE = ("start", "end")
 _NEW = (*_RANGE, "country", "province", "city", "ISP", "alpha2")
@@ -29,20 +29,20 @@ _FIELDS = {
     "city": "city_name",
     "ISP": "isp",
 }
-_CONTENT = {"start": sniff.ADDRESS, "end": sniff.ADDRESS}
+_CONTENT = {"start": sniffing.ADDRESS, "end": sniffing.ADDRESS}
 _MISSING = "0"
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    yield from tables(spec, (".txt",), ("regions",), _plan)
+    yield from planned_tables(spec, (".txt",), ("regions",), _plan)
 
 
 def _plan(member: Member) -> Plan:
-    found = sniff.sample(member, "|", quoted=False)
+    found = sniffing.sample(member, "|", quoted=False)
     shown, remedy = "ip2region's source text", "name its text file, not the .xdb made from it"
-    sniff.check_width(found, len(_NEW), shown, remedy)
-    sniff.check_content(found, _NEW, _CONTENT, shown)
-    coded = sniff.mismatch(found, _NEW, {"alpha2": sniff.ALPHA2}, _MISSING) is None
+    sniffing.check_width(found, len(_NEW), shown, remedy)
+    sniffing.check_content(found, _NEW, _CONTENT, shown)
+    coded = sniffing.mismatch(found, _NEW, {"alpha2": sniffing.ALPHA2}, _MISSING) is None
     layout = Layout(
         _NEW if coded else _OLD,
         frozenset(_RANGE),
@@ -55,13 +55,15 @@ def _plan(member: Member) -> Plan:
 
 
 def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
-    fields = {name: without(cells, _MISSING) for name, cells in stated(rows, _FIELDS).items()}
+    fields = {
+        name: without(column, _MISSING) for name, column in stated_fields(rows, _FIELDS).items()
+    }
     return from_pairs(rows.column("start"), rows.column("end")), fields
 
 
-def _claims(read: Opening) -> Claim | None:
-    coded = "alpha2" in _plan(read.start).layout.names
-    return Claim("with country codes" if coded else "without country codes")
+def _detect(opening: Opening) -> Detection | None:
+    coded = "alpha2" in _plan(opening.start).layout.names
+    return Detection("with country codes" if coded else "without country codes")
 
 
-FORMAT = Format("ip2region", frozenset(), _read, _claims)
+FORMAT = Format("ip2region", frozenset(), _read, _detect)

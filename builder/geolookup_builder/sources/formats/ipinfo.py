@@ -1,8 +1,8 @@
-"""IPinfo, both generations: CSV, JSON lines or Parquet, told apart by their first bytes.
+"""IPinfo, both generations of files: CSV, JSON lines or Parquet, told apart by the first bytes.
 
-Strategy: all three become batches of the same columns, read by name. Of
-several columns that may state a field the first that is there does: country
-is a code in the older files and a name beside country_code in the newer.
+All three become batches of the same columns, read by name. Where several columns may
+state a field, the first one present is used: ``country`` is a code in older files, and
+a name beside ``country_code`` in newer ones.
 """
 
 from __future__ import annotations
@@ -20,15 +20,25 @@ from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.formats import mmdb
 from geolookup_builder.sources.reading import delimited, jsonlines, parquet
-from geolookup_builder.sources.reading.combine import first_known
-from geolookup_builder.sources.reading.detection import Claim, Opening
-from geolookup_builder.sources.reading.dictionary_cells import Cells, constant, renamed, with_values
+from geolookup_builder.sources.reading.dictionary_columns import (
+    constant,
+    first_known,
+    renamed,
+    with_values,
+)
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.layout import Layout
-from geolookup_builder.sources.reading.products import Product, header, product_of, shown, tables
 from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
+from geolookup_builder.sources.reading.sniffing import Detection, Opening
+from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.sources.reading.vendor_files import (
+    Product,
+    header,
+    product_of,
+    shown_header,
+    tables,
+)
 
-#: In the order of their tables; what has the columns of several is the first of them.
+#: In the order of their tables; a file with the columns of several is of the first one.
 PRODUCTS = (
     Product("Core", frozenset({"city", "asn"})),  # and Plus, which has more columns
     Product("Location", frozenset({"city"})),
@@ -55,8 +65,8 @@ _PLACE = {
     "time_zone": ("timezone",),
 }
 _AS = {"asn": ("asn",), "asn_organization": ("as_name",)}
-#: For each product and field of ours, the columns that may state it. What is left out here is
-#: about something else: the country of a company, of an AS or of a carrier is no location.
+#: For each product and field, the columns that may state it. The country of a company, an AS
+#: or a carrier is where it is registered, not a location, and so is left out.
 _FIELDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "Core": {**_PLACE, **_AS, "user_type": ("as_type",), "isp": ("carrier_name",)},
     "Location": _PLACE,
@@ -67,7 +77,7 @@ _FIELDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "Country ASN": {**_COUNTRY, **_AS},
     "Country": _COUNTRY,
 }
-#: What a flag says where it is true, the most telling first.
+#: The value that a true flag states, by field; the first true flag is used.
 _FLAGS = {
     "user_type": {
         "is_relay": "consumer_privacy_network",
@@ -80,8 +90,8 @@ _FLAGS = {
     },
     "connection_type": {"is_mobile": "Mobile", "is_satellite": "Satellite"},
 }
-_CARRIED = {"user_type": "cellular", "connection_type": "Mobile"}
-#: Columns that others have beside the same names.
+_CARRIER = {"user_type": "cellular", "connection_type": "Mobile"}
+#: Columns of other vendors' files that have the same names otherwise.
 _FOREIGN = frozenset({"org"})
 _REGION_CODE = "^[A-Z0-9]{1,3}$"
 _SUFFIXES = (".csv", ".json", ".jsonl", ".ndjson", ".parquet")
@@ -89,12 +99,12 @@ _SUFFIXES = (".csv", ".json", ".jsonl", ".ndjson", ".parquet")
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file whose product is known, and how it is written: a module that reads it."""
+    """A file, the module that reads its syntax, its columns and its product."""
 
     member: Member
-    written: ModuleType
+    syntax: ModuleType
     names: tuple[str, ...]
-    product: Product
+    product: str
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
@@ -102,25 +112,26 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
         yield from mmdb.FORMAT.read(spec)
         return
     files = [_identified(member) for member in members(spec.path, spec.base, _SUFFIXES)]
-    yield from tables(spec, PRODUCTS, [(each.product, each) for each in files], _batches)
+    order = [each.name for each in PRODUCTS]
+    yield from tables(spec, order, [(each.product, each) for each in files], _batches)
 
 
 def _identified(member: Member) -> _File:
     with member.open() as stream:
         start = stream.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
-    written: ModuleType = delimited
+    syntax: ModuleType = delimited
     if start.startswith(b"PAR1"):
-        written, names = parquet, parquet.columns(member)
+        syntax, names = parquet, parquet.columns(member)
     elif start.startswith(b"{"):
-        written, names = jsonlines, tuple(jsonlines.keys(member))
+        syntax, names = jsonlines, tuple(jsonlines.keys(member))
     else:
         names = header(member)
     product = product_of(names, PRODUCTS)
     if product is None or _range(names) is None:
-        problem = f"not an IPinfo file that can be used: {shown(names)}"
+        problem = f"not an IPinfo file that can be used: {shown_header(names)}"
         remedy = "name CSV, JSON lines or Parquet of another product"
         raise BuildError(member.label, problem, remedy=remedy)
-    return _File(member, written, names, product)
+    return _File(member, syntax, names, product.name)
 
 
 def _range(names: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -130,7 +141,7 @@ def _range(names: tuple[str, ...]) -> tuple[str, ...] | None:
 def _batches(file: _File) -> Iterator[Batch]:
     stating = {
         field: next(name for name in columns if name in file.names)
-        for field, columns in _FIELDS[file.product.name].items()
+        for field, columns in _FIELDS[file.product].items()
         if set(columns) & set(file.names)
     }
     flags = {field: set(words) & set(file.names) for field, words in _FLAGS.items()}
@@ -139,44 +150,46 @@ def _batches(file: _File) -> Iterator[Batch]:
     columns = _range(file.names) or ()
     wanted = frozenset(stating.values()).union(*flags.values())
     layout = Layout(file.names, frozenset(columns), wanted)
-    meaning = partial(_meaning, columns=columns, stating=stating, product=file.product.name)
-    batches: Iterator[Batch] = file.written.batches(file.member, layout, meaning)
+    meaning = partial(_meaning, columns=columns, stating=stating, product=file.product)
+    batches: Iterator[Batch] = file.syntax.batches(file.member, layout, meaning)
     return batches
 
 
 def _meaning(
     rows: pa.RecordBatch, columns: tuple[str, ...], stating: Mapping[str, str], product: str
-) -> tuple[ParsedRanges, Mapping[str, Cells]]:
+) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
     fields = {field: rows.column(name) for field, name in stating.items()}
     if stating.get("region_code") == "region":
         fields["region_code"] = _codes(fields["region_code"])
     for field, words in _FLAGS.items():
-        said = [
-            _said(rows.column(name), words[name]) for name in words if name in rows.schema.names
+        flagged = [
+            _where_true(rows.column(name), words[name])
+            for name in words
+            if name in rows.schema.names
         ]
-        if said:
-            fields[field] = first_known(*said, *([fields[field]] if field in fields else []))
+        if flagged:
+            fields[field] = first_known(*flagged, *([fields[field]] if field in fields else []))
     if product == "Carrier":
-        fields |= {field: constant(word, len(rows)) for field, word in _CARRIED.items()}
+        fields |= {field: constant(word, len(rows)) for field, word in _CARRIER.items()}
     ends = [rows.column(name) for name in columns]
     return from_pairs(*ends) if len(ends) > 1 else from_networks(*ends), fields
 
 
-def _said(flags: Cells, word: str) -> Cells:
-    """Return ``word`` where a flag is true."""
+def _where_true(flags: pa.DictionaryArray, word: str) -> pa.DictionaryArray:
+    """Return ``word`` where a flag is true, else null."""
     return renamed(flags, {"true": word, "false": None, "1": word, "0": None})
 
 
-def _codes(regions: Cells) -> Cells:
-    """Return the regions that are codes: beside region_name, region is one."""
+def _codes(regions: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Return the regions that look like codes, as ``region`` is beside ``region_name``."""
     texts = regions.dictionary.cast(pa.string())
     codes = pc.match_substring_regex(texts, _REGION_CODE)
     return with_values(regions, pc.if_else(codes, texts, pa.scalar(None, pa.string())))
 
 
-def _claims(read: Opening) -> Claim | None:
-    file = _identified(read.member)
-    return None if _FOREIGN & set(file.names) else Claim(file.product.name)
+def _detect(opening: Opening) -> Detection | None:
+    file = _identified(opening.member)
+    return None if _FOREIGN & set(file.names) else Detection(file.product)
 
 
-FORMAT = Format("ipinfo", frozenset(), _read, _claims)
+FORMAT = Format("ipinfo", frozenset(), _read, _detect)

@@ -9,35 +9,40 @@ import pyarrow as pa
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.sources.reading.combine import first_known
 from geolookup_builder.sources.reading.delimited import batches
-from geolookup_builder.sources.reading.detection import Claim, Opening
-from geolookup_builder.sources.reading.dictionary_cells import Cells
+from geolookup_builder.sources.reading.dictionary_columns import first_known
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.layout import Layout
-from geolookup_builder.sources.reading.products import Product, header, product_of, shown, tables
 from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
+from geolookup_builder.sources.reading.sniffing import Detection, Opening
+from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.sources.reading.vendor_files import (
+    Product,
+    header,
+    product_of,
+    shown_header,
+    tables,
+)
 
 _COUNTRY = Product("Country", frozenset({"network", "continent_code", "country_code"}))
 _ASN = Product("ASN", frozenset({"network", "asn", "name", "org"}))
 PRODUCTS = (_COUNTRY, _ASN)
-_OWN = frozenset({"country_name", "org"})  # of which the generic CSV has none
+_OWN = frozenset({"country_name", "org"})  # columns that the generic CSV lacks
 _WANTED = frozenset({"continent_code", "country_code", "asn", "name", "org"})
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     files = [_identified(member) for member in members(spec.path, spec.base, (".csv",))]
-    yield from tables(spec, PRODUCTS, files, _batches)
+    yield from tables(spec, [each.name for each in PRODUCTS], files, _batches)
 
 
-def _identified(member: Member) -> tuple[Product, Member]:
+def _identified(member: Member) -> tuple[str, Member]:
     names = header(member)
     product = product_of(names, PRODUCTS)
     if product is None:
-        problem = f"not a file of iplocate: {shown(names)}"
+        problem = f"not a file of iplocate: {shown_header(names)}"
         remedy = "name ip-to-country or ip-to-asn, as zip or csv"
         raise BuildError(member.label, problem, line=1, remedy=remedy)
-    return product, member
+    return product.name, member
 
 
 def _batches(member: Member) -> Iterator[Batch]:
@@ -46,21 +51,24 @@ def _batches(member: Member) -> Iterator[Batch]:
     return batches(member, layout, _locations if _COUNTRY.marks <= set(names) else _networks)
 
 
-def _locations(rows: pa.RecordBatch) -> tuple[ParsedRanges, Mapping[str, Cells]]:
+def _locations(rows: pa.RecordBatch) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
     fields = {name: rows.column(name) for name in ("continent_code", "country_code")}
     return from_networks(rows.column("network")), fields
 
 
-def _networks(rows: pa.RecordBatch) -> tuple[ParsedRanges, Mapping[str, Cells]]:
-    """Take the holder's full name, else its handle; its country is where it is registered."""
+def _networks(rows: pa.RecordBatch) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
+    """Return the ranges with AS number and the holder's full name, else its handle.
+
+    The country in the file is where the holder is registered, so it is not read.
+    """
     holder = first_known(rows.column("org"), rows.column("name"))
     fields = {"asn": rows.column("asn"), "asn_organization": holder}
     return from_networks(rows.column("network")), fields
 
 
-def _claims(read: Opening) -> Claim | None:
-    product, _ = _identified(read.start)
-    return Claim(product.name) if _OWN & set(header(read.start)) else None
+def _detect(opening: Opening) -> Detection | None:
+    product, _ = _identified(opening.start)
+    return Detection(product) if _OWN & set(header(opening.start)) else None
 
 
-FORMAT = Format("iplocate", frozenset(), _read, _claims)
+FORMAT = Format("iplocate", frozenset(), _read, _detect)

@@ -1,7 +1,7 @@
 """MaxMind GeoLite2 and GeoIP2 CSV: Blocks files, joined to their Locations and providers.
 
-Strategy: each file is told by its columns, which are read by name, for their
-order changed over the years. Ids are looked up per distinct id of a batch.
+Each file is identified by its columns. These are read by name, since their order has
+changed over the years. Ids are looked up per distinct id of a batch.
 """
 
 from __future__ import annotations
@@ -19,19 +19,23 @@ from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.formats.maxmind_joins import LOCATION_FIELDS, PROVIDER_FIELDS, Joins
-from geolookup_builder.sources.reading.combine import at, marked
 from geolookup_builder.sources.reading.delimited import batches
-from geolookup_builder.sources.reading.detection import Claim, Opening
-from geolookup_builder.sources.reading.dictionary_cells import Cells
-from geolookup_builder.sources.reading.headerless import file_names
+from geolookup_builder.sources.reading.dictionary_columns import marked, taken
 from geolookup_builder.sources.reading.hexadecimal import from_hex_pairs
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.keyed import KeyedTable
-from geolookup_builder.sources.reading.layout import Layout
-from geolookup_builder.sources.reading.products import Product, header, product_of, shown, tables
+from geolookup_builder.sources.reading.lookup_tables import KeyedTable
 from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
+from geolookup_builder.sources.reading.sniffing import Detection, Opening
+from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.sources.reading.vendor_files import (
+    Product,
+    header,
+    product_of,
+    shown_header,
+    tables,
+)
 
-#: In the order of their tables; what has the columns of several is the first of them.
+#: In the order of their tables; a file with the columns of several is of the first one.
 PRODUCTS = (
     Product("Enterprise", frozenset({"geoname_id", "isp_id"})),
     Product("City", frozenset({"geoname_id", "latitude"})),
@@ -50,14 +54,14 @@ IGNORED = (
     Product("Residential-Proxy", frozenset({"anonymizer_confidence"})),
     Product("DensityIncome", frozenset({"population_density"})),
 )
-#: The ways a range is stated, the usual one first; the others come from geoip2-csv-converter.
+#: The columns of a range, the usual one first; the others are written by geoip2-csv-converter.
 RANGES = (
     ("network",),
     ("network_start_ip", "network_last_ip"),
     ("network_start_integer", "network_last_integer"),
     ("network_start_hex", "network_last_hex"),
 )
-#: Our field of each column that needs no join.
+#: The field of each column that needs no join.
 FIELDS = {
     "postal_code": "postal_code",
     "latitude": "latitude",
@@ -65,7 +69,7 @@ FIELDS = {
     **PROVIDER_FIELDS,
 }
 _IDS = ("geoname_id", "registered_country_geoname_id", "isp_id")
-#: Columns of Blocks that no other format has; the others are words that anybody may use.
+#: Columns of Blocks that no other format has.
 _OWN = frozenset(
     {
         *("registered_country_geoname_id", "autonomous_system_number", "is_anonymous_vpn"),
@@ -73,7 +77,7 @@ _OWN = frozenset(
     }
 )
 _NAMED = re.compile("geoip2|geolite2", re.IGNORECASE)
-_SUFFIXES = (".csv", ".csv.gz", ".csv.zst")  # in a folder, beside which others may lie
+_SUFFIXES = (".csv", ".csv.gz", ".csv.zst")  # of the files read from a folder
 _FAMILY = re.compile(r"ipv([46])", re.IGNORECASE)
 
 
@@ -98,16 +102,16 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
         elif product := product_of(names, IGNORED):
             ignored.append(product.name)
         else:
-            problem = f"no MaxMind product has the columns {shown(names)}"
+            problem = f"no MaxMind product has the columns {shown_header(names)}"
             raise BuildError(member.label, problem, line=1, remedy="name other files")
     notes = [f"{name} ignored: no field holds it" for name in dict.fromkeys(ignored)]
     if not found:
         problem = "; ".join(["no Blocks file that can be used", *notes])
         raise BuildError(spec.base / spec.path, problem, remedy="name other files")
-    blocks = [(product, _joined(member, names, joins)) for product, member, names in found]
+    blocks = [(product.name, _joined(member, names, joins)) for product, member, names in found]
     if any("isp_id" in each.names and each.providers is None for _, each in blocks):
-        notes.append("Enterprise came without its ISP file: its providers are unknown")
-    yield from tables(spec, PRODUCTS, blocks, _batches, notes)
+        notes.append("Enterprise without its ISP file: providers are unknown")
+    yield from tables(spec, [each.name for each in PRODUCTS], blocks, _batches, notes)
 
 
 def _joined(member: Member, names: tuple[str, ...], joins: Joins) -> _Blocks:
@@ -119,7 +123,11 @@ def _joined(member: Member, names: tuple[str, ...], joins: Joins) -> _Blocks:
 def _locale(spec: SourceSpec) -> str:
     locale = spec.options.get("locale", "en")
     if not isinstance(locale, str) or not locale:
-        raise BuildError(spec.recipe, f"source.locale is {locale!r}", remedy='write "en" or so')
+        raise BuildError(
+            spec.recipe,
+            f"source.locale is {locale!r}",
+            remedy='write a language code, such as locale = "en"',
+        )
     return locale
 
 
@@ -143,7 +151,7 @@ def _batches(blocks: _Blocks) -> Iterator[Batch]:
 
 
 def _family(member: Member) -> int | None:
-    """Return the family in the file's name, which numbers need: they do not show it."""
+    """Return the family in the file's name: ranges in integers do not show it."""
     found = _FAMILY.search(re.split(r"[/\\!]", member.label)[-1])
     return int(found[1]) if found else None
 
@@ -159,7 +167,7 @@ def _ranges(rows: pa.RecordBatch, columns: tuple[str, ...], family: int | None) 
 
 def _meaning(
     rows: pa.RecordBatch, parse: partial[ParsedRanges], blocks: _Blocks
-) -> tuple[ParsedRanges, Mapping[str, Cells]]:
+) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
     fields = {FIELDS[name]: rows.column(name) for name in rows.schema.names if name in FIELDS}
     if blocks.locations is not None:
         fields |= _located(rows, blocks.locations)
@@ -168,47 +176,47 @@ def _meaning(
     return parse(rows), fields
 
 
-def _located(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, Cells]:
-    """Return the fields of each row's place; of the country of registration where none is stated.
+def _located(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.DictionaryArray]:
+    """Return the location of each row, or the country of registration where it states none.
 
-    An id that no Locations file has stands for a country that does not exist,
-    so that its row is blanked and counted as other bad values are.
+    An id that is in no Locations file becomes an invalid country, so that the location
+    is nulled and counted like other bad values.
     """
     located = rows.column("geoname_id")
-    stated, places = pc.is_valid(located), locations.places(located)
+    stated, found = pc.is_valid(located), locations.rows(located)
     if "registered_country_geoname_id" in rows.schema.names:
         registered = rows.column("registered_country_geoname_id")
-        places = pc.if_else(stated, places, locations.places(registered))
+        found = pc.if_else(stated, found, locations.rows(registered))
         stated = pc.or_(stated, pc.is_valid(registered))
-    fields = {name: at(places, locations.columns[key]) for key, name in LOCATION_FIELDS.items()}
-    orphans = pc.and_(stated, pc.is_null(places))
+    fields = {name: taken(locations.columns[key], found) for key, name in LOCATION_FIELDS.items()}
+    orphans = pc.and_(stated, pc.is_null(found))
     if pc.any(orphans).as_py():
         fields["country_code"] = marked(fields["country_code"], orphans, "unknown geoname_id")
     return fields
 
 
-def _provided(ids: Cells, providers: KeyedTable) -> dict[str, Cells]:
-    """Return the fields of each row's provider; an unknown id is a bad AS number."""
-    places = providers.places(ids)
+def _provided(ids: pa.DictionaryArray, providers: KeyedTable) -> dict[str, pa.DictionaryArray]:
+    """Return the provider of each row; an unknown id becomes an invalid AS number."""
+    found = providers.rows(ids)
     columns = providers.columns
-    fields = {name: at(places, columns[key]) for key, name in PROVIDER_FIELDS.items()}
-    nobody = pc.is_in(ids.dictionary, pa.array(["0"])).take(ids.indices)
-    orphans = pc.and_(pc.and_not(pc.is_valid(ids), nobody), pc.is_null(places))
+    fields = {name: taken(columns[key], found) for key, name in PROVIDER_FIELDS.items()}
+    none = pc.is_in(ids.dictionary, pa.array(["0"])).take(ids.indices)
+    orphans = pc.and_(pc.and_not(pc.is_valid(ids), none), pc.is_null(found))
     if pc.any(orphans).as_py():
         fields["asn"] = marked(fields["asn"], orphans, "unknown isp_id")
     return fields
 
 
-def _claims(read: Opening) -> Claim | None:
-    """Claim what has columns of no other vendor, or a name of this one."""
-    names = header(read.start)
-    named = any(map(_NAMED.search, file_names(read.member)))
+def _detect(opening: Opening) -> Detection | None:
+    """Return a detection for columns that no other vendor has, or for this vendor's file names."""
+    names = header(opening.start)
+    named = any(map(_NAMED.search, opening.member.file_names))
     if _range(names) is None:
         joined = {"geoname_id", "locale_code"} <= set(names) or names[:1] == ("isp_id",)
-        return Claim("what Blocks refer to", named) if joined else None
+        return Detection("tables of Blocks", named) if joined else None
     product = product_of(names, (*PRODUCTS, *IGNORED))
     own = _OWN & set(names) or _range(names) != RANGES[0]
-    return Claim(f"{product.name} blocks", named) if product and (own or named) else None
+    return Detection(f"{product.name} blocks", named) if product and (own or named) else None
 
 
-FORMAT = Format("maxmind", frozenset({"locale"}), _read, _claims)
+FORMAT = Format("maxmind", frozenset({"locale"}), _read, _detect)

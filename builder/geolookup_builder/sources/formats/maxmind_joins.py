@@ -1,7 +1,7 @@
-"""What MaxMind's Blocks files refer to: Locations in one language, and Enterprise's providers.
+"""The tables that MaxMind's Blocks files refer to: Locations in one language, and providers.
 
-A reader may be given several releases and products at once: a Blocks file
-looks its ids up in the tables that were delivered with it first.
+A source may hold several releases and products at once. The ids of a Blocks file are
+looked up first in the tables of its own folder or archive.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from geolookup.errors import BuildError
 from geolookup_builder.ranges import WRONG_CELL_COUNT
 from geolookup_builder.sources.reading.damage import unlimited_cells
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.keyed import KeyedTable, concatenated, load
-from geolookup_builder.sources.reading.products import shown
+from geolookup_builder.sources.reading.lookup_tables import KeyedTable, concatenated, load_keyed
+from geolookup_builder.sources.reading.vendor_files import shown_header
 
-#: Our field of each column of a Locations file.
+#: The field of each column of a Locations file.
 LOCATION_FIELDS = {
     "continent_code": "continent_code",
     "country_iso_code": "country_code",
@@ -29,7 +29,7 @@ LOCATION_FIELDS = {
     "city_name": "city_name",
     "time_zone": "time_zone",
 }
-#: Our field of each column of Enterprise's ISP file, and of the ISP, ASN and other products.
+#: The field of each column of Enterprise's ISP file, and of the ISP, ASN and other products.
 PROVIDER_FIELDS = {
     "isp": "isp",
     "organization": "organization",
@@ -59,7 +59,7 @@ class _File:
 
 @dataclass(slots=True)
 class Joins:
-    """The files that Blocks refer to, each loaded when first needed."""
+    """The files that Blocks refer to, each read when first needed."""
 
     locale: str
     _locations: list[_File] = field(default_factory=list)
@@ -67,21 +67,21 @@ class Joins:
     _loaded: dict[str, KeyedTable] = field(default_factory=dict)
 
     def add(self, member: Member, names: tuple[str, ...]) -> None:
-        """Take a file that states no ranges; BuildError where it is none of MaxMind's."""
+        """Add a file without ranges; BuildError where it is neither Locations nor providers."""
         if {"geoname_id", "locale_code"} <= set(names):
             self._locations.append(_File(member, names, _locale(member, names)))
         elif "isp_id" in names:
             self._providers.append(_File(member, names))
         else:
-            problem = f"neither Blocks nor Locations: {shown(names)}"
+            problem = f"neither Blocks nor Locations: {shown_header(names)}"
             raise BuildError(member.label, problem, line=1, remedy="name other files")
 
     def locations(self, blocks: Member, *, cities: bool) -> KeyedTable:
-        """Return the places that ``blocks`` refers to, in English where the language is silent."""
+        """Return the locations of ``blocks``, with English names where the language has none."""
         chosen = self._in(self.locale, blocks, cities)
         if chosen is None:
             known = ", ".join(sorted({each.locale for each in self._locations})) or "none"
-            problem = f"its Locations in locale {self.locale!r} are missing (there: {known})"
+            problem = f"its Locations in locale {self.locale!r} are missing (found: {known})"
             raise BuildError(blocks.label, problem, remedy="add them, or set locale")
         english = self._in(_ENGLISH, blocks, cities) if self.locale != _ENGLISH else None
         return chosen if english is None else _filled(chosen, english)
@@ -93,17 +93,17 @@ class Joins:
         return concatenated(tables) if tables else None
 
     def providers(self, blocks: Member) -> KeyedTable | None:
-        """Return the providers that ``blocks`` refers to, if there is a table of them."""
+        """Return the providers of ``blocks``; None without a table of them."""
         files = self._providers[::-1]
         files.sort(key=lambda each: each.folder != _folder(blocks))
         tables = [self._load(each, "isp_id", tuple(PROVIDER_FIELDS)) for each in files]
         return concatenated(tables) if tables else None
 
     def _load(self, file: _File, key: str, columns: tuple[str, ...]) -> KeyedTable:
-        # By number, for an archive may hold two members of one name.
+        # By identity: an archive may hold two members of one name.
         number = str(id(file.member))
         if number not in self._loaded:
-            self._loaded[number] = load(file.member, file.names, key, columns)
+            self._loaded[number] = load_keyed(file.member, file.names, key, columns)
         return self._loaded[number]
 
 
@@ -112,7 +112,7 @@ def _folder(member: Member) -> str:
 
 
 def _locale(member: Member, names: tuple[str, ...]) -> str:
-    """Return the language of the first row, or none where there is no row."""
+    """Return the language of the first row; empty where there is no row."""
     with member.open() as stream, unlimited_cells():
         text = io.TextIOWrapper(stream, "utf-8-sig", errors="replace", newline="")
         rows = filter(None, csv.reader(text))
@@ -126,7 +126,7 @@ def _locale(member: Member, names: tuple[str, ...]) -> str:
 
 
 def _filled(chosen: KeyedTable, english: KeyedTable) -> KeyedTable:
-    """Return the chosen places, named in English where they have no name, and then the others."""
+    """Return the chosen locations, with English names where they have none, then the English."""
     found = pc.index_in(chosen.keys, english.keys)
     names = {
         name: pc.coalesce(chosen.columns[name], english.columns[name].take(found))

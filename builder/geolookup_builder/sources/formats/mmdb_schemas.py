@@ -1,7 +1,7 @@
 """What the keys of MMDB records mean, by vendor.
 
-Strategy: schemas are tables of paths, the most telling first; a file is of the
-first schema whose marks its records have.
+A schema maps fields to paths in a record, such as ``city.names.en``. A file has the
+first schema one of whose marks its records contain.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import pyarrow as pa
 
 Record: TypeAlias = Any
 Paths: TypeAlias = Mapping[str, Sequence[str]]
-#: Beside the fields: the country of registration, for records that name no place.
+#: Besides the fields: the country of registration, for records without a location.
 REGISTERED = "registered_country_code"
 _ALPHA2 = re.compile(r"[A-Za-z]{2}")
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A vendor's way of writing records.
+    """The structure of a vendor's records.
 
-    ``marks`` are sets of paths, one of which the records must have whole;
-    ``fields`` lists for each field the paths to look at, the best first.
+    ``marks`` are sets of paths; the records must contain all paths of one set.
+    ``fields`` lists the paths of each field in order of preference.
     """
 
     name: str
@@ -49,7 +49,7 @@ SCHEMAS = (
             "traits.autonomous_system_number",
         ),
         {
-            # Some editions of DB-IP have plain codes and names.
+            # Some editions of DB-IP state plain codes and names.
             "continent_code": ("continent.code", "continent"),
             "country_code": ("country.iso_code", "country"),
             REGISTERED: ("registered_country.iso_code",),
@@ -69,7 +69,7 @@ SCHEMAS = (
             "user_type": ("traits.user_type",),
         },
     ),
-    # Companies and carriers have a country too: where they are at home, not the address.
+    # The country of a company or carrier is where it is registered, not where the address is.
     Schema(
         "company of IPinfo",
         _marks("name as_name"),
@@ -81,7 +81,7 @@ SCHEMAS = (
         },
     ),
     Schema("carrier of IPinfo", _marks("name mcc"), {"isp": ("name",)}),
-    # In tables of ASes the country is where the AS is registered, not where the address is.
+    # The country of an AS is where it is registered, not where the address is.
     Schema(
         "AS table of IPinfo or iplocate",
         _marks("asn name domain", "asn name org"),
@@ -118,17 +118,17 @@ SCHEMAS = (
         },
     ),
 )
-#: Keys that hold a code in some editions and a name in others.
+#: Keys that hold a code in some editions, a name in others.
 _CODES = ("country", "continent")
 
 
 def recognised(seen: set[str]) -> Paths | None:
-    """Return the fields of the schema that has these paths; None for a schema not known."""
+    """Return the fields of the first schema that these paths match; None where none does."""
     return next((each.fields for each in SCHEMAS if any(mark <= seen for mark in each.marks)), None)
 
 
 def paths_of(records: Sequence[Record]) -> set[str]:
-    """Return the paths at which any of the records has a value that could be a cell."""
+    """Return the paths at which any of the records has a text or number."""
     return {path for record in records for path in _paths(record, "")}
 
 
@@ -144,9 +144,9 @@ def _paths(value: Record, path: str) -> Iterator[str]:
 
 
 def texts_of(records: Sequence[Record], fields: Paths) -> dict[str, pa.Array]:
-    """Return one text a record and field: what the first of its paths that leads anywhere says.
+    """Return a text for each record and field: the value at the first of its paths that has one.
 
-    All records go down a path together, step by step, and each step is made once.
+    Paths are followed step by step for all records at once; a shared step is followed once.
     """
     reached: dict[str, Sequence[Record]] = {"": records}
     found = {}
@@ -160,7 +160,7 @@ def texts_of(records: Sequence[Record], fields: Paths) -> dict[str, pa.Array]:
 
 
 def _at(path: str, reached: dict[str, Sequence[Record]]) -> Sequence[Record]:
-    """Return what lies at a path, a value a record; None where it leads nowhere."""
+    """Return the value of each record at a path; None where there is none."""
     if path not in reached:
         above, _, step = path.rpartition(".")
         values = _at(above, reached)
@@ -185,7 +185,7 @@ def _texts(path: str, values: Sequence[Record]) -> list[str | None]:
 
 
 def _text(value: Record) -> str | None:
-    """Return a text or number as a cell; None for anything else."""
+    """Return a text or number as text; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     return str(value)

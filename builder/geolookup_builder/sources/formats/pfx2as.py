@@ -1,8 +1,8 @@
 """Routing tables reduced to prefix and origin AS: CAIDA's pfx2as and pyasn's files.
 
-Strategy: the width of the first row tells the two apart. Nested prefixes are
-left to the compiler. A default route says nothing of an address: its AS is
-made unusable, so that it is counted and decides nothing.
+The number of cells in the first row tells the two apart. The compiler resolves nested
+prefixes. A default route says nothing about an address: its AS number is made invalid,
+so that it is nulled and counted.
 """
 
 from __future__ import annotations
@@ -17,20 +17,18 @@ import pyarrow.compute as pc
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.sources.reading import as_names
-from geolookup_builder.sources.reading.as_names import AsNames
 from geolookup_builder.sources.reading.delimited import batches, first_record
-from geolookup_builder.sources.reading.detection import Claim, Opening
-from geolookup_builder.sources.reading.dictionary_cells import Cells, with_values
+from geolookup_builder.sources.reading.dictionary_columns import with_values
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.layout import Layout
-from geolookup_builder.sources.reading.lines import prefixes
+from geolookup_builder.sources.reading.lookup_tables import AsNames, load_as_names
 from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.sniffing import Detection, Opening
+from geolookup_builder.sources.reading.text import Layout, prefix_texts
 
 _MASK = re.compile(rb"(?m)^(?:\xef\xbb\xbf)?[;#][^\n]*\n?")
 _COLUMNS = {3: ("prefix", "length", "asn"), 2: ("network", "asn")}
 _ADDRESS = re.compile(r"[0-9A-Fa-f]*[.:][0-9A-Fa-f.:]*(/[0-9]+)?")
-#: Several origins (``3356_174``) and sets (``10,20``), of which the first counts.
+#: Several origins (``3356_174``) and AS sets (``10,20``); the first AS is used.
 _ORIGINS = r"^\{?([0-9]{1,10})[_,][0-9_,{}]*$"
 _AS = re.compile(r"[0-9{][0-9_,{}]*")
 _DEFAULT_ROUTES = ["0.0.0.0/0", "::/0"]
@@ -38,7 +36,7 @@ _DEFAULT_ROUTE = "default route"
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    meaning = partial(_meaning, names=as_names.load(spec))
+    meaning = partial(_meaning, names=load_as_names(spec))
     found = members(spec.path, spec.base, (".pfx2as", ".dat", ".txt", ".tsv"))
     yield SourceTable(
         spec.name,
@@ -47,14 +45,14 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _layout(member: Member) -> Layout:
-    cells, _ = first_record(member, _cut(()))
+    cells, _ = first_record(member, _layout_of(()))
     if len(cells) not in _COLUMNS or not _ADDRESS.fullmatch(cells[0]):
         remedy = "give prefix, length and AS, or prefix/length and AS, with tabs between"
         raise BuildError(member.label, "not a table of prefixes and origins", remedy=remedy)
-    return _cut(_COLUMNS[len(cells)])
+    return _layout_of(_COLUMNS[len(cells)])
 
 
-def _cut(names: tuple[str, ...]) -> Layout:
+def _layout_of(names: tuple[str, ...]) -> Layout:
     return Layout(
         names,
         frozenset(names) - {"asn"},
@@ -66,7 +64,9 @@ def _cut(names: tuple[str, ...]) -> Layout:
     )
 
 
-def _meaning(rows: pa.RecordBatch, names: AsNames | None) -> tuple[ParsedRanges, dict[str, Cells]]:
+def _meaning(
+    rows: pa.RecordBatch, names: AsNames | None
+) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
     network = _network(rows)
     asn = _without_default_routes(network, _first_origin(rows.column("asn")))
     fields = {"asn": asn} if names is None else {"asn": asn, "asn_organization": names.of(asn)}
@@ -76,14 +76,14 @@ def _meaning(rows: pa.RecordBatch, names: AsNames | None) -> tuple[ParsedRanges,
 def _network(rows: pa.RecordBatch) -> pa.Array:
     if "network" in rows.schema.names:
         return rows.column("network")
-    return prefixes(rows.column("prefix"), rows.column("length"))
+    return prefix_texts(rows.column("prefix"), rows.column("length"))
 
 
-def _first_origin(asn: Cells) -> Cells:
+def _first_origin(asn: pa.DictionaryArray) -> pa.DictionaryArray:
     return with_values(asn, pc.replace_substring_regex(asn.dictionary, _ORIGINS, r"\1"))
 
 
-def _without_default_routes(network: pa.Array, asn: Cells) -> Cells:
+def _without_default_routes(network: pa.Array, asn: pa.DictionaryArray) -> pa.DictionaryArray:
     defaults = pc.is_in(network, pa.array(_DEFAULT_ROUTES, network.type))
     if not pc.any(defaults).as_py():
         return asn
@@ -92,11 +92,11 @@ def _without_default_routes(network: pa.Array, asn: Cells) -> Cells:
     return pa.DictionaryArray.from_arrays(pc.if_else(defaults, last, asn.indices), values)
 
 
-def _claims(read: Opening) -> Claim | None:
-    names = _layout(read.start).names
-    cells, _ = first_record(read.start, _cut(()))
+def _detect(opening: Opening) -> Detection | None:
+    names = _layout(opening.start).names
+    cells, _ = first_record(opening.start, _layout_of(()))
     of_caida = "length" in names
-    return Claim("of CAIDA" if of_caida else "of pyasn") if _AS.fullmatch(cells[-1]) else None
+    return Detection("of CAIDA" if of_caida else "of pyasn") if _AS.fullmatch(cells[-1]) else None
 
 
-FORMAT = Format("pfx2as", frozenset({"names"}), _read, _claims)
+FORMAT = Format("pfx2as", frozenset({"names"}), _read, _detect)

@@ -1,9 +1,9 @@
-"""Delegated statistics of the Internet registries: who registered which range, by country.
+"""Delegated statistics of the Internet registries: ranges and the country of registration.
 
-Strategy: lines that are no delegations (version, summaries, AS numbers, free
-and reserved space) are masked, the others taken apart by one pattern, since
-registries mix rows of seven and eight fields. The value beside an IPv4 start
-counts addresses, so those ranges need not be prefixes.
+Lines that are no delegations (version, summaries, AS numbers, free and reserved space)
+are masked. One pattern splits the others, since registries mix rows of seven and eight
+fields. The value beside an IPv4 start counts addresses, so an IPv4 range need not be a
+prefix. Source: "RIR statistics exchange format", as the registries publish it.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from geolookup.dataset.intervals import Points
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import REASONS, ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.sources.reading import lines
 from geolookup_builder.sources.reading.delimited import batches, first_record
-from geolookup_builder.sources.reading.detection import Claim, Opening
-from geolookup_builder.sources.reading.dictionary_cells import without
+from geolookup_builder.sources.reading.dictionary_columns import without
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
+from geolookup_builder.sources.reading.sniffing import Detection, Opening
+from geolookup_builder.sources.reading.text import line_layout, line_parts, prefix_texts
 
 _CELL = r"[^|\n]*\|"
 _COMMENT = "[ \t]*#"
-_LAYOUT = lines.layout(
+_LAYOUT = line_layout(
     _COMMENT,
     rf"[0-9.]+\|{_CELL}",  # the version line
     rf"{_CELL}\*\|{_CELL}\*\|[0-9]*\|summary",
@@ -59,26 +59,26 @@ def _batches(member: Member) -> Iterator[Batch]:
 
 
 def _is_delegated(member: Member) -> bool:
-    cells, _ = first_record(member, lines.layout(_COMMENT))
+    cells, _ = first_record(member, line_layout(_COMMENT))
     return _FIRST.match("".join(cells)) is not None
 
 
 def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
-    found = lines.parts(rows, _PATTERN)
+    found = line_parts(rows, _PATTERN)
     country = pc.utf8_upper(found["country"].cast(pa.string())).dictionary_encode()
     return _ranges(found), {"country_code": without(country, *_NO_COUNTRIES)}
 
 
 def _ranges(found: dict[str, pa.Array]) -> ParsedRanges:
-    """Return prefixes for IPv6, and for IPv4 the start and as many addresses as are counted."""
+    """Return the ranges: an IPv6 prefix, or an IPv4 start with a number of addresses."""
     counted = pc.equal(found["kind"], "ipv4")
-    prefix = lines.prefixes(found["start"], found["value"])
+    prefix = prefix_texts(found["start"], found["value"])
     ranges = from_networks(pc.if_else(counted, found["start"], prefix))
     ipv4 = np.asarray(counted.fill_null(False))
     count = np.asarray(pc.fill_null(found["value"], "1").cast(pa.uint64()))
     end = ranges.first.low + count
     reason = ranges.reason.copy()
-    # A start of the other family than the row says, or an end behind the last address.
+    # A start of another family than the row states, or an end after the last address.
     reason[(reason == 0) & ((ranges.family == 4) != ipv4)] = _NOT_ADDRESS
     reason[(reason == 0) & ipv4 & (end > MAX[4] + 1)] = _NOT_ADDRESS
     reason[(reason == 0) & ipv4 & (count == 0)] = _DESCENDING
@@ -87,8 +87,8 @@ def _ranges(found: dict[str, pa.Array]) -> ParsedRanges:
     return replace(ranges, family=family, last=last, reason=reason)
 
 
-def _claims(read: Opening) -> Claim | None:
-    return Claim("delegations") if _is_delegated(read.start) else None
+def _detect(opening: Opening) -> Detection | None:
+    return Detection("delegations") if _is_delegated(opening.start) else None
 
 
-FORMAT = Format("rir", frozenset(), _read, _claims)
+FORMAT = Format("rir", frozenset(), _read, _detect)

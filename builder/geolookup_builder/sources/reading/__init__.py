@@ -1,1 +1,8 @@
-"""What the vendor formats share: delimited text, MMDB trees, archives, sniffing."""
+"""What the vendor formats share.
+
+Along the data: ``inputs`` and ``archives`` (the files a source names), ``text`` and
+``sniffing`` (how they are written), ``delimited``, ``jsonlines``, ``parquet`` and
+``mmdb_file`` (their rows), ``dictionary_columns`` and ``lookup_tables`` (what the cells
+mean), ``reader`` (what the compiler receives). ``positions`` and ``damage`` find the
+line of a row or an error. ``vendor_files`` groups files into tables.
+"""

@@ -1,4 +1,4 @@
-"""Where a text file is damaged: the line behind what Arrow reports without one, or not at all."""
+"""Damaged text files: the line of what Arrow reports without a line, or not at all."""
 
 from __future__ import annotations
 
@@ -49,10 +49,11 @@ def _first_bad_line(member: Member) -> int | None:
 
 
 @contextmanager
-def rows_of_bad_bytes_untold() -> Iterator[None]:
-    """Let Arrow refuse a row that is neither whole nor UTF-8 without a word on standard error.
+def silent_invalid_rows() -> Iterator[None]:
+    """Suppress the traceback that Arrow prints for an invalid row that is not UTF-8.
 
-    It cannot hand such a row's text on, and shows a traceback besides failing.
+    Arrow fails to pass the text of such a row to the handler of invalid rows; the
+    build ends with an ArrowInvalid of its own.
     """
     usual = sys.unraisablehook
 
@@ -70,8 +71,8 @@ def rows_of_bad_bytes_untold() -> Iterator[None]:
 class QuoteCount(io.RawIOBase):
     """A stream that counts the quotes read through it.
 
-    An odd number of them may mean that one is never closed, which Arrow takes
-    as a value that holds all the rows to the end of the file.
+    An odd number may mean that a quote is never closed: Arrow then reads all rows up
+    to the end of the file as one value.
     """
 
     def __init__(self, stream: IO[bytes]) -> None:
@@ -80,7 +81,7 @@ class QuoteCount(io.RawIOBase):
         self.count = 0
 
     def readable(self) -> bool:
-        """Say that this is for reading."""
+        """Return True."""
         return True
 
     def read(self, size: int = -1) -> bytes:
@@ -91,7 +92,7 @@ class QuoteCount(io.RawIOBase):
 
 
 def check_quotes(member: Member, count: int, delimiter: str) -> None:
-    """Raise BuildError where the last of ``count`` quotes runs to the end of the file."""
+    """Raise BuildError where the last of ``count`` quotes is never closed."""
     line = _unclosed_quote(member, delimiter) if count % 2 else None
     if line is not None:
         remedy = "close it; a quote inside a quoted cell is written twice"
@@ -99,7 +100,7 @@ def check_quotes(member: Member, count: int, delimiter: str) -> None:
 
 
 def _unclosed_quote(member: Member, delimiter: str) -> int | None:
-    """Return the line of the record that a row put behind the end would become a part of."""
+    """Return the line of the last record where a row appended to the file becomes part of it."""
     row = ["\0behind", "the end"]
     begin, end, last = 1, 0, row
     with member.open() as stream, unlimited_cells():
@@ -112,7 +113,7 @@ def _unclosed_quote(member: Member, delimiter: str) -> int | None:
 
 @contextmanager
 def unlimited_cells() -> Iterator[None]:
-    """Let the standard reader pass cells of any size; the limit is global, so put it back."""
+    """Let the standard CSV reader accept cells of any size; its global limit is restored."""
     before = csv.field_size_limit(sys.maxsize)
     try:
         yield

@@ -1,9 +1,9 @@
-"""Objects of JSON, one a line, to batches, by Arrow's JSON reader.
+"""JSON lines to batches, by Arrow's JSON reader.
 
-Strategy: whole lines are handed to Arrow in blocks, with the types that the
-first records show; what fails is looked for again line by line. Arrow crashes
-on a bare ``null`` before any object, so lines that begin otherwise never get
-there.
+Arrow parses blocks of whole lines, with the types that the first records show.
+When a block fails, its lines are parsed one by one to find the bad one. Arrow
+crashes on a bare ``null`` before the first object, so a line that does not begin
+an object is refused before.
 """
 
 from __future__ import annotations
@@ -23,14 +23,13 @@ import pyarrow.json as pajson
 
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
-from geolookup_builder.sources.reading.delimited import Meaning
+from geolookup_builder.sources.reading.dictionary_columns import as_texts
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.layout import Layout
-from geolookup_builder.sources.reading.reader import Batch, Reject, RowNumbers
-from geolookup_builder.sources.reading.typed import as_texts
+from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers, Reject
+from geolookup_builder.sources.reading.text import Layout
 
 BLOCK_BYTES = 16 << 20
-LONGEST = 16 << 20  # bytes or characters of a line
+MAX_LINE = 16 << 20  # bytes or characters
 _SAMPLE = 1000  # records that show what keys and types there are
 _OBJECT = re.compile(rb"^[ \t\r]*\{", re.MULTILINE)
 _NO_OBJECT = re.compile(rb"^[ \t\r]*[^{ \t\r\n]", re.MULTILINE)
@@ -39,7 +38,7 @@ _TYPES = ((bool, pa.bool_()), (str, pa.string()), (float, pa.float64()), (int, p
 
 
 def keys(member: Member) -> dict[str, pa.DataType]:
-    """Return the keys of the first records, with the type of what they hold (null: text)."""
+    """Return the keys of the first records, each with the type of its values (null: text)."""
     found: dict[str, pa.DataType] = {}
     with _text(member) as stream:
         for line, text in islice(_lines(stream), _SAMPLE):
@@ -52,8 +51,8 @@ def keys(member: Member) -> dict[str, pa.DataType]:
 
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
-    """Yield the records of a member; BuildError where a line is no record."""
-    numbers, types, line = RowNumbers(member, _locate, _record_lines), keys(member), 1
+    """Yield the records of a member; BuildError where a line is not a JSON object."""
+    numbers, types, line = RecordNumbers(member, _find_rejects, _first_lines), keys(member), 1
     used = sorted(layout.texts | layout.wanted)
     schema = pa.schema([(key, types.get(key, pa.string())) for key in used])
     with member.open() as stream:
@@ -64,16 +63,16 @@ def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]
             line += block.count(b"\n")
 
 
-def _locate(member: Member, wanted: dict[int, str]) -> Iterator[Reject]:
-    """Find records by number, with line and text; the first is 1."""
+def _find_rejects(member: Member, wanted: dict[int, str]) -> Iterator[Reject]:
+    """Yield the records with these numbers (from 1), with line and text."""
     with _text(member) as stream:
         for number, (line, text) in enumerate(_lines(stream), 1):
             if number in wanted:
                 yield Reject(member.label, line, wanted[number], text.rstrip("\r\n"))
 
 
-def _record_lines(member: Member, records: I64) -> I64:
-    """Return the line of each record."""
+def _first_lines(member: Member, records: I64) -> I64:
+    """Return the line of each record, by number from 1."""
     with _text(member) as stream:
         found = np.fromiter((line for line, _ in _lines(stream)), np.int64)
     return found[records - 1]
@@ -91,7 +90,7 @@ def _text(member: Member) -> Iterator[io.TextIOWrapper]:
 def _lines(stream: io.TextIOWrapper) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not blank, with their numbers."""
     number = 0
-    while line := stream.readline(LONGEST):
+    while line := stream.readline(MAX_LINE):
         number += 1
         if line.strip(" \t\r\n"):
             yield number, line
@@ -103,7 +102,7 @@ def _object(member: Member, line: int, text: str | bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        remedy = "write one a line; the file may be cut off"
+        remedy = "write one object a line; the file may be truncated"
         raise BuildError(member.label, "not a JSON object", line=line, remedy=remedy)
     return value
 
@@ -117,8 +116,8 @@ def _blocks(member: Member, stream: IO[bytes]) -> Iterator[bytes]:
         if newline:
             yield whole + newline
             line += whole.count(b"\n") + 1
-        elif len(pending) > LONGEST:
-            problem = f"a record of more than {LONGEST:,} bytes"
+        elif len(pending) > MAX_LINE:
+            problem = f"a record of more than {MAX_LINE:,} bytes"
             raise BuildError(member.label, problem, line=line, remedy="write one object a line")
     if pending:
         yield pending
@@ -136,23 +135,25 @@ def _parsed(member: Member, line: int, block: bytes, schema: pa.Schema) -> pa.Ta
     except pa.ArrowInvalid as error:
         raise _failure(member, line, block, str(error)) from error
     if len(table) != _objects(block):
-        raise _failure(member, line, block, "lines and records are not as many")
+        raise _failure(member, line, block, "the numbers of lines and records differ")
     return table
 
 
 def _check(member: Member, line: int, block: bytes) -> None:
-    """Raise BuildError where a line is not UTF-8, which Arrow would take, or no object."""
+    """Raise BuildError where a line is not UTF-8, which Arrow would accept, or no object."""
     try:
         block.decode()
     except UnicodeDecodeError as error:
         at = line + block.count(b"\n", 0, error.start)
-        raise BuildError(member.label, "not UTF-8", line=at, remedy="convert it") from error
+        raise BuildError(
+            member.label, "not UTF-8", line=at, remedy="convert it to UTF-8"
+        ) from error
     if _objects(block) < _lines_in(block) and (other := _NO_OBJECT.search(block)):
         _object(member, line + block.count(b"\n", 0, other.end()), other[0])
 
 
 def _objects(block: bytes) -> int:
-    """Return how many lines begin an object; a pattern over all letters takes its time."""
+    """Return how many lines begin an object; the slow pattern only where a blank comes first."""
     plain = block.count(b"\n{") + block.startswith(b"{")
     return plain if plain == _lines_in(block) else len(_OBJECT.findall(block))
 
@@ -162,11 +163,13 @@ def _lines_in(block: bytes) -> int:
 
 
 def _failure(member: Member, line: int, block: bytes, text: str) -> BuildError:
-    """Return what is wrong with a block that Arrow refused, by line."""
+    """Return the error of a block that Arrow refused, with its line where one can be found."""
     lines = [(at, each) for at, each in enumerate(block.split(b"\n"), line) if each.strip()]
     for at, each in lines:
         _object(member, at, each)
     row = _ROW.search(text)
     place = lines[int(row[1])][0] if row and int(row[1]) < len(lines) else None
-    problem = f"not as the records before ({text.splitlines()[0]})"
-    return BuildError(member.label, problem, line=place, remedy="give each key one type, once")
+    problem = f"differs from the records before ({text.splitlines()[0]})"
+    return BuildError(
+        member.label, problem, line=place, remedy="give each key one type, and state it once"
+    )

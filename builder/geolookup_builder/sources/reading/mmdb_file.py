@@ -1,8 +1,8 @@
-"""An MMDB file, opened: its tree as numpy sees it, its records as the library decodes them.
+"""An MMDB file: its search tree as bytes for numpy, its records decoded by ``maxminddb``.
 
-Strategy: whatever a damaged file makes the library raise becomes one
-BuildError; the library limits the size and depth of a record, the walk that
-of the tree.
+Any exception of the library for a damaged file becomes one BuildError. The
+library limits the size and depth of a record, ``mmdb_tree`` the size of the tree.
+Format: https://maxmind.github.io/MaxMind-DB/ (version 2.0).
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.mmdb_tree import DamagedTreeError, Networks, nodes_of, walk
 
 Record: TypeAlias = Any
-#: Of a file that has to be unpacked into memory.
-_MOST_BYTES = 4 << 30
-#: Between the tree and the data.
+#: Of a compressed file, which is decompressed into memory.
+_MAX_BYTES = 4 << 30
+#: Zero bytes between the tree and the data section.
 _SEPARATOR_BYTES = 16
-#: What the library raises for files that are not what they say; its own error is a ValueError.
+#: What the library raises for damaged files; its own error is a ValueError.
 _DAMAGE = (
     AttributeError,
     KeyError,
@@ -42,7 +42,7 @@ _DAMAGE = (
 
 @dataclass(frozen=True, slots=True)
 class MmdbFile:
-    """The library's reader of a file, and its bytes from the beginning, which is the tree."""
+    """The library's reader of a file, and its bytes, which begin with the tree."""
 
     reader: Any
     data: IO[bytes]
@@ -55,10 +55,10 @@ class MmdbFile:
 
 @contextmanager
 def opened(member: Member) -> Iterator[MmdbFile]:
-    """Open where it lies, or in memory where it is packed; damage is a BuildError."""
+    """Open a file in place, or in memory where it is compressed; BuildError where it is damaged."""
     with member.open() as stream, ExitStack() as stack:
         try:
-            place, mode, data = _placed(member, stream)
+            place, mode, data = _source(member, stream)
             reader = stack.enter_context(_library().open_database(place, mode))
             yield MmdbFile(reader, data)
         except _DAMAGE as error:
@@ -75,12 +75,12 @@ def _library() -> Any:
     return maxminddb
 
 
-def _placed(member: Member, stream: IO[bytes]) -> tuple[Any, int, IO[bytes]]:
+def _source(member: Member, stream: IO[bytes]) -> tuple[Any, int, IO[bytes]]:
     """Return what the library opens and how, and the bytes."""
     if isinstance(stream, io.BufferedReader):
         return stream.name, _library().MODE_AUTO, stream
-    data = stream.read(_MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
+    data = stream.read(_MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES:
         raise BuildError(member.label, "too large to be read packed", remedy="unpack it")
     return io.BytesIO(data), _library().MODE_FD, io.BytesIO(data)
 
@@ -91,12 +91,12 @@ def networks(file: MmdbFile) -> Networks:
     tree = file.data.read(about.node_count * about.record_size // 4)
     found = walk(nodes_of(tree, about.node_count, about.record_size), file.bits)
     if np.any(found.offsets < _SEPARATOR_BYTES):
-        raise DamagedTreeError("its tree leads to no data")
+        raise DamagedTreeError("its tree points before the data section")
     return found
 
 
 class Records:
-    """The records at some addresses, decoded as they are asked for."""
+    """The records at the given addresses, decoded on demand."""
 
     def __init__(self, file: MmdbFile, addresses: Points) -> None:
         self._file, self._addresses = file, addresses
@@ -105,7 +105,7 @@ class Records:
         return len(self._addresses)
 
     def sample(self, most: int) -> list[Record]:
-        """Return records from all over the file, at most about ``most`` of them."""
+        """Return about ``most`` records, evenly spaced over the file."""
         return self._decoded(range(0, len(self), max(1, len(self) // most)))
 
     def chunks(self, size: int) -> Iterator[list[Record]]:

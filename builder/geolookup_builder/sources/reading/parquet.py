@@ -1,4 +1,4 @@
-"""Parquet to batches, some rows at a time; its rows have numbers but no lines."""
+"""Parquet to batches, some rows at a time; row numbers take the place of lines."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ import pyarrow.parquet as papq
 
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
-from geolookup_builder.sources.reading.delimited import Meaning
+from geolookup_builder.sources.reading.dictionary_columns import as_texts
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.layout import Layout
-from geolookup_builder.sources.reading.reader import Batch, Reject, RowNumbers
-from geolookup_builder.sources.reading.typed import as_texts
+from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers, Reject
+from geolookup_builder.sources.reading.text import Layout
 
 BATCH_ROWS = 1 << 17
 
@@ -29,7 +28,7 @@ def columns(member: Member) -> tuple[str, ...]:
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
     """Yield the rows of a member; BuildError where it is damaged."""
-    numbers = RowNumbers(member, partial(_locate, layout=layout), _lines)
+    numbers = RecordNumbers(member, partial(_find_rejects, layout=layout), _row_numbers)
     with _opened(member) as file:
         for rows in _rows(file, layout.texts | layout.wanted):
             texts = as_texts(rows, layout)
@@ -37,8 +36,8 @@ def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]
             numbers.delivered += len(rows)
 
 
-def _locate(member: Member, wanted: dict[int, str], *, layout: Layout) -> Iterator[Reject]:
-    """Find rows by number, the first being 1; the number stands for a line, the range for text."""
+def _find_rejects(member: Member, wanted: dict[int, str], *, layout: Layout) -> Iterator[Reject]:
+    """Yield the rows with these numbers (from 1): the number as line, the range as text."""
     passed = 0
     with _opened(member) as file:
         for rows in _rows(file, layout.texts):
@@ -51,8 +50,8 @@ def _locate(member: Member, wanted: dict[int, str], *, layout: Layout) -> Iterat
             passed += len(rows)
 
 
-def _lines(_member: Member, records: I64) -> I64:
-    """Return the row numbers, which stand for lines."""
+def _row_numbers(_member: Member, records: I64) -> I64:
+    """Return the row numbers, which take the place of lines."""
     return records
 
 
@@ -64,7 +63,7 @@ def _rows(file: papq.ParquetFile, names: frozenset[str]) -> Iterator[pa.Table]:
 
 @contextmanager
 def _opened(member: Member) -> Iterator[papq.ParquetFile]:
-    """Open a member; what Arrow cannot read is a BuildError."""
+    """Open a member; BuildError where Arrow cannot read it."""
     with member.open() as stream:
         try:
             yield papq.ParquetFile(stream if stream.seekable() else io.BytesIO(stream.read()))

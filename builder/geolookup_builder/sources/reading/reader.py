@@ -1,4 +1,9 @@
-"""What every reader delivers: tables of batches of source rows, and the rows it rejects."""
+"""The interface between source formats and the compiler.
+
+A ``Format`` reads a source into tables, a table is a series of batches, a batch
+holds ranges and dictionary-encoded fields. Record numbers lead from a row back
+to its line.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +16,13 @@ import pyarrow as pa
 from geolookup.dataset.intervals import I64
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.sources.reading.detection import Claim, Opening
 from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.sniffing import Detection, Opening
 
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """One rejected row as the user sees it."""
+    """One rejected row, as the file of rejects states it."""
 
     file: str
     line: int
@@ -25,22 +30,23 @@ class Reject:
     text: str
 
 
-#: Finds rejected records (number: reason) in a member, in file order.
-Locate = Callable[[Member, dict[int, str]], Iterator[Reject]]
-#: Gives the line that each record (number) of a member begins on; 0 where it has no lines.
-Lines = Callable[[Member, I64], I64]
+#: Yields the rejected records (number: reason) of a member, in file order.
+FindRejects = Callable[[Member, dict[int, str]], Iterator[Reject]]
+#: Returns the line that each record (number) of a member begins on; 0 where it has no lines.
+FirstLines = Callable[[Member, I64], I64]
 
 
 @dataclass(slots=True)
-class RowNumbers:
-    """The record numbers of a member's rows: the first, behind a header if there is one, is 1.
+class RecordNumbers:
+    """The record numbers of a member's rows; the first record, after any header, is 1.
 
-    Readers hand on only whole rows; ``skipped`` are the records that were none.
+    A reader delivers only rows with the right number of cells; ``skipped`` are
+    the records that have another.
     """
 
     member: Member
-    locate: Locate
-    lines: Lines
+    find_rejects: FindRejects
+    first_lines: FirstLines
     skipped: list[int] = field(default_factory=list)
     delivered: int = 0
 
@@ -53,10 +59,10 @@ class RowNumbers:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some consecutive rows of one member: a range and the stated fields of each."""
+    """Consecutive rows of one member: a range and the stated fields of each."""
 
-    numbers: RowNumbers
-    start: int  # of the first row, among the member's delivered rows
+    numbers: RecordNumbers
+    start: int  # of the first row, among the delivered rows of the member
     ranges: ParsedRanges
     fields: Mapping[str, pa.DictionaryArray]
 
@@ -66,9 +72,9 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class SourceTable:
-    """One table of a source; several tables count as so many consecutive sources.
+    """One table of a source; several tables count as that many consecutive sources.
 
-    ``note`` is for the summary: what of the source was left out, and why.
+    ``note`` is printed in the build report: what of the source was ignored, and why.
     """
 
     name: str
@@ -76,18 +82,18 @@ class SourceTable:
     note: str = ""
 
 
-def _no_claim(_read: Opening) -> None:
-    """Claim nothing: a format that has to be named."""
+#: What the columns of a record batch mean: the range of each row, and its fields.
+Meaning = Callable[[pa.RecordBatch], tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A source format: its name in recipes, its own options, and its reader.
+    """A source format: its name in recipes, its own options, its reader and its detector.
 
-    ``claims`` says whether a file is of the format, for ``auto``; a BuildError means no.
+    ``detect`` says whether a file is of the format, for ``auto``; None or a BuildError: no.
     """
 
     name: str
     options: frozenset[str]
     read: Callable[[SourceSpec], Iterator[SourceTable]]
-    claims: Callable[[Opening], Claim | None] = _no_claim
+    detect: Callable[[Opening], Detection | None] = lambda _opening: None

@@ -1,7 +1,10 @@
-"""The first records of a file without a header, which show whether it is what it is taken for.
+"""What the beginning of a file shows: its records, their content, and so its format.
 
-Strategy: a bounded piece of the file is cut by the standard reader. A column is refused
-where most of its cells are not what the layout says; single bad rows are for the rejects.
+``format = "auto"`` reads the beginning of a file once (``opening``); each format
+examines it with the checks that its reader makes anyway and returns a
+``Detection`` or None. Readers of files without a header compare a ``Sample`` of
+records with the expected content. A column is refused where most of its cells
+do not match; single bad rows are rejected later, one by one.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
@@ -18,11 +22,15 @@ from typing import Literal
 from geolookup.errors import BuildError
 from geolookup_builder.sources.reading.damage import unlimited_cells
 from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.text import Layout, masked
 
+_OPENING_BYTES = 1 << 17  # at most what the standard CSV reader accepts as one cell
+_ENDING_BYTES = 1 << 17
 _SAMPLE_BYTES = 4 << 20
 _SAMPLE_RECORDS = 1000
 _IPV4_MAX = (1 << 32) - 1
 _INTEGER_DIGITS = 39  # of 2^128 - 1
+_SHOWN = 50  # characters of a cell, in messages
 
 INTEGER = re.compile(r"[0-9]+")
 ADDRESS = re.compile(r"[0-9]+\.[0-9.]+|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*")
@@ -30,6 +38,62 @@ NETWORK = re.compile(rf"({ADDRESS.pattern})/[0-9]+")
 ALPHA2 = re.compile(r"[A-Za-z]{2}")
 DEGREES = re.compile(r"[+-]?[0-9]{1,3}(\.[0-9]*)?")
 AS_NUMBER = re.compile(r"(AS)?[0-9]{1,10}", re.IGNORECASE)
+_RANGE = re.compile(rf"({ADDRESS.pattern})(/[0-9]+)?|[0-9A-Fa-f]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """That a file is of a format: why, and whether the file's name is the vendor's own."""
+
+    reason: str
+    named: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A member, and its first whole lines as a member that is held in memory."""
+
+    member: Member
+    start: Member
+
+    @property
+    def first_line(self) -> str:
+        """The first line, for messages."""
+        with self.start.open() as stream:
+            return stream.readline().decode("utf-8-sig", "replace").rstrip("\r\n")
+
+
+def opening(member: Member) -> Opening:
+    """Read the beginning of a member; BuildError where it cannot be read."""
+    with member.open() as stream:
+        data = stream.read(_OPENING_BYTES)
+    if len(data) == _OPENING_BYTES:
+        data = data[: data.rfind(b"\n") + 1] or data
+
+    def opener() -> AbstractContextManager[io.BytesIO]:
+        return io.BytesIO(data)
+
+    return Opening(member, Member(member.label, opener))
+
+
+def ending(member: Member) -> bytes:
+    """Return the last bytes of a member; a compressed one is read through."""
+    with member.open() as stream:
+        if isinstance(stream, io.BufferedReader):
+            stream.seek(max(0, stream.seek(0, io.SEEK_END) - _ENDING_BYTES))
+        last = b""
+        while block := stream.read(_ENDING_BYTES):
+            last = (last + block)[-_ENDING_BYTES:]
+    return last
+
+
+def lines_match(start: Member, layout: Layout, pattern: re.Pattern[str]) -> bool:
+    """Return whether the first and most other lines that are not masked match ``pattern``."""
+    with start.open() as stream:
+        text = masked(stream, layout).read().decode("utf-8-sig", "replace")
+    rows = [line for line in text.splitlines() if line.strip()]
+    matching = [pattern.fullmatch(line) is not None for line in rows]
+    return matching[:1] == [True] and 2 * sum(matching) > len(rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +125,24 @@ def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Samp
     records, line = [], 1
     with unlimited_cells():
         for cells in islice(reader, _SAMPLE_RECORDS):
-            if cells:  # Arrow passes over empty lines too
+            if cells:  # Arrow skips empty lines too
                 records.append((line, cells))
             line = reader.line_num + 1
     if not whole and len(records) in range(2, _SAMPLE_RECORDS):
-        records.pop()  # cut by the end of the sample
+        records.pop()  # incomplete: the sample ends inside it
     if not records:
         raise BuildError(member.label, "no rows", remedy="fetch it again")
     return Sample(member, records)
 
 
+def sample_without_header(start: Member) -> Sample | None:
+    """Return the first records where the first one states a range; None where it is a header."""
+    found = sample(start)
+    return found if _RANGE.fullmatch(found.records[0][1][0]) else None
+
+
 def check_width(found: Sample, width: int, layout: str, remedy: str) -> None:
-    """Raise BuildError where most records are not of ``width`` cells."""
+    """Raise BuildError where most records do not have ``width`` cells."""
     if found.width != width:
         line = next(line for line, cells in found.records if len(cells) == found.width)
         problem = f"{found.width} columns, but {layout} has {width}"
@@ -81,7 +151,7 @@ def check_width(found: Sample, width: int, layout: str, remedy: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """A cell of a column whose cells are, for the most part, not what they should be."""
+    """A cell that does not match its pattern, in a column where most cells do not."""
 
     line: int
     column: str
@@ -91,9 +161,9 @@ class Mismatch:
 def mismatch(
     found: Sample, columns: Sequence[str], patterns: Mapping[str, re.Pattern[str]], *missing: str
 ) -> Mismatch | None:
-    """Return the first cell of the first column that its pattern does not fit.
+    """Return the first bad cell of the first column whose cells mostly do not match.
 
-    Empty cells and those of ``missing`` fit any column.
+    Empty cells and those in ``missing`` match any pattern.
     """
     for at, name in enumerate(columns):
         if name in patterns:
@@ -114,14 +184,14 @@ def check_content(
     """Raise BuildError where a column does not hold what the layout says."""
     bad = mismatch(found, columns, patterns, *missing)
     if bad is not None:
-        shown = bad.cell if len(bad.cell) < 50 else bad.cell[:50] + "…"
+        shown = bad.cell if len(bad.cell) < _SHOWN else bad.cell[:_SHOWN] + "…"
         problem = f"{shown!r} is no {bad.column}, so this is not {layout}"
         remedy = "name the right layout in the recipe"
         raise BuildError(found.member.label, problem, line=bad.line, remedy=remedy)
 
 
 def integer_family(found: Sample, at: int = 1) -> int:
-    """Return the family that integers in a column are of: 6 where most cells are beyond IPv4."""
+    """Return the family of the integers in a column: 6 where most cells exceed IPv4."""
     cells = [cell for _, cell in found.column(at)]
     integers = [cell for cell in cells if INTEGER.fullmatch(cell)]
     beyond = [i for i in integers if len(i) > _INTEGER_DIGITS or int(i) > _IPV4_MAX]

@@ -1,0 +1,111 @@
+"""Dictionary-encoded columns: changes made on their distinct values, and columns made from others.
+
+Formats use these to say what a vendor's words mean. A null is "unknown".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup_builder.sources.reading.text import Layout
+
+_ZERO = r"^ *[+-]?0+(\.0*)? *$"
+_COORDINATES = ("latitude", "longitude")
+
+
+def without(column: pa.DictionaryArray, *words: str) -> pa.DictionaryArray:
+    """Return the column with each of ``words`` (exactly) replaced by null."""
+    return renamed(column, dict.fromkeys(words))
+
+
+def renamed(column: pa.DictionaryArray, names: Mapping[str, str | None]) -> pa.DictionaryArray:
+    """Return the column with each key of ``names`` (exactly) replaced by its value; None: null."""
+    values = column.dictionary.cast(pa.string())
+    found = pc.index_in(values, pa.array(list(names), pa.string()))
+    replaced = pa.array(list(names.values()), pa.string()).take(found)
+    return with_values(column, pc.if_else(pc.is_valid(found), replaced, values))
+
+
+def with_values(column: pa.DictionaryArray, values: pa.Array) -> pa.DictionaryArray:
+    """Return the column with other distinct values, one for one; values may be null."""
+    return pa.DictionaryArray.from_arrays(column.indices, values)
+
+
+def constant(value: str, size: int) -> pa.DictionaryArray:
+    """Return a column of ``size`` rows with one value."""
+    indices = pa.repeat(pa.scalar(0, pa.int32()), size)
+    return pa.DictionaryArray.from_arrays(indices, pa.array([value], pa.string()))
+
+
+def looked_up(keys: pa.Array, key_column: pa.Array, values: pa.Array) -> pa.DictionaryArray:
+    """Return, for each of ``keys``, the value beside it in ``key_column``; null where none."""
+    return pa.DictionaryArray.from_arrays(pc.index_in(keys, key_column), values)
+
+
+def taken(values: pa.Array, rows: pa.Array) -> pa.DictionaryArray:
+    """Return ``values`` (many texts) at ``rows``, which may be null.
+
+    The dictionary holds only what these rows use: each of its values is
+    cleaned in every batch.
+    """
+    used = rows.dictionary_encode()
+    distinct = values.take(used.dictionary).dictionary_encode()
+    return pa.DictionaryArray.from_arrays(distinct.indices.take(used.indices), distinct.dictionary)
+
+
+def first_known(*columns: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Return, row by row, the first value that is neither null nor empty."""
+    texts = [each.dictionary.cast(pa.string()).take(each.indices) for each in columns]
+    filled = [pc.if_else(pc.equal(each, ""), pa.scalar(None, pa.string()), each) for each in texts]
+    return pc.coalesce(*filled).dictionary_encode()
+
+
+def marked(column: pa.DictionaryArray, rows: pa.Array, word: str) -> pa.DictionaryArray:
+    """Return the column with ``word`` in the rows that are true."""
+    values = pa.concat_arrays([column.dictionary.cast(pa.string()), pa.array([word])])
+    added = pa.scalar(len(values) - 1, column.indices.type)
+    return pa.DictionaryArray.from_arrays(pc.if_else(rows, added, column.indices), values)
+
+
+def without_null_island(
+    fields: Mapping[str, pa.DictionaryArray],
+) -> Mapping[str, pa.DictionaryArray]:
+    """Return the fields without coordinates of 0,0: most vendors write them for "unknown"."""
+    if not all(name in fields for name in _COORDINATES):
+        return fields
+    origin = pc.and_(*(_is_zero(fields[name]) for name in _COORDINATES))
+    return {**fields, **{name: _cleared(fields[name], origin) for name in _COORDINATES}}
+
+
+def _is_zero(column: pa.DictionaryArray) -> pa.BooleanArray:
+    zero = pc.match_substring_regex(column.dictionary, _ZERO)
+    return pc.fill_null(zero.take(column.indices), False)
+
+
+def _cleared(column: pa.DictionaryArray, rows: pa.BooleanArray) -> pa.DictionaryArray:
+    indices = pc.if_else(rows, pa.scalar(None, pa.int32()), column.indices)
+    return pa.DictionaryArray.from_arrays(indices, column.dictionary)
+
+
+def as_texts(rows: pa.Table, layout: Layout) -> pa.RecordBatch:
+    """Return typed columns (of JSON or Parquet) as the CSV reader would give those of ``layout``.
+
+    Missing columns are null. Raises ArrowInvalid for texts that are not UTF-8.
+    """
+    columns = {}
+    for name in sorted(layout.texts | layout.wanted):
+        column = pa.nulls(len(rows), pa.string())
+        if name in rows.schema.names:
+            column = rows.column(name).cast(pa.large_string()).combine_chunks()
+            column.validate(full=True)
+        plain = name in layout.texts
+        columns[name] = column.cast(pa.large_string()) if plain else _encoded(column)
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def _encoded(column: pa.Array) -> pa.DictionaryArray:
+    encoded = column.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(encoded.indices, encoded.dictionary.cast(pa.string()))

@@ -1,0 +1,169 @@
+"""Tables that rows refer to by a key: locations, providers, names of autonomous systems.
+
+Each is read whole, once, into Arrow columns; keys are looked up per distinct
+value of a batch. A row with the wrong number of cells is an error here: it
+would silently remove a value from many ranges.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+
+from geolookup.errors import BuildError
+from geolookup_builder.ranges import WRONG_CELL_COUNT
+from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.sources.reading.damage import QuoteCount, arrow_failure, check_quotes
+from geolookup_builder.sources.reading.dictionary_columns import with_values
+from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.positions import find_rejects
+from geolookup_builder.sources.reading.text import Layout
+
+_BLOCK_BYTES = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedTable:
+    """Columns of texts by key; of equal keys the first row is used."""
+
+    keys: pa.Array
+    columns: Mapping[str, pa.Array]
+
+    def rows(self, keys: pa.DictionaryArray) -> pa.Array:
+        """Return the row of each key; null where there is none."""
+        found = pc.index_in(keys.dictionary.cast(pa.string()), self.keys)
+        return found.take(keys.indices)
+
+
+def concatenated(tables: list[KeyedTable]) -> KeyedTable:
+    """Return one table from tables with the same columns; earlier tables take precedence."""
+    names = tables[0].columns
+    return KeyedTable(
+        pa.concat_arrays([each.keys for each in tables]),
+        {name: pa.concat_arrays([each.columns[name] for each in tables]) for name in names},
+    )
+
+
+def load_keyed(
+    member: Member, names: tuple[str, ...], key: str, columns: tuple[str, ...]
+) -> KeyedTable:
+    """Read ``columns`` of a CSV with the header ``names``; columns that it lacks are null."""
+    layout = Layout(names, frozenset(names), frozenset())
+    skipped: dict[int, str] = {}
+    with member.open() as stream:
+        counted = QuoteCount(stream)
+        try:
+            table = _read_table(counted, {key, *columns} & set(names), skipped)
+        except pa.ArrowInvalid as error:
+            raise arrow_failure(member, error) from error
+    check_quotes(member, counted.count, ",")
+    for reject in find_rejects(member, skipped, layout=layout):
+        remedy = "the file may be truncated: fetch it again"
+        raise BuildError(member.label, WRONG_CELL_COUNT, line=reject.line, remedy=remedy)
+    found = {name: table[name].combine_chunks() for name in columns if name in names}
+    absent = {name: pa.nulls(len(table), pa.string()) for name in columns if name not in names}
+    return KeyedTable(table[key].combine_chunks(), found | absent)
+
+
+def _read_table(stream: object, used: set[str], skipped: dict[int, str]) -> pa.Table:
+    def skip(row: Any) -> str:
+        skipped[row.number - 1] = WRONG_CELL_COUNT  # Arrow counts the header as row 1
+        return "skip"
+
+    return pacsv.read_csv(
+        stream,
+        pacsv.ReadOptions(use_threads=False, block_size=_BLOCK_BYTES),
+        pacsv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
+        pacsv.ConvertOptions(
+            column_types=dict.fromkeys(used, pa.string()),
+            include_columns=sorted(used),
+            null_values=[""],
+            strings_can_be_null=True,
+        ),
+    )
+
+
+_COUNTRY = r", [A-Z]{2}$"
+_REMEDY = "give a JSON object or a CSV of AS number and name"
+
+
+@dataclass(frozen=True, slots=True)
+class AsNames:
+    """AS numbers in digits, and the name of each."""
+
+    numbers: pa.Array
+    names: pa.Array
+
+    def of(self, asn: pa.DictionaryArray) -> pa.DictionaryArray:
+        """Return the name of each AS number; null where there is none."""
+        return with_values(asn, self.names.take(pc.index_in(_digits(asn.dictionary), self.numbers)))
+
+
+def load_as_names(spec: SourceSpec) -> AsNames | None:
+    """Read the file that the recipe's ``names`` states, JSON or CSV; None where it states none."""
+    path = spec.options.get("names")
+    if path is None:
+        return None
+    if not isinstance(path, str) or not path:
+        raise BuildError(spec.recipe, "source.names is not a text", remedy="write a file name")
+    found = members(path, spec.base, (".json", ".csv"))
+    if len(found) > 1:
+        raise BuildError(spec.base / path, "more than one file", remedy="name one file of names")
+    table = _from_json(found[0]) if _begins_object(found[0]) else _from_csv(found[0])
+    if not pc.any(pc.match_substring_regex(table.numbers, "^[0-9]+$")).as_py():
+        raise BuildError(found[0].label, "no AS numbers in it", remedy=_REMEDY)
+    return table
+
+
+def _begins_object(member: Member) -> bool:
+    with member.open() as stream:
+        return stream.read(1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+
+
+def _from_json(member: Member) -> AsNames:
+    with member.open() as stream:
+        text = stream.read()
+    try:
+        listed: dict[str, Any] = json.loads(text.decode("utf-8-sig"))
+        names = pa.array(list(listed.values()), pa.string())
+        numbers = pa.array(list(listed), pa.string())
+    except json.JSONDecodeError as error:
+        problem = f"not JSON ({error.msg})"
+        raise BuildError(member.label, problem, line=error.lineno, remedy=_REMEDY) from error
+    except (
+        ValueError,
+        TypeError,
+        RecursionError,
+    ) as error:  # not UTF-8, or names that are not texts
+        problem = f"not a JSON object of names ({type(error).__name__})"
+        raise BuildError(member.label, problem, remedy=_REMEDY) from error
+    # Not in a CSV: there ", SA" may be the end of a company's name.
+    return AsNames(_digits(numbers), pc.replace_substring_regex(names, _COUNTRY, ""))
+
+
+def _from_csv(member: Member) -> AsNames:
+    columns = {"asn": pa.string(), "name": pa.string()}
+    try:
+        with member.open() as stream:
+            table = pacsv.read_csv(
+                stream,
+                pacsv.ReadOptions(use_threads=False, column_names=list(columns)),
+                convert_options=pacsv.ConvertOptions(column_types=columns),
+            ).combine_chunks()
+    except pa.ArrowInvalid as error:
+        raise arrow_failure(member, error) from error
+    return AsNames(_digits(_whole(table["asn"])), _whole(table["name"]))
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+
+
+def _digits(numbers: pa.Array) -> pa.Array:
+    return pc.replace_substring_regex(numbers.cast(pa.string()), r"^\s*[Aa][Ss]", "")

@@ -1,0 +1,202 @@
+"""The file and line of source rows, found in a second pass over the files.
+
+Reading a file notes only record numbers. ``find_rejects`` returns line and text
+of a few records of a delimited file, ``first_lines`` the line of every record.
+``RowPositions`` does the latter for the rows of a whole source table.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from typing import IO, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geolookup.dataset.intervals import I64
+from geolookup_builder.sources.reading.damage import unlimited_cells
+from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
+from geolookup_builder.sources.reading.text import Layout, masked
+
+_BLOCK_BYTES = 16 << 20
+_LINE_FEED, _RETURN, _QUOTE = b'\n\r"'
+
+
+def find_rejects(member: Member, wanted: dict[int, str], *, layout: Layout) -> Iterator[Reject]:
+    """Yield the records with these numbers, with line and text; ``wanted`` maps to reasons.
+
+    The first record, after a header if there is one, is 1. The standard CSV
+    reader follows line breaks inside quotes and skips whole records in C.
+    """
+    with _text(member, layout) as text, unlimited_cells():
+        lines = _RecordedLines(text)
+        rows = csv.reader(lines, delimiter=layout.delimiter, quoting=_quoting(layout))
+        records = filter(None, rows)  # Arrow skips empty lines too
+        passed = 0 if layout.header else 1
+        for number, reason in sorted(wanted.items()):
+            if number > passed:
+                next(islice(records, number - passed - 1, number - passed), None)
+            lines.start_recording()
+            next(records, None)
+            passed = number + 1
+            line, record = lines.recorded()
+            yield Reject(member.label, line, reason, record)
+
+
+@contextmanager
+def _text(member: Member, layout: Layout) -> Iterator[io.TextIOWrapper]:
+    with (
+        member.open() as stream,
+        io.TextIOWrapper(masked(stream, layout), "utf-8-sig", errors="replace", newline="") as text,
+    ):
+        yield text
+
+
+def _quoting(layout: Layout) -> Literal[0, 3]:
+    return csv.QUOTE_MINIMAL if layout.quoted else csv.QUOTE_NONE
+
+
+class _RecordedLines:
+    """The lines that the CSV reader consumes: counted, and recorded on demand."""
+
+    def __init__(self, stream: io.TextIOWrapper) -> None:
+        self._stream = stream
+        self._count = 0
+        self._recorded: list[str] | None = None
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self._stream:
+            self._count += 1
+            if self._recorded is not None:
+                self._recorded.append(line)
+            yield line
+
+    def start_recording(self) -> None:
+        self._recorded = []
+
+    def recorded(self) -> tuple[int, str]:
+        """Return the first line number and the text of the record, without empty lines before."""
+        lines, self._recorded = self._recorded or [], None
+        first = self._count - len(lines) + 1
+        blank = next((at for at, line in enumerate(lines) if line.strip("\r\n")), 0)
+        return first + blank, "".join(lines[blank:]).rstrip("\r\n")
+
+
+def first_lines(member: Member, records: I64, *, layout: Layout) -> I64:
+    """Return the line that each record begins on; the first record after a header is 1.
+
+    Where every line with quotes closes them, a record is a line that is not
+    empty, and numpy finds these block by block. A file with a line break in a
+    cell, or with quotes elsewhere, is read by the standard CSV reader.
+    """
+    lines = _lines_as_records(member, layout)
+    if lines is None:
+        lines = _parsed_records(member, layout)
+    return lines[records if layout.header else records - 1]
+
+
+def _lines_as_records(member: Member, layout: Layout) -> I64 | None:
+    """Return the lines that are not empty; None where a record may span lines."""
+    found, passed = [np.empty(0, np.int64)], 1
+    with member.open() as stream:
+        for block in _line_blocks(masked(stream, layout)):
+            data = np.frombuffer(block, np.uint8)
+            ends = np.flatnonzero(data == _LINE_FEED)
+            if not _one_record_a_line(block, data, ends, layout):
+                return None
+            begins = np.append(0, ends[:-1] + 1)
+            empty = (begins == ends) | ((begins + 1 == ends) & (data[begins] == _RETURN))
+            found.append(np.flatnonzero(~empty) + passed)
+            passed += len(ends)
+    return np.concatenate(found)
+
+
+def _line_blocks(stream: IO[bytes]) -> Iterator[bytes]:
+    """Yield blocks that end with a line feed, without a byte order mark."""
+    pending = stream.read(len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
+    for piece in iter(partial(stream.read, _BLOCK_BYTES), b""):
+        whole, newline, pending = (pending + piece).rpartition(b"\n")
+        if newline:
+            yield whole + newline
+    if pending:
+        yield pending + b"\n"
+
+
+def _one_record_a_line(block: bytes, data: NDArray[np.uint8], ends: I64, layout: Layout) -> bool:
+    """Return whether each line is one record: quotes open at a cell's start and close again."""
+    if block.count(b"\r") != block.count(b"\r\n"):
+        return False
+    if not layout.quoted or _QUOTE not in block:
+        return True
+    quotes = np.flatnonzero(data == _QUOTE)
+    if np.any(np.searchsorted(quotes, ends) % 2):
+        return False
+    opening = quotes[::2]  # or the second half of a doubled quote
+    before = data[opening[opening > 0] - 1]
+    return bool(np.isin(before, (ord(layout.delimiter), _LINE_FEED, _QUOTE)).all())
+
+
+def _parsed_records(member: Member, layout: Layout) -> I64:
+    with _text(member, layout) as text, unlimited_cells():
+        return np.fromiter(_record_starts(text, layout), np.int64)
+
+
+def _record_starts(text: io.TextIOWrapper, layout: Layout) -> Iterator[int]:
+    rows, passed = csv.reader(text, delimiter=layout.delimiter, quoting=_quoting(layout)), 0
+    for row in rows:
+        if row:  # Arrow skips empty lines too
+            yield passed + 1
+        passed = rows.line_num
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Consecutive rows of one member."""
+
+    begin: int  # of the first row, among the rows of the table
+    start: int  # of the first row, among the delivered rows of the member
+    numbers: RecordNumbers
+
+
+@dataclass(frozen=True, slots=True)
+class Positions:
+    """For each row the index of its file's label, and its line; 0 where a file has no lines."""
+
+    labels: list[str]
+    file: I64
+    line: I64
+
+
+@dataclass(slots=True)
+class RowPositions:
+    """The batches of one source table; finds file and line of its rows."""
+
+    runs: list[_Run] = field(default_factory=list)
+    rows: int = 0
+
+    def add(self, batch: Batch) -> None:
+        """Record a batch; batches come in the order in which the rows are counted."""
+        if not self.runs or self.runs[-1].numbers is not batch.numbers:
+            self.runs.append(_Run(self.rows, batch.start, batch.numbers))
+        self.rows += len(batch)
+
+    def of(self, rows: I64) -> Positions:
+        """Return the positions of rows, given by their ascending numbers (from 0) in the table."""
+        begins = [run.begin for run in self.runs]
+        bounds = [*np.searchsorted(rows, begins).tolist(), len(rows)]
+        file, line = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
+        for at, run in enumerate(self.runs):
+            part = slice(bounds[at], bounds[at + 1])
+            if part.start < part.stop:
+                records = run.numbers.of(rows[part] - run.begin + run.start)
+                file[part] = at
+                line[part] = run.numbers.first_lines(run.numbers.member, records)
+        return Positions([run.numbers.member.label for run in self.runs], file, line)

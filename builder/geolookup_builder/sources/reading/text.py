@@ -1,0 +1,193 @@
+"""How a text file is split into rows, and the streams that prepare it for Arrow's CSV reader.
+
+``Layout`` states columns and punctuation. ``masked`` empties the lines that are
+no rows, ``transcoded`` converts another encoding to UTF-8. For rows of varying
+width, ``line_layout`` makes each line one cell and ``line_parts`` splits it by a
+regular expression in Arrow, so that a row with too few or too many cells is
+still a row.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup.errors import BuildError
+from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.sources.reading.inputs import Member
+
+_BLOCK_BYTES = 1 << 20
+_MAX_LINE_BYTES = 16 << 20  # no reader accepts a longer line
+_LINE = "line"
+#: Unit separator: no text file holds it, so every line is one cell.
+_NO_DELIMITER = "\x1f"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A delimited file: its columns in order, and its punctuation.
+
+    ``texts`` are the columns read as plain text (ranges, keys of joins); the
+    other columns of ``wanted`` are dictionary-encoded. Columns in neither are
+    not read. ``mask`` matches, in bytes, the lines that are no rows (comments,
+    summaries), each with its line break; they are read as empty lines, so that
+    line numbers stay. ``not_utf8`` is the remedy for another encoding.
+    """
+
+    names: tuple[str, ...]
+    texts: frozenset[str]
+    wanted: frozenset[str]
+    header: bool = True
+    delimiter: str = ","
+    quoted: bool = True
+    mask: re.Pattern[bytes] | None = None
+    not_utf8: str = "convert it to UTF-8"
+
+
+def line_layout(*masked_starts: str) -> Layout:
+    """Return a layout with a row a line, without blank lines and those that begin as given."""
+    starts = "|".join((*masked_starts, r"[ \t]+\r?$"))
+    mask = re.compile(rf"(?m)^(?:\xef\xbb\xbf)?(?:{starts})[^\n]*\n?".encode("latin-1"))
+    return Layout(
+        (_LINE,),
+        frozenset({_LINE}),
+        frozenset(),
+        header=False,
+        delimiter=_NO_DELIMITER,
+        quoted=False,
+        mask=mask,
+    )
+
+
+def line_parts(rows: pa.RecordBatch, pattern: str) -> dict[str, pa.Array]:
+    """Return the named groups of ``pattern`` in each line; null where it does not match."""
+    found = pc.extract_regex(rows.column(_LINE), pattern)
+    return {field.name: pc.struct_field(found, field.name) for field in found.type}
+
+
+def prefix_texts(addresses: pa.Array, lengths: pa.Array) -> pa.Array:
+    """Return prefixes in CIDR text; null where the address or the length is."""
+    return pc.binary_join_element_wise(addresses, lengths, pa.scalar("/", addresses.type))
+
+
+def masked(stream: IO[bytes], layout: Layout) -> IO[bytes]:
+    """Return the stream with the lines that ``layout.mask`` matches emptied."""
+    return stream if layout.mask is None else _MaskedStream(stream, layout.mask)  # type: ignore[return-value]
+
+
+class _MaskedStream(io.RawIOBase):
+    """A stream that masks whole lines and ends all lines with a line feed."""
+
+    def __init__(self, stream: IO[bytes], mask: re.Pattern[bytes]) -> None:
+        super().__init__()
+        self._stream, self._mask = stream, mask
+        self._pending = self._ready = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        target = memoryview(buffer).cast("B")  # type: ignore[arg-type]
+        data = self.read(len(target))
+        target[: len(data)] = data
+        return len(data)
+
+    def read(self, size: int = -1) -> bytes:
+        while not self._ready:
+            block = self._stream.read(_BLOCK_BYTES if size < 0 else max(size, 1 << 16))
+            pending = self._pending + block
+            end = _end_of_lines(pending) if block else len(pending)
+            self._ready = self._mask.sub(b"\n", _with_line_feeds(pending[:end]))
+            self._pending = pending[end:]
+            if not block:
+                break
+        if size < 0:
+            data, self._ready = self._ready, b""
+            return data + (self.read() if data else b"")
+        data, self._ready = self._ready[:size], self._ready[size:]
+        return data
+
+
+def _end_of_lines(data: bytes) -> int:
+    """Return where the last whole line ends; a final carriage return may be half a line end."""
+    end = max(data.rfind(b"\n"), data.rfind(b"\r", 0, len(data) - 1)) + 1
+    return end if end or len(data) < _MAX_LINE_BYTES else len(data)
+
+
+def _with_line_feeds(lines: bytes) -> bytes:
+    return lines.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in lines else lines
+
+
+def encoding_option(spec: SourceSpec) -> str | None:
+    """Return the recipe's ``encoding``, checked; None where it states none."""
+    name = spec.options.get("encoding")
+    if name is None:
+        return None
+    try:
+        "".encode(name)
+    except (LookupError, ValueError, TypeError) as error:
+        problem = f"unknown encoding {name!r}"
+        remedy = 'write one such as "utf-16" or "shift_jis"'
+        raise BuildError(spec.recipe, problem, remedy=remedy) from error
+    return str(name)
+
+
+def transcoded(member: Member, stated: str | None) -> Member:
+    """Return the member as UTF-8; unchanged without a stated encoding or a UTF-16 mark."""
+    name = stated or _marked_encoding(member)
+    if name is None:
+        return member
+
+    @contextmanager
+    def opened() -> Iterator[IO[bytes]]:
+        with member.open() as stream:
+            yield _TranscodedStream(stream, member.label, name)  # type: ignore[misc]
+
+    return Member(member.label, opened)
+
+
+def _marked_encoding(member: Member) -> str | None:
+    """Return UTF-16 where a byte order mark states it: no UTF-8 text begins with these bytes."""
+    with member.open() as stream:
+        mark = stream.read(2)
+    return "utf-16" if mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else None
+
+
+class _TranscodedStream(io.RawIOBase):
+    """A stream of UTF-8 made from a stream in another encoding."""
+
+    def __init__(self, stream: IO[bytes], label: str, encoding: str) -> None:
+        super().__init__()
+        self._stream, self._label, self._encoding = stream, label, encoding
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._ready, self._line = b"", 1
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        block = b" "
+        while block and (size < 0 or len(self._ready) < size):
+            block = self._stream.read(_BLOCK_BYTES)
+            self._ready += self._decoded(block)
+        end = len(self._ready) if size < 0 else size
+        data, self._ready = self._ready[:end], self._ready[end:]
+        return data
+
+    def _decoded(self, block: bytes) -> bytes:
+        try:
+            data = self._decoder.decode(block, final=not block).encode()
+        except UnicodeError as error:
+            remedy = "correct source.encoding in the recipe"
+            problem = f"not {self._encoding} after line {self._line:,}"
+            raise BuildError(self._label, problem, remedy=remedy) from error
+        self._line += data.count(b"\n")
+        return data
