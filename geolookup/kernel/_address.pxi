@@ -1,4 +1,4 @@
-"""Addresses in C: parsed, judged and written, as ``address`` and ``special`` say."""
+"""Addresses in C: one text parsed or written, as ``geolookup.contract.address`` does."""
 
 cdef struct Address:
     int family
@@ -44,12 +44,12 @@ cdef bint _parse_ipv4(Text text, Py_ssize_t size, uint64_t* value) noexcept nogi
     return at == size
 
 
-cdef inline int _nibble(unsigned char letter) noexcept nogil:
-    if letter - 48u <= 9:
-        return letter - 48
-    letter |= 32
-    if letter - 97u <= 5:
-        return letter - 87
+cdef inline int _nibble(unsigned char digit) noexcept nogil:
+    if digit - 48u <= 9:
+        return digit - 48
+    digit |= 32
+    if digit - 97u <= 5:
+        return digit - 87
     return -1
 
 
@@ -197,63 +197,3 @@ cdef char* _write_group(char* out, uint32_t group) noexcept nogil:
             out += 1
             begun = True
     return out
-
-
-# --- Special-purpose space -------------------------------------------------
-
-cdef uint8_t _ipv4_class[256]  # see ``special.classes``
-cdef uint8_t _ipv6_class[256]
-cdef uint64_t _ipv4_bounds[128]
-cdef Address _ipv6_bounds[128]
-cdef int _ipv4_count = 0, _ipv6_count = 0
-
-
-cdef inline bint _private_ipv4(uint64_t value) noexcept nogil:
-    cdef int at = 0
-    cdef uint8_t kind = _ipv4_class[value >> 24]
-    if kind != 2:
-        return kind
-    while at < _ipv4_count and _ipv4_bounds[at] <= value:
-        at += 1
-    return at & 1
-
-
-cdef bint _private_ipv6(Address* address) noexcept nogil:
-    cdef int low = 0, high = _ipv6_count, at
-    cdef uint8_t kind = _ipv6_class[address.high >> 56]
-    if kind != 2:
-        return kind
-    while low < high:
-        at = (low + high) >> 1
-        if _ipv6_bounds[at].high < address.high or (
-            _ipv6_bounds[at].high == address.high and _ipv6_bounds[at].low <= address.low
-        ):
-            low = at + 1
-        else:
-            high = at
-    return low & 1
-
-
-def _load_special():
-    """Copy the private ranges of ``special.partition`` into C arrays."""
-    global _ipv4_count, _ipv6_count
-    from geolookup.contract import special
-
-    for octet in range(256):
-        _ipv4_class[octet] = special.classes(4)[octet]
-        _ipv6_class[octet] = special.classes(6)[octet]
-    for first, last in special.ranges_of(4, special.PRIVATE):
-        for bound in (first, last + 1):
-            _ipv4_bounds[_ipv4_count] = bound
-            _ipv4_count += 1
-    for first, last in special.ranges_of(6, special.PRIVATE):
-        for bound in (first, last + 1):
-            if bound >> 128 == 0:
-                _ipv6_bounds[_ipv6_count].high = bound >> 64
-                _ipv6_bounds[_ipv6_count].low = bound & 0xFFFFFFFFFFFFFFFF
-                _ipv6_count += 1
-
-
-_load_special()
-
-

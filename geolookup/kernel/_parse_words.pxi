@@ -1,8 +1,29 @@
-"""Address texts parsed a word at a time, for columns, where a wrong guess costs more than a digit.
+"""Address texts parsed eight bytes at a time, for columns.
 
-What these accept, the parsers of ``_address.pxi`` accept with the same
-value; what they do not accept, those decide: dotted tails, the ends of a
-buffer, whatever is no address. Bytes beyond a text are read, and then masked.
+The scalar parsers of ``_address.pxi`` branch at every byte. In a column of mixed addresses the
+processor mispredicts many of those branches, and each costs as much as parsing a few digits.
+
+Idea: treat a 64-bit word as eight lanes of one byte (SWAR, SIMD within a register), and work on all
+lanes with one operation. To parse "9.81.0.255":
+
+1. Compare all bytes with "." at once. The result is a mask of the positions 1, 4 and 6; the end of
+   the text, 10, is added as a fourth stop. The lowest bit of the mask is the end of the first
+   octet, the next one that of the second, and so on.
+2. Load each octet right-aligned into four bytes, with "0" subtracted: 0 0 0 9, 0 0 8 1, 0 0 0 0,
+   0 2 5 5. Two octets share a word.
+3. Multiply and add neighbouring lanes: bytes to tens, tens to octets, of both octets at once.
+4. Collect every violation (a byte that is no digit, an octet with a leading zero or above 255) as a
+   bit of ``bad``, and test it once at the end.
+
+A group of an IPv6 address has four hexadecimal digits in four bytes, which are joined the same way.
+
+What these functions accept, the scalar parsers accept with the same value; the tests hold them
+against each other. What they do not accept, the scalar parsers decide: dotted tails, texts near
+the end of the buffer, and whatever is no address. Bytes behind a text are read, and masked.
+
+References: Warren, Hacker's Delight, chapters 2 and 6 (finding bytes in words); Anderson, Bit
+Twiddling Hacks ("Determine if a word has a byte equal to n", "Counting bits set"); Lemire, Parsing
+IP addresses crazily fast, 2023.
 """
 
 cdef extern from *:
@@ -25,41 +46,42 @@ cdef extern from *:
     }
     #endif
 
-    /* 8 bits, of which bit i says whether byte i of a word is the letter. */
-    static inline unsigned long long marks8(const unsigned char* text, unsigned char letter) {
+    /* Bit i of the result says whether byte i of the 8 is ``wanted``. After the XOR such a byte is 0;
+       the next line makes it 0x80 and any other 0. The product gathers the 8 bits in one byte. */
+    static inline unsigned long long marks8(const unsigned char* text, unsigned char wanted) {
         unsigned long long word;
         memcpy(&word, text, 8);
-        word ^= EACH_BYTE * letter;
+        word ^= EACH_BYTE * wanted;
         word = ~(((word & EACH_BYTE * 127) + EACH_BYTE * 127) | word | EACH_BYTE * 127);
         return (word >> 7) * BITS_TO_TOP >> 56;
     }
 
     /* The same of 16 bytes; every x86-64 has SSE2. */
-    static inline unsigned long long MARKS(const unsigned char* text, unsigned char letter) {
+    static inline unsigned long long MARKS(const unsigned char* text, unsigned char wanted) {
     #if defined(__SSE2__)
         __m128i bytes = _mm_loadu_si128((const __m128i*)text);
-        return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8((char)letter)));
+        return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8((char)wanted)));
     #else
-        return marks8(text, letter) | marks8(text + 8, letter) << 8;
+        return marks8(text, wanted) | marks8(text + 8, wanted) << 8;
     #endif
     }
     """
     const uint64_t EACH_BYTE, EACH_WORD
     const bint PY_LITTLE_ENDIAN
     int LOWEST_BIT(uint64_t bits) noexcept nogil  # of bits that are not all zero
-    uint64_t MARKS(Text text, unsigned char letter) noexcept nogil
+    uint64_t MARKS(Text text, unsigned char wanted) noexcept nogil
 
 cdef enum:
     # Bytes that the parsers read from a text's beginning on.
     QUICK_IPV4 = 24
     QUICK_IPV6 = 48
 
-#: The least octet of 1, 2 and 3 digits.
+#: The least octet of 1, 2 and 3 digits: one below it has a leading zero.
 cdef uint64_t[4] _least_octet = [0, 0, 10, 100]
 
 
 cdef int _parse_quickly(Text text, Py_ssize_t size, Py_ssize_t room, Address* out) noexcept nogil:
-    """As ``_parse``; ``room`` bytes from ``text`` on may be read."""
+    """Do what ``_parse`` does; ``room`` bytes from ``text`` on may be read."""
     if PY_LITTLE_ENDIAN and room >= QUICK_IPV4:
         if not _begins_with_group(text):
             out.high, out.family = 0, 4
@@ -85,33 +107,46 @@ cdef inline uint64_t _half_word(Text text) noexcept nogil:
 
 
 cdef inline bint _begins_with_group(Text text) noexcept nogil:
-    """Whether one of the first five bytes is a colon, as in all IPv6 texts and no IPv4 text."""
+    """Return whether one of the first five bytes is a colon, as in all IPv6 texts and no IPv4 text.
+
+    A word has a zero byte where ``(word - 0x01...) & ~word & 0x80...`` is not 0.
+    """
     cdef uint64_t word = (_word(text) ^ EACH_BYTE * 58) << 24
     return ((word - (EACH_BYTE << 24)) & ~word & EACH_BYTE * 128) != 0
 
 
 cdef inline uint64_t _digits(Text text, int begin, int count) noexcept nogil:
-    """Return up to 4 digits as numbers, a byte each, the last one in the highest of 4 bytes."""
+    """Return up to 4 digits as numbers, a byte each, the last one in the highest of 4 bytes.
+
+    "81" becomes 0 0 8 1, lowest byte first; bytes behind the digits are shifted out.
+    """
     return <uint32_t>((_half_word(text + begin) ^ 0x30303030u) << (32 - 8 * count))
 
 
 cdef inline uint64_t _octets(uint64_t digits, int first, int second, uint64_t* bad) noexcept nogil:
-    """Return two octets of so many digits, 32 bits each; anything wrong sets bits in ``bad``."""
+    """Return two octets of ``first`` and ``second`` digits, 32 bits each, from two ``_digits``.
+
+    Bytes 0 h t o of an octet become h and 10 t + o, 16 bits each, then 100 h + 10 t + o. Anything
+    wrong sets bits in ``bad``.
+    """
     cdef uint64_t least = _least_octet[first] | _least_octet[second] << 32, octets
+    # A byte from 10 on reaches 0x80 when 0x76 is added.
     bad[0] |= (digits | digits + EACH_BYTE * 0x76) & EACH_BYTE * 0x80
     octets = (digits >> 8 & EACH_WORD * 0xFF00FF) + 10 * (digits & EACH_WORD * 0xFF00FF)
     octets = (octets >> 16 & EACH_WORD * 0xFFFF) + 100 * (octets & EACH_WORD * 0xFFFF)
+    # A difference below 0 has its top bit set.
     bad[0] |= ((octets - least) | (EACH_WORD * 255 - octets)) & EACH_WORD * 0x80000000u
     return octets
 
 
 cdef inline bint _quick_ipv4(Text text, Py_ssize_t size, uint64_t* value) noexcept nogil:
-    """Four octets between dots and the end, read without a branch that depends on a digit."""
+    """Parse four octets between dots; no branch depends on a digit."""
     cdef uint64_t stops, second, third, fourth, high, low, bad = 0
     cdef int end1, end2, end3, size1, size2, size3, size4
     if <size_t>(size - 7) > 8:
         return False
     stops = (MARKS(text, c".") & ((<uint64_t>1 << size) - 1)) | <uint64_t>1 << size
+    # Each of these is the one before it without its lowest bit.
     second = stops & (stops - 1)
     third = second & (second - 1)
     fourth = third & (third - 1)
@@ -136,12 +171,12 @@ cdef inline int _count_bits(uint64_t bits) noexcept nogil:
     return <int>(((bits + (bits >> 4)) & EACH_BYTE * 0x0F) * EACH_BYTE >> 56)
 
 
-cdef inline uint64_t _two_groups(const uint32_t* letters, uint64_t* bad) noexcept nogil:
+cdef inline uint64_t _two_groups(const uint32_t* digits, uint64_t* bad) noexcept nogil:
     """Return the groups of two ``_digits``, the first in bits 16 to 31, the other below it.
 
-    A letter that is none sets bits in ``bad``.
+    A byte that is no hexadecimal digit sets bits in ``bad``.
     """
-    cdef uint64_t word = _word(<Text>letters), nibbles
+    cdef uint64_t word = _word(<Text>digits), nibbles
     cdef uint64_t alphas = word >> 6 & EACH_BYTE  # 1 in each byte of a to f, A to F
     nibbles = (word & EACH_BYTE * 0x0F) + 9 * alphas
     # Digits have no other bit; letters have 0x50, and either 0x20 or not.
@@ -154,7 +189,11 @@ cdef inline uint64_t _two_groups(const uint32_t* letters, uint64_t* bad) noexcep
 
 
 cdef inline bint _quick_ipv6(Text text, Py_ssize_t size, Address* out) noexcept nogil:
-    """Groups of hexadecimal digits between colons, with or without ``::``."""
+    """Parse groups of hexadecimal digits between colons, with or without ``::``.
+
+    The colons cut the text into pieces: "2a00:1450::1" into "2a00", "1450", "" and "1". The empty
+    piece of ``::`` stands for the groups that are missing: here for 5, as there are 3 others.
+    """
     cdef uint64_t colons, pairs, stops, bad = 0
     cdef uint32_t groups[8]
     cdef uint32_t* group = groups
@@ -166,13 +205,13 @@ cdef inline bint _quick_ipv6(Text text, Py_ssize_t size, Address* out) noexcept 
     pairs = colons & colons >> 1
     if pairs & (pairs - 1):
         return False
-    # A colon at either end is one of two; the outer one then stands before or behind no piece.
+    # A colon at either end must be one of ``::``; the outer one of the two is then left out.
     begin, end = <int>(pairs & 1), <int>(pairs >> (size - 2) & 1)
     if (colons & 1) != <uint64_t>begin or colons >> (size - 1) != <uint64_t>end:
         return False
     end = <int>size - end
     stops = (colons & ((<uint64_t>1 << end) - 1) & ~<uint64_t>begin) | <uint64_t>1 << end
-    missing = 8 - _count_bits(stops)  # an empty piece stands for one group and these
+    missing = 8 - _count_bits(stops)  # groups that the empty piece stands for, less one
     if missing < 0 or (missing > 0 and pairs == 0):
         return False
     memset(groups, 0, sizeof(groups))

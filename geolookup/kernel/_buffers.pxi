@@ -1,0 +1,59 @@
+"""Mapped files in C: columns of numbers, and texts of rows."""
+
+
+cdef class _Column:
+    """A buffer that stays mapped while this lives."""
+
+    cdef Py_buffer view
+    cdef const void* data
+    cdef Py_ssize_t count
+
+    def __cinit__(self, source):
+        PyObject_GetBuffer(source, &self.view, PyBUF_SIMPLE)
+        self.data = self.view.buf
+        self.count = self.view.len // source.itemsize
+
+    def __dealloc__(self):
+        PyBuffer_Release(&self.view)
+
+
+cdef class _Texts:
+    """The JSON texts of a table's rows; ``source`` checks each when it is first read."""
+
+    cdef _Column offsets, data, checksums
+    cdef uint8_t* checked
+    cdef Py_ssize_t count
+    cdef object source
+
+    def __cinit__(self, texts):
+        self.source = texts
+        self.offsets = _Column(texts.offsets)
+        self.data = _Column(texts.data)
+        self.checksums = _Column(texts.sums)
+        self.count = min(self.checksums.count, self.offsets.count - 1)
+        self.checked = <uint8_t*>calloc(max(self.count, 1), 1)
+        if self.checked == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.checked)
+
+    cdef void prefetch(self, Py_ssize_t row) noexcept nogil:
+        """Prefetch what a row begins with."""
+        if row < self.count:
+            PREFETCH(&(<const uint32_t*>self.offsets.data)[row])
+            PREFETCH(&self.checked[row])
+
+    cdef Text row(self, Py_ssize_t row, Py_ssize_t* size) except NULL:
+        cdef const uint32_t* offsets = <const uint32_t*>self.offsets.data
+        cdef Text text
+        if row >= self.count:
+            raise DatasetError(self.source.path, f"there is no row {row}", REBUILD)
+        if offsets[row + 1] < offsets[row] or <Py_ssize_t>offsets[row + 1] > self.data.count:
+            raise DatasetError(self.source.path, f"row {row} lies outside the file", REBUILD)
+        text = <Text>self.data.data + offsets[row]
+        size[0] = offsets[row + 1] - offsets[row]
+        if not self.checked[row]:
+            self.source.check(row, text[:size[0]])
+            self.checked[row] = 1
+        return text

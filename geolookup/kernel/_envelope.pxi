@@ -1,0 +1,172 @@
+"""Answers: rows of the tables as objects, and the envelope as a dict or as JSON bytes."""
+
+cdef _Country _country(State state, uint32_t location_row):
+    """Return the country of a location row, rendered when it is first asked for."""
+    cdef Py_ssize_t row, size
+    cdef Text texts
+    if location_row >= state.location_count:
+        raise _outside(state)
+    row = state.location_countries[location_row]
+    if row >= state.country_texts.count:
+        raise _outside(state)
+    country = state.countries[row]
+    if country is None:
+        texts = state.country_texts.row(row, &size)
+        country = state.countries[row] = _Country(texts[:size].split(b"\n"))
+    return <_Country>country
+
+
+cdef _Period _period(State state, Py_ssize_t zone, int64_t second):
+    """Return the period of a zone that holds a second."""
+    kept = state.periods[zone]
+    if kept is not None and (<_Period>kept).start <= second < (<_Period>kept).end:
+        return <_Period>kept
+    name = state.zones[zone]
+    found = state.periods[zone] = _Period(name, None if name is None else period_of(name, second))
+    return <_Period>found
+
+
+cdef dict _location(State state, uint32_t row, _Country country, Text texts, Py_ssize_t size):
+    """Return a location object that the caller may change; ``texts`` are the row's."""
+    cdef Py_ssize_t slot = row & (CACHE_SIZE - 1)
+    cdef dict location
+    kept = state.location_cache[slot]
+    if kept is not None and (<_Cached>kept).row == row:
+        location = PyDict_Copy((<_Cached>kept).template)
+    else:
+        location = PyDict_Copy(country.location)
+        _fill(state, location, _PLACE, texts, size)
+        if state.location_misses[slot] == row:  # the second time in a row: cache it
+            state.location_cache[slot] = _Cached(row, PyDict_Copy(location))
+        else:
+            state.location_misses[slot] = row
+    if country.languages is not None:
+        location[_LANGUAGES] = country.languages[:]
+    if country.neighbors is not None:
+        location[_NEIGHBORS] = country.neighbors[:]
+    return location
+
+
+cdef dict _network(State state, uint32_t row, Text texts, Py_ssize_t size):
+    """Return a network object that the caller may change; ``texts`` are the row's."""
+    cdef Py_ssize_t slot = row & (CACHE_SIZE - 1)
+    cdef dict network
+    kept = state.network_cache[slot]
+    if kept is not None and (<_Cached>kept).row == row:
+        return PyDict_Copy((<_Cached>kept).template)
+    network = PyDict_Copy(_NO_NETWORK)
+    _fill(state, network, _NETWORK, texts, size)
+    if state.network_misses[slot] == row:
+        state.network_cache[slot] = _Cached(row, PyDict_Copy(network))
+    else:
+        state.network_misses[slot] = row
+    return network
+
+
+cdef int _fill(State state, dict target, tuple names, Text texts, Py_ssize_t size) except -1:
+    """Set the members of a row from its JSON texts; one without text is removed."""
+    cdef Text end = texts + size
+    cdef Text stop
+    cdef Py_ssize_t at, count = len(names)
+    for at in range(count):
+        stop = <Text>memchr(texts, c"\n", end - texts)
+        if (stop == NULL) != (at == count - 1):
+            raise _outside(state)
+        if stop == NULL:
+            stop = end
+        if stop == texts:
+            del target[names[at]]
+        else:
+            target[names[at]] = _value(texts, stop - texts)
+        texts = stop + 1
+    return 0
+
+
+cdef object _member(State state, _Texts table, uint32_t row, int number):
+    """Return one member of a row; None where it has no text."""
+    cdef Py_ssize_t size
+    cdef Text texts = table.row(row, &size)
+    cdef Text end = texts + size
+    cdef Text stop
+    while number:
+        stop = <Text>memchr(texts, c"\n", end - texts)
+        if stop == NULL:
+            raise _outside(state)
+        texts = stop + 1
+        number -= 1
+    stop = <Text>memchr(texts, c"\n", end - texts)
+    if stop == NULL:
+        stop = end
+    return _value(texts, stop - texts) if stop > texts else None
+
+
+cdef dict _data(State state, str echo, Answer* answer, int64_t second):
+    """Return the data member of the envelope."""
+    cdef Py_ssize_t place_size, network_size
+    cdef Text place = state.locations.row(answer.location, &place_size)
+    cdef Text network = state.networks.row(answer.network, &network_size)
+    PREFETCH(place)
+    PREFETCH(network)
+    cdef _Country country = _country(state, answer.location)
+    return {
+        "ip": echo,
+        "ip_type": _IPV4 if answer.address.family == 4 else _IPV6,
+        "location": _location(state, answer.location, country, place, place_size),
+        "time": PyDict_Copy(_moment(state, answer.location, second).template),
+        "currency": PyDict_Copy(country.currency),
+        "network": _network(state, answer.network, network, network_size),
+    }
+
+
+cdef _Moment _moment(State state, uint32_t location_row, int64_t second):
+    """Return the time of a location's zone (``_country`` has checked the row)."""
+    cdef Py_ssize_t zone = state.location_zones[location_row]
+    if zone >= len(state.moments):
+        raise _outside(state)
+    kept = state.moments[zone]
+    if kept is None or (<_Moment>kept).second != second:
+        kept = state.moments[zone] = _Moment(second, _period(state, zone, second))
+    return <_Moment>kept
+
+
+cdef bytes _json(State state, Text echo, Py_ssize_t echo_size, Answer* answer, int64_t second):
+    """Write the envelope into bytes of exactly its size."""
+    cdef Py_ssize_t place_size, network_size, size
+    cdef Text place = state.locations.row(answer.location, &place_size)
+    cdef Text network = state.networks.row(answer.network, &network_size)
+    PREFETCH(place)
+    PREFETCH(network)
+    cdef _Country country = _country(state, answer.location)
+    cdef bytes time = _moment(state, answer.location, second).json
+    cdef bint without_asn = network_size > 0 and network[0] == c"\n"
+    cdef Piece* ip_type = &_ipv4_type if answer.address.family == 4 else &_ipv6_type
+    if without_asn:
+        network, network_size = network + 1, network_size - 1
+    size = (
+        _head.size + echo_size + ip_type.size + PyBytes_GET_SIZE(country.head)
+        + _place_names_size + place_size - 6 + _time_name.size + PyBytes_GET_SIZE(time)
+        + PyBytes_GET_SIZE(country.currency_json) + _network_open.size
+        + (_names_without_asn_size + network_size - 4 if without_asn else _network_names_size + network_size - 5)
+        + _tail.size
+    )
+    cdef bytes result = PyBytes_FromStringAndSize(NULL, size)
+    cdef char* out = PyBytes_AS_STRING(result)
+    cdef char* end = out + size
+    out = _put_piece(out, &_head)
+    out = _put(out, echo, echo_size)
+    out = _put_piece(out, ip_type)
+    out = _put_bytes(out, country.head)
+    out = _put_members(out, _place_names, 7, place, place_size)
+    if out == NULL:
+        raise _outside(state)
+    out = _put_bytes(_put_piece(out, &_time_name), time)
+    out = _put_piece(_put_bytes(out, country.currency_json), &_network_open)
+    out = _put_members(
+        out, &_names_without_asn[0] if without_asn else &_network_names[0], 5 if without_asn else 6, network, network_size
+    )
+    if out == NULL:
+        raise _outside(state)
+    out = _put_piece(out, &_tail)
+    if out != end:
+        raise _outside(state)
+    return result

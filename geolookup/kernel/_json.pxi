@@ -1,0 +1,120 @@
+"""JSON in C: names and texts copied into bytes, and texts read as Python values."""
+
+cdef struct Piece:
+    Text text
+    Py_ssize_t size
+
+
+cdef Piece _place_names[7]
+cdef Piece _network_names[6]
+cdef Piece _names_without_asn[5]
+cdef Piece _head, _ipv4_type, _ipv6_type, _time_name, _network_open, _tail
+cdef Py_ssize_t _place_names_size = 0, _network_names_size = 0, _names_without_asn_size = 0
+_pieces = []  # keeps alive the bytes that pieces point into
+
+
+cdef Piece _piece(bytes text):
+    cdef Piece piece
+    _pieces.append(text)
+    piece.text, piece.size = <Text>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text)
+    return piece
+
+
+cdef int _load_names() except -1:
+    """Render the names of members, once, when the module is imported."""
+    global _head, _ipv4_type, _ipv6_type, _time_name, _network_open, _tail
+    global _place_names_size, _network_names_size, _names_without_asn_size
+    for at, name in enumerate(fmt.PLACE_MEMBERS):
+        _place_names[at] = _piece(b',"%b":' % name.encode())
+        _place_names_size += _place_names[at].size
+    for at, name in enumerate(fmt.NETWORK_MEMBERS):
+        _network_names[at] = _piece(b'%b"%b":' % (b"," if at else b"", name.encode()))
+        _network_names_size += _network_names[at].size
+    for at, name in enumerate(fmt.NETWORK_MEMBERS[1:]):
+        _names_without_asn[at] = _piece(b'%b"%b":' % (b"," if at else b"", name.encode()))
+        _names_without_asn_size += _names_without_asn[at].size
+    _head, _tail = _piece(envelope.HEAD), _piece(b"}" + envelope.TAIL)
+    _ipv4_type, _ipv6_type = _piece(envelope.IP_TYPE[4]), _piece(envelope.IP_TYPE[6])
+    _time_name, _network_open = _piece(b'},"time":'), _piece(b'"network":{')
+    return 0
+
+
+_load_names()
+
+cdef tuple _PLACE = fmt.PLACE_MEMBERS
+cdef tuple _NETWORK = fmt.NETWORK_MEMBERS
+cdef dict _NO_NETWORK = dict.fromkeys(fmt.NETWORK_MEMBERS)
+cdef dict _ERRORS = {error.code: error for error in (InvalidAddressError, PrivateAddressError)}
+cdef str _IPV4 = "ipv4"
+cdef str _IPV6 = "ipv6"
+cdef Py_ssize_t _STRIDE = fmt.FENCE_STRIDE  # intervals between two entries of the sparse index
+cdef bytes _INVALID_JSON = envelope.FAILURES_JSON[InvalidAddressError]
+cdef bytes _PRIVATE_JSON = envelope.FAILURES_JSON[PrivateAddressError]
+cdef str _LANGUAGES = "country_languages"
+cdef str _NEIGHBORS = "country_neighbors"
+
+
+cdef inline char* _put(char* out, Text text, Py_ssize_t size) noexcept:
+    memcpy(out, text, size)
+    return out + size
+
+
+cdef inline char* _put_piece(char* out, Piece* piece) noexcept:
+    return _put(out, piece.text, piece.size)
+
+
+cdef inline char* _put_bytes(char* out, bytes text) noexcept:
+    return _put(out, <Text>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
+
+
+cdef char* _put_members(char* out, Piece* names, int count, Text texts, Py_ssize_t size) noexcept:
+    """Write names and texts in turn; NULL where there are not ``count`` texts."""
+    cdef Text end = texts + size
+    cdef Text stop
+    cdef int at
+    for at in range(count):
+        out = _put_piece(out, &names[at])
+        stop = <Text>memchr(texts, c"\n", end - texts)
+        if (stop == NULL) != (at == count - 1):
+            return NULL
+        if stop == NULL:
+            stop = end
+        out = _put(out, texts, stop - texts)
+        texts = stop + 1
+    return out
+
+
+cdef object _value(Text text, Py_ssize_t size):
+    """Return the Python value of a JSON text: null, string or number."""
+    cdef Py_ssize_t at = 0, point = -1
+    cdef uint64_t digits = 0
+    cdef bint negative
+    cdef double number
+    if size >= 2 and text[0] == c'"':
+        if memchr(text + 1, c"\\", size - 2) == NULL:
+            return PyUnicode_DecodeUTF8(<const char*>text + 1, size - 2, NULL)
+        return json.loads(text[:size])
+    if size == 4 and text[0] == c"n":
+        return None
+    negative = size > 0 and text[0] == c"-"
+    at = negative
+    while at < size:
+        if text[at] == c"." and point < 0:
+            point = at
+        elif text[at] - 48u <= 9:
+            digits = digits * 10 + (text[at] - 48u)
+        else:
+            break
+        at += 1
+    # Up to 15 digits and 10^15 are exact doubles, so one division rounds as it should.
+    if at < size or size - negative > 16:
+        return json.loads(text[:size])
+    if point < 0:
+        return -<int64_t>digits if negative else digits
+    number = <double>digits / _powers[size - point - 1]
+    return -number if negative else number
+
+
+cdef double _powers[17]
+for _at in range(17):
+    _powers[_at] = float(10**_at)

@@ -1,0 +1,202 @@
+"""The public class: single lookups, and one field of an answer by its path."""
+
+cdef class Kernel:
+    """Single lookups on one dataset; see ``protocol.Kernel``."""
+
+    # A list of one state: replacing an item is atomic, also without the interpreter lock.
+    cdef list _current
+    #: Which of the two implementations this is.
+    kernel = "compiled"
+
+    def __init__(self, dataset):
+        self._current = [State(dataset)]
+
+    def _open_state(self):
+        state = self._current[0]
+        if state is None:
+            raise ClosedError
+        return state
+
+    def _swap(self, state):
+        """Answer from another state from now on; None closes."""
+        self._current[0] = state
+
+    def lookup(self, ip, *, at=None):
+        """Return the envelope for an address; the caller may change it.
+
+        ``at`` is the instant of the time object: Unix seconds, an aware
+        datetime, or None for now. No address makes this raise: a malformed
+        one is an envelope with code 10001, a private one with 10002. Raises
+        TypeError or ValueError for a bad ``at``, DatasetError for a damaged dataset.
+        """
+        cdef State state = self._open()
+        cdef int64_t second = c_time(NULL) if at is None else instant(at)
+        cdef Answer answer
+        cdef int status = _find(state, ip, &answer)
+        if status:
+            return envelope.failure(_ERRORS[status])
+        return {
+            "success": True,
+            "data": _data(state, _echo(ip, &answer), &answer, second),
+            "error": False,
+            "error_code": None,
+            "error_message": None,
+        }
+
+    def data(self, ip, *, at=None):
+        """Return the data member of the envelope alone.
+
+        Raises InvalidAddressError (10001) or PrivateAddressError (10002), and
+        what ``lookup`` raises.
+        """
+        cdef State state = self._open()
+        cdef int64_t second = c_time(NULL) if at is None else instant(at)
+        cdef Answer answer
+        cdef int status = _find(state, ip, &answer)
+        if status:
+            raise _ERRORS[status]
+        return _data(state, _echo(ip, &answer), &answer, second)
+
+    def lookup_json(self, ip, *, at=None):
+        """Return the envelope as compact UTF-8 JSON; see ``lookup``."""
+        cdef State state = self._open()
+        cdef int64_t second = c_time(NULL) if at is None else instant(at)
+        cdef Answer answer
+        cdef char written[64]
+        cdef char* end
+        cdef int status = _find(state, ip, &answer)
+        if status:
+            return _INVALID_JSON if status == INVALID else _PRIVATE_JSON
+        if answer.address.family == 6:
+            end = _write_ipv6(written, &answer.address)
+        else:
+            end = _write_octets(written, answer.address.low)
+        return _json(state, <Text>written, end - written, &answer, second)
+
+    def get(self, ip, path, *, at=None):
+        """Return one field of data, or one group, without building the envelope.
+
+        ``path`` is ``"location.country_code"``, ``"network"`` and so on. An
+        unknown or absent value is None. Raises what ``data`` raises, and
+        ValueError for a path that the contract does not have.
+        """
+        cdef State state = self._open()
+        cdef Answer answer
+        cdef int status, number
+        code = _PATHS.get(path)
+        if code is None:
+            raise envelope.unknown_path(path)
+        status = _find(state, ip, &answer)
+        if status:
+            raise _ERRORS[status]
+        return _project(state, &answer, code, ip, at)
+
+    cdef State _open(self):
+        state = self._current[0]
+        if state is None:
+            raise ClosedError
+        return <State>state
+
+
+cdef enum:
+    IP, IP_TYPE, LOCATION_GROUP, CURRENCY_GROUP, NETWORK_GROUP, TIME_GROUP
+    TIME = 10
+    COUNTRY = 20
+    CURRENCY = 40
+    PLACE = 50
+    NETWORK = 60
+
+
+cdef int _find(State state, object ip, Answer* answer) except -1:
+    """Parse and resolve; 0, INVALID or PRIVATE."""
+    cdef int status
+    if type(ip) is str:
+        if not PyUnicode_IS_COMPACT_ASCII(ip) or not _parse(
+            <Text>PyUnicode_1BYTE_DATA(ip), PyUnicode_GET_LENGTH(ip), &answer.address
+        ):
+            return INVALID
+    elif not _read_object(ip, &answer.address):
+        return INVALID
+    status = _resolve(state, answer)
+    if status == DAMAGED:
+        raise _outside(state)
+    if status == 0:
+        _prefetch_rows(state, answer)
+    return status
+
+
+cdef bint _read_object(object ip, Address* address) except -1:
+    try:
+        family, value = parse_any(ip)
+    except InvalidAddressError:
+        return False
+    address.family = family
+    address.high, address.low = value >> 64, value & 0xFFFFFFFFFFFFFFFF
+    return True
+
+
+cdef str _echo(object ip, Answer* answer):
+    """Return data.ip: the input where it is IPv4 text, else the canonical text."""
+    cdef char written[64]
+    cdef char* end
+    if answer.address.family == 4:
+        if type(ip) is str:
+            return <str>ip
+        end = _write_octets(written, answer.address.low)
+    else:
+        end = _write_ipv6(written, &answer.address)
+    return PyUnicode_DecodeUTF8(written, end - written, NULL)
+
+
+cdef object _project(State state, Answer* answer, int code, object ip, object at):
+    """Return what a path of ``_PATHS`` names."""
+    cdef _Country country
+    cdef Py_ssize_t size
+    cdef Text texts
+    if code >= NETWORK:
+        return _member(state, state.networks, answer.network, code - NETWORK)
+    if code >= PLACE:
+        _country(state, answer.location)  # checks the row
+        return _member(state, state.locations, answer.location, code - PLACE)
+    if code >= COUNTRY:
+        country = _country(state, answer.location)
+        if code >= CURRENCY:
+            return country.currency[fmt.CURRENCY_MEMBERS[code - CURRENCY]]
+        value = country.location[fmt.COUNTRY_MEMBERS[code - COUNTRY]]
+        return value.copy() if type(value) is list else value
+    if code == IP:
+        return _echo(ip, answer)
+    if code == IP_TYPE:
+        return _IPV4 if answer.address.family == 4 else _IPV6
+    if code == NETWORK_GROUP:
+        texts = state.networks.row(answer.network, &size)
+        return _network(state, answer.network, texts, size)
+    country = _country(state, answer.location)
+    if code == LOCATION_GROUP:
+        texts = state.locations.row(answer.location, &size)
+        return _location(state, answer.location, country, texts, size)
+    if code == CURRENCY_GROUP:
+        return PyDict_Copy(country.currency)
+    moment = _moment(state, answer.location, c_time(NULL) if at is None else instant(at))
+    if code == TIME_GROUP:
+        return PyDict_Copy((<_Moment>moment).template)
+    return (<_Moment>moment).template[fmt.TIME_MEMBERS[code - TIME]]
+
+
+cdef dict _PATHS = {
+    "ip": IP,
+    "ip_type": IP_TYPE,
+    "location": LOCATION_GROUP,
+    "time": TIME_GROUP,
+    "currency": CURRENCY_GROUP,
+    "network": NETWORK_GROUP,
+}
+for _group, _members, _code in (
+    ("time", fmt.TIME_MEMBERS, TIME),
+    ("location", fmt.COUNTRY_MEMBERS, COUNTRY),
+    ("location", fmt.PLACE_MEMBERS, PLACE),
+    ("currency", fmt.CURRENCY_MEMBERS, CURRENCY),
+    ("network", fmt.NETWORK_MEMBERS, NETWORK),
+):
+    for _at, _name in enumerate(_members):
+        _PATHS[f"{_group}.{_name}"] = _code + _at

@@ -1,0 +1,203 @@
+"""An open dataset: pointers into its mapped files, and caches of what was rendered of it.
+
+Rendered rows are cached by row number modulo ``CACHE_SIZE``. A row is cached when it comes twice
+in a row in its slot, so that a pass over distinct addresses does not evict rows that come often.
+"""
+
+cdef class State:
+    """See ``protocol.State``."""
+
+    cdef readonly object dataset
+    cdef _Column jump_column, starts_column, locations_column, networks_column
+    cdef _Column highs_column, lows_column, low_values_column, sparse_column, locations6_column, networks6_column
+    cdef _Column countries_column, zones_column
+    cdef const uint32_t* jump
+    cdef const uint32_t* ipv4_starts
+    cdef const uint32_t* ipv4_locations
+    cdef const uint32_t* ipv4_networks
+    cdef const uint64_t* ipv6_highs
+    cdef const void* ipv6_low_indices  # of the low halves, in ipv6_low_values
+    cdef const uint64_t* ipv6_low_values
+    cdef int ipv6_low_width  # bytes of an index
+    cdef const uint64_t* sparse_index  # every 64th of ipv6_highs
+    cdef const uint32_t* ipv6_locations
+    cdef const uint32_t* ipv6_networks
+    cdef const uint16_t* location_countries
+    cdef const uint16_t* location_zones
+    cdef int jump_shift
+    cdef Py_ssize_t ipv4_count, ipv6_count, sparse_count, location_count
+    cdef _Texts locations, networks, country_texts
+    cdef list zones, countries, periods, moments, location_cache, network_cache
+    cdef uint32_t* location_misses  # the row that a slot did not hold last
+    cdef uint32_t* network_misses
+
+    def __cinit__(self, dataset):
+        self.dataset = dataset
+        self.location_misses = <uint32_t*>calloc(CACHE_SIZE, sizeof(uint32_t))
+        self.network_misses = <uint32_t*>calloc(CACHE_SIZE, sizeof(uint32_t))
+        if self.location_misses == NULL or self.network_misses == NULL:
+            raise MemoryError
+        self._map_ipv4(dataset)
+        self._map_ipv6(dataset)
+        self._map_tables(dataset)
+
+    def __dealloc__(self):
+        free(self.location_misses)
+        free(self.network_misses)
+
+    cdef int _map_ipv4(self, dataset) except -1:
+        self.jump_column, self.starts_column = _Column(dataset.jump), _Column(dataset.ipv4_starts)
+        self.locations_column = _Column(dataset.ipv4_locations)
+        self.networks_column = _Column(dataset.ipv4_networks)
+        self.jump_shift = dataset.jump_shift
+        self.jump = <const uint32_t*>self.jump_column.data
+        self.ipv4_starts = <const uint32_t*>self.starts_column.data
+        self.ipv4_locations = <const uint32_t*>self.locations_column.data
+        self.ipv4_networks = <const uint32_t*>self.networks_column.data
+        self.ipv4_count = min(
+            self.starts_column.count, self.locations_column.count, self.networks_column.count
+        )
+        return 0
+
+    cdef int _map_ipv6(self, dataset) except -1:
+        self.highs_column = _Column(dataset.ipv6_highs)
+        self.lows_column = _Column(dataset.ipv6_lows.indices)
+        self.low_values_column = _Column(dataset.ipv6_lows.values)
+        self.sparse_column = _Column(dataset.ipv6_fence)
+        self.locations6_column = _Column(dataset.ipv6_locations)
+        self.networks6_column = _Column(dataset.ipv6_networks)
+        self.ipv6_highs = <const uint64_t*>self.highs_column.data
+        self.ipv6_low_indices = self.lows_column.data
+        self.ipv6_low_width = dataset.ipv6_lows.indices.itemsize
+        self.ipv6_low_values = <const uint64_t*>self.low_values_column.data
+        self.sparse_index = <const uint64_t*>self.sparse_column.data
+        self.ipv6_locations = <const uint32_t*>self.locations6_column.data
+        self.ipv6_networks = <const uint32_t*>self.networks6_column.data
+        self.sparse_count = self.sparse_column.count
+        self.ipv6_count = min(
+            self.highs_column.count,
+            self.lows_column.count,
+            self.locations6_column.count,
+            self.networks6_column.count,
+        )
+        return 0
+
+    cdef int _map_tables(self, dataset) except -1:
+        self.countries_column = _Column(dataset.location_countries)
+        self.zones_column = _Column(dataset.location_zones)
+        self.location_countries = <const uint16_t*>self.countries_column.data
+        self.location_zones = <const uint16_t*>self.zones_column.data
+        self.location_count = min(self.countries_column.count, self.zones_column.count)
+        self.locations = _Texts(dataset.locations)
+        self.networks = _Texts(dataset.networks)
+        self.country_texts = _Texts(dataset.countries)
+        self.zones = dataset.zones()
+        self.periods, self.moments = [None] * len(self.zones), [None] * len(self.zones)
+        self.countries = [None] * self.country_texts.count
+        self.location_cache, self.network_cache = [None] * CACHE_SIZE, [None] * CACHE_SIZE
+        return 0
+
+    def interval_ipv4(self, value):
+        """See ``protocol.State``."""
+        return _checked(self, _interval_ipv4(self, value))
+
+    def interval_ipv6(self, value):
+        """See ``protocol.State``."""
+        cdef Address address
+        address.family, address.high = 6, value >> 64
+        address.low = value & 0xFFFFFFFFFFFFFFFF
+        return _checked(self, _interval_ipv6(self, &address))
+
+    def rows(self, int family, Py_ssize_t interval):
+        """See ``protocol.State``."""
+        if not 0 <= interval < (self.ipv4_count if family == 4 else self.ipv6_count):
+            raise _outside(self)
+        if family == 4:
+            return self.ipv4_locations[interval], self.ipv4_networks[interval]
+        return self.ipv6_locations[interval], self.ipv6_networks[interval]
+
+    def record(self, uint32_t location_row, uint32_t network_row):
+        """See ``protocol.State``."""
+        cdef _Country country = _country(self, location_row)
+        cdef Py_ssize_t place_size, network_size
+        cdef Text place = self.locations.row(location_row, &place_size)
+        cdef Text network = self.networks.row(network_row, &network_size)
+        return {
+            "location": _location(self, location_row, country, place, place_size),
+            "currency": PyDict_Copy(country.currency),
+            "network": _network(self, network_row, network, network_size),
+        }
+
+    def locate_texts(
+        self,
+        const unsigned char[::1] data,
+        const int64_t[::1] offsets,
+        int32_t[::1] ids,
+        uint8_t[::1] families,
+    ):
+        """See ``protocol.State``."""
+        cdef Py_ssize_t begin = 0, count = ids.shape[0], size = data.shape[0], used
+        cdef int status = 0
+        if offsets.shape[0] != count + 1 or families.shape[0] != count:
+            raise ValueError("the columns differ in length")
+        with nogil:
+            while begin < count:
+                used = min(BLOCK, count - begin)
+                status |= _locate_texts(
+                    self, &data[0], size, &offsets[begin], used, &ids[begin], &families[begin]
+                )
+                begin += used
+        if status:
+            raise _outside(self)
+
+    def locate_numbers(
+        self,
+        const uint8_t[::1] families,
+        const uint64_t[::1] highs,
+        const uint64_t[::1] lows,
+        int32_t[::1] ids,
+    ):
+        """See ``protocol.State``."""
+        cdef Py_ssize_t begin = 0, count = ids.shape[0], used
+        cdef int status = 0
+        if not families.shape[0] == highs.shape[0] == lows.shape[0] == count:
+            raise ValueError("the columns differ in length")
+        with nogil:
+            while begin < count:
+                used = min(BLOCK, count - begin)
+                status |= _locate_numbers(
+                    self, &families[begin], &highs[begin], &lows[begin], used, &ids[begin]
+                )
+                begin += used
+        if status:
+            raise _outside(self)
+
+    def take_rows(
+        self, const int32_t[::1] ids, uint32_t[::1] locations, uint32_t[::1] networks
+    ):
+        """See ``protocol.State``."""
+        cdef Py_ssize_t count = ids.shape[0], bad = -1
+        for length in (locations.shape[0], networks.shape[0]):
+            if length not in (0, count):
+                raise ValueError("the columns differ in length")
+        with nogil:
+            if locations.shape[0]:
+                bad = _take_rows(
+                    self, self.ipv4_locations, self.ipv6_locations, &ids[0], count, &locations[0]
+                )
+            if networks.shape[0] and bad < 0:
+                bad = _take_rows(
+                    self, self.ipv4_networks, self.ipv6_networks, &ids[0], count, &networks[0]
+                )
+        if bad >= 0:
+            raise IndexError(f"row {ids[bad]} is not one of this dataset")
+
+
+cdef Py_ssize_t _checked(State state, Py_ssize_t interval) except -2:
+    if interval < 0:
+        raise _outside(state)
+    return interval
+
+
+cdef object _outside(State state):
+    return DatasetError(state.dataset.path, "an index leads outside its table", REBUILD)

@@ -1,0 +1,122 @@
+"""Parts of answers that are rendered once and copied: countries, rows, periods, seconds."""
+
+cdef class _Country:
+    """A row of the country table: JSON pieces, and templates of location and currency."""
+
+    cdef bytes head, currency_json
+    cdef dict location, currency
+    cdef list languages, neighbors
+
+    def __cinit__(self, list texts):
+        self.head = envelope.country_json(texts)
+        self.currency_json = envelope.currency_json(texts)
+        self.location = envelope.country(texts)
+        self.currency = envelope.currency(texts)
+        self.languages = self.location[_LANGUAGES]
+        self.neighbors = self.location[_NEIGHBORS]
+
+
+cdef class _Cached:
+    """A row as a template, which answers copy."""
+
+    cdef uint32_t row
+    cdef dict template
+
+    def __cinit__(self, uint32_t row, dict template):
+        self.row, self.template = row, template
+
+
+cdef class _Period:
+    """A period of one UTC offset in one zone, with the parts of the time object that stay the same."""
+
+    cdef int64_t start, end
+    cdef int offset
+    cdef bint known
+    cdef bytes head, middle, tail
+    cdef object zone, abbr, utc_offset, is_dst
+
+    def __cinit__(self, zone, found):
+        self.known = found is not None
+        self.start, self.end = -(1 << 62), 1 << 62
+        if found is not None:
+            self.start, self.end, self.offset = found.start, found.end, found.offset
+            self.zone, self.abbr = zone, found.abbr
+            self.utc_offset, self.is_dst = found.utc_offset, found.is_dst
+        named = dict(zip(fmt.TIME_MEMBERS, (self.zone, self.abbr, self.utc_offset,
+                                            self.offset if self.known else None, 1, 2, self.is_dst)))
+        text = envelope.to_json(named)
+        self.head, rest = text.split(b'"current_time":1', 1)
+        self.head += b'"current_time":' + (b'"' if self.known else b"null")
+        self.middle = (self.utc_offset.encode() + b'"' if self.known else b"") + b',"current_timestamp":'
+        self.tail = rest.split(b'"current_timestamp":2', 1)[1]
+
+    cdef bytes json(self, int64_t second):
+        cdef char written[32]
+        cdef char* end = written
+        if self.known:
+            end = _write_clock(written, second + self.offset)
+        return self.head + written[: end - written] + self.middle + b"%d" % second + self.tail
+
+    cdef dict members(self, int64_t second):
+        cdef char clock[32]
+        cdef char* end
+        cdef object local = None
+        if self.known:
+            end = _write_clock(clock, second + self.offset)
+            local = PyUnicode_DecodeUTF8(clock, end - clock, NULL) + self.utc_offset
+        return {
+            "zone": self.zone,
+            "abbr": self.abbr,
+            "utc_offset": self.utc_offset,
+            "utc_offset_seconds": self.offset if self.known else None,
+            "current_time": local,
+            "current_timestamp": second,
+            "is_dst": self.is_dst,
+        }
+
+
+cdef class _Moment:
+    """The time object of a zone in the second last asked for, as JSON and as a template."""
+
+    cdef int64_t second
+    cdef bytes json
+    cdef dict template
+
+    def __cinit__(self, int64_t second, _Period period):
+        self.second, self.json, self.template = second, period.json(second), period.members(second)
+
+
+cdef char* _write_two(char* out, uint32_t value) noexcept nogil:
+    out[0] = 48 + value // 10
+    out[1] = 48 + value % 10
+    return out + 2
+
+
+cdef char* _write_clock(char* out, int64_t seconds) noexcept nogil:
+    """Write YYYY-MM-DDTHH:MM:SS of local seconds in the years 1 to 9999.
+
+    Counts days from 0000-03-01, so that the leap day is the last day of a year; see Howard
+    Hinnant, chrono-Compatible Low-Level Date Algorithms, ``civil_from_days``.
+    """
+    cdef int64_t days = (seconds + 62135596800LL) // 86400  # since 0001-01-01
+    cdef uint32_t second = <uint32_t>((seconds + 62135596800LL) % 86400)
+    cdef uint32_t day = <uint32_t>days + 306, era, year, month
+    era = day // 146097
+    day %= 146097
+    year = (day - day // 1460 + day // 36524 - day // 146096) // 365
+    day -= 365 * year + year // 4 - year // 100
+    month = (5 * day + 2) // 153
+    day -= (153 * month + 2) // 5
+    year += era * 400 + (month >= 10)
+    month = month - 9 if month >= 10 else month + 3
+    out = _write_two(_write_two(out, year // 100), year % 100)
+    out[0] = c"-"
+    out = _write_two(out + 1, month)
+    out[0] = c"-"
+    out = _write_two(out + 1, day + 1)
+    out[0] = c"T"
+    out = _write_two(out + 1, second // 3600)
+    out[0] = c":"
+    out = _write_two(out + 1, second // 60 % 60)
+    out[0] = c":"
+    return _write_two(out + 1, second % 60)
