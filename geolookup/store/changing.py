@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +10,7 @@ from pathlib import Path
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
+from geolookup.filesystem.lock import locked
 from geolookup.store import pointer
 from geolookup.store.pointer import Published
 
@@ -30,7 +29,7 @@ def changing(store: Path, *, make: bool = False) -> Iterator[list[Published]]:
             _make(store)
         elif not pointer.read(store):
             raise DatasetError(store, "no store here", "name a folder made by 'geolookup publish'")
-        with _locked(store / _LOCK):
+        with locked(store / _LOCK):
             _tidy(store)
             yield pointer.read(store)
 
@@ -50,34 +49,6 @@ def _make(store: Path) -> None:
     (store / pointer.GENERATIONS).mkdir(parents=True, exist_ok=True)
     atomic.fsync_folder(store)
     atomic.fsync_folder(store.parent)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock that ends with the process, however it ends."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        _lock(descriptor)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(descriptor: int) -> None:
-        while True:  # each call gives up after ten seconds
-            try:
-                return msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
-            except OSError:
-                continue
-
-else:
-    import fcntl
-
-    def _lock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
 def _tidy(store: Path) -> None:

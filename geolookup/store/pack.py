@@ -35,11 +35,17 @@ _AGAIN = "fetch it again"
 _REPACK = "pack it again with 'geolookup pack'"
 
 
-def pack(dataset: Path, archive: Path, *, force: bool) -> int:
-    """Write a dataset into one file and return its size; the same dataset gives the same bytes.
+def pack(
+    dataset: str | os.PathLike[str], archive: str | os.PathLike[str], *, force: bool = False
+) -> int:
+    """Write a dataset into one archive file and return the size of that file in bytes.
 
-    Raises DatasetError for a dataset that is not what its manifest says.
+    The archive is a tar file, compressed with Zstandard (RFC 8878), the manifest first; the
+    same dataset gives the same bytes. ``dataset`` is a dataset folder. With ``force`` an
+    existing file is replaced. Raises DatasetError for a dataset that is missing or damaged,
+    OutputError for an archive that exists or cannot be written; nothing is left of it then.
     """
+    dataset, archive = Path(dataset), Path(archive)
     described = _described(read_manifest(dataset), dataset / fmt.MANIFEST, REBUILD)
     atomic.check_file(archive, force=force)
     with (
@@ -59,11 +65,16 @@ def pack(dataset: Path, archive: Path, *, force: bool) -> int:
     return archive.stat().st_size
 
 
-def unpack(archive: Path, output: Path, *, force: bool) -> None:
-    """Put the dataset of an archive at ``output``.
+def unpack(
+    archive: str | os.PathLike[str], output: str | os.PathLike[str], *, force: bool = False
+) -> None:
+    """Write the dataset of an archive to the folder ``output``; digests are checked.
 
-    Raises DatasetError, leaving what was there, for anything that ``pack`` does not write.
+    With ``force`` an existing dataset is replaced. Raises DatasetError for an archive that is
+    missing, damaged, or not written by ``pack``, OutputError for a folder that exists or
+    cannot be written; what was there stays as it was.
     """
+    archive, output = Path(archive), Path(output)
     atomic.check_folder(output, force=force, replaceable=is_dataset)
     with _members(archive) as members, atomic.staged_folder(output) as folder:
         missing = _described(_take_manifest(members, folder), archive, _REPACK)

@@ -26,6 +26,7 @@ import geolookup
 from geolookup.contract.localtime import instant
 from geolookup.engine import Engine
 from geolookup.errors import ContractError, DatasetError
+from geolookup.filesystem.lock import locked
 from geolookup.store.pack import pack, unpack
 
 _SUFFIX = ".tar.zst"
@@ -196,13 +197,10 @@ def _engine(place: str | None, archive: str | None, generation: str) -> Engine:
 
 def _unpacked(archive: Path) -> Path:
     """Return the dataset beside its archive: one process of an executor unpacks, others wait."""
-    import fcntl  # not on Windows
-
     folder = archive.with_name(archive.name.removesuffix(_SUFFIX))
-    with archive.open("rb+") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(archive):
         if not folder.is_dir():
-            unpack(archive, folder, force=False)
+            unpack(archive, folder)
     return folder
 
 

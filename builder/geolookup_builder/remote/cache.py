@@ -27,9 +27,9 @@ from typing import Any
 
 from geolookup.errors import BuildError
 from geolookup.filesystem import atomic
+from geolookup.filesystem.lock import locked_if_free
 from geolookup_builder.remote.address import Remote
 from geolookup_builder.remote.answer import Answer, Version
-from geolookup_builder.remote.lock import locked
 from geolookup_builder.sources.reading.inputs import reading_errors
 
 _DIGEST_LETTERS = 16
@@ -82,7 +82,7 @@ class Cached:
         """Hold the address for this run; BuildError where another has it."""
         with atomic.output_errors(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
-        with locked(self._folder / "lock") as mine:
+        with locked_if_free(self._folder / "lock") as mine:
             if not mine:
                 problem = "another run is fetching it"
                 raise BuildError(self._remote.shown, problem, remedy="wait for its end")

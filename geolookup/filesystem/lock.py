@@ -1,0 +1,64 @@
+"""File locks between processes: the system releases them however their holder ends.
+
+POSIX: ``flock``; Windows: ``msvcrt.locking`` of the first byte.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a file, made if it is missing; wait while another process holds it."""
+    with _open(path) as descriptor:
+        _wait(descriptor)
+        yield
+
+
+@contextmanager
+def locked_if_free(path: Path) -> Iterator[bool]:
+    """Hold the lock of a file, made if it is missing; yield False if another process holds it."""
+    with _open(path) as descriptor:
+        try:
+            _try(descriptor)
+        except (BlockingIOError, PermissionError):
+            yield False
+        else:
+            yield True
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[int]:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)  # releases the lock
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _wait(descriptor: int) -> None:
+        while True:  # each call gives up after ten seconds
+            try:
+                return msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
+            except OSError:
+                continue
+
+    def _try(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _wait(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+    def _try(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
