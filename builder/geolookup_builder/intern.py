@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from geolookup.contract.fields import PLACE_MEMBERS
 from geolookup.dataset.intervals import Points
-from geolookup.dataset.layout import PLACE_MEMBERS
 from geolookup_builder.enrich import Located, enrich
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.factorize import factorize

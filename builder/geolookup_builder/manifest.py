@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from geolookup.integrity import logical as columns
 from geolookup_builder.intern import Interned
@@ -59,5 +60,5 @@ def _total(decided: Sequence[Coverage]) -> Coverage:
             family: sum(each[layer][family] for each in decided if layer in each)
             for family in families
         }
-        for layer in fmt.LAYERS
+        for layer in fields.LAYERS
     }

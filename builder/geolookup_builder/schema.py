@@ -6,19 +6,17 @@ or from none.
 
 from __future__ import annotations
 
-from geolookup.dataset.layout import PLACE_MEMBERS
+from geolookup.contract import fields
 
+#: The rest of a location follows from its country and its zone.
+_LOCATION = ("continent_code", "country_code", *fields.PLACE_MEMBERS, "time_zone")
 LAYERS: dict[str, tuple[str, ...]] = {
-    "location": ("continent_code", "country_code", *PLACE_MEMBERS, "time_zone"),
-    "asn": ("asn", "asn_organization"),
-    "isp": ("isp",),
-    "organization": ("organization",),
-    "connection_type": ("connection_type",),
-    "user_type": ("user_type",),
-}
+    layer: tuple(each.member for each in fields.FIELDS if each.layer == layer)
+    for layer in fields.LAYERS
+} | {"location": _LOCATION}
 #: The layers whose values make up one row of the network table.
 NETWORK_LAYERS = tuple(layer for layer in LAYERS if layer != "location")
-FIELDS: tuple[str, ...] = tuple(field for fields in LAYERS.values() for field in fields)
+FIELDS: tuple[str, ...] = tuple(field for layer in LAYERS.values() for field in layer)
 
 CONNECTION_TYPES = ("Corporate", "Residential", "Mobile", "Satellite", "Dialup")
 USER_TYPES = (

@@ -8,20 +8,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, in_table
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import Points
 from geolookup_builder.fragments import checksums, json_texts, rows
 from geolookup_builder.intern import FamilyIntervals, Interned
 from geolookup_builder.provenance import Provenance
 from geolookup_builder.values import Known
-
-_COUNTRY_TYPES = {
-    "country_languages": pa.list_(pa.string()),
-    "country_neighbors": pa.list_(pa.string()),
-    "country_area_km2": pa.float64(),
-    "country_population": pa.int64(),
-    "country_is_eu": pa.bool_(),
-}
 
 
 def tables(interned: Interned, known: Known) -> dict[str, pa.Table]:
@@ -31,7 +25,9 @@ def tables(interned: Interned, known: Known) -> dict[str, pa.Table]:
         fmt.IPV4: _intervals(ipv4),
         fmt.IPV4_JUMP: pa.table({"interval": jump_table(ipv4.starts.low)}),
         fmt.IPV6: _intervals(ipv6),
-        fmt.IPV6_FENCE: pa.table({"start_high": np.asarray(ipv6.starts.high)[:: fmt.FENCE_STRIDE]}),
+        fmt.IPV6_SPARSE_INDEX: pa.table(
+            {"start_high": np.asarray(ipv6.starts.high)[:: fmt.SPARSE_STRIDE]}
+        ),
         fmt.LOCATION: _location(interned),
         fmt.NETWORK: _network(interned),
         fmt.COUNTRY: _country(interned, known),
@@ -79,7 +75,7 @@ def jump_table(starts: NDArray[np.uint64]) -> NDArray[np.uint32]:
 
 def _location(interned: Interned) -> pa.Table:
     located = interned.located
-    own = {name: located.tuples.values(name) for name in fmt.PLACE_MEMBERS}
+    own = {each.column: located.tuples.values(each.column) for each in in_table(LOCATION)}
     return pa.table(
         {
             "country": located.country.astype(np.uint16),
@@ -91,10 +87,11 @@ def _location(interned: Interned) -> pa.Table:
 
 
 def _network(interned: Interned) -> pa.Table:
-    own = {name: interned.networks[name].combine_chunks() for name in fmt.NETWORK_MEMBERS}
-    # An unknown asn is absent from the answer, hence no text at all.
-    texts = [json_texts(each, "" if name == "asn" else "null") for name, each in own.items()]
-    return pa.table({**{name: _column(column) for name, column in own.items()}, **_json(texts)})
+    own = {each: interned.networks[each.column].combine_chunks() for each in in_table(NETWORK)}
+    # What the answer leaves out where it is unknown has no text at all.
+    texts = [json_texts(values, "" if each.optional else "null") for each, values in own.items()]
+    columns = {each.column: _column(values) for each, values in own.items()}
+    return pa.table({**columns, **_json(texts)})
 
 
 def _country(interned: Interned, known: Known) -> pa.Table:
@@ -102,12 +99,11 @@ def _country(interned: Interned, known: Known) -> pa.Table:
         _country_record(code, continent, known) for code, continent in interned.located.countries
     ]
     columns: dict[str, pa.Array] = {
-        name: pa.array([record[name] for record in records], _COUNTRY_TYPES.get(name, pa.string()))
-        for name in records[0]
+        each.column: pa.array([record[each.column] for record in records], type_of(each))
+        for each in in_table(COUNTRY)
     }
     texts = [
-        pa.array([_json_text(record[name]) for record in records], pa.string())
-        for name in records[0]
+        pa.array([_json_text(record[name]) for record in records], pa.string()) for name in columns
     ]
     return pa.table({**columns, **_json(texts)})
 
@@ -115,8 +111,7 @@ def _country(interned: Interned, known: Known) -> pa.Table:
 def _country_record(code: str | None, continent: str | None, known: Known) -> dict[str, object]:
     country = known.countries[code] if code else None
     record = {
-        name: _plain(getattr(country, name, None))
-        for name in (*fmt.COUNTRY_MEMBERS, *(f"currency_{name}" for name in fmt.CURRENCY_MEMBERS))
+        each.column: _plain(getattr(country, each.column, None)) for each in in_table(COUNTRY)
     }
     record["continent_code"] = continent
     record["continent_name"] = known.continents.get(continent) if continent else None

@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.arrow_files import describe
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
 from geolookup.integrity import verify
-from geolookup.integrity.described import describe
 
 
 def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from geolookup.comparison.kilometres import Kilometres
 from geolookup.comparison.measures import Coverage, FieldChange, Share, share
-from geolookup.comparison.values import FIELDS
+from geolookup.comparison.values import COMPARED
 
 _MOVED = ("location", "country", "region", "city", "asn")
 KILOMETRES = ("km_p50", "km_p90", "km_p99", "km_max")
@@ -16,7 +16,7 @@ NAMES = (
     *(f"{level}_moved" for level in _MOVED),
     *KILOMETRES,
     *("coverage_lost", "coverage_gained"),
-    *(f"{kind}.{path}" for path in FIELDS for kind in _FIELD),
+    *(f"{kind}.{path}" for path in COMPARED for kind in _FIELD),
 )
 
 

@@ -18,28 +18,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from geolookup.contract.fields import COUNTRY, FIELDS, LOCATION, NETWORK, ZONE, in_table
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset, read_manifest
 from geolookup.errors import REBUILD, DatasetError
 
-ZONE = "time.zone"
 CODE = "location.country_code"
-#: Contract paths by the table that holds them, each with its column.
-_COUNTRY = {f"location.{member}": member for member in fmt.COUNTRY_MEMBERS} | {
-    f"currency.{member}": f"currency_{member}" for member in fmt.CURRENCY_MEMBERS
-}
-_PLACE = {f"location.{member}": member for member in fmt.PLACE_MEMBERS}
-_NETWORK = {f"network.{member}": member for member in fmt.NETWORK_MEMBERS}
-_LINKS = ("country", "zone")
 
 #: What a location row decides, and what a network row does, as contract paths.
-LOCATION_FIELDS = (
-    *(f"location.{member}" for member in fmt.LOCATION_MEMBERS),
-    ZONE,
-    *(f"currency.{member}" for member in fmt.CURRENCY_MEMBERS),
-)
-NETWORK_FIELDS = tuple(_NETWORK)
-FIELDS = (*LOCATION_FIELDS, *NETWORK_FIELDS)
+LOCATION_FIELDS = tuple(each.path for each in FIELDS if each.layer == LOCATION)
+NETWORK_FIELDS = tuple(each.path for each in in_table(NETWORK))
+COMPARED = (*LOCATION_FIELDS, *NETWORK_FIELDS)
 
 Codes = NDArray[np.int32]
 
@@ -76,26 +65,26 @@ def read_values(old: Dataset, new: Dataset) -> Values:
     """Read what the tables of two datasets say; DatasetError where one is damaged."""
     sides = [_tables(dataset) for dataset in (old, new)]
 
-    def in_common(table: str, paths: Mapping[str, str]) -> dict[str, Pair]:
+    def in_common(table: str) -> dict[str, Pair]:
         return {
-            path: _in_common(*(side[table][column] for side in sides))
-            for path, column in paths.items()
+            field.path: _in_common(*(side[table][field.column] for side in sides))
+            for field in in_table(table)
         }
 
-    def linked(table: str, paths: Mapping[str, str]) -> Linked:
-        links = [side["location"][table].to_numpy().astype(np.int32) for side in sides]
-        return Linked(in_common(table, paths), Pair(links[0], links[1]))
+    def linked(table: str) -> Linked:
+        links = [side[LOCATION][table].to_numpy().astype(np.int32) for side in sides]
+        return Linked(in_common(table), Pair(links[0], links[1]))
 
-    country = linked("country", _COUNTRY)
-    place = {CODE: _through(country, CODE), **in_common("location", _PLACE)}
-    before, after = (_coordinates(side["location"]) for side in sides)
+    country = linked(COUNTRY)
+    place = {CODE: _through(country, CODE), **in_common(LOCATION)}
+    before, after = (_coordinates(side[LOCATION]) for side in sides)
     return Values(
         place=place,
-        network=in_common("network", _NETWORK),
-        linked=(country, linked("zone", {ZONE: "zone"})),
+        network=in_common(NETWORK),
+        linked=(country, linked(ZONE)),
         old_coordinates=before,
         new_coordinates=after,
-        new_networks=sides[1]["network"],
+        new_networks=sides[1][NETWORK],
     )
 
 
@@ -107,31 +96,32 @@ def _through(linked: Linked, path: str) -> Pair:
 
 def _tables(dataset: Dataset) -> dict[str, pa.Table]:
     tables = {
-        "country": _table(dataset, fmt.COUNTRY, list(_COUNTRY.values())),
-        "zone": pa.table({"zone": pa.array(dataset.zones(), pa.string())}),
-        "location": _table(dataset, fmt.LOCATION, [*_PLACE.values(), *_LINKS]),
-        "network": _table(dataset, fmt.NETWORK, list(_NETWORK.values())),
+        COUNTRY: _table(dataset, COUNTRY),
+        ZONE: pa.table({ZONE: pa.array(dataset.zones(), pa.string())}),
+        LOCATION: _table(dataset, LOCATION, *fmt.LINKS),
+        NETWORK: _table(dataset, NETWORK),
     }
-    for link in _LINKS:
-        rows = tables["location"][link]
+    for link in fmt.LINKS:
+        rows = tables[LOCATION][link]
         if rows.null_count or (pc.max(rows).as_py() or 0) >= len(tables[link]):
             raise DatasetError(dataset.path, f"a {link} leads outside its table", REBUILD)
-    # Looked at behind the reading, so that nothing can come in between.
+    # Read again after the tables: another dataset may have replaced this one meanwhile.
     if read_manifest(dataset.path)["generation"] != dataset.manifest["generation"]:
         problem = "replaced by another dataset since it was opened"
         raise DatasetError(dataset.path, problem, "compare it again")
     return tables
 
 
-def _table(dataset: Dataset, name: str, columns: list[str]) -> pa.Table:
-    path = Path(dataset.path, name)
+def _table(dataset: Dataset, table: str, *links: str) -> pa.Table:
+    path = Path(dataset.path, fmt.TABLES[table])
+    columns = [*(field.column for field in in_table(table)), *links]
     try:
         with pa.memory_map(str(path)) as file:
-            table = pa.ipc.open_file(file).read_all().select(columns)
-        table.validate(full=True)
+            found = pa.ipc.open_file(file).read_all().select(columns)
+        found.validate(full=True)
     except (pa.ArrowException, OSError, ValueError, KeyError) as error:
         raise DatasetError(path, "damaged", REBUILD) from error
-    return table
+    return found
 
 
 def _in_common(old: pa.ChunkedArray, new: pa.ChunkedArray) -> Pair:

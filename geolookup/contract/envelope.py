@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import json
 
-from geolookup.dataset.layout import (
+from geolookup.contract.fields import (
     COUNTRY_MEMBERS,
     CURRENCY_MEMBERS,
-    LOCATION_MEMBERS,
     NETWORK_MEMBERS,
+    NETWORK_MEMBERS_WITHOUT_ASN,
     PLACE_MEMBERS,
-    SEPARATOR,
-    TIME_MEMBERS,
 )
-from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError, near_match
+from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -75,7 +73,7 @@ _COUNTRY = b'"location":{' + _template(COUNTRY_MEMBERS)
 _PLACE = b"," + _template(PLACE_MEMBERS) + b'},"time":'
 _CURRENCY = b',"currency":{' + _template(CURRENCY_MEMBERS) + b"},"
 _NETWORK = b'"network":{' + _template(NETWORK_MEMBERS) + b"}"
-_NETWORK_WITHOUT_ASN = b'"network":{' + _template(NETWORK_MEMBERS[1:]) + b"}"
+_NETWORK_WITHOUT_ASN = b'"network":{' + _template(NETWORK_MEMBERS_WITHOUT_ASN) + b"}"
 #: What ``json.loads`` comes down to; its wrapping would cost more than a row does.
 _scan = json.JSONDecoder().raw_decode
 
@@ -119,32 +117,11 @@ def currency(texts: list[bytes]) -> Object:
 def network(texts: bytes) -> Object:
     """Return the network object."""
     if texts.startswith(b"\n"):
-        return _object(NETWORK_MEMBERS[1:], texts[1:])
+        return _object(NETWORK_MEMBERS_WITHOUT_ASN, texts[1:])
     return _object(NETWORK_MEMBERS, texts)
 
 
 def _object(members: tuple[str, ...], texts: bytes) -> Object:
     """Name the values of a row; no JSON text holds a raw line feed."""
-    values = _scan(f"[{texts.decode().replace(SEPARATOR, ',')}]")[0]
+    values = _scan("[" + texts.decode().replace("\n", ",") + "]")[0]
     return dict(zip(members, values, strict=True))
-
-
-def unknown_path(path: object, *more: str) -> ValueError:
-    """Return the error for a path that the contract does not have; ``more`` would do as well."""
-    hint = near_match(path, (*PATHS, *more), otherwise="see docs/contract.md")
-    return ValueError(f"no field or group {path!r}; {hint}")
-
-
-_GROUPS = {
-    "location": LOCATION_MEMBERS,
-    "time": TIME_MEMBERS,
-    "currency": CURRENCY_MEMBERS,
-    "network": NETWORK_MEMBERS,
-}
-#: What ``Engine.get`` takes: members and groups of data, in contract order.
-PATHS = (
-    "ip",
-    "ip_type",
-    *_GROUPS,
-    *(f"{group}.{member}" for group, members in _GROUPS.items() for member in members),
-)

@@ -15,6 +15,7 @@ from bisect import bisect_right
 from itertools import pairwise
 from zlib import crc32
 
+from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from geolookup.errors import REBUILD, DatasetError
 
@@ -28,13 +29,6 @@ _WIDTH: dict[str, tuple[Literal["B", "H", "I", "Q"], int]] = {
     "uint16": ("H", 2),
     "uint32": ("I", 4),
     "uint64": ("Q", 8),
-}
-
-
-_INDICES: dict[str, tuple[Literal["B", "H", "I"], int]] = {
-    "int8": ("B", 1),
-    "int16": ("H", 2),
-    "int32": ("I", 4),
 }
 
 
@@ -120,15 +114,13 @@ class Dataset:
         self.ipv6_lows = ipv6.encoded("start_low", "uint64")
         self.ipv6_locations = ipv6.view("location", "uint32")
         self.ipv6_networks = ipv6.view("network", "uint32")
-        self.ipv6_fence = self._file(fmt.IPV6_FENCE).view("start_high", "uint64")
+        self.ipv6_sparse = self._file(fmt.IPV6_SPARSE_INDEX).view("start_high", "uint64")
         location = self._file(fmt.LOCATION)
         self.location_countries = location.view("country", "uint16")
         self.location_zones = location.view("zone", "uint16")
-        self.locations = location.texts(len(fmt.PLACE_MEMBERS))
-        self.networks = self._file(fmt.NETWORK).texts(len(fmt.NETWORK_MEMBERS))
-        self.countries = self._file(fmt.COUNTRY).texts(
-            len(fmt.COUNTRY_MEMBERS) + len(fmt.CURRENCY_MEMBERS)
-        )
+        self.locations = location.texts(len(fields.in_table(fields.LOCATION)))
+        self.networks = self._file(fmt.NETWORK).texts(len(fields.in_table(fields.NETWORK)))
+        self.countries = self._file(fmt.COUNTRY).texts(len(fields.in_table(fields.COUNTRY)))
         self._zones = self._file(fmt.ZONE)
         self._provenance: dict[int, Provenance] = {}
         self._beside: dict[str, _File] = {}
@@ -191,7 +183,7 @@ class Provenance:
             self._highs = file.view("start_high", "uint64")
         nobody = memoryview(bytes(len(self._lows)))
         self.layers = {
-            layer: file.view(layer, "uint8") if layer in file else nobody for layer in fmt.LAYERS
+            layer: file.view(layer, "uint8") if layer in file else nobody for layer in fields.LAYERS
         }
         columns = (self._lows, self._highs, *self.layers.values())
         if len({len(each) for each in columns}) > 1:
@@ -285,13 +277,13 @@ class _File:
 
     def encoded(self, column: str, kind: str) -> Encoded:
         """Return a dictionary column of integers, whatever the width of its indices."""
-        for index, (code, width) in _INDICES.items():
+        for index in fmt.INDICES:
             described = self._columns.get(column)
-            wanted = f"dictionary<values={kind}, indices={index}, ordered=0>"
+            wanted = fmt.dictionary_type(kind, index)
             if isinstance(described, dict) and described.get("type") == wanted:
                 values = self._numbers(described.get("dictionary"), *_WIDTH[kind])
                 # Without their sign, so that none counts from the end.
-                return Encoded(self._numbers(described, code, width), values)
+                return Encoded(self._numbers(described, *_WIDTH[f"u{index}"]), values)
         raise DatasetError(self.path, f"no column {column} of distinct {kind}", REBUILD)
 
     def _numbers(self, described: Any, code: Literal["B", "H", "I", "Q"], width: int) -> memoryview:

@@ -1,4 +1,4 @@
-"""The dataset format: names, member order and the manifest's canonical text.
+"""The dataset format: the names of files, the columns of each, and its version.
 
 Shared by the compiler, the runtime and ``verify``, so that none of them can
 mean another format. ``docs/format.md`` says the same for other readers.
@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from geolookup.contract import fields
+
 FORMAT = "geolookup-dataset"
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
@@ -16,14 +18,21 @@ MANIFEST = "manifest.json"
 IPV4 = "ipv4.arrow"
 IPV4_JUMP = "ipv4_jump.arrow"
 IPV6 = "ipv6.arrow"
-IPV6_FENCE = "ipv6_fence.arrow"
+IPV6_SPARSE_INDEX = "ipv6_fence.arrow"
 LOCATION = "location.arrow"
 NETWORK = "network.arrow"
 COUNTRY = "country.arrow"
 ZONE = "zone.arrow"
+#: The file of each table that holds fields.
+TABLES = {
+    fields.COUNTRY: COUNTRY,
+    fields.LOCATION: LOCATION,
+    fields.ZONE: ZONE,
+    fields.NETWORK: NETWORK,
+}
 #: Which source decided what, by family; no lookup reads these.
 PROVENANCE = {4: "ipv4_provenance.arrow", 6: "ipv6_provenance.arrow"}
-ANSWERING = (IPV4, IPV4_JUMP, IPV6, IPV6_FENCE, LOCATION, NETWORK, COUNTRY, ZONE)
+ANSWERING = (IPV4, IPV4_JUMP, IPV6, IPV6_SPARSE_INDEX, LOCATION, NETWORK, COUNTRY, ZONE)
 FILES = (*ANSWERING, *PROVENANCE.values())
 #: The rows behind that, where the recipe asks for them; ``explain`` alone reads these.
 EXPLAINED = {4: "ipv4_explained.arrow", 6: "ipv6_explained.arrow"}
@@ -32,59 +41,98 @@ EXPLAINED_FILES = "explained_files.arrow"
 EXPLAINED_VALUES = "explained_values.arrow"
 EXPLAINING = (*EXPLAINED.values(), EXPLAINED_ROWS, EXPLAINED_FILES, EXPLAINED_VALUES)
 
-#: What is decided apart, each layer by one source; ``docs/recipe.md`` says what lies in each.
-LAYERS = ("location", "asn", "isp", "organization", "connection_type", "user_type")
-#: Every so many intervals of IPv6 one entry of the fence.
-FENCE_STRIDE = 64
-#: The bounds of the jump table's leading bits.
+#: The sparse index of IPv6 has the start of every so many intervals.
+SPARSE_STRIDE = 64
+#: The least and most leading bits that a jump table has.
 JUMP_BITS = (8, 20)
 
-COUNTRY_MEMBERS = (
-    "continent_code",
-    "continent_name",
-    "country_code",
-    "country_code_iso3",
-    "country_name",
-    "country_capital",
-    "country_tld",
-    "country_calling_code",
-    "country_flag_emoji",
-    "country_languages",
-    "country_area_km2",
-    "country_population",
-    "country_neighbors",
-    "country_is_eu",
-)
-PLACE_MEMBERS = (
-    "region_code",
-    "region_name",
-    "city_name",
-    "postal_code",
-    "latitude",
-    "longitude",
-    "weather_code",
-)
-LOCATION_MEMBERS = COUNTRY_MEMBERS + PLACE_MEMBERS
-TIME_MEMBERS = (
-    "zone",
-    "abbr",
-    "utc_offset",
-    "utc_offset_seconds",
-    "current_time",
-    "current_timestamp",
-    "is_dst",
-)
-CURRENCY_MEMBERS = ("code", "name", "symbol")
-NETWORK_MEMBERS = (
-    "asn",
-    "asn_organization",
-    "isp",
-    "organization",
-    "connection_type",
-    "user_type",
-)
 #: Between the JSON texts of a row's members; no JSON text holds a raw line feed.
 SEPARATOR = "\n"
+
+#: The types of integers that number the values of a dictionary column: the narrowest that does.
+INDICES = ("int8", "int16", "int32")
+
+
+class Column:
+    """The type of a column in Arrow's words, ``dictionary<T>`` for any width of indices."""
+
+    __slots__ = ("nullable", "optional", "type")
+
+    def __init__(self, type: str, *, nullable: bool = False, optional: bool = False) -> None:  # noqa: A002
+        self.type, self.nullable, self.optional = type, nullable, optional
+
+    def has(self, stored: str) -> bool:
+        """Return whether a column that is stored as this type is one."""
+        if not self.type.startswith("dictionary<"):
+            return stored == self.type
+        values = self.type.removeprefix("dictionary<").removesuffix(">")
+        return stored in (dictionary_type(values, index) for index in INDICES)
+
+
+def dictionary_type(values: str, indices: str) -> str:
+    """Return Arrow's words for a dictionary column of these values and indices."""
+    return f"dictionary<values={values}, indices={indices}, ordered=0>"
+
+
+def _fields(table: str) -> dict[str, Column]:
+    """Return the columns of a table's fields; texts that repeat are dictionaries."""
+    distinct = table in (fields.LOCATION, fields.NETWORK)
+    return {
+        field.column: Column(
+            f"dictionary<{fields.TEXT}>" if distinct and field.type == fields.TEXT else field.type,
+            nullable=field.nullable,
+        )
+        for field in fields.in_table(table)
+    }
+
+
+_NUMBER = Column("uint32")
+_JSON = {"json": Column("string"), "json_crc32": _NUMBER}
+_STARTS = {
+    4: {"start": _NUMBER},
+    6: {"start_high": Column("uint64"), "start_low": Column("dictionary<uint64>")},
+}
+_ROWS = {"location": _NUMBER, "network": _NUMBER}
+#: The columns that lead from a location to its rows in other tables.
+LINKS = (fields.COUNTRY, fields.ZONE)
+#: The first and last address of a source row, in halves.
+ENDS = ("first_high", "first_low", "last_high", "last_low")
+
+#: The columns of each file in their order; ``docs/format.md`` says what they mean.
+COLUMNS: Mapping[str, Mapping[str, Column]] = {
+    IPV4: {**_STARTS[4], **_ROWS},
+    IPV4_JUMP: {"interval": _NUMBER},
+    IPV6: {**_STARTS[6], **_ROWS},
+    IPV6_SPARSE_INDEX: {"start_high": Column("uint64")},
+    LOCATION: {
+        **{link: Column("uint16") for link in LINKS},
+        **_fields(fields.LOCATION),
+        **_JSON,
+    },
+    NETWORK: {**_fields(fields.NETWORK), **_JSON},
+    COUNTRY: {**_fields(fields.COUNTRY), **_JSON},
+    ZONE: _fields(fields.ZONE),
+    **{
+        PROVENANCE[family]: {
+            **_STARTS[family],
+            **{layer: Column("uint8", optional=True) for layer in fields.LAYERS},
+        }
+        for family in (4, 6)
+    },
+    **{
+        EXPLAINED[family]: {"table": Column("uint16"), **_STARTS[family], "row": _NUMBER}
+        for family in (4, 6)
+    },
+    EXPLAINED_ROWS: {
+        "file": _NUMBER,
+        "line": Column("uint32", nullable=True),
+        "family": Column("uint8"),
+        **{name: Column("uint64") for name in ENDS},
+        **dict.fromkeys(fields.LAYERS, _NUMBER),
+    },
+    EXPLAINED_FILES: {"source": Column("uint8"), "file": Column("string", nullable=True)},
+    EXPLAINED_VALUES: _JSON,
+}
 
 
 def explains_rows(manifest: Mapping[str, Mapping[str, object]]) -> bool:

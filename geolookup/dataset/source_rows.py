@@ -12,13 +12,12 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from geolookup.contract import fields
 from geolookup.contract.address import MAX, canonical
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset, Encoded
 from geolookup.dataset.metadata import Source
 from geolookup.errors import REBUILD, DatasetError
-
-_ENDS = ("first_high", "first_low", "last_high", "last_low")
 
 
 def deciding_rows(
@@ -84,8 +83,8 @@ class _Rows:
         self._path = file.path
         self._file, self._line = file.view("file", "uint32"), file.view("line", "uint32")
         self._family = file.view("family", "uint8")
-        self._ends = [file.view(name, "uint64") for name in _ENDS]
-        self._said = {layer: file.view(layer, "uint32") for layer in fmt.LAYERS}
+        self._ends = [file.view(name, "uint64") for name in fmt.ENDS]
+        self._said = {layer: file.view(layer, "uint32") for layer in fields.LAYERS}
         self._files = _Files(dataset)
         self._values = dataset.beside(fmt.EXPLAINED_VALUES).texts(1)
 

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from geolookup.contract.fields import ERROR_CODE
 from geolookup.engine import Engine
 from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError, TableFileError
 from geolookup.files.background_writer import written_behind
@@ -23,7 +24,7 @@ from geolookup.files.instants import unix_seconds
 from geolookup.files.reading import Reading, Rows
 from geolookup.files.streams import Incoming, incoming, input_name, outgoing
 from geolookup.files.writing import Writing
-from geolookup.tables.fields import ERROR_CODE, of_table
+from geolookup.tables.fields import of_table
 
 _AT = "at"
 
@@ -49,7 +50,7 @@ class Wishes:
 
         The error code is apart: it is the last column, if it is wanted.
         """
-        return [each.path for each in of_table(self.fields) if each.path != ERROR_CODE]
+        return [each.path for each in of_table(self.fields) if each != ERROR_CODE]
 
 
 @dataclass(slots=True)
@@ -158,7 +159,7 @@ class _Answers:
         return engine.enrich(
             pa.RecordBatchReader.from_batches(self._numbered_schema(), self._numbered()),
             str(self._rows.schema.names.index(wishes.column)),
-            [*wishes.paths(), ERROR_CODE],
+            [*wishes.paths(), ERROR_CODE.path],
             prefix=wishes.prefix,
             on_invalid=wishes.on_invalid,
             at=_AT if wishes.at_column else wishes.at,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from geolookup.contract import fields
 from geolookup.contract.address import MAX
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
@@ -48,7 +49,7 @@ def _decided(tables: Tables) -> list[Coverage]:
     for family, name in fmt.PROVENANCE.items():
         names = tables.batches[name].schema.names
         highs, lows = tables.starts(name)
-        for layer in (each for each in fmt.LAYERS if each in names):
+        for layer in (each for each in fields.LAYERS if each in names):
             numbers = tables.numbers(name, layer)
             for number in np.unique(numbers[numbers > 0]).tolist():
                 of_layer = found[number].setdefault(layer, {"ipv4": 0, "ipv6": 0})
@@ -80,5 +81,5 @@ def _total(decided: list[Coverage]) -> dict[str, Any]:
             family: sum(each[layer][family] for each in decided if layer in each)
             for family in ("ipv4", "ipv6")
         }
-        for layer in fmt.LAYERS
+        for layer in fields.LAYERS
     }

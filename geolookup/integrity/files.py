@@ -11,11 +11,11 @@ from typing import Any
 import pyarrow as pa
 
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.arrow_files import layout, read
 from geolookup.dataset.files import read_manifest
 from geolookup.dataset.metadata import of_manifest
 from geolookup.errors import DatasetError
 from geolookup.integrity.damage import damaged
-from geolookup.integrity.described import layout, read
 from geolookup.integrity.tables import Tables
 
 _MEMBERS = {

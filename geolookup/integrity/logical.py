@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from geolookup.contract import fields as contract
 from geolookup.dataset import layout as fmt
 
 
@@ -31,22 +32,14 @@ def counts(tables: Mapping[str, Any]) -> dict[str, int]:
 
 def fields(tables: Mapping[str, Any]) -> list[str]:
     """Return the contract paths that are known for some address."""
-    country, zone = tables[fmt.COUNTRY], tables[fmt.ZONE]
-    groups = [
-        ("location", country, fmt.COUNTRY_MEMBERS, ""),
-        ("location", tables[fmt.LOCATION], fmt.PLACE_MEMBERS, ""),
-        ("currency", country, fmt.CURRENCY_MEMBERS, "currency_"),
-        ("network", tables[fmt.NETWORK], fmt.NETWORK_MEMBERS, ""),
-    ]
-    known = [
-        f"{group}.{name}"
-        for group, table, names, prefix in groups
-        for name in names
-        if table[prefix + name].null_count < table.num_rows
-    ]
-    # The instant is known even where the zone is not.
-    timed = fmt.TIME_MEMBERS if zone.num_rows > 1 else ("current_timestamp",)
-    return sorted([*known, *(f"time.{name}" for name in timed)])
+    known = []
+    for field in contract.FIELDS:
+        # The rest of the time follows from the zone, but the instant is known without one.
+        table = tables[fmt.TABLES[field.table or contract.ZONE]]
+        column = table[field.column or "zone"]
+        if field.group and (column.null_count < table.num_rows or not field.nullable):
+            known.append(field.path)
+    return sorted(known)
 
 
 def generation(manifest: Mapping[str, Any], tables: Mapping[str, Any]) -> str:

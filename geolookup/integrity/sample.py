@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from geolookup.contract import fields
 from geolookup.contract.address import MAX, canonical, embedded_ipv4
 from geolookup.contract.localtime import time_object
 from geolookup.contract.special import is_private
@@ -104,14 +105,21 @@ def _rows(tables: Tables, name: str, rows: Any) -> list[dict[str, Any]]:
 
 
 def _data(located: dict[str, Any], network: dict[str, Any], zone: dict[str, Any]) -> dict[str, Any]:
-    known = {name: network[name] for name in fmt.NETWORK_MEMBERS}
-    if known["asn"] is None:
-        del known["asn"]
     return {
-        "location": {name: located[name] for name in fmt.LOCATION_MEMBERS},
+        "location": _group("location", located),
         "time": time_object(zone["zone"], _AT),
-        "currency": {name: located[f"currency_{name}"] for name in fmt.CURRENCY_MEMBERS},
-        "network": known,
+        "currency": _group("currency", located),
+        "network": _group("network", network),
+    }
+
+
+def _group(group: str, row: dict[str, Any]) -> dict[str, Any]:
+    """Return an object of the answer; ``row`` is by column."""
+    members = [field for field in fields.FIELDS if field.group == group]
+    return {
+        field.member: row[field.column]
+        for field in members
+        if row[field.column] is not None or not field.optional
     }
 
 

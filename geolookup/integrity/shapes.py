@@ -8,16 +8,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 from geolookup.integrity.damage import damaged
-from geolookup.integrity.schema import COLUMNS, Column
 from geolookup.integrity.tables import Tables
 
 
 def shapes(tables: Tables) -> Iterator[DatasetError]:
     """Yield what is wrong with names, types, nulls, dictionaries and buffer lengths of columns."""
     for name, batch in tables.batches.items():
-        path, wanted = tables.folder / name, COLUMNS[name]
+        path, wanted = tables.folder / name, fmt.COLUMNS[name]
         stored = batch.schema.names
         if stored != [each for each in wanted if each in stored or not wanted[each].optional]:
             yield damaged(path, f"its columns are {', '.join(stored)}")
@@ -30,7 +30,7 @@ def shapes(tables: Tables) -> Iterator[DatasetError]:
                     yield damaged(path, problem, column)
 
 
-def _shape_problem(values: pa.Array, wanted: Column) -> str:
+def _shape_problem(values: pa.Array, wanted: fmt.Column) -> str:
     if not wanted.has(str(values.type)):
         return f"of type {values.type}, not {wanted.type}"
     if values.null_count and not wanted.nullable:

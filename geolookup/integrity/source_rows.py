@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 from geolookup.integrity.damage import damaged
@@ -70,11 +71,10 @@ def _partitions(tables: Tables, name: str) -> Iterator[DatasetError]:
 def _rows(tables: Tables) -> Iterator[DatasetError]:
     name = fmt.EXPLAINED_ROWS
     yield from tables.outside(name, "file", fmt.EXPLAINED_FILES)
-    for layer in fmt.LAYERS:
+    for layer in fields.LAYERS:
         yield from tables.outside(name, layer, fmt.EXPLAINED_VALUES)
     family = tables.numbers(name, "family")
-    halves = ("first_high", "first_low", "last_high", "last_low")
-    first_high, first_low, last_high, last_low = (tables.numbers(name, each) for each in halves)
+    first_high, first_low, last_high, last_low = (tables.numbers(name, each) for each in fmt.ENDS)
     bad = (first_high > last_high) | ((first_high == last_high) & (first_low > last_low))
     bad |= (family == 4) & ((last_high > 0) | (last_low > _IPV4_LAST))
     bad[0] = False  # no row

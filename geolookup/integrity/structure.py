@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 from geolookup.integrity.damage import damaged
-from geolookup.integrity.schema import COLUMNS
 from geolookup.integrity.tables import Tables
 
 
@@ -20,7 +20,7 @@ def structure(tables: Tables) -> Iterator[DatasetError]:
     for name in (fmt.IPV4, fmt.IPV6):
         yield from _intervals(tables, name)
     yield from _jump(tables)
-    yield from _fence(tables)
+    yield from _sparse_index(tables)
     yield from tables.outside(fmt.LOCATION, "country", fmt.COUNTRY)
     yield from tables.outside(fmt.LOCATION, "zone", fmt.ZONE)
     yield from _unknown_rows(tables)
@@ -74,20 +74,22 @@ def _jump(tables: Tables) -> Iterator[DatasetError]:
     yield from tables.bad(fmt.IPV4_JUMP, "interval", bad, "not the interval of its bucket")
 
 
-def _fence(tables: Tables) -> Iterator[DatasetError]:
-    found = tables.numbers(fmt.IPV6_FENCE, "start_high")
-    right = tables.numbers(fmt.IPV6, "start_high")[:: fmt.FENCE_STRIDE]
+def _sparse_index(tables: Tables) -> Iterator[DatasetError]:
+    found = tables.numbers(fmt.IPV6_SPARSE_INDEX, "start_high")
+    right = tables.numbers(fmt.IPV6, "start_high")[:: fmt.SPARSE_STRIDE]
     if len(found) != len(right):
         problem = f"{len(found):,} rows where {len(right):,} belong"
-        yield damaged(tables.folder / fmt.IPV6_FENCE, problem)
+        yield damaged(tables.folder / fmt.IPV6_SPARSE_INDEX, problem)
         return
-    yield from tables.bad(fmt.IPV6_FENCE, "start_high", found != right, "not that of its interval")
+    yield from tables.bad(
+        fmt.IPV6_SPARSE_INDEX, "start_high", found != right, "not that of its interval"
+    )
 
 
 def _unknown_rows(tables: Tables) -> Iterator[DatasetError]:
     """Yield where row 0 knows anything; zones have a name in all other rows."""
     for name in (fmt.LOCATION, fmt.NETWORK, fmt.COUNTRY, fmt.ZONE):
-        for column, kind in COLUMNS[name].items():
+        for column, kind in fmt.COLUMNS[name].items():
             first = tables.batches[name].column(column)[0]
             if first.is_valid if kind.nullable else column in ("country", "zone") and first.as_py():
                 yield damaged(tables.folder / name, "not unknown", column, 0)
@@ -108,7 +110,7 @@ def _numbers_and_texts(tables: Tables) -> Iterator[DatasetError]:
     zero = pc.equal(tables.batches[fmt.NETWORK].column("asn"), 0).fill_null(False)
     yield from tables.bad(fmt.NETWORK, "asn", zero.to_numpy(zero_copy_only=False), "0")
     for name, batch in tables.batches.items():
-        for column, kind in COLUMNS[name].items():
+        for column, kind in fmt.COLUMNS[name].items():
             if kind.nullable and kind.type in ("string", "dictionary<string>"):
                 yield from _empty_texts(tables, name, column, batch.column(column))
 
@@ -128,7 +130,7 @@ def _empty_texts(
 def _provenance(tables: Tables, name: str) -> Iterator[DatasetError]:
     """Yield what is wrong with the deciding sources of one family."""
     yield from _ascending(tables, name)
-    layers = [each for each in fmt.LAYERS if each in tables.batches[name].schema.names]
+    layers = [each for each in fields.LAYERS if each in tables.batches[name].schema.names]
     sources = len(tables.manifest["sources"])
     for layer in layers:
         numbers = tables.numbers(name, layer)

@@ -16,23 +16,22 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 from geolookup.integrity.tables import Tables
 
-_MEMBERS = {
-    fmt.LOCATION: fmt.PLACE_MEMBERS,
-    fmt.NETWORK: fmt.NETWORK_MEMBERS,
-    fmt.COUNTRY: (*fmt.COUNTRY_MEMBERS, *(f"currency_{name}" for name in fmt.CURRENCY_MEMBERS)),
-}
+_TABLES = (fields.LOCATION, fields.NETWORK, fields.COUNTRY)
 
 
 def texts(tables: Tables) -> Iterator[DatasetError]:
     """Yield the rows whose JSON texts are not those of their columns."""
-    for name, members in _MEMBERS.items():
+    for table in _TABLES:
+        name = fmt.TABLES[table]
         yield from checksums(tables, name)
         batch = tables.batches[name]
-        written = zip(*(_texts(batch.column(member), member) for member in members), strict=True)
+        members = [_texts(batch.column(each.column), each) for each in fields.in_table(table)]
+        written = zip(*members, strict=True)
         stored = batch.column("json").to_pylist()
         bad = [fmt.SEPARATOR.join(row) != text for row, text in zip(written, stored, strict=True)]
         yield from tables.bad(name, "json", np.array(bad), "says otherwise than the other columns")
@@ -48,8 +47,8 @@ def checksums(tables: Tables, name: str) -> Iterator[DatasetError]:
     return tables.bad(name, "json_crc32", bad, "not the checksum of the row's text")
 
 
-def _texts(column: pa.Array, member: str) -> list[str]:
-    """Return the JSON text of each value; an unknown asn has none."""
+def _texts(column: pa.Array, field: fields.Field) -> list[str]:
+    """Return the JSON text of each value; none where the answer leaves an unknown one out."""
     if pa.types.is_dictionary(column.type):
         distinct = [*_written(column.dictionary.to_pylist()), "null"]
         return [distinct[at] for at in column.indices.fill_null(-1).to_pylist()]
@@ -57,7 +56,7 @@ def _texts(column: pa.Array, member: str) -> list[str]:
     if pa.types.is_list(column.type):
         return [json.dumps(value, ensure_ascii=False, separators=(",", ":")) for value in values]
     texts = _written([_plain(value) for value in values])
-    return ["" if text == "null" else text for text in texts] if member == "asn" else texts
+    return ["" if text == "null" else text for text in texts] if field.optional else texts
 
 
 def _written(values: list[Any]) -> list[str]:

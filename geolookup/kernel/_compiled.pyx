@@ -43,7 +43,7 @@ cdef extern from "time.h" nogil:
 
 import json
 
-from geolookup.contract import envelope
+from geolookup.contract import envelope, fields
 from geolookup.dataset import layout as fmt
 from geolookup.contract.address import parse as parse_any
 from geolookup.errors import (

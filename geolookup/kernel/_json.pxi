@@ -24,13 +24,13 @@ cdef int _load_names() except -1:
     """Render the names of members, once, when the module is imported."""
     global _head, _ipv4_type, _ipv6_type, _time_name, _network_open, _tail
     global _place_names_size, _network_names_size, _names_without_asn_size
-    for at, name in enumerate(fmt.PLACE_MEMBERS):
+    for at, name in enumerate(fields.PLACE_MEMBERS):
         _place_names[at] = _piece(b',"%b":' % name.encode())
         _place_names_size += _place_names[at].size
-    for at, name in enumerate(fmt.NETWORK_MEMBERS):
+    for at, name in enumerate(fields.NETWORK_MEMBERS):
         _network_names[at] = _piece(b'%b"%b":' % (b"," if at else b"", name.encode()))
         _network_names_size += _network_names[at].size
-    for at, name in enumerate(fmt.NETWORK_MEMBERS[1:]):
+    for at, name in enumerate(fields.NETWORK_MEMBERS_WITHOUT_ASN):
         _names_without_asn[at] = _piece(b'%b"%b":' % (b"," if at else b"", name.encode()))
         _names_without_asn_size += _names_without_asn[at].size
     _head, _tail = _piece(envelope.HEAD), _piece(b"}" + envelope.TAIL)
@@ -41,13 +41,13 @@ cdef int _load_names() except -1:
 
 _load_names()
 
-cdef tuple _PLACE = fmt.PLACE_MEMBERS
-cdef tuple _NETWORK = fmt.NETWORK_MEMBERS
-cdef dict _NO_NETWORK = dict.fromkeys(fmt.NETWORK_MEMBERS)
+cdef tuple _PLACE = fields.PLACE_MEMBERS
+cdef tuple _NETWORK = fields.NETWORK_MEMBERS
+cdef dict _NO_NETWORK = dict.fromkeys(fields.NETWORK_MEMBERS)
 cdef dict _ERRORS = {error.code: error for error in (InvalidAddressError, PrivateAddressError)}
 cdef str _IPV4 = "ipv4"
 cdef str _IPV6 = "ipv6"
-cdef Py_ssize_t _STRIDE = fmt.FENCE_STRIDE  # intervals between two entries of the sparse index
+cdef Py_ssize_t _STRIDE = fmt.SPARSE_STRIDE  # intervals between two entries of the sparse index
 cdef bytes _INVALID_JSON = envelope.FAILURES_JSON[InvalidAddressError]
 cdef bytes _PRIVATE_JSON = envelope.FAILURES_JSON[PrivateAddressError]
 cdef str _LANGUAGES = "country_languages"

@@ -85,7 +85,7 @@ cdef class Kernel:
         cdef int status, number
         code = _PATHS.get(path)
         if code is None:
-            raise envelope.unknown_path(path)
+            raise fields.unknown_path(path)
         status = _find(state, ip, &answer)
         if status:
             raise _ERRORS[status]
@@ -161,8 +161,8 @@ cdef object _project(State state, Answer* answer, int code, object ip, object at
     if code >= COUNTRY:
         country = _country(state, answer.location)
         if code >= CURRENCY:
-            return country.currency[fmt.CURRENCY_MEMBERS[code - CURRENCY]]
-        value = country.location[fmt.COUNTRY_MEMBERS[code - COUNTRY]]
+            return country.currency[fields.CURRENCY_MEMBERS[code - CURRENCY]]
+        value = country.location[fields.COUNTRY_MEMBERS[code - COUNTRY]]
         return value.copy() if type(value) is list else value
     if code == IP:
         return _echo(ip, answer)
@@ -180,7 +180,7 @@ cdef object _project(State state, Answer* answer, int code, object ip, object at
     moment = _moment(state, answer.location, c_time(NULL) if at is None else instant(at))
     if code == TIME_GROUP:
         return PyDict_Copy((<_Moment>moment).template)
-    return (<_Moment>moment).template[fmt.TIME_MEMBERS[code - TIME]]
+    return (<_Moment>moment).template[fields.TIME_MEMBERS[code - TIME]]
 
 
 cdef dict _PATHS = {
@@ -192,11 +192,11 @@ cdef dict _PATHS = {
     "network": NETWORK_GROUP,
 }
 for _group, _members, _code in (
-    ("time", fmt.TIME_MEMBERS, TIME),
-    ("location", fmt.COUNTRY_MEMBERS, COUNTRY),
-    ("location", fmt.PLACE_MEMBERS, PLACE),
-    ("currency", fmt.CURRENCY_MEMBERS, CURRENCY),
-    ("network", fmt.NETWORK_MEMBERS, NETWORK),
+    ("time", fields.TIME_MEMBERS, TIME),
+    ("location", fields.COUNTRY_MEMBERS, COUNTRY),
+    ("location", fields.PLACE_MEMBERS, PLACE),
+    ("currency", fields.CURRENCY_MEMBERS, CURRENCY),
+    ("network", fields.NETWORK_MEMBERS, NETWORK),
 ):
     for _at, _name in enumerate(_members):
         _PATHS[f"{_group}.{_name}"] = _code + _at

@@ -63,7 +63,7 @@ cdef class State:
         self.highs_column = _Column(dataset.ipv6_highs)
         self.lows_column = _Column(dataset.ipv6_lows.indices)
         self.low_values_column = _Column(dataset.ipv6_lows.values)
-        self.sparse_column = _Column(dataset.ipv6_fence)
+        self.sparse_column = _Column(dataset.ipv6_sparse)
         self.locations6_column = _Column(dataset.ipv6_locations)
         self.networks6_column = _Column(dataset.ipv6_networks)
         self.ipv6_highs = <const uint64_t*>self.highs_column.data

@@ -42,7 +42,7 @@ cdef class _Period:
             self.start, self.end, self.offset = found.start, found.end, found.offset
             self.zone, self.abbr = zone, found.abbr
             self.utc_offset, self.is_dst = found.utc_offset, found.is_dst
-        named = dict(zip(fmt.TIME_MEMBERS, (self.zone, self.abbr, self.utc_offset,
+        named = dict(zip(fields.TIME_MEMBERS, (self.zone, self.abbr, self.utc_offset,
                                             self.offset if self.known else None, 1, 2, self.is_dst)))
         text = envelope.to_json(named)
         self.head, rest = text.split(b'"current_time":1', 1)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from time import time
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from geolookup.contract import envelope
+from geolookup.contract import envelope, fields
 from geolookup.contract.address import (
     canonical_ipv4,
     canonical_ipv6,
@@ -283,8 +283,8 @@ class Kernel:
         ValueError for a path that the contract does not have.
         """
         state = self._state or self._open_state()
-        if path not in envelope.PATHS:
-            raise envelope.unknown_path(path)
+        if path not in fields.PATHS:
+            raise fields.unknown_path(path)
         group, _, member = path.partition(".")
         try:
             found = _group(state, group, ip, at)

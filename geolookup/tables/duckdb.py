@@ -9,10 +9,11 @@ import duckdb
 import pyarrow as pa
 
 from geolookup import Engine
+from geolookup.contract.fields import FIELDS
 from geolookup.contract.localtime import instant
 from geolookup.tables.dispatch import in_one
 from geolookup.tables.enrich import Enricher
-from geolookup.tables.fields import FIELDS, of_table
+from geolookup.tables.fields import of_table
 
 #: What functions answer with, by what follows the prefix in their name; None: all of it.
 FUNCTIONS: dict[str, str | None] = {

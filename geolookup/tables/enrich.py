@@ -20,10 +20,11 @@ import numpy as np
 import pyarrow as pa
 
 from geolookup.contract.address import canonical, parse
+from geolookup.contract.fields import Field
 from geolookup.contract.localtime import instant
 from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
 from geolookup.kernel.columns import INVALID_ROW, PRIVATE_ROW
-from geolookup.tables.fields import OF_ADDRESS, Field
+from geolookup.tables.fields import OF_ADDRESS
 from geolookup.tables.instants import instants_of
 from geolookup.tables.locate import CHUNK, Located, column_of, locate_chunk
 from geolookup.tables.rows import row_tables

@@ -10,9 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, ZONE, Field
 from geolookup.contract.localtime import instant
 from geolookup.errors import REBUILD, DatasetError
-from geolookup.tables.fields import Field, of_rows
+from geolookup.tables.fields import of_rows
 from geolookup.tables.instants import Instants
 from geolookup.tables.locate import column_of
 from geolookup.tables.rows import row_tables
@@ -55,16 +56,10 @@ class Taker:
         self._fields = fields
         self._clock = clock
         self._tables = row_tables(state.dataset)
-        self._table_of = {
-            field: self._tables.columns[field.group, field.member][0]
-            for field in fields
-            if field.group != "time"
-        }
         self._times = [field.member for field in fields if field.group == "time"]
-        self._needs_network = "network" in self._table_of.values()
-        self._needs_location = bool(
-            self._times or {"location", "country"} & set(self._table_of.values())
-        )
+        tables = {field.table for field in fields if field.group != "time"}
+        self._needs_network = NETWORK in tables
+        self._needs_location = bool(self._times or {LOCATION, COUNTRY} & tables)
 
     def take(self, rows: Int32, instants: Instants | None = None) -> list[pa.Array]:
         """Return a column a field for n rows, all null where a row is below 0.
@@ -75,40 +70,38 @@ class Taker:
         networks = np.empty(len(rows) if self._needs_network else 0, np.uint32)
         self._state.take_rows(rows, locations, networks)
         try:
-            found = self._of_table("network", networks, self._members("network"))
+            found = self._of_table(NETWORK, networks, self._columns(NETWORK))
             found |= self._of_location(locations)
         except IndexError:
             raise self._outside() from None
-        times = self._clock.take(found.get("zone"), rows >= 0, self._times, instants)
+        times = self._clock.take(found.get(ZONE), rows >= 0, self._times, instants)
         return [
             times[field.member] if field.group == "time" else found[field.path]
             for field in self._fields
         ]
 
-    def _members(self, table: str) -> dict[str, str]:
-        """Return path by member, of the fields that lie in a table."""
-        return {field.member: field.path for field, of in self._table_of.items() if of == table}
+    def _columns(self, table: str) -> dict[str, str]:
+        """Return path by column, of the fields that a table keeps."""
+        return {field.column: field.path for field in self._fields if field.table == table}
 
     def _of_location(self, rows: UInt32) -> dict[str, pa.Array]:
         """Return the columns of places and of their countries, and ``zone``."""
-        of_country = [field for field, table in self._table_of.items() if table == "country"]
-        links = {"country": "country"} if of_country else {}
-        links |= {"zone": "zone"} if self._times else {}
-        found = self._of_table("location", rows, self._members("location") | links)
+        of_country = [field for field in self._fields if field.table == COUNTRY]
+        links = {COUNTRY: COUNTRY} if of_country else {}
+        links |= {ZONE: ZONE} if self._times else {}
+        found = self._of_table(LOCATION, rows, self._columns(LOCATION) | links)
         for field in of_country:
-            _, values = self._tables.columns[field.group, field.member]
-            found[field.path] = values.take(found["country"])
+            found[field.path] = self._tables.columns[field].take(found[COUNTRY])
         return found
 
-    def _of_table(self, table: str, rows: UInt32, members: dict[str, str]) -> dict[str, pa.Array]:
-        """Return the members of a large table's rows, by the names that are given to them."""
-        if len(members) >= _PACKED_FROM:
-            taken = self._tables.packed(table).take(rows, members)
-            return {members[member]: column for member, column in taken.items()}
+    def _of_table(self, table: str, rows: UInt32, names: dict[str, str]) -> dict[str, pa.Array]:
+        """Return columns of a large table for these rows; ``names`` has their new names."""
+        if len(names) >= _PACKED_FROM:
+            taken = self._tables.packed(table).take(rows, names)
+            return {names[column]: values for column, values in taken.items()}
         indices = pa.array(rows)
         return {
-            name: self._tables.values(table, member).take(indices)
-            for member, name in members.items()
+            name: self._tables.values(table, column).take(indices) for column, name in names.items()
         }
 
     def _outside(self) -> DatasetError:

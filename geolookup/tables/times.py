@@ -15,21 +15,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from geolookup.contract.fields import FIELDS
 from geolookup.contract.localtime import Period, period, time_object
-from geolookup.dataset.layout import TIME_MEMBERS
+from geolookup.dataset.arrow_files import type_of
 from geolookup.tables.instants import Instants
 from geolookup.tables.local_texts import iso_texts, offset_texts
 
 Int64 = NDArray[np.int64]
-_TYPES = {
-    "zone": pa.string(),
-    "abbr": pa.string(),
-    "utc_offset": pa.string(),
-    "utc_offset_seconds": pa.int32(),
-    "current_time": pa.string(),
-    "current_timestamp": pa.int64(),
-    "is_dst": pa.bool_(),
-}
+_TYPES = {field.member: type_of(field) for field in FIELDS if field.group == "time"}
 
 
 class Clock:
@@ -76,8 +69,8 @@ class Clock:
     def _render(self) -> dict[str, pa.Array]:
         objects = [time_object(zone, self._second) for zone in self._zones]
         columns = {
-            member: pa.array([each[member] for each in objects], _TYPES[member])
-            for member in TIME_MEMBERS
+            member: pa.array([each[member] for each in objects], kind)
+            for member, kind in _TYPES.items()
         }
         return {
             member: each.dictionary_encode() if pa.types.is_string(each.type) else each

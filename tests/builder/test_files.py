@@ -19,6 +19,7 @@ import pyarrow as pa
 import pytest
 from geolookup_builder.tables import jump_table
 
+from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from tests.conftest import build_at
 
@@ -29,9 +30,12 @@ TEXT = "network,country_code,city_name,latitude,longitude,asn,isp,user_type\n" +
     for n in range(100)
 )
 TABLES = {
-    fmt.LOCATION: fmt.PLACE_MEMBERS,
-    fmt.NETWORK: fmt.NETWORK_MEMBERS,
-    fmt.COUNTRY: (*fmt.COUNTRY_MEMBERS, *(f"currency_{name}" for name in fmt.CURRENCY_MEMBERS)),
+    fmt.LOCATION: fields.PLACE_MEMBERS,
+    fmt.NETWORK: fields.NETWORK_MEMBERS,
+    fmt.COUNTRY: (
+        *fields.COUNTRY_MEMBERS,
+        *(f"currency_{name}" for name in fields.CURRENCY_MEMBERS),
+    ),
 }
 
 
@@ -148,8 +152,8 @@ def test_intervals_ascend_from_zero_and_neighbours_differ(dataset: Path) -> None
         assert values == sorted(set(values))
         rows = table(dataset, name).select(["location", "network"]).to_pylist()
         assert all(one != other for one, other in pairwise(rows))
-    fence = table(dataset, fmt.IPV6_FENCE)["start_high"].to_pylist()
-    assert fence == ipv6["start_high"].to_pylist()[:: fmt.FENCE_STRIDE]
+    sparse = table(dataset, fmt.IPV6_SPARSE_INDEX)["start_high"].to_pylist()
+    assert sparse == ipv6["start_high"].to_pylist()[:: fmt.SPARSE_STRIDE]
 
 
 @pytest.mark.parametrize("count", [1, 2, 255, 256, 257, 5000, 70_000])

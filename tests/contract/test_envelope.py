@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.dataset import layout as fmt
+from geolookup.contract import fields
 from tests.conftest import ROOT, build_at
 from tests.envelopes import check, compact
 from tests.strategies import ipv4_values, ipv6_values
@@ -118,11 +118,11 @@ def test_member_order(golden: geolookup.Engine) -> None:
     data = answer["data"]
     assert list(answer) == ["success", "data", "error", "error_code", "error_message"]
     assert list(data) == ["ip", "ip_type", "location", "time", "currency", "network"]
-    assert tuple(data["location"]) == fmt.LOCATION_MEMBERS
-    assert tuple(data["time"]) == fmt.TIME_MEMBERS
-    assert tuple(data["currency"]) == fmt.CURRENCY_MEMBERS
-    assert tuple(data["network"]) == fmt.NETWORK_MEMBERS
-    assert tuple(golden.data("20.0.10.1")["network"]) == fmt.NETWORK_MEMBERS[1:]
+    assert tuple(data["location"]) == fields.LOCATION_MEMBERS
+    assert tuple(data["time"]) == fields.TIME_MEMBERS
+    assert tuple(data["currency"]) == fields.CURRENCY_MEMBERS
+    assert tuple(data["network"]) == fields.NETWORK_MEMBERS
+    assert tuple(golden.data("20.0.10.1")["network"]) == fields.NETWORK_MEMBERS[1:]
 
 
 _WITHOUT_TZDATA = """
@@ -144,7 +144,7 @@ def test_a_zone_that_the_tz_database_lacks(golden: geolookup.Engine) -> None:
     answers = [json.loads(line) for line in run.stdout.splitlines()]
     for ip, answer in zip(("20.0.1.1", "20.0.10.1"), answers, strict=True):
         check(answer)
-        time = dict.fromkeys(fmt.TIME_MEMBERS) | {"current_timestamp": 1768478400}
+        time = dict.fromkeys(fields.TIME_MEMBERS) | {"current_timestamp": 1768478400}
         expected = golden.lookup(ip, at=1768478400)
         assert expected["data"]["time"]["zone"]
         expected["data"]["time"] = time

@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from geolookup.dataset import layout as fmt
+from geolookup.contract import fields
 from geolookup.errors import ContractError
 from tests.conftest import ROOT
 from tests.envelopes import check, closed, published
@@ -96,10 +96,10 @@ def test_is_a_schema() -> None:
 @pytest.mark.parametrize(
     ("name", "members"),
     [
-        ("location", fmt.LOCATION_MEMBERS),
-        ("time", fmt.TIME_MEMBERS),
-        ("currency", fmt.CURRENCY_MEMBERS),
-        ("network", fmt.NETWORK_MEMBERS),
+        ("location", fields.LOCATION_MEMBERS),
+        ("time", fields.TIME_MEMBERS),
+        ("currency", fields.CURRENCY_MEMBERS),
+        ("network", fields.NETWORK_MEMBERS),
         ("data", ("ip", "ip_type", "location", "time", "currency", "network")),
         ("success", ("success", "data", "error", "error_code", "error_message")),
         ("failure", ("success", "data", "error", "error_code", "error_message")),

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from geolookup.dataset import layout as fmt
-from geolookup.integrity.described import describe, read
+from geolookup.dataset.arrow_files import describe, read
 from geolookup.integrity.logical import generation
 
 Change = Callable[[list[Any]], None]

@@ -21,7 +21,7 @@ from tests.damage import CSV, copied
 FILES = (fmt.MANIFEST, *fmt.FILES, *fmt.EXPLAINING)
 _PAGE = 4096
 #: Files that say nothing of what differs between the two datasets.
-_ALIKE = (fmt.IPV6_FENCE, fmt.COUNTRY, fmt.ZONE, fmt.EXPLAINED_FILES)
+_ALIKE = (fmt.IPV6_SPARSE_INDEX, fmt.COUNTRY, fmt.ZONE, fmt.EXPLAINED_FILES)
 
 
 @pytest.fixture(scope="module")

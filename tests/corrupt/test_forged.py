@@ -62,7 +62,7 @@ STRUCTURE: tuple[tuple[str, str, Change, str], ...] = (
     (fmt.IPV6, "network", put(2, 999), "row 2: leads outside network.arrow"),
     (fmt.IPV4_JUMP, "interval", put(8, 3), "row 8: not the interval of its bucket"),
     (fmt.IPV4_JUMP, "interval", put(256, 10**6), "row 256: not the interval of its bucket"),
-    (fmt.IPV6_FENCE, "start_high", put(0, 1), "row 0: not that of its interval"),
+    (fmt.IPV6_SPARSE_INDEX, "start_high", put(0, 1), "row 0: not that of its interval"),
     (fmt.LOCATION, "country", put(2, 9), "row 2: leads outside country.arrow"),
     (fmt.LOCATION, "zone", put(1, 999), "row 1: leads outside zone.arrow"),
     (fmt.LOCATION, "zone", put(0, 1), "row 0: not unknown"),
@@ -159,7 +159,7 @@ def _twice(content: pa.Table) -> pa.Table:
         (fmt.IPV4, lambda each: each.select(["location", "start", "network"]), "its columns are"),
         (fmt.IPV4, lambda each: each.rename_columns(["start", "location", "net"]), "columns are"),
         (fmt.IPV4_JUMP, lambda each: each.slice(1), "256 rows are no jump table"),
-        (fmt.IPV6_FENCE, lambda each: each.slice(1), "no rows"),
+        (fmt.IPV6_SPARSE_INDEX, lambda each: each.slice(1), "no rows"),
         (
             fmt.IPV4,
             lambda each: each.set_column(0, "start", each["start"].cast(pa.int64())),

@@ -15,6 +15,7 @@ from geolookup_builder.sources import FORMATS
 from geolookup_builder.sources.reading.reader import Format, SourceTable
 
 import geolookup
+from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from tests.builder.building import fails
 from tests.builder.building import recipe as recipe_of
@@ -45,7 +46,7 @@ def engine(dataset: Path) -> Iterator[geolookup.Engine]:
 def known(engine: geolookup.Engine, ip: str) -> dict[str, Any]:
     """The layers that somebody decided."""
     layers = engine.explain(ip)["layers"]
-    assert list(layers) == list(fmt.LAYERS)
+    assert list(layers) == list(fields.LAYERS)
     return {layer: decided for layer, decided in layers.items() if decided}
 
 

@@ -13,6 +13,7 @@ import pytest
 from geolookup_builder.schema import LAYERS
 
 import geolookup
+from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from tests.conftest import ROOT, Build
 
@@ -36,7 +37,7 @@ SELECTED = (
 
 @pytest.fixture
 def dataset(build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    # More than one entry of the fence, and low halves that differ within one high half.
+    # More than one entry of the sparse index, and low halves that differ within one high half.
     rows = [f"2a00::{at:x}00/120,NL,,Place {at},,,,,{at},\n" for at in range(1, 200)]
     rows += [f"2a00:{at:x}::/32,NL,,Place {at},,,,,{at},\n" for at in range(1, 200)]
     path, _ = build({"ranges.csv": CSV + "".join(rows)})
@@ -109,7 +110,7 @@ def test_side_files_are_as_described(build: Build) -> None:
 
 
 def test_provenance_is_by_layer_and_position_of_the_source(dataset: Path) -> None:
-    assert list(fmt.LAYERS) == list(LAYERS)
+    assert list(fields.LAYERS) == list(LAYERS)
     listed = rows_under(fmt.PROVENANCE[4])
     assert [named(row[0])[0] for row in listed[1:]] == list(LAYERS)
     with pa.ipc.open_file(dataset / fmt.PROVENANCE[4]) as reader:
@@ -125,10 +126,10 @@ def test_provenance_is_by_layer_and_position_of_the_source(dataset: Path) -> Non
 def test_json_columns_hold_the_members_listed(dataset: Path) -> None:
     listed = {named(row[0])[0]: named(row[1]) for row in rows_under("The json columns")}
     country = listed[fmt.COUNTRY]
-    assert listed[fmt.LOCATION] == list(fmt.PLACE_MEMBERS)
-    assert listed[fmt.NETWORK] == list(fmt.NETWORK_MEMBERS)
-    assert country[:2] == [fmt.COUNTRY_MEMBERS[0], fmt.COUNTRY_MEMBERS[-1]]
-    assert country[2:] == [f"currency_{name}" for name in fmt.CURRENCY_MEMBERS]
+    assert listed[fmt.LOCATION] == list(fields.PLACE_MEMBERS)
+    assert listed[fmt.NETWORK] == list(fields.NETWORK_MEMBERS)
+    assert country[:2] == [fields.COUNTRY_MEMBERS[0], fields.COUNTRY_MEMBERS[-1]]
+    assert country[2:] == [f"currency_{name}" for name in fields.CURRENCY_MEMBERS]
 
 
 def test_manifest_has_the_keys_listed(dataset: Path) -> None:
@@ -198,4 +199,4 @@ def test_lookup_by_hand_agrees_with_the_engine(dataset: Path) -> None:
             assert [*country[:-3], *place] == list(data["location"].values())
             assert country[-3:] == list(data["currency"].values())
             known = data["network"]
-            assert network == [known.get(name) for name in fmt.NETWORK_MEMBERS]
+            assert network == [known.get(name) for name in fields.NETWORK_MEMBERS]

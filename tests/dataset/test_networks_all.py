@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
+from geolookup.contract import fields
 from geolookup.contract.address import canonical, embedded_ipv4
 from geolookup.contract.special import CARRIES_IPV4, PRIVATE, ranges_of
-from geolookup.dataset import layout as fmt
 from geolookup.dataset.networks import Network
 from tests.conftest import Build
 from tests.strategies import ipv4_values, ipv6_values
@@ -146,4 +146,4 @@ def test_an_empty_dataset_yields_nothing(build: Build) -> None:
         assert list(engine.networks()) == []
         assert str(engine.network("8.8.8.8")) == "8.0.0.0/7"
         assert engine.metadata.counts["locations"] == 0
-        assert set(engine.data("8.8.8.8")["network"]) == set(fmt.NETWORK_MEMBERS[1:])
+        assert set(engine.data("8.8.8.8")["network"]) == set(fields.NETWORK_MEMBERS[1:])

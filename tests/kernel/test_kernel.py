@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.contract.envelope import PATHS
+from geolookup.contract.fields import PATHS
 from geolookup.dataset.files import Dataset
 from geolookup.engine import SAMPLE
 from geolookup.kernel import python as kernel_python

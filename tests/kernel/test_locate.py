@@ -226,7 +226,7 @@ def test_many_intervals_close_together(crowded: Path) -> None:
     assert len(set(first)) > 500
 
 
-@pytest.mark.parametrize("name", [fmt.IPV4_JUMP, fmt.IPV4, fmt.IPV6, fmt.IPV6_FENCE])
+@pytest.mark.parametrize("name", [fmt.IPV4_JUMP, fmt.IPV4, fmt.IPV6, fmt.IPV6_SPARSE_INDEX])
 def test_damage_gives_a_row_or_an_error(crowded: Path, tmp_path: Path, name: str) -> None:
     """Whatever the indices say, a row lies in the dataset; beyond it memory is not read."""
     dataset, rng = copied(crowded, tmp_path / "copy"), random.Random(name)

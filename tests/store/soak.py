@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import geolookup
-from geolookup.contract.envelope import PATHS
+from geolookup.contract.fields import PATHS
 from geolookup.dataset.files import Dataset
 from geolookup.engine import SAMPLE
 from geolookup.store.publish import publish

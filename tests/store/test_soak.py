@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup.contract.envelope import PATHS
+from geolookup.contract.fields import PATHS
 from tests.conftest import ROOT
 from tests.hostile import NO_ADDRESS
 

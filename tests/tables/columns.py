@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 import geolookup
-from geolookup.contract.envelope import PATHS
+from geolookup.contract.fields import PATHS
 
 AT = 1_795_132_800
 #: Every column that ``enrich`` can make, by path.

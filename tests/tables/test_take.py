@@ -11,7 +11,7 @@ import pytest
 
 import geolookup
 from geolookup import tables
-from geolookup.contract.envelope import PATHS
+from geolookup.contract.fields import PATHS
 from tests.tables import columns
 
 _TEXTS = ["8.8.8.8", "x", "11.0.0.1", "2a03::1", "10.0.0.1", "11.0.1.1", "2a02:1::", "9.9.9.9"]

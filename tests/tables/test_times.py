@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup import tables
+from geolookup.contract.fields import TIME_MEMBERS
 from geolookup.contract.localtime import EARLIEST, LATEST, time_object
-from geolookup.dataset.layout import TIME_MEMBERS
 from geolookup.tables.instants import instants_of
 from geolookup.tables.times import Clock
 from tests.tables import columns

@@ -1,4 +1,7 @@
-"""What the manifest says of a file, as the file itself has it: the compiler writes this down."""
+"""The Arrow files of a dataset: their types, and what the manifest says of each file.
+
+The compiler writes that down, and ``verify`` compares it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+
+from geolookup.contract import fields
+
+
+def type_of(field: fields.Field) -> pa.DataType:
+    """Return the Arrow type of a field's values."""
+    lists = field.type == fields.TEXTS
+    return pa.list_(pa.string()) if lists else pa.type_for_alias(field.type)
 
 
 def read(path: Path) -> tuple[pa.RecordBatch, pa.Buffer]:

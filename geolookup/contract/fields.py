@@ -1,0 +1,148 @@
+"""Every field of an answer: its path, type, and where a dataset keeps it.
+
+The one owner: envelope, kernels, tables, comparison, integrity and compiler
+derive from these rows. Order is contract order, of paths and of the columns
+of a table alike.
+"""
+
+from __future__ import annotations
+
+from geolookup.errors import near_match
+
+TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+#: Arrow's words for the types of answers.
+TEXT, TEXTS = "string", "list<item: string>"
+#: The tables of a dataset that hold fields.
+COUNTRY, LOCATION, ZONE, NETWORK = "country", "location", "zone", "network"
+
+
+class Field:
+    """A member of an answer that is no object; there is one instance a path.
+
+    No dataclass: importing dataclasses costs a cold start several milliseconds.
+    """
+
+    __slots__ = (
+        "column",
+        "group",
+        "layer",
+        "member",
+        "name",
+        "nullable",
+        "optional",
+        "path",
+        "table",
+        "type",
+    )
+
+    def __init__(
+        self,
+        path: str,
+        type: str,  # noqa: A002 - what the attribute is called
+        table: str = "",
+        layer: str = "",
+        *,
+        column: str = "",
+        nullable: bool = True,
+        optional: bool = False,
+    ) -> None:
+        self.path = path  # "location.country_code"
+        #: the object it is in ("" where it is in none), and its name there
+        self.group, _, self.member = path.rpartition(".")
+        self.name = path.replace(".", "_")  # of its column beside a table's own
+        self.type = type  # in Arrow's words
+        #: the table that keeps its values and the column there; "" where it follows from the
+        #: address, or from zone and instant
+        self.table, self.column = table, column or (table and self.member)
+        self.layer = layer  # one source decides all fields of a layer; "" where it has no table
+        self.nullable = nullable  # null where unknown
+        self.optional = optional  # left out of the answer where unknown
+
+    def __repr__(self) -> str:
+        return f"Field({self.path!r})"
+
+
+#: The fields of data.
+FIELDS = (
+    Field("ip", TEXT, nullable=False),
+    Field("ip_type", TEXT, nullable=False),
+    Field("location.continent_code", TEXT, COUNTRY, "location"),
+    Field("location.continent_name", TEXT, COUNTRY, "location"),
+    Field("location.country_code", TEXT, COUNTRY, "location"),
+    Field("location.country_code_iso3", TEXT, COUNTRY, "location"),
+    Field("location.country_name", TEXT, COUNTRY, "location"),
+    Field("location.country_capital", TEXT, COUNTRY, "location"),
+    Field("location.country_tld", TEXT, COUNTRY, "location"),
+    Field("location.country_calling_code", TEXT, COUNTRY, "location"),
+    Field("location.country_flag_emoji", TEXT, COUNTRY, "location"),
+    Field("location.country_languages", TEXTS, COUNTRY, "location"),
+    Field("location.country_area_km2", "double", COUNTRY, "location"),
+    Field("location.country_population", "int64", COUNTRY, "location"),
+    Field("location.country_neighbors", TEXTS, COUNTRY, "location"),
+    Field("location.country_is_eu", "bool", COUNTRY, "location"),
+    Field("location.region_code", TEXT, LOCATION, "location"),
+    Field("location.region_name", TEXT, LOCATION, "location"),
+    Field("location.city_name", TEXT, LOCATION, "location"),
+    Field("location.postal_code", TEXT, LOCATION, "location"),
+    Field("location.latitude", "double", LOCATION, "location"),
+    Field("location.longitude", "double", LOCATION, "location"),
+    Field("location.weather_code", TEXT, LOCATION, "location"),
+    Field("time.zone", TEXT, ZONE, "location"),
+    Field("time.abbr", TEXT),
+    Field("time.utc_offset", TEXT),
+    Field("time.utc_offset_seconds", "int32"),
+    Field("time.current_time", TEXT),
+    Field("time.current_timestamp", "int64", nullable=False),
+    Field("time.is_dst", "bool"),
+    Field("currency.code", TEXT, COUNTRY, "location", column="currency_code"),
+    Field("currency.name", TEXT, COUNTRY, "location", column="currency_name"),
+    Field("currency.symbol", TEXT, COUNTRY, "location", column="currency_symbol"),
+    Field("network.asn", "uint32", NETWORK, "asn", optional=True),
+    Field("network.asn_organization", TEXT, NETWORK, "asn"),
+    Field("network.isp", TEXT, NETWORK, "isp"),
+    Field("network.organization", TEXT, NETWORK, "organization"),
+    Field("network.connection_type", TEXT, NETWORK, "connection_type"),
+    Field("network.user_type", TEXT, NETWORK, "user_type"),
+)
+#: Of the envelope, not of data: columns alone have it, where they are asked for it by name.
+ERROR_CODE = Field("error_code", "int32")
+
+#: What is decided apart, each layer by one source; ``docs/recipe.md`` says what lies in each.
+LAYERS = tuple(dict.fromkeys(field.layer for field in FIELDS if field.layer))
+#: The objects of data.
+GROUPS = tuple(dict.fromkeys(field.group for field in FIELDS if field.group))
+#: What ``Engine.get`` takes: members and groups of data, in contract order.
+PATHS = (
+    *(field.path for field in FIELDS if not field.group),
+    *GROUPS,
+    *(field.path for field in FIELDS if field.group),
+)
+
+
+def in_table(table: str) -> tuple[Field, ...]:
+    """Return the fields that a table of the dataset keeps, in the order of its columns."""
+    return tuple(field for field in FIELDS if field.table == table)
+
+
+def members(fields: Iterable[Field], group: str) -> tuple[str, ...]:
+    """Return the names that those of the fields have which are in a group."""
+    return tuple(field.member for field in fields if field.group == group)
+
+
+COUNTRY_MEMBERS = members(in_table(COUNTRY), "location")
+PLACE_MEMBERS = members(in_table(LOCATION), "location")
+LOCATION_MEMBERS = members(FIELDS, "location")
+TIME_MEMBERS = members(FIELDS, "time")
+CURRENCY_MEMBERS = members(FIELDS, "currency")
+NETWORK_MEMBERS = members(FIELDS, "network")
+#: The members of a network object whose ``asn`` is unknown.
+NETWORK_MEMBERS_WITHOUT_ASN = members((each for each in FIELDS if not each.optional), "network")
+
+
+def unknown_path(path: object, *more: str) -> ValueError:
+    """Return the error for a path that is none of ``PATHS`` and ``more``."""
+    hint = near_match(path, (*PATHS, *more), otherwise="see docs/contract.md")
+    return ValueError(f"no field or group {path!r}; {hint}")
