@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from geolookup_builder.compile import Options, compile_dataset
-from geolookup_builder.report import BuildReport, Progress
+from geolookup_builder.report import BuildReport
 
 import geolookup
+from geolookup.progress import Progress
 
 ROOT = Path(__file__).resolve().parent.parent
 pytest_plugins = ["tests.tiers", "tests.skips"]

@@ -7,10 +7,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from geolookup_builder.compile import Options, compile_dataset
-from geolookup_builder.report import Progress
 
 import geolookup
 from geolookup.dataset.files import read_manifest
+from geolookup.progress import Progress
 from tests.conftest import ROOT
 
 #: The Arrow that wrote the committed files. Another lays the same content out its own way;

@@ -35,7 +35,8 @@ def timed_child(module: str, *arguments: object) -> Result:
 
 def _compile(recipe: Path, output: Path, cores: int) -> Result:
     from geolookup_builder.compile import Options, compile_dataset
-    from geolookup_builder.report import Progress
+
+    from geolookup.progress import Progress
 
     with measure.on_cores(cores) as pinned:
         began = time.perf_counter()

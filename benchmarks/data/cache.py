@@ -49,9 +49,9 @@ def dataset(scale: str, *, seed: int = SEED) -> Path:
 
     def make(folder: Path) -> None:
         from geolookup_builder.compile import Options, compile_dataset
-        from geolookup_builder.report import Progress
 
         from benchmarks.data import generate
+        from geolookup.progress import Progress
 
         made = generate.write(folder, SCALES[scale], seed)
         compile_dataset(made.recipe, folder / "dataset", Options(), Progress())
@@ -65,7 +65,8 @@ def built(recipe: Path) -> Path:
 
     def make(folder: Path) -> None:
         from geolookup_builder.compile import Options, compile_dataset
-        from geolookup_builder.report import Progress
+
+        from geolookup.progress import Progress
 
         compile_dataset(recipe, folder / "dataset", Options(), Progress())
 

@@ -17,6 +17,7 @@ from geolookup.errors import BuildError
 from geolookup.filesystem import atomic
 from geolookup.integrity.logical import generation
 from geolookup.kernel import warn_if_missing
+from geolookup.progress import Progress
 from geolookup_builder import clip, manifest, recipe, rejects, write
 from geolookup_builder.enrichment import Finder, finders
 from geolookup_builder.flatten import Intervals, flatten
@@ -27,7 +28,7 @@ from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.reference.tables import load_continents, load_countries
 from geolookup_builder.rejects import Rejects
 from geolookup_builder.remote.sources import made_local
-from geolookup_builder.report import BuildReport, Progress, SourceReport
+from geolookup_builder.report import BuildReport, SourceReport
 from geolookup_builder.rows import SourceRows
 from geolookup_builder.schema import LAYERS
 from geolookup_builder.source_rows import Explained
@@ -189,7 +190,7 @@ class _Build:
         self._report.counts = document["counts"]
         self._report.coverage = document["coverage"]
         self._report.generation = document["generation"]
-        self._report.seconds = self._progress.elapsed
+        self._report.seconds = self._progress.seconds
         return self._report
 
 

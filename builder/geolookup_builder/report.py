@@ -1,14 +1,10 @@
-"""What a build did, in numbers; and the progress display while it does it."""
+"""What a build did, in numbers."""
 
 from __future__ import annotations
 
-import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TextIO
 
 _WORDS_SHOWN = 5
 _WORD_LETTERS = 50
@@ -103,57 +99,3 @@ def _reasons(counts: Counter[str]) -> str:
     if not counts:
         return ""
     return " (" + ", ".join(f"{count:,} {reason}" for reason, count in counts.most_common()) + ")"
-
-
-class Progress:
-    """The stage, its rows and the time passed, on one line of a terminal; silent elsewhere."""
-
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = sys.stderr if stream is None else stream
-        self._shown = self._stream.isatty()
-        self._began = time.monotonic()
-        self._stage = ""
-        self._rows = 0
-        self._bytes = ""
-        self._last = 0.0
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Show a stage while it lasts."""
-        self._stage, self._rows, self._bytes, self._last = name, 0, "", 0.0
-        self._draw()
-        try:
-            yield
-        finally:
-            self._clear()
-
-    def rows(self, count: int) -> None:
-        """Add rows to the stage on show."""
-        self._rows += count
-        self._draw_sometimes()
-
-    def bytes(self, done: int, total: int | None) -> None:
-        """Say how many bytes of the stage on show are done, of how many if that is known."""
-        self._bytes = f"{done:,}" + (f" of {total:,} bytes" if total else " bytes") + "  "
-        self._draw_sometimes()
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the build began."""
-        return time.monotonic() - self._began
-
-    def _draw_sometimes(self) -> None:
-        if time.monotonic() - self._last > 0.1:
-            self._draw()
-
-    def _draw(self) -> None:
-        if self._shown:
-            rows = f"{self._rows:,} rows  " if self._rows else ""
-            self._stream.write(f"\r\x1b[K{self._stage}  {rows}{self._bytes}{self.elapsed:.1f} s")
-            self._stream.flush()
-            self._last = time.monotonic()
-
-    def _clear(self) -> None:
-        if self._shown:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()

@@ -55,7 +55,8 @@ def build(
     Example: geolookup build recipe.toml --output mydata
     """
     from geolookup_builder.compile import Options, compile_dataset
-    from geolookup_builder.report import Progress
+
+    from geolookup.progress import Progress
 
     end_orderly()
     options = Options(force, rejects, max_rejects, cache, offline)

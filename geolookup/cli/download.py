@@ -29,10 +29,10 @@ def download(recipe: Path, cache: Path | None) -> None:
     from geolookup_builder.recipe import load
     from geolookup_builder.remote.cache import default_folder
     from geolookup_builder.remote.transfer import fetch
-    from geolookup_builder.report import Progress
     from geolookup_builder.sources import FORMATS, auto
 
     from geolookup.errors import GeoLookupError
+    from geolookup.progress import Progress
 
     end_orderly()
     sources = load(recipe, auto.options(FORMATS)).sources

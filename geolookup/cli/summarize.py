@@ -60,11 +60,11 @@ def summarize(
 
     Example: geolookup summarize visits.csv --top 5
     """
-    from geolookup.files.progress import Progress
     from geolookup.files.summarize import Summary, count_file
+    from geolookup.progress import RowProgress
 
     end_orderly()
-    progress = Progress()
+    progress = RowProgress()
     with geolookup.open(dataset) as engine:
         summary = Summary(engine)
         try:

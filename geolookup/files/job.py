@@ -10,10 +10,10 @@ from geolookup.engine import Engine
 from geolookup.errors import TableFileError
 from geolookup.files.enrich import Counts, Place, Wishes, enrich_file
 from geolookup.files.formats import kind_of
-from geolookup.files.progress import Progress
 from geolookup.files.streams import STANDARD
 from geolookup.files.tree import Record, Task, stamp, tree
 from geolookup.filesystem.atomic import check_file, output_errors
+from geolookup.progress import RowProgress
 
 
 class Job:
@@ -24,7 +24,7 @@ class Job:
         self._wishes = wishes
         self._force = force
         self._counts = Counts()
-        self._progress = Progress()
+        self._progress = RowProgress()
         self._files: list[str] = []
         if wishes.threads is not None:
             pa.set_cpu_count(wishes.threads)  # Arrow, too, uses no more

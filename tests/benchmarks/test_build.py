@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from geolookup_builder.compile import Options, compile_dataset
-from geolookup_builder.report import Progress
 
 from benchmarks.build import writer
 from benchmarks.data import geolite
 from benchmarks.harness import workload
 from benchmarks.peers import check
+from geolookup.progress import Progress
 from tests.benchmarks.conftest import MACHINE, Run
 from tests.conftest import ROOT
 

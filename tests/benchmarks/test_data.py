@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 from geolookup_builder.compile import Options, compile_dataset
-from geolookup_builder.report import Progress
 
 import geolookup
 from benchmarks.__main__ import COMMANDS
 from benchmarks.data import cache, generate, geolite
 from benchmarks.data.shape import SCALES, of_rows
 from benchmarks.harness import workload
+from geolookup.progress import Progress
 from tests.benchmarks.conftest import Run
 from tests.conftest import ROOT
 

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 from geolookup_builder.remote.address import Remote, place
 from geolookup_builder.remote.limits import Limits
 from geolookup_builder.remote.transfer import Fetched, fetch
-from geolookup_builder.report import Progress
+
+from geolookup.progress import Progress
 
 if TYPE_CHECKING:
     import trustme

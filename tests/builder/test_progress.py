@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from geolookup_builder.compile import Options, compile_dataset
-from geolookup_builder.report import Progress
 
 from geolookup.errors import BuildError
+from geolookup.progress import Progress
 from tests.builder.building import recipe
 
 CLEAR = "\r\x1b[K"

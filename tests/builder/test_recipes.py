@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 from geolookup_builder.compile import Options, compile_dataset
-from geolookup_builder.report import BuildReport, Progress
+from geolookup_builder.report import BuildReport
 
 import geolookup
 from geolookup.errors import BuildError
+from geolookup.progress import Progress
 from tests.builder.sources import test_dbip as dbip
 from tests.builder.sources import test_geofeed as geofeed
 from tests.builder.sources import test_ip2location as ip2location

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from geolookup_builder.remote.key import Key, key_of
 from geolookup_builder.remote.transfer import fetch
-from geolookup_builder.report import Progress
 
 from geolookup.errors import BuildError
+from geolookup.progress import Progress
 from tests.builder.serving import FAST, Act, Handler, drop, fetched, file, remote, serving, status
 from tests.builder.test_progress import Terminal
 from tests.conftest import ROOT

@@ -20,9 +20,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from geolookup_builder.remote.limits import Limits
-from geolookup_builder.report import Progress
 
 from geolookup.errors import BuildError
+from geolookup.progress import Progress
 from tests.builder.serving import (
     FAST,
     MODIFIED,

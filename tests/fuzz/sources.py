@@ -16,13 +16,13 @@ from unittest import mock
 from geolookup_builder import recipe
 from geolookup_builder.compile import Options, _Build, _known
 from geolookup_builder.recipe import Recipe
-from geolookup_builder.report import Progress
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.reading import archives
 from geolookup_builder.sources.reading.damage import silent_invalid_rows
 from geolookup_builder.values import Known
 
 from geolookup.errors import BuildError
+from geolookup.progress import Progress
 from tests.builder.sources.mmdb_writing import mmdb
 from tests.builder.sources.reading import one
 from tests.builder.sources.test_hostile import KINDS

@@ -96,8 +96,8 @@ def _get(engine: geolookup.Engine, text: str, path: str) -> None:
 def _other(folder: Path) -> Path:
     """Return a dataset as large as the sample, of another generation: its names are reversed."""
     from geolookup_builder.compile import Options, compile_dataset
-    from geolookup_builder.report import Progress
 
+    from geolookup.progress import Progress
     from tests.conftest import ROOT
 
     shutil.copytree(ROOT / "sample_data", folder / "inputs")

@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from geolookup.errors import BuildError
+from geolookup.progress import Progress
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.remote.address import Remote
 from geolookup_builder.remote.cache import Cached, Kept, default_folder, sha256_of
 from geolookup_builder.remote.transfer import fetch
-from geolookup_builder.report import Progress
 
 #: As the date of a source: the day on which its server says it was last modified.
 LAST_MODIFIED = "last-modified"

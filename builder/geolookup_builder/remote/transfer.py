@@ -11,12 +11,12 @@ from typing import cast
 
 from geolookup.errors import BuildError
 from geolookup.filesystem.atomic import output_errors
+from geolookup.progress import Progress
 from geolookup_builder.remote import buckets, content, web
 from geolookup_builder.remote.address import Remote
 from geolookup_builder.remote.answer import Answer, Had, PassingError
 from geolookup_builder.remote.cache import Cached, Kept, Part, sha256_of
 from geolookup_builder.remote.limits import Limits
-from geolookup_builder.report import Progress
 
 Origin = Callable[[Remote, Had, Limits], AbstractContextManager[Answer | None]]
 _ORIGINS: dict[str, Origin] = {
