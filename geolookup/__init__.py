@@ -28,6 +28,8 @@ TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2
 if TYPE_CHECKING:
     from typing import Any
 
+__version__ = "0.1.0"
+
 __all__ = [
     "BuildError",
     "ClosedError",
@@ -43,6 +45,7 @@ __all__ = [
     "PrivateAddressError",
     "QuotaError",
     "RateLimitError",
+    "__version__",
     "lookup",
     "lookup_json",
     "open",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import geolookup
 from geolookup.errors import GeoLookupError
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class _Commands(click.Group):
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="geolookup")
+@click.version_option(geolookup.__version__, prog_name="geolookup")
 def _program() -> None:
     """Look up the location, time, currency and network of IP addresses, offline.
 
