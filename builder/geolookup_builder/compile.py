@@ -27,7 +27,7 @@ from geolookup_builder.layers import Layered, hide, nothing, of_source, underlay
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.reference.tables import load_continents, load_countries
 from geolookup_builder.rejects import Rejects
-from geolookup_builder.remote.sources import made_local
+from geolookup_builder.remote.local import with_local_paths
 from geolookup_builder.report import BuildReport, SourceReport
 from geolookup_builder.rows import SourceRows
 from geolookup_builder.schema import LAYERS
@@ -80,7 +80,7 @@ def _compile(recipe_path: Path, output: Path, options: Options, progress: Progre
     warn_if_missing()
     atomic.check_folder(output, force=options.force, replaceable=is_dataset)
     stated = recipe.load(recipe_path, auto.options(FORMATS))
-    local = made_local(stated, options.cache, progress, offline=options.offline)
+    local = with_local_paths(stated, options.cache, progress, offline=options.offline)
     plan = auto.resolved(local, FORMATS)
     known = _known(plan)
     build = _Build(plan, known, finders(plan, known), options, progress)

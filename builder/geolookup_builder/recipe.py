@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from geolookup.errors import BuildError, near_match
-from geolookup_builder.remote import address as places
+from geolookup_builder.remote import address as remote_address
 from geolookup_builder.remote.address import Remote
 from geolookup_builder.schema import FIELDS
 
@@ -158,7 +158,7 @@ def _source(path: Path, table: dict[str, Any], formats: Mapping[str, frozenset[s
     name = _string(path, place, table, "format")
     if name not in formats:
         raise BuildError(path, f"unknown format {name!r}", remedy=near_match(name, formats))
-    fixed = ("format", "path", "provides", *_TEXTS, *places.TEXTS, places.SWITCH)
+    fixed = ("format", "path", "provides", *_TEXTS, *remote_address.TEXTS, remote_address.SWITCH)
     _only_known(path, place, table, (*fixed, *sorted(formats[name])))
     found, sha256 = _place(path, table)
     return SourceSpec(
@@ -176,10 +176,12 @@ def _source(path: Path, table: dict[str, Any], formats: Mapping[str, frozenset[s
 def _place(path: Path, table: dict[str, Any]) -> tuple[str | Remote, str]:
     """Return where a source lies, here or elsewhere, and its digest, empty where none is stated."""
     place = "source."
-    texts = {key: _string(path, place, table, key) for key in places.TEXTS if key in table}
-    insecure = _switch(path, place, table, places.SWITCH)
-    found = places.place(path, _string(path, place, table, "path"), texts, insecure=insecure)
-    return found, places.sha256(path, texts)
+    texts = {key: _string(path, place, table, key) for key in remote_address.TEXTS if key in table}
+    insecure = _switch(path, place, table, remote_address.SWITCH)
+    found = remote_address.location(
+        path, _string(path, place, table, "path"), texts, insecure=insecure
+    )
+    return found, remote_address.sha256(path, texts)
 
 
 def _provides(path: Path, table: dict[str, Any]) -> frozenset[str]:

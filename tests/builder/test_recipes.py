@@ -20,13 +20,13 @@ from geolookup_builder.report import BuildReport
 import geolookup
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
-from tests.builder.sources import test_dbip as dbip
-from tests.builder.sources import test_geofeed as geofeed
-from tests.builder.sources import test_ip2location as ip2location
-from tests.builder.sources import test_ipinfo as ipinfo
-from tests.builder.sources import test_iptoasn as iptoasn
-from tests.builder.sources import test_maxmind as maxmind
-from tests.builder.sources import test_rir as rir
+from tests.builder.sources.formats import test_dbip as dbip
+from tests.builder.sources.formats import test_geofeed as geofeed
+from tests.builder.sources.formats import test_ip2location as ip2location
+from tests.builder.sources.formats import test_ipinfo as ipinfo
+from tests.builder.sources.formats import test_iptoasn as iptoasn
+from tests.builder.sources.formats import test_maxmind as maxmind
+from tests.builder.sources.formats import test_rir as rir
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "builder" / "geolookup_builder" / "recipes"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builder.serving import Act, Handler, file, kept_files, serving, status
+from tests.builder.remote.serving import Act, Handler, file, kept_files, serving, status
 from tests.cli.test_commands import run
 from tests.conftest import ROOT
 

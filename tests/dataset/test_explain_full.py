@@ -23,7 +23,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.store.pack import pack, unpack
 from tests.builder.building import fails
 from tests.builder.building import recipe as recipe_of
-from tests.builder.sources.mmdb_writing import mmdb
+from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.conftest import Build, build_at
 from tests.damage import CSV, copied, survey
 from tests.dataset.test_dataset_flips import flip

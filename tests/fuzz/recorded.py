@@ -25,7 +25,7 @@ _RECIPE = "recipe.toml"
 _LARGEST = 6000
 _TESTS = (
     "tests/builder/sources",
-    "tests/builder/test_inputs.py",
+    "tests/builder/sources/reading/test_inputs.py",
     "tests/builder/test_generic_*.py",
 )
 

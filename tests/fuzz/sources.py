@@ -23,8 +23,8 @@ from geolookup_builder.values import Known
 
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
-from tests.builder.sources.mmdb_writing import mmdb
-from tests.builder.sources.reading import one
+from tests.builder.sources.formats.mmdb_writing import mmdb
+from tests.builder.sources.recipes import one
 from tests.builder.sources.test_hostile import KINDS
 from tests.fuzz.recipe import check_error
 from tests.fuzz.recorded import CUT, joined

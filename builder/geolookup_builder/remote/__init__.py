@@ -1,6 +1,7 @@
-"""Sources that lie elsewhere: https, s3 and gs addresses, fetched into a cache of whole files.
+"""Remote sources: https, s3 and gs addresses, downloaded into a cache of whole files.
 
-Along the data: place (what the recipe says) -> origins (web, buckets) -> transfer (attempts,
-resuming) -> content (is it what was wanted) -> cache (the swap) -> sources (the
-recipe, made local).
+Along the data: ``address`` (what the recipe states) -> ``key`` (the credential) ->
+``web`` and ``buckets`` (one request, in the terms of ``protocol``) -> ``transfer``
+(retries, resuming, limits) -> ``content`` (is it the expected file) -> ``cache`` (atomic
+replacement) -> ``local`` (the recipe with local paths).
 """

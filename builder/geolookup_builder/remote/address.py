@@ -1,7 +1,7 @@
-"""Where a remote source lies: the address of a recipe and what goes with it, checked.
+"""The address of a remote source as the recipe states it, checked.
 
-Strategy: whatever is shown or stored is the address without its query, and a key never becomes
-part of the address here: ``{key}`` stays as it is until the request is made.
+Messages and the cache contain the address without its query. The key is not part of the
+address here: ``{key}`` is replaced only when the request is made.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from urllib.request import url2pathname
 
 from geolookup.errors import BuildError, near_match
 
-#: What a recipe may say of a source beside its path: texts, and one switch.
+#: The keys of a source in a recipe that belong to its path: texts, and one switch.
 TEXTS = ("sha256", "file", "key_env", "key_file", "key_as")
 SWITCH = "insecure"
-#: Stands for the key in an address.
-KEY_PLACE = "{key}"
+#: The placeholder of the key in an address.
+KEY_PLACEHOLDER = "{key}"
 _KEYS = ("key_env", "key_file", "key_as")
-#: What may be said of a path of that scheme; of one of this machine, which has none, the digest.
-_STATED = {
+#: The keys that are allowed with a scheme; a local path has none.
+_ALLOWED = {
     "https": {*TEXTS, SWITCH},
     "http": {*TEXTS, SWITCH},
     "s3": {"sha256", "file", SWITCH},
@@ -41,7 +41,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """A file elsewhere; ``file`` is the name that its content gets here."""
+    """A remote file; ``file`` is its name in the cache."""
 
     recipe: Path
     uri: str
@@ -53,29 +53,29 @@ class Remote:
 
     @property
     def scheme(self) -> str:
-        """The scheme, in small letters."""
+        """The scheme, in lower case."""
         return urlsplit(self.uri).scheme
 
     @property
     def shown(self) -> str:
-        """The address as messages and the cache give it: without its query, which may be secret."""
+        """The address for messages and the cache: without its query, which may be secret."""
         return shown(self.uri)
 
     @property
     def identity(self) -> str:
-        """What tells this file from others in the cache."""
+        """The identity of this address in the cache."""
         return hashlib.sha256(self.uri.encode()).hexdigest()[:12]
 
 
 def shown(uri: str) -> str:
-    """Return an address without its query and without a user, either of which may be secret."""
+    """Return an address without query and user, either of which may be secret."""
     parts = _split(uri)
     host = parts.netloc.rpartition("@")[2]
     return f"{parts.scheme}://{host}{parts.path}" + ("?…" if parts.query else "")
 
 
 def is_local(host: str | None) -> bool:
-    """Return whether a host is this machine."""
+    """Return whether a host is the local machine."""
     try:
         return host == "localhost" or ipaddress.ip_address(host or "").is_loopback
     except ValueError:
@@ -83,37 +83,39 @@ def is_local(host: str | None) -> bool:
 
 
 def sha256(recipe: Path, texts: Mapping[str, str]) -> str:
-    """Return the digest that a recipe states, in small letters; empty where it states none."""
+    """Return the digest that a recipe states, in lower case; empty where it states none."""
     digest = texts.get("sha256", "").lower()
     if digest and not _SHA256.fullmatch(digest):
-        raise BuildError(recipe, "source.sha256 is not 64 hexadecimal digits", remedy="correct it")
+        raise BuildError(
+            recipe, "source.sha256 is not 64 hexadecimal digits", remedy="correct it in the recipe"
+        )
     return digest
 
 
-def place(recipe: Path, path: str, texts: Mapping[str, str], *, insecure: bool) -> str | Remote:
-    """Return a path of this machine, or the place elsewhere that an address names.
+def location(recipe: Path, path: str, texts: Mapping[str, str], *, insecure: bool) -> str | Remote:
+    """Return a local path, or the remote file that an address names.
 
-    Raises BuildError for an address that cannot be meant, and for keys that it has no use for.
+    Raises BuildError for a malformed address, and for keys that its scheme does not allow.
     """
     found = _URI.match(path)
     scheme = found[1].lower() if found else ""
-    if scheme not in _STATED:
-        known = near_match(scheme, filter(None, _STATED))
+    if scheme not in _ALLOWED:
+        known = near_match(scheme, filter(None, _ALLOWED))
         raise BuildError(recipe, f"unknown scheme {scheme}:// in source.path", remedy=known)
-    for key in sorted({*texts, *([SWITCH] if insecure else [])} - _STATED[scheme]):
+    for key in sorted({*texts, *([SWITCH] if insecure else [])} - _ALLOWED[scheme]):
         what = f"has no meaning for a path of {scheme}" if scheme else "without an address"
         raise BuildError(recipe, f"source.{key} {what}", remedy="drop it")
     if not scheme:
         return path
     if scheme == "file":
-        return _of_this_machine(recipe, path)
+        return _local_path(recipe, path)
     return _checked(recipe, path, texts, insecure)
 
 
-def _of_this_machine(recipe: Path, uri: str) -> str:
+def _local_path(recipe: Path, uri: str) -> str:
     parts = _split(uri)
     if parts.hostname not in (None, "localhost") or parts.query or not parts.path:
-        _refuse(recipe, uri, "is no file of this machine", "write file:///folder/file")
+        _refuse(recipe, uri, "is not a local file", "write file:///folder/file")
     return url2pathname(parts.path)
 
 
@@ -122,7 +124,7 @@ def _checked(recipe: Path, uri: str, texts: Mapping[str, str], insecure: bool) -
     given = {key: texts[key] for key in _KEYS if key in texts}
     remote = Remote(recipe, uri, _file_name(recipe, uri, texts), **given, insecure=insecure)
     if not parts.hostname or parts.fragment:
-        _refuse(recipe, uri, "is no address of a file", "write it without a fragment (#)")
+        _refuse(recipe, uri, "is not the address of a file", "write it without a fragment (#)")
     if "@" in parts.netloc:
         _refuse(recipe, uri, "holds a user or a password", "give them with key_env or key_file")
     if parts.scheme == "http" and not insecure and not is_local(parts.hostname):
@@ -135,11 +137,11 @@ def _check_key(remote: Remote, parts: SplitResult, texts: Mapping[str, str]) -> 
     keys = [name for name in ("key_env", "key_file") if name in texts]
     if len(keys) == 2:
         raise BuildError(remote.recipe, "both source.key_env and key_file", remedy="keep one")
-    if KEY_PLACE in parts.netloc:
+    if KEY_PLACEHOLDER in parts.netloc:
         _refuse(remote.recipe, remote.uri, "has {key} for its host", "put it into path or query")
-    if not keys and (KEY_PLACE in remote.uri or "key_as" in texts):
+    if not keys and (KEY_PLACEHOLDER in remote.uri or "key_as" in texts):
         raise BuildError(remote.recipe, "no key for the source", remedy="state key_env or key_file")
-    if KEY_PLACE in remote.uri and "key_as" in texts:
+    if KEY_PLACEHOLDER in remote.uri and "key_as" in texts:
         raise BuildError(remote.recipe, "both {key} and source.key_as", remedy="keep one of them")
     if not _HEADER_NAME.fullmatch(remote.key_as):
         problem = f"source.key_as is {remote.key_as!r}"
@@ -156,10 +158,10 @@ def _file_name(recipe: Path, uri: str, texts: Mapping[str, str]) -> str:
 
 
 def _split(uri: str) -> SplitResult:
-    """Split an address; one that is malformed beyond that has no parts but its path."""
+    """Split an address; a malformed one has a scheme and a placeholder path only."""
     try:
         parts = urlsplit(uri)
-        _ = parts.port  # raises where it is no number
+        _ = parts.port  # raises ValueError where it is not a number
     except ValueError:
         return SplitResult(uri.partition("://")[0].lower(), "", "/…", "", "")
     return parts

@@ -1,4 +1,4 @@
-"""s3 and gs: objects of a bucket, by Arrow's file systems and the credentials they find."""
+"""s3 and gs: objects of a bucket, by Arrow's file systems and their default credentials."""
 
 from __future__ import annotations
 
@@ -14,34 +14,33 @@ from pyarrow import fs
 
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.remote.address import Remote, is_local
-from geolookup_builder.remote.answer import Answer, Had, PassingError, Version
-from geolookup_builder.remote.limits import Limits
+from geolookup_builder.remote.protocol import Answer, Held, Limits, TransientError, Version
 
 _CHUNK = 1 << 20
-#: What may stand in the query of an address, beside region, which is of s3 only.
+#: The options in the query of an address; s3 has ``region`` as well.
 _OPTIONS = ("endpoint_override", "scheme", "anonymous")
-#: How Arrow's texts name what no other attempt mends.
+#: Words in Arrow's messages that a retry does not resolve.
 _REFUSALS = ("ACCESS_DENIED", "INVALID_ACCESS_KEY_ID", "SIGNATURE_DOES_NOT_MATCH")
 _REFUSED = (*_REFUSALS, "PERMISSION_DENIED", "UNAUTHENTICATED", "INVALID_CLIENT_TOKEN_ID")
 
 
 @contextmanager
-def asked(remote: Remote, had: Had, limits: Limits) -> Iterator[Answer | None]:
-    """Give the object while the block lasts; None where the kept file is current.
+def request(remote: Remote, held: Held, limits: Limits) -> Iterator[Answer | None]:
+    """Give the object for the block; None where the cached file is current.
 
-    Raises PassingError for what may pass, BuildError for what will not.
+    Raises TransientError where a retry may help, else BuildError.
     """
     path = unquote(urlsplit(remote.uri).netloc + urlsplit(remote.uri).path)
     options = _options(remote)
-    with _explained(remote):
+    with _arrow_errors(remote):
         file = _FILE_SYSTEMS[remote.scheme](options, limits).open_input_file(path)
     with file:
-        with _explained(remote):
+        with _arrow_errors(remote):
             version, total = _version(file.metadata()), file.size()
-        if had.kept is not None and had.kept == version:
+        if held.kept is not None and held.kept == version:
             yield None
         else:
-            start = had.start if had.validator == version.validator else 0
+            start = held.start if held.validator == version.validator else 0
             yield Answer(version, _chunks(remote, file, start, total), total, start)
 
 
@@ -60,7 +59,7 @@ def _options(remote: Remote) -> dict[str, Any]:
 
 
 def _s3(options: dict[str, Any], limits: Limits) -> fs.FileSystem:
-    once = fs.AwsStandardS3RetryStrategy(max_attempts=1)  # attempts are counted by the transfer
+    once = fs.AwsStandardS3RetryStrategy(max_attempts=1)  # ``transfer`` retries
     silence = {"connect_timeout": limits.silence, "request_timeout": limits.silence}
     return fs.S3FileSystem(**options, **silence, retry_strategy=once)
 
@@ -75,7 +74,7 @@ _FILE_SYSTEMS = {"s3": _s3, "gs": _gs}
 
 
 def _version(metadata: dict[str, Any]) -> Version:
-    """Return the version of an object; a generation (gs) or ETag (s3) is of its bytes."""
+    """Return the version of an object; generation (gs) and ETag (s3) identify its bytes."""
     texts = {name.lower(): _text(value) for name, value in (metadata or {}).items()}
     etag = texts.get("etag", "")
     modified = texts.get("last-modified") or texts.get("updated", "")
@@ -94,17 +93,17 @@ def _utc(text: str) -> str:
 
 
 def _chunks(remote: Remote, file: pa.NativeFile, start: int, total: int) -> Iterator[bytes]:
-    with _explained(remote):
+    with _arrow_errors(remote):
         file.seek(start)
     for _ in range(start, total, _CHUNK):
-        with _explained(remote):
+        with _arrow_errors(remote):
             chunk = file.read(_CHUNK)
         yield chunk
 
 
 @contextmanager
-def _explained(remote: Remote) -> Iterator[None]:
-    """Turn what Arrow raises into one clear line, or into what another attempt may mend."""
+def _arrow_errors(remote: Remote) -> Iterator[None]:
+    """Turn what Arrow raises into a BuildError, or a TransientError where a retry may help."""
     try:
         yield
     except FileNotFoundError as error:
@@ -115,7 +114,7 @@ def _explained(remote: Remote) -> Iterator[None]:
         if isinstance(error, PermissionError) or any(word in text for word in _REFUSED):
             remedy = "check the credentials of the environment, or write anonymous=true"
             raise BuildError(remote.shown, "the bucket refuses access", remedy=remedy) from error
-        raise PassingError(f"the bucket cannot be read ({_short(text)})") from error
+        raise TransientError(f"the bucket cannot be read ({_short(text)})") from error
 
 
 def _short(text: str) -> str:

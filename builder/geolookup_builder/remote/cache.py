@@ -1,15 +1,15 @@
-"""The cache: a folder of fetched files, each whole, under a name that never changes its content.
+"""The cache: a folder of downloaded files, each complete, in a folder named by its digest.
 
-Of every address there is one folder:
+There is one folder for each address:
 
-    NAME-ADDRESS/lock          held by the run that fetches
-    NAME-ADDRESS/kept.json     which file is current: size, digest, ETag, date
-    NAME-ADDRESS/DIGEST/NAME   the current file
-    NAME-ADDRESS/part.json     of which version the part is
-    NAME-ADDRESS/part/NAME     the beginning of a file, to be resumed
+    NAME-ADDRESS/lock          held by the process that downloads
+    NAME-ADDRESS/kept.json     the current file: size, digest, ETag, date
+    NAME-ADDRESS/DIGEST/NAME   the current file itself
+    NAME-ADDRESS/part.json     the version of the partial file
+    NAME-ADDRESS/part/NAME     the first bytes of a file, to be resumed
 
-A file takes its place by one rename once it is checked, and kept.json follows by another. What
-it says is proved by the digest at each use, so a crash in between costs a download, no more.
+A file is renamed to its final name after its checks, then kept.json is replaced. The digest
+is verified at each use, so a crash between the two costs one download.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from geolookup.errors import BuildError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.lock import locked_if_free
 from geolookup_builder.remote.address import Remote
-from geolookup_builder.remote.answer import Answer, Version
+from geolookup_builder.remote.protocol import Answer, Version
 from geolookup_builder.sources.reading.inputs import reading_errors
 
-_DIGEST_LETTERS = 16
+_DIGEST_DIGITS = 16
 
 
 def default_folder() -> Path:
-    """Return GEOLOOKUP_CACHE, else the folder that the system has for the user's caches."""
+    """Return GEOLOOKUP_CACHE, else the user's cache folder of the system."""
     if named := os.environ.get("GEOLOOKUP_CACHE"):
         return Path(named)
     if sys.platform == "win32":
@@ -48,7 +48,7 @@ def default_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A whole file in the cache."""
+    """A complete file in the cache."""
 
     path: Path
     bytes: int
@@ -58,7 +58,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The beginning of a file, and of which version it is."""
+    """The first bytes of a file, and its version."""
 
     path: Path
     validator: str = ""
@@ -66,12 +66,12 @@ class Part:
 
     @property
     def size(self) -> int:
-        """The bytes that are here."""
+        """The bytes received so far."""
         return self.path.stat().st_size if self.path.exists() else 0
 
 
 class Cached:
-    """What the cache holds of one address."""
+    """The cached files of one address."""
 
     def __init__(self, folder: Path, remote: Remote) -> None:
         self._folder = folder / f"{remote.file}-{remote.identity}"
@@ -79,20 +79,20 @@ class Cached:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the address for this run; BuildError where another has it."""
+        """Lock the address for the block; BuildError where another process holds the lock."""
         with atomic.output_errors(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
         with locked_if_free(self._folder / "lock") as mine:
             if not mine:
-                problem = "another run is fetching it"
-                raise BuildError(self._remote.shown, problem, remedy="wait for its end")
+                problem = "another process is downloading it"
+                raise BuildError(self._remote.shown, problem, remedy="wait until it has finished")
             yield
 
     def kept(self) -> Kept | None:
-        """Return the current file; None where there is none or it is damaged."""
+        """Return the current file; None where it is missing or damaged."""
         stated = _read(self._folder / "kept.json")
         digest = str(stated.get("sha256", ""))
-        path = self._folder / digest[:_DIGEST_LETTERS] / self._remote.file
+        path = self._folder / digest[:_DIGEST_DIGITS] / self._remote.file
         if not digest or not path.is_file() or sha256_of(path) != digest:
             return None
         etag, modified, validator = (
@@ -101,19 +101,19 @@ class Cached:
         return Kept(path, path.stat().st_size, digest, Version(etag, modified, validator))
 
     def part(self) -> Part:
-        """Return what is here of an unfinished file."""
+        """Return the partial file."""
         path, stated = self._folder / "part" / self._remote.file, _read(self._folder / "part.json")
         total, validator = stated.get("total"), str(stated.get("validator", ""))
         part = Part(path, validator, total if isinstance(total, int) else None)
         if part.total and part.size >= part.total:
-            # Ended before its checks were: asked for one byte, the server says if it is current.
+            # The last run ended before the checks: request one byte, to learn if it is current.
             os.truncate(path, part.total - 1)
         return part
 
     def begin(self, answer: Answer) -> Part:
-        """Begin a file from its first byte, of the version that is answered.
+        """Begin a file at its first byte, of the version that was answered.
 
-        What was packed for the way cannot be resumed, for it is unpacked in its place.
+        A response with a Content-Encoding cannot be resumed: it is decompressed in place.
         """
         self.discard_part()
         path = self._folder / "part" / self._remote.file
@@ -125,15 +125,15 @@ class Cached:
         return self.part()
 
     def discard_part(self) -> None:
-        """Forget what is here of an unfinished file."""
+        """Remove the partial file."""
         with atomic.output_errors(self._folder):
             (self._folder / "part.json").unlink(missing_ok=True)
             shutil.rmtree(self._folder / "part", ignore_errors=True)
 
     def keep(self, part: Part, version: Version) -> Kept:
-        """Make a finished and checked part the current file."""
+        """Make a complete and checked part the current file."""
         digest = sha256_of(part.path)
-        path = self._folder / digest[:_DIGEST_LETTERS] / part.path.name
+        path = self._folder / digest[:_DIGEST_DIGITS] / part.path.name
         size = part.path.stat().st_size
         with atomic.output_errors(path):
             atomic.fsync_file(part.path)
@@ -142,23 +142,23 @@ class Cached:
             stated = {"address": self._remote.shown, "bytes": size, "sha256": digest}
             _write(self._folder / "kept.json", {**stated, **asdict(version)})
         self.discard_part()
-        self._forget_all_but(path.parent)
+        self._remove_others(path.parent)
         return Kept(path, size, digest, version)
 
-    def _forget_all_but(self, current: Path) -> None:
+    def _remove_others(self, current: Path) -> None:
         for folder in self._folder.iterdir():
             if folder.is_dir() and folder != current:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
 def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file in small hexadecimal letters."""
+    """Return the SHA-256 of a file in lower-case hexadecimal."""
     with reading_errors(str(path)), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Read a JSON object; what is missing or damaged is an empty one."""
+    """Read a JSON object; empty where the file is missing or damaged."""
     try:
         stated = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):

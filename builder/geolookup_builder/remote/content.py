@@ -1,4 +1,4 @@
-"""Whether what came is what was wanted: no page of the web, of the right kind, and whole."""
+"""Checks of a downloaded file: not a web page, of the kind that its name says, complete."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from geolookup_builder.sources.reading.archives import LimitedStream
 from geolookup_builder.sources.reading.inputs import members, reading_errors
 
 _GZIP = b"\x1f\x8b"
-#: What a file of that ending begins with.
+#: The first bytes of a file, by the ending of its name.
 _BEGINNINGS = {
     ".zip": b"PK",
     ".gz": _GZIP,
@@ -22,32 +22,32 @@ _BEGINNINGS = {
     ".parquet": b"PAR1",
 }
 _PACKED = (".zip", ".gz", ".tgz", ".zst")
-#: Every table begins with a number, a quote, a letter or a sign, none of them with a tag.
+#: HTML or XML: no table begins with a tag.
 _PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[!?a-z]", re.IGNORECASE)
 _CHUNK = 1 << 20
-_MMDB_END = 128 << 10  # the metadata of an MMDB lie within so many last bytes
+_MMDB_END = 128 << 10  # the metadata of an MMDB begin within so many last bytes
 _MMDB_MARK = b"\xab\xcd\xefMaxMind.com"
 
 
 def check(path: Path) -> None:
-    """Raise BuildError where a file that came is not what its name says, or not whole."""
+    """Raise BuildError where a downloaded file is not of its name's kind, or not complete."""
     with reading_errors(str(path)), path.open("rb") as file:
         head = file.read(512)
     name = path.name.lower()
     if not head:
-        raise BuildError(path, "the file that came is empty", remedy="ask whoever runs the server")
+        raise BuildError(path, "the downloaded file is empty", remedy="ask the vendor")
     if _PAGE.match(head):
         problem = "the server answered with an HTML or XML page"
         raise BuildError(path, problem, remedy="the key or the path may be wrong")
     for ending, beginning in _BEGINNINGS.items():
         if name.endswith(ending) and not head.startswith(beginning):
             remedy = "the key or the path may be wrong"
-            raise BuildError(path, f"what came is no {ending} file", remedy=remedy)
+            raise BuildError(path, f"the server sent no {ending} file", remedy=remedy)
     _check_end(path, name)
 
 
 def _check_end(path: Path, name: str) -> None:
-    """Check the end of a file; of a packed one everything, for its check sum is at the end."""
+    """Check the end of a file; a compressed one is read through, up to its checksum."""
     if name.endswith(_PACKED):
         for member in members(path.name, path.parent, ("",)):
             with member.open() as stream:
@@ -66,11 +66,11 @@ def _check_tail(path: Path, size: int, mark: bytes) -> None:
             raise BuildError(path, "truncated or damaged (no end mark)", remedy="fetch it again")
 
 
-def unpack_coding(path: Path) -> None:
-    """Take off the gzip that a server put on for the way.
+def decompress(path: Path) -> None:
+    """Decompress a file that was sent with Content-Encoding gzip.
 
-    Servers also say so of files that are gzip themselves: such a file stays as it is, unless
-    there is a gzip within the gzip.
+    Some servers state it for files that are gzip themselves. Such a file stays as it is,
+    unless it is gzip within gzip.
     """
     if path.name.lower().endswith((".gz", ".tgz")):
         with reading_errors(str(path)), gzip.open(path) as stream:

@@ -1,4 +1,4 @@
-"""A vendor's key: read where the recipe says, put into the request, and never shown."""
+"""A vendor's key: read from the environment or a file, sent with the request, never printed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from base64 import b64encode
 from urllib.parse import quote
 
 from geolookup.errors import BuildError
-from geolookup_builder.remote.address import KEY_PLACE, Remote
+from geolookup_builder.remote.address import KEY_PLACEHOLDER, Remote
 
 _PRINTABLE = re.compile(r"[!-~]+(?: [!-~]+)*")
 
 
 class Key:
-    """A secret text. It has no representation, so that no log or traceback can hold it."""
+    """A secret text. Its representation is hidden, so that no log or traceback contains it."""
 
     __slots__ = ("_text",)
 
@@ -25,15 +25,15 @@ class Key:
         return "Key(hidden)"
 
     def in_address(self, uri: str) -> str:
-        """Return an address with the key in its place."""
-        return uri.replace(KEY_PLACE, quote(self._text, safe=""))
+        """Return an address with the placeholder replaced by the key."""
+        return uri.replace(KEY_PLACEHOLDER, quote(self._text, safe=""))
 
     def is_in(self, address: str) -> bool:
-        """Return whether an address holds the key."""
+        """Return whether an address contains the key."""
         return self._text in address or quote(self._text, safe="") in address
 
     def header(self, way: str) -> tuple[str, str]:
-        """Return the header of a request; ``way`` is bearer, basic (RFC 7617) or its name."""
+        """Return the request header; ``way`` is bearer (RFC 6750), basic (RFC 7617) or its name."""
         if way == "basic":
             return "Authorization", "Basic " + b64encode(self._text.encode("ascii")).decode("ascii")
         if way == "bearer":
@@ -51,10 +51,10 @@ def key_of(remote: Remote) -> Key | None:
         return None
     if not (text := (text or "").strip()):
         problem = f"no key for {remote.shown} in {place}"
-        raise BuildError(remote.recipe, problem, remedy="put it there")
+        raise BuildError(remote.recipe, problem, remedy="put the key there")
     if not _PRINTABLE.fullmatch(text):
-        problem = f"the key in {place} is not one line of plain letters"
-        raise BuildError(remote.recipe, problem, remedy="correct it")
+        problem = f"the key in {place} is not one line of printable ASCII"
+        raise BuildError(remote.recipe, problem, remedy="correct the key")
     if remote.key_as == "basic" and ":" not in text:
         problem = f"the key in {place} has no colon"
         raise BuildError(remote.recipe, problem, remedy="write user:password")
@@ -68,5 +68,5 @@ def _in_file(remote: Remote) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a text"
         problem = f"the key of {remote.shown} cannot be read ({reason})"
-        # The text of a decoding error would hold the key.
-        raise BuildError(path, problem, remedy="put it there") from None
+        # The text of a decoding error would contain the key.
+        raise BuildError(path, problem, remedy="check the file") from None

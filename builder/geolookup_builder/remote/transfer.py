@@ -1,4 +1,4 @@
-"""A file from elsewhere into the cache: attempts, resuming, checks, and the swap."""
+"""A download into the cache: retries, resuming, limits, checks, and the atomic replacement."""
 
 from __future__ import annotations
 
@@ -14,23 +14,22 @@ from geolookup.filesystem.atomic import output_errors
 from geolookup.progress import Progress
 from geolookup_builder.remote import buckets, content, web
 from geolookup_builder.remote.address import Remote
-from geolookup_builder.remote.answer import Answer, Had, PassingError
 from geolookup_builder.remote.cache import Cached, Kept, Part, sha256_of
-from geolookup_builder.remote.limits import Limits
+from geolookup_builder.remote.protocol import Answer, Held, Limits, TransientError
 
-Origin = Callable[[Remote, Had, Limits], AbstractContextManager[Answer | None]]
+Origin = Callable[[Remote, Held, Limits], AbstractContextManager[Answer | None]]
 _ORIGINS: dict[str, Origin] = {
-    "https": web.asked,
-    "http": web.asked,
-    "s3": buckets.asked,
-    "gs": buckets.asked,
+    "https": web.request,
+    "http": web.request,
+    "s3": buckets.request,
+    "gs": buckets.request,
 }
 DEFAULT_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A file that is current; ``changed`` if this run brought it, from byte ``start`` on."""
+    """A current file; ``changed`` if this run downloaded it, from byte ``start`` on."""
 
     kept: Kept
     changed: bool
@@ -46,10 +45,10 @@ class Fetched:
 def fetch(
     remote: Remote, sha256: str, folder: Path, progress: Progress, limits: Limits = DEFAULT_LIMITS
 ) -> Fetched:
-    """Bring the file of an address into the cache at ``folder``, unless it is there and current.
+    """Download the file of an address into the cache at ``folder``, unless it is current there.
 
-    With a digest, what has it is current and nothing else is taken. Raises BuildError, and
-    leaves the file that was there before.
+    With ``sha256``, a file is current if it has that digest, and no other file is accepted.
+    Raises BuildError, and then keeps the file that was there before.
     """
     with Cached(folder, remote).locked():
         transfer = _Transfer(remote, sha256, Cached(folder, remote), progress, limits)
@@ -66,16 +65,16 @@ class _Transfer:
         self._kept = kept if kept and sha256 in ("", kept.sha256) else None
 
     def pinned(self) -> Fetched | None:
-        """Return the file that has the stated digest, for which nobody needs to be asked."""
+        """Return the cached file with the stated digest, which needs no request."""
         return Fetched(self._kept, changed=False) if self._kept and self._sha256 else None
 
     def run(self) -> Fetched:
-        """Try until the file is here, or until it is no use."""
+        """Try until the file is downloaded, or until the limits are reached."""
         failures = 0
         while True:
             try:
                 return self._attempt()
-            except PassingError as error:
+            except TransientError as error:
                 if error.discard or not self._cached.part().validator:
                     self._cached.discard_part()
                 failures += 1
@@ -84,17 +83,17 @@ class _Transfer:
                     raise self._given_up(error, failures) from error
                 time.sleep(wait)
 
-    def _given_up(self, error: PassingError, failures: int) -> BuildError:
-        asked = f", and to wait for {error.wait:,.0f} s" if error.wait else ""
+    def _given_up(self, error: TransientError, failures: int) -> BuildError:
+        requested = f", and to wait for {error.wait:,.0f} s" if error.wait else ""
         times = f"tried {failures} times" if failures > 1 else "tried once"
-        problem = f"{error.problem}{asked} ({times})"
+        problem = f"{error.problem}{requested} ({times})"
         return BuildError(self._remote.shown, problem, remedy="try again later")
 
     def _attempt(self) -> Fetched:
         part = self._cached.part()
         start = part.size if part.validator else 0
-        had = Had(self._kept.version if self._kept else None, start, part.validator)
-        with _ORIGINS[self._remote.scheme](self._remote, had, self._limits) as answer:
+        held = Held(self._kept.version if self._kept else None, start, part.validator)
+        with _ORIGINS[self._remote.scheme](self._remote, held, self._limits) as answer:
             if answer is None:
                 return Fetched(cast("Kept", self._kept), changed=False)
             self._check_end(answer)
@@ -103,10 +102,10 @@ class _Transfer:
         return self._finished(part, answer)
 
     def _resumed(self, part: Part, answer: Answer) -> Part:
-        """Return the part that an answer goes on with, if it is of the same version."""
+        """Return the part that an answer continues; TransientError where its version differs."""
         same = answer.version.validator in ("", part.validator) and not answer.coding
         if not same or answer.total != part.total:
-            raise PassingError("the file changed on the server", discard=True)
+            raise TransientError("the file changed on the server", discard=True)
         return part
 
     def _receive(self, part: Part, answer: Answer) -> None:
@@ -120,55 +119,57 @@ class _Transfer:
                 self._progress.bytes(at, answer.total)
                 pace.check(at - answer.start)
         if answer.total is not None and at != answer.total:
-            problem = f"the file was cut short, at {at:,} of {answer.total:,} bytes"
-            raise PassingError(problem, discard=at > answer.total)
+            problem = f"the file was truncated, at {at:,} of {answer.total:,} bytes"
+            raise TransientError(problem, discard=at > answer.total)
 
     def _check_size(self, size: int) -> None:
         if size > self._limits.largest:
             self._cached.discard_part()
             problem = f"the file is larger than {self._limits.largest:,} bytes"
-            raise BuildError(self._remote.shown, problem, remedy="fetch it yourself")
+            remedy = "download it, and name the local file"
+            raise BuildError(self._remote.shown, problem, remedy=remedy)
 
     def _finished(self, part: Part, answer: Answer) -> Fetched:
-        """Check a part that is complete, and make it the current file."""
+        """Check a complete part, and make it the current file."""
         try:
             if answer.coding:
-                content.unpack_coding(part.path)
+                content.decompress(part.path)
             self._check_digest(part)
             content.check(part.path)
         except BuildError as error:
             self._cached.discard_part()
-            if answer.start:  # resumed: perhaps of bytes that do not belong together
-                raise PassingError(error.problem) from error
+            if answer.start:  # resumed: the parts may be of different versions
+                raise TransientError(error.problem) from error
             raise BuildError(self._remote.shown, error.problem, remedy=error.remedy) from error
         return Fetched(self._cached.keep(part, answer.version), changed=True, start=answer.start)
 
     def _check_digest(self, part: Part) -> None:
         if self._sha256 and (found := sha256_of(part.path)) != self._sha256:
-            problem = f"the SHA-256 of what came is {found}, the recipe says {self._sha256}"
-            raise BuildError(part.path, problem, remedy="correct whichever is wrong")
+            problem = f"the SHA-256 of the file is {found}, the recipe says {self._sha256}"
+            remedy = "correct sha256, or ask the vendor"
+            raise BuildError(part.path, problem, remedy=remedy)
 
     def _check_end(self, answer: Answer) -> None:
-        """A file that ends with its connection may have been cut short: only a digest tells."""
+        """Raise BuildError where only a digest could show that the file is complete."""
         if answer.total is None and not answer.ends and not self._sha256:
-            problem = "the server does not say how long the file is"
-            raise BuildError(self._remote.shown, problem, remedy="state its sha256")
+            problem = "the server does not state the length of the file"
+            raise BuildError(self._remote.shown, problem, remedy="state its sha256 in the recipe")
 
 
 class _Pace:
-    """Whether bytes come fast enough to wait for the rest."""
+    """The transfer rate, measured over periods of ``pace_over`` seconds."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._since, self._then = time.monotonic(), 0
 
     def check(self, received: int) -> None:
-        """Raise PassingError where too few bytes came over the last while."""
+        """Raise TransientError where the rate over the last period is below the limit."""
         passed = time.monotonic() - self._since
         if passed < self._limits.pace_over:
             return
         if (received - self._then) / passed < self._limits.slowest:
-            raise PassingError(
+            raise TransientError(
                 f"the server sends fewer than {self._limits.slowest:,} bytes a second"
             )
         self._since, self._then = time.monotonic(), received

@@ -16,7 +16,7 @@ from geolookup_builder.sources import FORMATS
 import geolookup
 from geolookup.errors import BuildError
 from tests.builder.building import fails, known
-from tests.builder.sources import (
+from tests.builder.sources.formats import (
     test_cidr_list,
     test_dbip,
     test_geofeed,
@@ -30,8 +30,8 @@ from tests.builder.sources import (
     test_rir,
     test_sapics,
 )
-from tests.builder.sources.mmdb_writing import mmdb
-from tests.builder.sources.reading import one
+from tests.builder.sources.formats.mmdb_writing import mmdb
+from tests.builder.sources.recipes import one
 from tests.conftest import Build, build_at
 
 LATIN = {"8.8.0.0/16": {"country_code": "NO"}, "2600:100::/32": {"country_code": "SE"}}

@@ -21,8 +21,8 @@ from geolookup_builder.sources.reading import archives
 from geolookup_builder.sources.reading.damage import unlimited_cells
 
 from tests.builder.building import known
-from tests.builder.sources.reading import one, refused
-from tests.builder.sources.test_maxmind import BLOCKS
+from tests.builder.sources.formats.test_maxmind import BLOCKS
+from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build, build_at
 
 BEYOND = str(1 << 128)

@@ -18,8 +18,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geolookup_builder.remote.address import Remote, place
-from geolookup_builder.remote.limits import Limits
+from geolookup_builder.remote.address import Remote, location
+from geolookup_builder.remote.protocol import Limits
 from geolookup_builder.remote.transfer import Fetched, fetch
 
 from geolookup.progress import Progress
@@ -175,7 +175,7 @@ def trickle(content: bytes, pause: float) -> Act:
 def remote(uri: str, folder: Path, **texts: str) -> Remote:
     """A remote source as a recipe in ``folder`` states it."""
     insecure = texts.pop("insecure", "") == "true"
-    found = place(folder / "recipe.toml", uri, texts, insecure=insecure)
+    found = location(folder / "recipe.toml", uri, texts, insecure=insecure)
     assert isinstance(found, Remote)
     return found
 

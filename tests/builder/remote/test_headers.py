@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from email.message import Message
 
 import pytest
-from geolookup_builder.remote.answer import PassingError, Version
-from geolookup_builder.remote.headers import answered_range, coding, http_date, seconds, version
 from geolookup_builder.remote.key import Key
+from geolookup_builder.remote.protocol import TransientError, Version
+from geolookup_builder.remote.web import answered_range, coding, http_date, retry_seconds, version
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,7 +45,7 @@ def test_hostile_headers(headers: dict[str, str], status: int) -> None:
         assert datetime.fromisoformat(found.modified).tzinfo == UTC
         http_date(found.modified)  # so that the server can be asked with it
     coding(message(headers))
-    with suppress(PassingError):
+    with suppress(TransientError):
         start, total = answered_range(status, message(headers), 7)
         assert start == (7 if status == 206 else 0)
         assert total is None or total >= start
@@ -53,7 +53,7 @@ def test_hostile_headers(headers: dict[str, str], status: int) -> None:
 
 @given(text=HOSTILE)
 def test_a_hostile_retry_after(text: str) -> None:
-    wait = seconds(text)
+    wait = retry_seconds(text)
     assert wait is None or wait >= 0
 
 
@@ -68,13 +68,13 @@ def test_the_rest_of_a_file(start: int, rest: int) -> None:
         f"bytes {start - 1}-{total - 1}/{total}",
         f"bytes {start}-{total - 1}/{total + 1}",
     ):
-        with pytest.raises(PassingError) as caught:
+        with pytest.raises(TransientError) as caught:
             answered_range(206, message({"Content-Range": wrong}), start)
         assert caught.value.discard
 
 
 def test_a_part_that_nobody_asked_for() -> None:
-    with pytest.raises(PassingError):
+    with pytest.raises(TransientError):
         answered_range(206, message({"Content-Range": "bytes 0-9/10"}), 0)
 
 

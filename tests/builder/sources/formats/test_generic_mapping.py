@@ -8,7 +8,7 @@ import pytest
 
 from tests.builder.building import fails, known
 from tests.builder.roundtrip import check_round_trip
-from tests.builder.sources.reading import one
+from tests.builder.sources.recipes import one
 from tests.conftest import Build
 
 HERE = 'columns = { network = "cidr", country_code = "country", asn = "as_number" }'

@@ -20,7 +20,7 @@ from pyarrow import fs
 
 from geolookup.errors import BuildError
 from tests.builder.building import isps, recipe
-from tests.builder.serving import cut, drop, fetched, kept_files, remote, serving, status
+from tests.builder.remote.serving import cut, drop, fetched, kept_files, remote, serving, status
 from tests.conftest import build_at
 
 ROWS = b"network,isp\n" + b"".join(b"8.8.%d.0/24,isp %d\n" % (at, at) for at in range(256))

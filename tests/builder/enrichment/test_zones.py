@@ -14,7 +14,7 @@ from geolookup_builder.report import Filled
 import geolookup
 from geolookup.dataset import layout as fmt
 from tests.builder.building import recipe
-from tests.builder.enriching import enriched
+from tests.builder.enrichment.enriching import enriched
 from tests.conftest import Build
 
 ON = "time_zone = true\n"

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from geolookup.errors import BuildError
-from tests.builder.serving import Site, fetched, file, kept_files, remote, serving, status, to
+from tests.builder.remote.serving import (
+    Site,
+    fetched,
+    file,
+    kept_files,
+    remote,
+    serving,
+    status,
+    to,
+)
 
 if TYPE_CHECKING:
     import trustme

@@ -16,7 +16,7 @@ from geolookup_builder.enrichment.weather import Stations
 from geolookup_builder.report import Filled
 
 from tests.builder.building import fails, recipe
-from tests.builder.enriching import STATIONS, enriched
+from tests.builder.enrichment.enriching import STATIONS, enriched
 
 HEADER = "country_code,latitude,longitude,weather_code"
 ON = "[enrich.weather]\nstations = 'stations.csv'\n"

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from tests.builder.sources.reading import one
-from tests.builder.sources.test_maxmind import BLOCKS, PLACES, PROVIDERS
-from tests.builder.sources.test_mmdb import folded, lookup, same_tables
+from tests.builder.sources.formats.test_maxmind import BLOCKS, PLACES, PROVIDERS
+from tests.builder.sources.formats.test_mmdb import folded, lookup, same_tables
+from tests.builder.sources.recipes import one
 from tests.conftest import build_at
 
 pytest.importorskip("maxminddb", reason="MMDB files are read by maxminddb")

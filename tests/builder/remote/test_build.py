@@ -11,7 +11,7 @@ from geolookup_builder.report import BuildReport
 
 from geolookup.errors import OutputError
 from tests.builder.building import fails, isps, recipe
-from tests.builder.serving import MODIFIED, file, serving, status
+from tests.builder.remote.serving import MODIFIED, file, serving, status
 from tests.conftest import build_at
 
 ROWS = b"network,isp\n8.8.8.0/24,one\n"

@@ -16,7 +16,7 @@ from geolookup_builder.sources.reading import jsonlines, parquet
 
 from tests.builder.building import known
 from tests.builder.roundtrip import check_round_trip
-from tests.builder.sources.reading import one, refused
+from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
 
 PLACE = {

@@ -10,7 +10,7 @@ from geolookup_builder.recipe import Enrich, load
 from geolookup_builder.sources import FORMATS
 
 from tests.builder.building import fails, recipe
-from tests.builder.enriching import ALL, STATIONS, enriched
+from tests.builder.enrichment.enriching import ALL, STATIONS, enriched
 from tests.conftest import Build
 
 GOOD = recipe("path = 'a.csv'")

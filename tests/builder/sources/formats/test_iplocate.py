@@ -10,7 +10,7 @@ import pytest
 
 from tests.builder.building import known
 from tests.builder.roundtrip import check_round_trip
-from tests.builder.sources.reading import one, refused
+from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
 
 COUNTRY = (

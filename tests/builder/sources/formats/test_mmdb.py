@@ -24,7 +24,7 @@ import pytest
 from geolookup.errors import BuildError
 from tests.builder.building import fails, known
 from tests.builder.roundtrip import check_round_trip
-from tests.builder.sources.mmdb_writing import MARKER, assembled, encoded, integer, mmdb
+from tests.builder.sources.formats.mmdb_writing import MARKER, assembled, encoded, integer, mmdb
 from tests.conftest import Build, build_at
 
 maxminddb = pytest.importorskip("maxminddb", reason="MMDB files are read by maxminddb")

@@ -19,11 +19,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from geolookup_builder.remote.limits import Limits
+from geolookup_builder.remote.protocol import Limits
 
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
-from tests.builder.serving import (
+from tests.builder.remote.serving import (
     FAST,
     MODIFIED,
     Act,
@@ -271,7 +271,7 @@ def test_the_wait_a_server_asks_for_is_kept(
 ) -> None:
     waits: list[float] = []
     monkeypatch.setattr("geolookup_builder.remote.transfer.time.sleep", waits.append)
-    monkeypatch.setattr("geolookup_builder.remote.headers.time.time", lambda: 1_795_132_800.0)
+    monkeypatch.setattr("geolookup_builder.remote.web.time.time", lambda: 1_795_132_800.0)
     asked = formatdate(1_795_132_807, usegmt=True) if date else "7"
     with serving(status(429, Retry_After=asked), status(503, Retry_After="x"), file(ROWS)) as site:
         fetched(f"{site.url}/a.csv", tmp_path, "", Limits())

@@ -10,7 +10,7 @@ import pytest
 
 from tests.builder.building import fails, known
 from tests.builder.roundtrip import check_round_trip
-from tests.builder.sources.reading import one, refused
+from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build, build_at
 
 COUNTRY = "5.1.0.0,5.1.3.255,CH\n5.1.4.0,5.1.5.255,\n"

@@ -18,7 +18,17 @@ from geolookup_builder.remote.transfer import fetch
 
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
-from tests.builder.serving import FAST, Act, Handler, drop, fetched, file, remote, serving, status
+from tests.builder.remote.serving import (
+    FAST,
+    Act,
+    Handler,
+    drop,
+    fetched,
+    file,
+    remote,
+    serving,
+    status,
+)
 from tests.builder.test_progress import Terminal
 from tests.conftest import ROOT
 

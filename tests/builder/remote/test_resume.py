@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from geolookup.errors import BuildError
-from tests.builder.serving import (
+from tests.builder.remote.serving import (
     FAST,
     MODIFIED,
     Act,

@@ -11,7 +11,7 @@ pytest.importorskip("pycountry", reason="the region_code enrichment needs the ex
 from geolookup_builder.enrichment.regions import fold, names_of
 from geolookup_builder.report import Filled
 
-from tests.builder.enriching import enriched
+from tests.builder.enrichment.enriching import enriched
 
 ON = "region_code = true\n"
 

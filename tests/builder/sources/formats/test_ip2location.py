@@ -16,7 +16,7 @@ import pytest
 import geolookup
 from tests.builder.building import fails, known
 from tests.builder.roundtrip import check_round_trip
-from tests.builder.sources.reading import one, refused
+from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
 
 #: Column: what the example says in it.

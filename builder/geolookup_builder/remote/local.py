@@ -1,4 +1,4 @@
-"""The sources of a recipe, made local: fetched or taken from the cache, and proved by digest."""
+"""Local paths for the remote sources of a recipe: downloaded or cached, checked by digest."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from geolookup_builder.remote.address import Remote
 from geolookup_builder.remote.cache import Cached, Kept, default_folder, sha256_of
 from geolookup_builder.remote.transfer import fetch
 
-#: As the date of a source: the day on which its server says it was last modified.
+#: As ``date`` of a source: the day of the server's Last-Modified.
 LAST_MODIFIED = "last-modified"
 
 
-def made_local(recipe: Recipe, cache: Path | None, progress: Progress, *, offline: bool) -> Recipe:
-    """Return the recipe with paths of this machine only; ``cache`` None is the user's own.
+def with_local_paths(
+    recipe: Recipe, cache: Path | None, progress: Progress, *, offline: bool
+) -> Recipe:
+    """Return the recipe with local paths only; ``cache`` None: the user's cache folder.
 
-    Raises BuildError for what cannot be fetched and for files that have another digest.
+    Raises BuildError for what cannot be downloaded and for files with another digest.
     """
     folder = cache or default_folder()
     sources = (_made_local(each, folder, progress, offline) for each in recipe.sources)
@@ -29,7 +31,7 @@ def made_local(recipe: Recipe, cache: Path | None, progress: Progress, *, offlin
 def _made_local(spec: SourceSpec, folder: Path, progress: Progress, offline: bool) -> SourceSpec:
     if spec.remote is None:
         if spec.texts.get("date") == LAST_MODIFIED:
-            problem = f"source.date is {LAST_MODIFIED!r} for a path of this machine"
+            problem = f"source.date is {LAST_MODIFIED!r} for a local path"
             raise BuildError(spec.recipe, problem, remedy="write the date")
         if spec.sha256:
             _check_digest(spec)
@@ -46,11 +48,11 @@ def _made_local(spec: SourceSpec, folder: Path, progress: Progress, offline: boo
 def _check_digest(spec: SourceSpec) -> None:
     path = spec.base / spec.path
     if not path.is_file():
-        problem = "not one file, as its sha256 wants"
+        problem = "sha256 is stated, but the path is not one file"
         raise BuildError(path, problem, remedy="name one file, or drop sha256")
     if (found := sha256_of(path)) != spec.sha256:
         problem = f"its SHA-256 is {found}, the recipe says {spec.sha256}"
-        raise BuildError(path, problem, remedy="correct whichever is wrong")
+        raise BuildError(path, problem, remedy="replace the file, or correct sha256")
 
 
 def _in_cache(remote: Remote, sha256: str, folder: Path) -> Kept:
@@ -65,6 +67,6 @@ def _date(spec: SourceSpec, remote: Remote, kept: Kept) -> dict[str, str]:
     if spec.texts.get("date") != LAST_MODIFIED:
         return {}
     if not kept.version.modified:
-        problem = "the server does not say when the file was modified"
+        problem = "the server sends no Last-Modified"
         raise BuildError(remote.shown, problem, remedy="write the date into the recipe")
     return {"date": kept.version.modified[:10]}
