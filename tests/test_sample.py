@@ -24,7 +24,7 @@ def rebuilt(tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("sample") / "sample"
     recipe = ROOT / "sample_data" / "recipe.toml"
     report = compile_dataset(recipe, output, Options(max_rejects=0), Progress())
-    assert not any(source.blanked for source in report.sources)
+    assert not any(source.nulled for source in report.sources)
     return output
 
 

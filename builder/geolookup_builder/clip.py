@@ -24,15 +24,15 @@ def hidden(family: int) -> tuple[Range, ...]:
 
 
 def count(ranges: Ranges, family: int, report: SourceReport) -> Bools:
-    """Count addresses clipped (private), rows and addresses cut (6to4, NAT64).
+    """Count addresses clipped (private), rows and addresses excluded (6to4, NAT64).
 
     Returns which rows are clipped, for a row folded in part is met in both families.
     """
     private = ranges_of(family, PRIVATE)
     report.addresses_clipped += _addresses_inside(ranges, private)
     if family == 6:
-        report.rows_cut += int(_rows_inside(ranges, _EXCLUDED).sum())
-        report.addresses_cut += _addresses_inside(ranges, _EXCLUDED)
+        report.rows_excluded += int(_rows_inside(ranges, _EXCLUDED).sum())
+        report.addresses_excluded += _addresses_inside(ranges, _EXCLUDED)
     return _rows_inside(ranges, private)
 
 

@@ -144,7 +144,7 @@ class _Build:
                 places.add(batch)
                 self._progress.rows(len(batch))
         report.rejected = rejected.counts()
-        report.blanked = +report.blanked
+        report.nulled = +report.nulled
         report.read += rejected.skipped()
         self._limit(table.name, rejected, report)
         return rows, places

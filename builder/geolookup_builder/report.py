@@ -6,15 +6,21 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+#: What happens to the parts of ranges that no lookup reaches under their own address.
+_PARTS = {
+    "clipped": "in private space",
+    "folded": "IPv4-mapped, kept as IPv4",
+    "excluded": "in 6to4 and NAT64, looked up by their IPv4 address",
+}
 _WORDS_SHOWN = 5
 _WORD_LETTERS = 50
 
 
 @dataclass(slots=True)
 class SourceReport:
-    """The rows of one source table, and what became of them.
+    """The rows of one source table, and how the compiler treated them.
 
-    ``addresses_*`` count addresses; everything else counts rows.
+    ``addresses_*`` count addresses, ``nulled`` counts values; everything else counts rows.
     """
 
     name: str
@@ -22,27 +28,27 @@ class SourceReport:
     used: int = 0
     duplicates: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
-    blanked: Counter[str] = field(default_factory=Counter)
+    nulled: Counter[str] = field(default_factory=Counter)  # by field
     unknown_words: dict[str, Counter[str]] = field(default_factory=dict)
     rows_clipped: int = 0
     rows_folded: int = 0
-    rows_cut: int = 0
+    rows_excluded: int = 0
     addresses_clipped: int = 0
     addresses_folded: int = 0
-    addresses_cut: int = 0
+    addresses_excluded: int = 0
     note: str = ""
 
     def lines(self) -> Iterator[str]:
-        """Yield the summary, a line a kind of thing."""
+        """Yield one line for each number, with what it counts."""
         yield f"{self.name}: {self.read:,} rows read, {self.used:,} used"
         rejected = self.rejected.total()
-        yield f"  rejected    {rejected:,} rows{_reasons(self.rejected)}"
-        yield f"  duplicates  {self.duplicates:,} rows"
-        for name in ("clipped", "folded", "cut"):
+        yield f"  rejected    {rejected:,} rows without a valid range{_reasons(self.rejected)}"
+        yield f"  duplicate   {self.duplicates:,} rows with the range of a later row"
+        for name, meaning in _PARTS.items():
             rows = getattr(self, f"rows_{name}")
             addresses = getattr(self, f"addresses_{name}")
-            yield f"  {name:<11} {rows:,} rows, {addresses:,} addresses"
-        yield f"  blanked     {self.blanked.total():,} values{_reasons(self.blanked)}"
+            yield f"  {name:<11} {rows:,} rows, {addresses:,} addresses {meaning}"
+        yield f"  nulled      {self.nulled.total():,} invalid values{_reasons(self.nulled)}"
         for name, words in self.unknown_words.items():
             yield f"  unknown     {name} {_commonest(words)}"
         if self.note:
@@ -51,7 +57,7 @@ class SourceReport:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """Distinct locations that lacked a field: those that got it, and those that still do."""
+    """Distinct locations without a field: those where it was filled, and the others."""
 
     filled: int
     not_found: int
@@ -59,7 +65,7 @@ class Filled:
 
 @dataclass(slots=True)
 class BuildReport:
-    """A whole build: its sources, what was added to them, and the counts of the manifest."""
+    """A build: its sources, the fields that enrichment filled, and the counts of the manifest."""
 
     sources: list[SourceReport] = field(default_factory=list)
     enriched: dict[str, Filled] = field(default_factory=dict)
@@ -70,21 +76,21 @@ class BuildReport:
     seconds: float = 0.0
 
     def lines(self) -> Iterator[str]:
-        """Yield the closing summary of a build."""
+        """Yield the build report."""
         for source in self.sources:
             yield from source.lines()
         for name, each in self.enriched.items():
             yield f"{name}: {each.filled:,} locations filled, {each.not_found:,} not found"
         yield "dataset " + ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
-        yield from coverage_lines(self.coverage)
+        yield from _coverage_lines(self.coverage)
         yield f"  {self.bytes:,} bytes in {self.seconds:.1f} s, generation {self.generation}"
 
 
-def coverage_lines(coverage: dict[str, dict[str, int]]) -> Iterator[str]:
-    """Yield the addresses known of each layer."""
+def _coverage_lines(coverage: dict[str, dict[str, int]]) -> Iterator[str]:
+    """Yield the number of addresses with a value, for each layer."""
     for layer, families in coverage.items():
         known = ", ".join(f"{count:,} {family}" for family, count in families.items())
-        yield f"  {layer:<16} {known} addresses"
+        yield f"  covered     {known} addresses with {layer}"
 
 
 def _commonest(words: Counter[str]) -> str:

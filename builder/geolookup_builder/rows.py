@@ -118,7 +118,7 @@ class SourceRows:
         for name in LAYERS[layer]:
             if name in batch.fields and name in self._provides:
                 columns[name], bad = _column(name, batch.fields[name], self._known)
-                self._report.blanked[f"unusable {name}"] += int((bad & accepted).sum())
+                self._report.nulled[name] += int((bad & accepted).sum())
                 self._note_words(name, batch.fields[name], bad & accepted)
                 blank |= bad
         return self._pools[layer].add(columns, blank)

@@ -49,8 +49,10 @@ def build(
 ) -> None:
     """Compile the sources that RECIPE names into a dataset.
 
-    Rows with a bad range are left out and counted, bad values are blanked and
-    counted. Exits with 2, leaving no dataset, if a source cannot be used.
+    Prints a report. Rejected rows have no valid range. Duplicate rows have the
+    range of a later row. Clipped addresses are private, folded ones IPv4-mapped,
+    excluded ones 6to4 or NAT64. Nulled values are invalid. Covered addresses
+    have a value. Exits with 2, leaving no dataset, if a source cannot be used.
 
     Example: geolookup build recipe.toml --output mydata
     """

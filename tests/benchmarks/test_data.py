@@ -115,7 +115,7 @@ def test_geolite_rows_are_those_of_a_city_and_an_asn_data_set(tmp_path: Path) ->
     report = compile_dataset(recipe, tmp_path / "dataset", Options(), Progress())
     assert sum(source.read for source in report.sources) == 9000
     assert sum(source.rejected.total() for source in report.sources) == 0
-    assert sum(source.blanked.total() for source in report.sources) == 0
+    assert sum(source.nulled.total() for source in report.sources) == 0
     assert report.counts["locations"] == size.locations
     assert report.counts["networks"] == size.systems
     assert all(known["ipv4"] and known["ipv6"] for known in list(report.coverage.values())[:2])

@@ -1,4 +1,4 @@
-"""Bad values blank their layer and are counted; the row still decides."""
+"""Bad values null their layer and are counted; the row still decides."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def rows(field: str, cell: str) -> str:
 @pytest.mark.parametrize(("field", "cell", "value"), GOOD)
 def test_good_values(build: Build, field: str, cell: str, value: object) -> None:
     output, report = build({"a.csv": rows(field, cell)})
-    assert report.sources[0].blanked == {}
+    assert report.sources[0].nulled == {}
     (found,) = known(output, "8.8.8.8")
     assert found.get(field) == value
     assert type(found.get(field)) is type(value)
@@ -41,7 +41,7 @@ def test_good_values(build: Build, field: str, cell: str, value: object) -> None
 @pytest.mark.parametrize(("field", "cell"), BAD)
 def test_a_bad_value_blanks_its_layer_alone(build: Build, field: str, cell: str) -> None:
     output, report = build({"a.csv": rows(field, cell)})
-    assert report.sources[0].blanked == {f"unusable {field}": 1}
+    assert report.sources[0].nulled == {field: 1}
     assert report.sources[0].rejected == {}
     (found,) = known(output, "8.8.8.8")
     located = field in ("country_code", "continent_code", "latitude", "longitude", "time_zone")
@@ -73,7 +73,7 @@ def test_the_next_source_shows_through(build: Build) -> None:
 def test_counts_are_of_accepted_rows_and_kept_fields(build: Build) -> None:
     text = "network,country_code,asn\n8.8.8.0/24,QQ,x\n8.8.9.0/24,QQ,1\nnowhere,QQ,x\n"
     _, report = build({"a.csv": text})
-    assert report.sources[0].blanked == {"unusable country_code": 2, "unusable asn": 1}
+    assert report.sources[0].nulled == {"country_code": 2, "asn": 1}
     output, report = build({"a.csv": text}, recipe('path = "a.csv"\nprovides = ["asn"]'))
-    assert report.sources[0].blanked == {"unusable asn": 1}
+    assert report.sources[0].nulled == {"asn": 1}
     assert known(output, "8.8.8.8", "8.8.9.9") == [{}, {"asn": 1}]

@@ -218,7 +218,7 @@ def test_it_builds_and_answers(name: str, tmp_path: Path) -> None:
     assert len(report.sources) == len(sources(name))
     for source in report.sources:
         assert source.used > 0
-        assert (source.rejected, source.blanked, source.note) == ({}, {}, "")
+        assert (source.rejected, source.nulled, source.note) == ({}, {}, "")
     with geolookup.open(output) as engine:
         for address, expected in ANSWERS[name].items():
             data = engine.data(address, at=0)

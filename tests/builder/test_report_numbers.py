@@ -1,4 +1,4 @@
-"""The report: rows read, used, duplicate, clipped, folded and cut, and exact addresses.
+"""The report: rows read, used, duplicate, clipped, folded and excluded, and exact addresses.
 
 Strategy: small sources beside plain set arithmetic on Python's integers, one row at a time;
 what a row loses is what special-purpose and embedded space say, not what other rows do.
@@ -16,7 +16,7 @@ from tests.conftest import Build
 from tests.oracle import Address, place
 
 MAPPED = (0xFFFF << 32, 0xFFFF << 32 | 0xFFFF_FFFF)
-CUT = [(int(n[0]), int(n[-1])) for n in map(ip_network, ("64:ff9b::/96", "2002::/16"))]
+EXCLUDED = [(int(n[0]), int(n[-1])) for n in map(ip_network, ("64:ff9b::/96", "2002::/16"))]
 #: Special-purpose space of the rows below, without what carries IPv4; all of it disjoint.
 CLIPPED_IPV4 = ["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16"]
 CLIPPED_IPV4 += ["172.16.0.0/12", "192.0.0.0/29", "192.0.0.8/32", "192.0.0.11/32"]
@@ -46,9 +46,9 @@ def expected(listed: list[tuple[Address, Address]]) -> dict[str, int]:
     lines = [(place(first), place(last)) for first, last in listed]
     native = [isinstance(first, IPv4Address) for first, _ in listed]
     folded = [0 if v4 else common(line, [MAPPED]) for line, v4 in zip(lines, native, strict=True)]
-    cut = [common(line, CUT) for line in lines]
+    excluded = [common(line, EXCLUDED) for line in lines]
     clipped = [common(line, CLIPPED[4] + CLIPPED[6]) for line in lines]
-    counts = {"folded": folded, "cut": cut, "clipped": clipped}
+    counts = {"folded": folded, "excluded": excluded, "clipped": clipped}
     return {
         "read": len(listed),
         "duplicates": len(lines) - len(set(lines)),
@@ -62,7 +62,7 @@ def found(report: SourceReport) -> dict[str, int]:
     return {name: getattr(report, name) for name in ("read", "duplicates", *names)}
 
 
-WHAT = ("folded", "cut", "clipped")
+WHAT = ("folded", "excluded", "clipped")
 RANGES = [
     ("8.8.8.0", "8.8.8.255"),
     (str(IPv4Address(0)), "255.255.255.255"),
@@ -164,11 +164,11 @@ def test_the_summary_names_everything(build: Build) -> None:
     lines = list(report.lines())
     assert lines[:7] == [
         "a.csv: 6 rows read, 1 used",
-        "  rejected    1 rows (1 not an address)",
-        "  duplicates  1 rows",
-        "  clipped     2 rows, 16,777,218 addresses",
-        "  folded      1 rows, 2 addresses",
-        "  cut         1 rows, 2 addresses",
-        "  blanked     1 values (1 unusable asn)",
+        "  rejected    1 rows without a valid range (1 not an address)",
+        "  duplicate   1 rows with the range of a later row",
+        "  clipped     2 rows, 16,777,218 addresses in private space",
+        "  folded      1 rows, 2 addresses IPv4-mapped, kept as IPv4",
+        "  excluded    1 rows, 2 addresses in 6to4 and NAT64, looked up by their IPv4 address",
+        "  nulled      1 invalid values (1 asn)",
     ]
     assert lines[-1].endswith(f"generation {report.generation}")

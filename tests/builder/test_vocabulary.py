@@ -67,7 +67,7 @@ def test_the_summary_names_the_commonest_unknown_words(
     text = f"network,connection_type,user_type\n{rows}nowhere,pigeon,robot\n"
     output, report = build({"a.csv": text})
     (source,) = report.sources
-    assert source.blanked == {"unusable connection_type": 13}
+    assert source.nulled == {"connection_type": 13}
     assert source.unknown_words["connection_type"].most_common(2) == [("pigeon", 5), ("owl", 3)]
     assert set(source.unknown_words) == {"connection_type"}
     (line,) = [line for line in source.lines() if "unknown" in line]
@@ -82,5 +82,5 @@ def test_the_summary_names_the_commonest_unknown_words(
 def test_a_million_unknown_words_are_not_kept(build: Build) -> None:
     rows = "".join(f"8.{at >> 8}.{at & 255}.0/24,word {at}\n" for at in range(5000))
     _, report = build({"a.csv": f"network,user_type\n{rows}"})
-    assert report.sources[0].blanked == {"unusable user_type": 5000}
+    assert report.sources[0].nulled == {"user_type": 5000}
     assert len(report.sources[0].unknown_words["user_type"]) == 100

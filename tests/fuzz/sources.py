@@ -1,4 +1,4 @@
-"""Each source reader: rows are read, blanked or rejected, or the build ends with one line.
+"""Each source reader: rows are read, nulled or rejected, or the build ends with one line.
 
 An input is ``[[source]]`` tables and their files (see ``recorded``), so that it stays itself.
 Every rejected row has to be found again, with its line.

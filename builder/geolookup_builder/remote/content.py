@@ -42,7 +42,7 @@ def check(path: Path) -> None:
     for ending, beginning in _BEGINNINGS.items():
         if name.endswith(ending) and not head.startswith(beginning):
             remedy = "the key or the path may be wrong"
-            raise BuildError(path, f"the server sent no {ending} file", remedy=remedy)
+            raise BuildError(path, f"the content is no {ending} file", remedy=remedy)
     _check_end(path, name)
 
 

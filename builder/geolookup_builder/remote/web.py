@@ -142,7 +142,7 @@ def _next(remote: Remote, url: str, location: str, key: Key | None) -> str:
     except ValueError:
         host = None
     if not location or not host or "@" in parts.netloc or parts.scheme not in ("https", "http"):
-        raise _failure(remote, "redirects to an address that is not https", remedy)
+        raise _failure(remote, "redirects to an invalid address", remedy)
     local = is_local(urlsplit(url).hostname) and is_local(host)
     if parts.scheme == "http" and (
         urlsplit(url).scheme != "http" or not (local or remote.insecure)

@@ -39,7 +39,7 @@ def zones(folder: Path, count: int) -> list[str | None]:
         ("US,37.4,,", None),
         ("US,,-122.08,", None),
         ("US,,,", None),
-        ("US,91,0,", None),  # a bad value blanks the location
+        ("US,91,0,", None),  # a bad value nulls the location
         ("AQ,-90,0,", "Antarctica/McMurdo"),
         ("RU,67,180,", "Asia/Anadyr"),
         ("RU,67,-180,", "Asia/Anadyr"),

@@ -168,8 +168,8 @@ def test_what_is_not_there(bucket: Bucket, tmp_path: Path) -> None:
 def test_content_is_checked_as_that_of_the_web_is(bucket: Bucket, tmp_path: Path) -> None:
     for name, content, text in (
         ("page.csv", PAGE, "HTML or XML page"),
-        ("a.zip", ROWS, "what came is no .zip file"),
-        ("empty.csv", b"", "the file that came is empty"),
+        ("a.zip", ROWS, "the content is no .zip file"),
+        ("empty.csv", b"", "the downloaded file is empty"),
     ):
         with pytest.raises(BuildError, match=text):
             fetched(bucket.put(name, content), tmp_path)

@@ -118,10 +118,10 @@ def test_the_date_of_the_server_is_taken_where_it_is_asked_for(tmp_path: Path) -
             assert source["date"] == "2026-11-19"
     with serving(file(ROWS)) as site:
         asked = f'path = "{site.url}/a.csv"\ndate = "last-modified"'
-        assert "does not say when the file was modified; write" in failing(tmp_path, asked)
+        assert "sends no Last-Modified; write" in failing(tmp_path, asked)
     (tmp_path / "a.csv").write_bytes(ROWS)
     asked = 'path = "a.csv"\ndate = "last-modified"'
-    assert "source.date is 'last-modified' for a path of this machine" in failing(tmp_path, asked)
+    assert "source.date is 'last-modified' for a local path" in failing(tmp_path, asked)
 
 
 def test_auto_knows_a_fetched_file_by_its_name(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_no_address_that_cannot_be_asked_holds_it(tmp_path: Path) -> None:
         with pytest.raises(BuildError) as caught:
             fetched(f"https://{host}/a.csv?k={{key}}", tmp_path, key_env="VENDOR_KEY")
         assert clean("".join(traceback.format_exception(caught.value)))
-        assert str(caught.value).startswith(f"https://{host}/a.csv?…: is no address; correct")
+        assert str(caught.value).startswith(f"https://{host}/a.csv?…: is not an address; correct")
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -179,8 +179,8 @@ def test_no_process_has_it_in_its_arguments(tmp_path: Path) -> None:
 MISSING = {
     "VENDOR_KEY": ("", "no key for https://h.example/a.csv in the environment variable VENDOR_KEY"),
     "two lines": ("a\nb", "the key in the environment variable VENDOR_KEY is not one line"),
-    "control": (f"{HIDDEN}\x01", "is not one line of plain letters; correct it"),
-    "accents": (f"{HIDDEN}é", "is not one line of plain letters; correct it"),
+    "control": (f"{HIDDEN}\x01", "is not one line of printable ASCII; correct"),
+    "accents": (f"{HIDDEN}é", "is not one line of printable ASCII; correct"),
 }
 
 

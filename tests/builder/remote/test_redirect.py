@@ -112,12 +112,12 @@ def test_a_host_that_hands_the_key_on_is_not_followed(
 
 
 WRONG = {
-    "ftp://localhost/a.csv": "redirects to what is no address of the web",
-    "file:///etc/passwd": "redirects to what is no address of the web",
-    "https://user:word@localhost/a.csv": "redirects to what is no address of the web",
-    "https://[/a.csv": "redirects to what is no address of the web",
-    "https://localhost:x/a.csv": "redirects to what is no address of the web",
-    "": "redirects to what is no address of the web",
+    "ftp://localhost/a.csv": "redirects to an invalid address",
+    "file:///etc/passwd": "redirects to an invalid address",
+    "https://user:word@localhost/a.csv": "redirects to an invalid address",
+    "https://[/a.csv": "redirects to an invalid address",
+    "https://localhost:x/a.csv": "redirects to an invalid address",
+    "": "redirects to an invalid address",
     "/a.csv": "redirects over 5 times",
     "http://localhost/a.csv": "redirects to localhost without encryption",
 }

@@ -144,7 +144,7 @@ BAD: dict[str, tuple[str, Act, str]] = {
     "404": ("a.csv", status(404), "no such file on the server (404); correct the path"),
     "204": ("a.csv", status(204), "the server answers 204"),
     "418": ("a.csv", status(418), "the server answers 418"),
-    "304": ("a.csv", status(304), "says that a file is unchanged which is not here"),
+    "304": ("a.csv", status(304), "says that a file is unchanged that was never fetched"),
     "429": ("a.csv", status(429), f"the server answers 429 {GIVEN_UP}"),
     "500": ("a.csv", status(500, PAGE), f"the server answers 500 {GIVEN_UP}"),
     "503": ("a.csv", status(503, Retry_After="0"), f"the server answers 503 {GIVEN_UP}"),
@@ -163,29 +163,33 @@ BAD: dict[str, tuple[str, Act, str]] = {
         status(200, ROWS, Content_Length="99999"),
         f"of 99,999 bytes {GIVEN_UP}",
     ),
-    "negative": ("a.csv", file(ROWS, Content_Length="-5"), "does not say how long the file is"),
-    "no length": ("a.csv", file(ROWS, Content_Length=""), "how long the file is; state its sha256"),
+    "negative": ("a.csv", file(ROWS, Content_Length="-5"), "does not state the length of the file"),
+    "no length": ("a.csv", file(ROWS, Content_Length=""), "length of the file; state its sha256"),
     "chunks cut": ("a.csv", chunked(ROWS, ended=False), "the connection broke (Incomplete"),
-    "empty": ("a.csv", file(b""), "the file that came is empty"),
+    "empty": ("a.csv", file(b""), "the downloaded file is empty"),
     "page": ("a.csv", file(PAGE, Content_Type="text/html; charset=utf-8"), "an HTML page; the key"),
     "page as text": ("a.csv", file(PAGE), "answered with an HTML or XML page; the key"),
     "page as zip": ("a.zip", file(PAGE, Content_Type="application/zip"), "HTML or XML page"),
     "page with a mark": ("a.csv", file(b"\xef\xbb\xbf \n" + PAGE), "HTML or XML page"),
     "xml": ("a.csv", file(b"<?xml version='1.0'?><Error/>"), "HTML or XML page"),
-    "no zip": ("a.zip", file(ROWS), "what came is no .zip file; the key or the path may be"),
-    "no gzip": ("a.csv.gz", file(ROWS), "what came is no .gz file"),
-    "no tar": ("a.tgz", file(b"PK\3\4"), "what came is no .tgz file"),
-    "no zst": ("a.csv.zst", file(ROWS), "what came is no .zst file"),
-    "no parquet": ("a.parquet", file(ROWS), "what came is no .parquet file"),
+    "no zip": ("a.zip", file(ROWS), "the content is no .zip file; the key or the path may be"),
+    "no gzip": ("a.csv.gz", file(ROWS), "the content is no .gz file"),
+    "no tar": ("a.tgz", file(b"PK\3\4"), "the content is no .tgz file"),
+    "no zst": ("a.csv.zst", file(ROWS), "the content is no .zst file"),
+    "no parquet": ("a.parquet", file(ROWS), "the content is no .parquet file"),
     "half zip": ("a.zip", file(zipped()[:-30]), "truncated or damaged (File is not a zip file)"),
     "bad zip": ("a.zip", file(zipped().replace(b"a.csv", b"b.csv", 1)), "truncated or damaged ("),
     "half gzip": ("a.csv.gz", file(gzip.compress(ROWS)[:-9]), "truncated or damaged ("),
     "half parquet": ("a.parquet", file(parquet()[:-1]), "truncated or damaged (no end mark)"),
     "half mmdb": ("a.mmdb", file(random.Random(1).randbytes(200_000)), "(no end mark)"),
-    "other coding": ("a.csv", file(ROWS, Content_Encoding="br"), "in a way that was not asked for"),
+    "other coding": (
+        "a.csv",
+        file(ROWS, Content_Encoding="br"),
+        "a Content-Encoding that was not requested",
+    ),
     "false coding": ("a.csv", file(ROWS, Content_Encoding="gzip"), "truncated or damaged ("),
     "slow": ("a.csv", trickle(ROWS, 0.01), f"fewer than 100,000 bytes a second {GIVEN_UP}"),
-    "silent": ("a.csv", silent, f"cannot be reached (it sends nothing) {GIVEN_UP}"),
+    "silent": ("a.csv", silent, f"cannot be reached (timeout) {GIVEN_UP}"),
     "large": ("a.csv", file(ROWS + b"#" * 300_000), "the file is larger than 250,000 bytes"),
     "large chunks": ("a.csv", chunked(ROWS * 100), "the file is larger than 250,000 bytes"),
 }
@@ -246,7 +250,7 @@ def test_a_wrong_digest(tmp_path: Path) -> None:
     with serving(file(ROWS)) as site:
         with pytest.raises(BuildError) as caught:
             fetched(f"{site.url}/a.csv", tmp_path, wrong)
-        assert f"the SHA-256 of what came is {SHA256}, the recipe says {wrong}" in str(caught.value)
+        assert f"the SHA-256 of the file is {SHA256}, the recipe says {wrong}" in str(caught.value)
         assert len(site.asked) == 1  # another attempt would bring the same
     assert kept_files(tmp_path, "a.csv") == []
 
@@ -317,7 +321,7 @@ def test_no_length_at_all_is_well_with_a_digest(tmp_path: Path) -> None:
         assert fetched(f"{site.url}/a.csv", tmp_path, SHA256).kept.path.read_bytes() == ROWS
     with (
         serving(file(ROWS[:-9], Content_Length="")) as site,
-        pytest.raises(BuildError, match="the SHA-256 of what came is"),
+        pytest.raises(BuildError, match="the SHA-256 of the file is"),
     ):
         fetched(f"{site.url}/a.csv", tmp_path, SHA256)
 

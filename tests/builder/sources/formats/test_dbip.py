@@ -84,7 +84,7 @@ def test_layouts(build: Build, layout: str, named: bool) -> None:
     assert (report.sources[0].read, report.sources[0].rejected.total()) == (2, 0)
     assert [stated(each) for each in known(output, *ADDRESSES)] == [expected] * 4
     assert known(output, "5.1.4.0", "5.0.255.255", "2a02:9::") == [{}] * 3
-    assert not report.sources[0].blanked
+    assert not report.sources[0].nulled
 
 
 def test_the_zone_is_taken(build: Build) -> None:
@@ -108,7 +108,7 @@ def test_what_is_unknown(build: Build) -> None:
     assert found[:2] == [{}, {"continent_code": "EU"}]
     assert found[2] == {"continent_code": "EU", "country_code": "CH", "city_name": "Zürich"}
     assert (found[3]["latitude"], found[3]["longitude"]) == (0, 1.5)
-    assert not report.sources[0].blanked
+    assert not report.sources[0].nulled
 
 
 def test_columns_of_the_recipe(build: Build) -> None:

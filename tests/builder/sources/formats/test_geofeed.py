@@ -102,7 +102,7 @@ def test_a_row_without_location_hides_a_wider_one(build: Build, empty: str) -> N
         {},
         {"country_code": "US", "city_name": "Newark"},
     ]
-    assert report.sources[0].blanked.total() == 0
+    assert report.sources[0].nulled.total() == 0
 
 
 def test_duplicates_are_noted_and_the_later_counts(build: Build) -> None:
@@ -114,7 +114,7 @@ def test_duplicates_are_noted_and_the_later_counts(build: Build) -> None:
 
 def test_a_country_that_is_none_blanks_the_row(build: Build) -> None:
     dataset, report = build({"feed.csv": "8.8.8.0/24,QQ,,X,\n8.8.0.0/16,US\n"}, recipe())
-    assert dict(report.sources[0].blanked) == {"unusable country_code": 1}
+    assert dict(report.sources[0].nulled) == {"country_code": 1}
     assert stated(dataset, "8.8.8.8", "8.8.9.9") == [{}, {"country_code": "US"}]
 
 
@@ -232,7 +232,7 @@ def test_real_feeds(
     path = shared_data / "geofeed" / f"geofeed-{name}.csv"
     dataset, report = build({}, recipe(str(path), extra))
     source = report.sources[0]
-    assert (source.read, source.rejected.total(), source.blanked.total()) == (read, rejected, 0)
+    assert (source.read, source.rejected.total(), source.nulled.total()) == (read, rejected, 0)
     wide, vienna, boxford = stated(dataset, "2a02:ecc0::1", "202.196.224.5", "2.125.160.216")
     if name != "valid-optional-fields":
         assert wide == {"country_code": "US", "region_code": "NJ", "city_name": "Parsippany"}

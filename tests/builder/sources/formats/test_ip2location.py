@@ -162,7 +162,7 @@ def test_every_database(build: Build, database: int) -> None:
         {},
     ]
     (source,) = report.sources
-    assert (source.read, source.rejected, source.blanked) == (3, {}, {})
+    assert (source.read, source.rejected, source.nulled) == (3, {}, {})
 
 
 @pytest.mark.parametrize("database", DATABASES)
@@ -172,7 +172,7 @@ def test_every_database_in_ipv6(build: Build, database: int) -> None:
     probes = ("2a02:8::", "2a02:8:ffff::1", "5.1.4.0", "::ffff:5.1.7.255", "2a02:9::", "5.1.3.0")
     assert stated(output, *probes) == [expected(database)] * 4 + [{}] * 2
     (source,) = report.sources
-    assert (source.read, source.rejected, source.blanked) == (5, {}, {})
+    assert (source.read, source.rejected, source.nulled) == (5, {}, {})
 
 
 @pytest.mark.parametrize("database", DATABASES)
@@ -274,7 +274,7 @@ def test_the_asn_file(build: Build) -> None:
     for name, options in (("IP2LOCATION-LITE-ASN.CSV", []), ("a.csv", ['db = "asn"'])):
         output, report = build({name: text}, one("ip2location", name, *options))
         assert known(output, "5.1.4.0", "5.1.8.0") == [KNOWN["as"], {}]
-        assert report.sources[0].blanked == {}
+        assert report.sources[0].nulled == {}
 
 
 REGIONS = '"country_code","subdivision_name","code"\r\n'

@@ -38,7 +38,7 @@ def test_with_country_codes(build: Build) -> None:
         ("CH", "Zürich", None, '"Example" AG'),
         ("DE", None, "Berlin", None),
     ]
-    assert report.sources[0].blanked == {}
+    assert report.sources[0].nulled == {}
     assert report.sources[0].rejected == {}
 
 

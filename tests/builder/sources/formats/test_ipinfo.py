@@ -205,7 +205,7 @@ def test_products(build: Build, product: str, written: str) -> None:
     dataset, report = build({name: content}, one("ipinfo", name))
     assert stated(dataset, "8.8.4.4") == expected
     assert report.sources[0].read == 1
-    assert report.sources[0].blanked.total() == 0
+    assert report.sources[0].nulled.total() == 0
 
 
 LITE = PRODUCTS["Lite"][0].splitlines()[0] + "\n"

@@ -47,7 +47,7 @@ def test_the_files(build: Build, name: str, text: str, expected: list[dict[str, 
     output, report = build({name: gzip.compress(text.encode())}, one("iptoasn", name))
     assert known(output, *PROBES) == expected
     assert report.sources[0].rejected == {}
-    assert report.sources[0].blanked == {}
+    assert report.sources[0].nulled == {}
 
 
 def test_several_files_are_one_table(build: Build) -> None:
@@ -61,7 +61,7 @@ def test_countries_only_where_asked_for(build: Build) -> None:
     output, report = build({"a.tsv": V4}, one("iptoasn", "a.tsv", "countries = true"))
     codes = [each.get("country_code") for each in known(output, *PROBES)]
     assert codes == ["CH", "CH", None, None, "DE", None]
-    assert report.sources[0].blanked == {}
+    assert report.sources[0].nulled == {}
 
 
 def test_a_description_alone_is_no_answer(build: Build) -> None:
@@ -118,7 +118,7 @@ def test_round_trip(tmp_path: Path) -> None:
 def test_the_real_file(shared_data: Path, tmp_path: Path) -> None:
     content = (shared_data / "iptoasn" / "ip2asn-v4.tsv").read_bytes()
     output, report = build_at(tmp_path, {"a.tsv": content}, one("iptoasn", "a.tsv"), max_rejects=0)
-    assert (report.sources[0].read, report.sources[0].blanked) == (1_427, {})
+    assert (report.sources[0].read, report.sources[0].nulled) == (1_427, {})
     rows = [line.split("\t") for line in content.decode().splitlines()]
     with geolookup.open(output) as engine:
         for first, last, asn, _, name in rows:

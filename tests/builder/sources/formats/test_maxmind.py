@@ -112,7 +112,7 @@ def test_city_blocks_find_their_places(build: Build) -> None:
     dataset, report = build(CITY_FILES, ALL)
     check_city(dataset)
     assert [(each.name, each.read, each.note) for each in report.sources] == [("*.csv", 6, "")]
-    assert report.sources[0].blanked.total() == 0
+    assert report.sources[0].nulled.total() == 0
 
 
 def test_the_zip_as_delivered(build: Build) -> None:
@@ -172,7 +172,7 @@ def test_another_language_alone(build: Build) -> None:
     dataset, report = build(only, one("maxmind", "*.csv", 'locale = "de"'))
     found = {name: each for name, each in ALPHA.items() if name != "region_name"}
     assert stated(dataset, "8.8.4.4") == {**found, "city_name": "Alphastadt"}
-    assert report.sources[0].blanked == {"unusable country_code": 3}  # ids without a place
+    assert report.sources[0].nulled == {"country_code": 3}  # ids without a place
     assert stated(dataset, "8.8.5.5") == {}
 
 
@@ -193,7 +193,7 @@ def test_blocks_without_locations(tmp_path: Path) -> None:
 def test_an_id_without_a_place_blanks_its_row_and_is_counted(build: Build) -> None:
     blocks = CITY + "8.8.0.0/16,11,,,0,0,,,,,\n8.8.9.0/24,99,20,,0,0,8001,1,1,,\n"
     dataset, report = build({"a.csv": blocks, "b.csv": EN}, ALL)
-    assert report.sources[0].blanked == {"unusable country_code": 1}
+    assert report.sources[0].nulled == {"country_code": 1}
     assert stated(dataset, "8.8.9.9") == {}
     assert stated(dataset, "8.8.10.1")["city_name"] == "Alpha Town"
 
@@ -257,7 +257,7 @@ def test_enterprise_joins_its_isp_table_and_comes_before_city(build: Build) -> N
     }
     assert "isp" not in stated(dataset, "8.8.5.5")
     assert stated(dataset, "8.8.6.6") == {"continent_code": "EU", "country_code": "DE"}
-    assert report.sources[0].blanked == {"unusable asn": 1}
+    assert report.sources[0].nulled == {"asn": 1}
 
 
 def test_enterprise_without_its_isp_table(build: Build) -> None:

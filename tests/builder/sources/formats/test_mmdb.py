@@ -197,7 +197,7 @@ SCHEMAS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 def test_schemas(build: Build, schema: str) -> None:
     record, expected = SCHEMAS[schema]
     dataset, report = build({"a.mmdb": mmdb({"8.8.8.0/24": record, "8.8.9.0/24": {}})}, recipe())
-    assert (report.sources[0].read, report.sources[0].blanked.total()) == (2, 0)
+    assert (report.sources[0].read, report.sources[0].nulled.total()) == (2, 0)
     found, empty, nothing = known(dataset, "8.8.8.8", "8.8.9.9", "8.8.10.10")
     stated = {name: found[name] for name in OSLO if name in found}
     derived = {"continent_code"} if "country_code" in expected else set()
@@ -232,7 +232,7 @@ def test_unknown_places_and_plain_codes(build: Build) -> None:
         "9.9.9.0/24": {"country": "NO", "continent": "EU", "location": {"latitude": 59.5}},
     }
     dataset, report = build({"a.mmdb": mmdb(records)}, recipe())
-    assert report.sources[0].blanked == {}
+    assert report.sources[0].nulled == {}
     unknown, norway = known(dataset, "8.8.8.8", "9.9.9.9")
     assert unknown == {}
     assert (norway["country_code"], norway["continent_code"], norway["latitude"]) == (
@@ -329,10 +329,10 @@ def test_records_of_no_known_schema_are_one_error(tmp_path: Path) -> None:
     assert "none of its fields are known (a.b, score)" in str(error)
 
 
-def test_values_that_are_unusable_are_counted(build: Build) -> None:
+def test_invalid_values_are_counted(build: Build) -> None:
     content = mmdb({"8.8.8.0/24": {"country_code": "QQ"}, "8.8.9.0/24": {"country_code": "NO"}})
     _, report = build({"a.mmdb": content}, recipe())
-    assert dict(report.sources[0].blanked) == {"unusable country_code": 1}
+    assert dict(report.sources[0].nulled) == {"country_code": 1}
 
 
 def test_round_trip(tmp_path: Path) -> None:
@@ -554,7 +554,7 @@ def test_real_files_answer_as_the_library(build: Build, shared_data: Path, produ
     with maxminddb.open_database(path) as reader:
         networks = list(reader)
     assert report.sources[0].read == len(networks)
-    assert report.sources[0].blanked.total() == 0
+    assert report.sources[0].nulled.total() == 0
     rows = ((str(network), record) for network, record in networks)
     expected, _ = build({"rows.csv": generic(rows)})
     same_tables(dataset, expected)

@@ -44,7 +44,7 @@ def test_caida(build: Build, text: str) -> None:
     assert (report.sources[0].read, report.sources[0].rejected.total()) == (7, 0)
     addresses = ("8.8.8.8", "8.8.9.1", "9.9.1.1", "9.9.9.1", "9.9.8.1", "9.9.7.1", "2600:100::1")
     assert asns(dataset, *addresses) == [15169, 3356, 3356, 10, 30, 60, 64500]
-    assert report.sources[0].blanked.total() == 0
+    assert report.sources[0].nulled.total() == 0
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_default_routes_are_counted_and_decide_nothing(build: Build, text: str) 
     below = '[[source]]\nformat = "csv"\npath = "below.csv"\n'
     dataset, report = build(table, recipe(extra='names = "names.json"') + below)
     source = report.sources[0]
-    assert (dict(source.blanked), source.rejected.total()) == ({"unusable asn": 2}, 0)
+    assert (dict(source.nulled), source.rejected.total()) == ({"asn": 2}, 0)
     assert known(dataset, "1.1.1.1", "2a00::1", "7.1.1.1") == [{}, {}, {"asn": 7, "isp": "x"}]
     assert asns(dataset, "8.8.8.8") == [15169]
 
@@ -160,9 +160,9 @@ def test_bad_rows_are_rejected_with_their_lines(build: Build, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("word", ["AS", "4294967296", "1.5", "10 20", "-", "x_1"])
-def test_an_origin_that_is_no_number_is_blanked(build: Build, word: str) -> None:
+def test_an_origin_that_is_no_number_is_nulled(build: Build, word: str) -> None:
     dataset, report = build({"table": f"8.0.0.0\t8\t3\n8.8.8.0\t24\t{word}\n"}, recipe())
-    assert dict(report.sources[0].blanked) == {"unusable asn": 1}
+    assert dict(report.sources[0].nulled) == {"asn": 1}
     assert asns(dataset, "8.8.8.8", "8.8.9.8") == [None, 3]
 
 
@@ -189,7 +189,7 @@ def test_real_tables(build: Build, shared_data: Path, name: str, rows: int) -> N
     text = recipe(str(folder / f"{name}.dat.gz"), f'names = "{folder / "asnames.json.gz"}"')
     dataset, report = build({}, text)
     source = report.sources[0]
-    assert (source.read, source.rejected.total(), source.blanked.total()) == (rows, 0, 0)
+    assert (source.read, source.rejected.total(), source.nulled.total()) == (rows, 0, 0)
     (found,) = known(dataset, "8.8.8.8")
     assert found["asn"] == 15169
     assert found["asn_organization"].startswith("GOOGLE")

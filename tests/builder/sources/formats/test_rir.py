@@ -51,7 +51,7 @@ def countries(dataset: Path, *addresses: str) -> list[str | None]:
 def test_extended(build: Build) -> None:
     dataset, report = build({"delegated": EXTENDED}, RECIPE)
     source = report.sources[0]
-    assert (source.read, source.rejected.total(), source.blanked.total()) == (5, 0, 0)
+    assert (source.read, source.rejected.total(), source.nulled.total()) == (5, 0, 0)
     inside = ("24.152.0.0", "24.152.3.255", "24.152.8.0", "24.152.10.255", "24.152.64.255")
     assert countries(dataset, *inside) == ["BR", "BR", "CL", "CL", "AR"]
     outside = ("24.152.4.0", "24.152.11.0", "24.152.20.0", "24.152.32.0", "24.152.48.0")

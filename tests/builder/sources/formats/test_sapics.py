@@ -47,7 +47,7 @@ def test_countries(build: Build, form: type[str], name: str) -> None:
     output, report = build({name: form(COUNTRY)}, one("sapics", name))
     found = known(output, "5.1.0.0", "5.1.3.255", "5.1.4.0")
     assert [each.get("country_code") for each in found] == ["CH", "CH", None]
-    assert (report.sources[0].rejected, report.sources[0].blanked) == ({}, {})
+    assert (report.sources[0].rejected, report.sources[0].nulled) == ({}, {})
 
 
 @pytest.mark.parametrize("form", [str, as_integers])
@@ -78,7 +78,7 @@ def test_cities(build: Build, text: str, form: type[str]) -> None:
     assert (there["country_code"], there["postal_code"]) == ("US", "02184")
     assert not {"latitude", "longitude", "city_name"} & there.keys()
     assert nowhere == {}
-    assert report.sources[0].blanked == {}
+    assert report.sources[0].nulled == {}
 
 
 def test_the_order_of_a_city_file_must_show(tmp_path: Path, build: Build) -> None:
