@@ -6,7 +6,7 @@ import ast
 import re
 
 import pytest
-from geolookup_builder.recipe import MOST_SOURCES
+from geolookup_builder.recipe import MAX_SOURCES
 from geolookup_builder.sources.reading import archives
 
 from geolookup.contract import address
@@ -39,7 +39,7 @@ def test_the_limits_are_the_codes() -> None:
     for text in (
         f"| {address._LONGEST} characters |",
         f"| {archives.ALLOWED_BYTES >> 30} GiB unpacked, or {archives.ALLOWED_RATIO} times",
-        f"| sources of a recipe | {MOST_SOURCES} |",
+        f"| sources of a recipe | {MAX_SOURCES} |",
         f"| {pack._LARGEST_MANIFEST >> 20} MiB |",
         f"| {HEAD_LIMIT:,} bytes | 431 |",
     ):

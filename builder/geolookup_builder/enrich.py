@@ -1,9 +1,8 @@
-"""Location tuples completed from the reference tables and by the finders a recipe asks for.
+"""Location tuples completed from the reference tables and by the recipe's finders.
 
-A row of the *country* table is a country as one continent has it, for a
-source may state another continent than the reference (Cyprus, Turkey). A
-location without a zone gets that of its country where the country has one;
-only then do finders look.
+A row of the *country* table is a pair of country and continent: a source may state
+another continent than the reference (Cyprus, Turkey). A location without a time zone
+gets that of its country where the country has a single one; finders run after that.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ Codes = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """Location tuples with row numbers of the country and zone tables; row 0 is unknown."""
+    """Location tuples with their rows in the country and zone tables; row 0 is unknown."""
 
     country: Codes
     zone: Codes
@@ -36,13 +35,13 @@ class Located:
     zones: list[str | None]
 
     def take(self, rows: NDArray[np.int64]) -> Located:
-        """Return the tuples at ``rows``; the tables stay as they are."""
+        """Return the tuples at ``rows``, with the same tables."""
         taken = self.country[rows], self.zone[rows], self.tuples.take(rows)
         return Located(*taken, self.countries, self.zones)
 
 
 def enrich(tuples: Tuples, known: Known, finders: Sequence[Finder], report: BuildReport) -> Located:
-    """Resolve country and zone of every tuple of the location layer; number 0 stays unknown."""
+    """Resolve country and zone of every location tuple; number 0 stays unknown."""
     codes = list(known.countries)
     names = tuples.values("country_code")
     country = pc.index_in(names, pa.array(codes, pa.string()))
@@ -59,7 +58,7 @@ def enrich(tuples: Tuples, known: Known, finders: Sequence[Finder], report: Buil
 
 
 def _completed(tuples: Tuples, finder: Finder, report: BuildReport) -> Tuples:
-    """Fill a field where it is unknown, and count the tuples that were and were not."""
+    """Fill a field where it is unknown, and count the tuples where it was found or not."""
     values = tuples.values(finder.field)
     lacking = np.array(values.is_null().to_numpy(zero_copy_only=False))
     lacking[NOTHING] = False

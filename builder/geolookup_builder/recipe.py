@@ -1,7 +1,7 @@
-"""The recipe: which sources make a dataset, in order of precedence.
+"""The recipe: the sources of a dataset in order of precedence, and its options.
 
-Strategy: TOML in, frozen dataclasses out; a key or word that is not known is
-an error with the near match, never ignored.
+TOML is read into frozen dataclasses. An unknown key or value is an error with a near
+match; nothing is ignored.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from geolookup_builder.remote.address import Remote
 from geolookup_builder.schema import FIELDS
 
 _TEXTS = ("name", "date", "licence", "attribution", "url")
-#: Provenance keeps a source's number in one byte, in which 0 is nobody and 255 stays free.
-MOST_SOURCES = 254
-#: What ``explain`` may tell: the deciding sources, or also their rows and those of the others.
+#: Provenance stores the number of a source in one byte; 0 is "no source", 255 is reserved.
+MAX_SOURCES = 254
+#: What ``explain`` may return: the deciding sources, or also the rows of all sources.
 _EXPLAINS = ("sources", "full")
 _MAX_KM = 50.0
-_HALF_ROUND_THE_EARTH = 20_040
+_HALF_CIRCUMFERENCE = 20_040  # of the Earth, in kilometres
 
 
 @dataclass(frozen=True, slots=True)
 class SourceSpec:
-    """One ``[[source]]``: what to read, how, and what the manifest says of it."""
+    """One ``[[source]]``: what to read, how, and its texts in the manifest."""
 
     format: str
     path: str
@@ -38,12 +38,12 @@ class SourceSpec:
     texts: Mapping[str, str]
     recipe: Path
     detected: str = ""  # why the files are of the format, where ``auto`` detected it
-    sha256: str = ""  # of the one file that it is, where the recipe states it
-    remote: Remote | None = None  # where it is to be fetched from
+    sha256: str = ""  # of a source that is one file, where the recipe states it
+    remote: Remote | None = None  # the address to download from
 
     @property
     def name(self) -> str:
-        """The name given, else that of the file or glob, for a manifest holds no paths."""
+        """The stated name, else that of the file or glob; the manifest holds no folders."""
         file = self.remote.file if self.remote else PurePath(self.path).name
         return self.texts.get("name", file)
 
@@ -55,7 +55,7 @@ class SourceSpec:
 
 @dataclass(frozen=True, slots=True)
 class Enrich:
-    """``[enrich]``: what to find where no source states it; no ``stations``, no weather codes."""
+    """``[enrich]``: which fields to fill where no source states them; ``stations`` for weather."""
 
     time_zone: bool = False
     region_code: bool = False
@@ -65,7 +65,7 @@ class Enrich:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A whole recipe; ``countries`` replaces the packaged table where it is given."""
+    """A whole recipe; ``countries`` replaces the packaged table of countries."""
 
     path: Path
     name: str
@@ -78,7 +78,7 @@ class Recipe:
 def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
     """Read a recipe; ``formats`` are the known source formats and the options of each.
 
-    Raises BuildError for anything missing, misspelt or of the wrong type.
+    Raises BuildError for a key that is missing, unknown or of the wrong type.
     """
     document = _parse(path)
     _only_known(path, "", document, ("dataset", "source", "tables", "enrich"))
@@ -88,9 +88,9 @@ def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
     listed = document.get("source", [])
     if not isinstance(listed, list) or not listed or not all(isinstance(s, dict) for s in listed):
         raise BuildError(path, "no [[source]]", remedy="add one with format and path")
-    if len(listed) > MOST_SOURCES:
-        problem = f"{len(listed)} sources, at most {MOST_SOURCES} may be"
-        raise BuildError(path, problem, remedy="join files of one format with a glob")
+    if len(listed) > MAX_SOURCES:
+        problem = f"{len(listed)} sources, at most {MAX_SOURCES} are allowed"
+        raise BuildError(path, problem, remedy="name files of one format with a glob")
     sources = tuple(_source(path, each, formats) for each in listed)
     countries, enrich = _countries(path, document), _enrich(path, document)
     return Recipe(path, name, sources, countries, enrich, _explains_rows(path, dataset))
@@ -113,22 +113,22 @@ def _countries(path: Path, document: dict[str, Any]) -> Path | None:
 
 
 def _enrich(path: Path, document: dict[str, Any]) -> Enrich:
-    place = "enrich."
+    section = "enrich."
     table = _optional(path, "", document, "enrich")
-    _only_known(path, place, table, ("time_zone", "region_code", "weather"))
-    zone, region = (_switch(path, place, table, key) for key in ("time_zone", "region_code"))
+    _only_known(path, section, table, ("time_zone", "region_code", "weather"))
+    zone, region = (_switch(path, section, table, key) for key in ("time_zone", "region_code"))
     if "weather" not in table:
         return Enrich(zone, region)
-    weather = _optional(path, place, table, "weather")
+    weather = _optional(path, section, table, "weather")
     _only_known(path, "enrich.weather.", weather, ("stations", "max_km"))
     stations = path.parent / _string(path, "enrich.weather.", weather, "stations")
     return Enrich(zone, region, stations, _kilometres(path, weather))
 
 
-def _switch(path: Path, place: str, table: dict[str, Any], key: str) -> bool:
+def _switch(path: Path, section: str, table: dict[str, Any], key: str) -> bool:
     value = table.get(key, False)
     if not isinstance(value, bool):
-        problem = f"{place}{key} is neither true nor false"
+        problem = f"{section}{key} is neither true nor false"
         raise BuildError(path, problem, remedy=f"write {key} = true")
     return value
 
@@ -136,8 +136,8 @@ def _switch(path: Path, place: str, table: dict[str, Any], key: str) -> bool:
 def _kilometres(path: Path, weather: dict[str, Any]) -> float:
     value = weather.get("max_km", _MAX_KM)
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not 0 < value <= _HALF_ROUND_THE_EARTH:
-        problem = f"enrich.weather.max_km is not between 0 and {_HALF_ROUND_THE_EARTH}"
+    if not number or not 0 < value <= _HALF_CIRCUMFERENCE:
+        problem = f"enrich.weather.max_km is not between 0 and {_HALF_CIRCUMFERENCE}"
         raise BuildError(path, problem, remedy=f"write max_km = {_MAX_KM:g}")
     return float(value)
 
@@ -149,37 +149,39 @@ def _parse(path: Path) -> dict[str, Any]:
     except OSError as error:
         problem = f"the recipe cannot be read ({error.strerror or error})"
         raise BuildError(path, problem, remedy="name a recipe file") from error
-    except (ValueError, RecursionError) as error:  # ValueError: also of a number of 4,301 digits
+    except (ValueError, RecursionError) as error:  # ValueError: also for a number of 4,301 digits
         raise BuildError(path, f"not TOML: {error}", remedy="correct the recipe") from error
 
 
 def _source(path: Path, table: dict[str, Any], formats: Mapping[str, frozenset[str]]) -> SourceSpec:
-    place = "source."
-    name = _string(path, place, table, "format")
+    section = "source."
+    name = _string(path, section, table, "format")
     if name not in formats:
         raise BuildError(path, f"unknown format {name!r}", remedy=near_match(name, formats))
     fixed = ("format", "path", "provides", *_TEXTS, *remote_address.TEXTS, remote_address.SWITCH)
-    _only_known(path, place, table, (*fixed, *sorted(formats[name])))
-    found, sha256 = _place(path, table)
+    _only_known(path, section, table, (*fixed, *sorted(formats[name])))
+    found, sha256 = _location(path, table)
     return SourceSpec(
         format=name,
         path=found.uri if isinstance(found, Remote) else found,
         provides=_provides(path, table),
         options={key: value for key, value in table.items() if key in formats[name]},
-        texts={key: _text(path, place, table, key) for key in _TEXTS if key in table},
+        texts={key: _text(path, section, table, key) for key in _TEXTS if key in table},
         recipe=path,
         sha256=sha256,
         remote=found if isinstance(found, Remote) else None,
     )
 
 
-def _place(path: Path, table: dict[str, Any]) -> tuple[str | Remote, str]:
-    """Return where a source lies, here or elsewhere, and its digest, empty where none is stated."""
-    place = "source."
-    texts = {key: _string(path, place, table, key) for key in remote_address.TEXTS if key in table}
-    insecure = _switch(path, place, table, remote_address.SWITCH)
+def _location(path: Path, table: dict[str, Any]) -> tuple[str | Remote, str]:
+    """Return the path or address of a source, and its digest, empty where none is stated."""
+    section = "source."
+    texts = {
+        key: _string(path, section, table, key) for key in remote_address.TEXTS if key in table
+    }
+    insecure = _switch(path, section, table, remote_address.SWITCH)
     found = remote_address.location(
-        path, _string(path, place, table, "path"), texts, insecure=insecure
+        path, _string(path, section, table, "path"), texts, insecure=insecure
     )
     return found, remote_address.sha256(path, texts)
 
@@ -203,30 +205,30 @@ def _table(path: Path, document: dict[str, Any], key: str) -> dict[str, Any]:
     return table
 
 
-def _optional(path: Path, place: str, document: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return a table, empty where it is left out."""
+def _optional(path: Path, section: str, document: dict[str, Any], key: str) -> dict[str, Any]:
+    """Return a table; empty where the recipe has none."""
     table = document.get(key, {})
     if not isinstance(table, dict):
-        raise BuildError(path, f"no [{place}{key}] table", remedy=f"add [{place}{key}]")
+        raise BuildError(path, f"no [{section}{key}] table", remedy=f"add [{section}{key}]")
     return table
 
 
-def _string(path: Path, place: str, table: dict[str, Any], key: str) -> str:
+def _string(path: Path, section: str, table: dict[str, Any], key: str) -> str:
     value = table.get(key)
     if not isinstance(value, str) or not value:
-        problem = f"{place}{key} is missing" if value is None else f"{place}{key} is not a text"
+        problem = f"{section}{key} is missing" if value is None else f"{section}{key} is not a text"
         raise BuildError(path, problem, remedy=f'write {key} = "…"')
     return value
 
 
-def _text(path: Path, place: str, table: dict[str, Any], key: str) -> str:
-    """Return a text; a TOML date is taken too and written as ISO 8601."""
+def _text(path: Path, section: str, table: dict[str, Any], key: str) -> str:
+    """Return a text; a TOML date is accepted and written as ISO 8601."""
     if isinstance(table[key], dt.date):
         return str(table[key].isoformat())
-    return _string(path, place, table, key)
+    return _string(path, section, table, key)
 
 
-def _only_known(path: Path, place: str, table: dict[str, Any], known: tuple[str, ...]) -> None:
+def _only_known(path: Path, section: str, table: dict[str, Any], known: tuple[str, ...]) -> None:
     for key in table:
         if key not in known:
-            raise BuildError(path, f"unknown key {place}{key}", remedy=near_match(key, known))
+            raise BuildError(path, f"unknown key {section}{key}", remedy=near_match(key, known))

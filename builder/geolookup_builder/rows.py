@@ -222,4 +222,4 @@ def _column(name: str, cells: pa.DictionaryArray, known: Known) -> tuple[Column,
     codes = np.where(null, -1, np.arange(len(null), dtype=np.int32))
     # One more entry, so that the index -1 of an empty cell finds "null" and "not bad".
     codes = np.append(codes, -1).astype(np.int32)
-    return Column(codes[indices], cleaned.values), np.append(cleaned.bad, False)[indices]
+    return Column(codes[indices], cleaned.values), np.append(cleaned.invalid, False)[indices]

@@ -1,9 +1,8 @@
-"""The cells of a source to typed, known values: one cleaner per field.
+"""Cells of a source to typed values: one cleaner for each field.
 
-Strategy: cells arrive dictionary-encoded, so only distinct values are
-cleaned. A cleaner returns typed values, null where nothing is known, and
-marks those that are bad; a bad value blanks its layer in the rows that hold
-it, and is counted.
+Cells are dictionary-encoded, so only distinct values are cleaned. A cleaner returns
+typed values, null for unknown, and marks invalid ones. An invalid value nulls its layer
+in its rows and is counted.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _ASN_MAX = (1 << 32) - 1
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What cells are checked against."""
+    """The tables that values are checked against."""
 
     countries: Mapping[str, Country]
     continents: Mapping[str, str]
@@ -37,17 +36,17 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """Distinct values of a field: typed, null for nothing known, and which were bad."""
+    """Distinct values of a field: typed, null for unknown, and which were invalid."""
 
     values: pa.Array
-    bad: Bools
+    invalid: Bools
 
 
 Cleaner = Callable[[pa.Array, Known], Cleaned]
 
 
 def clean(field: str, cells: pa.Array, known: Known) -> Cleaned:
-    """Clean the distinct cells (string array) of a field of the schema."""
+    """Clean the distinct cells (string array) of a field."""
     trimmed = pc.utf8_trim_whitespace(cells)
     present = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
     return _CLEANERS.get(field, _text)(present, known)
@@ -65,10 +64,10 @@ def _text(cells: pa.Array, _known: Known) -> Cleaned:
 
 
 def _listed(cells: pa.Array, words: Sequence[str]) -> Cleaned:
-    """Keep the words of a list, whatever their case, in the list's spelling."""
+    """Return the words that are in a list, in any case, in the list's spelling."""
     found = pc.index_in(pc.utf8_lower(cells), pa.array([word.lower() for word in words]))
     values = pa.array(words, pa.string()).take(found)
-    return Cleaned(values, _is_bad(cells, values))
+    return Cleaned(values, _lost(cells, values))
 
 
 def _country(cells: pa.Array, known: Known) -> Cleaned:
@@ -82,13 +81,13 @@ def _continent(cells: pa.Array, known: Known) -> Cleaned:
 def _zone(cells: pa.Array, known: Known) -> Cleaned:
     found = pc.is_in(cells, pa.array(known.zones, pa.string()))
     values = pc.if_else(found, cells, pa.scalar(None, pa.string()))
-    return Cleaned(values, _is_bad(cells, values))
+    return Cleaned(values, _lost(cells, values))
 
 
 def _words(cells: pa.Array, _known: Known, *, words: Words) -> Cleaned:
-    """Say a vendor's words in the contract's."""
-    values, understood = translated(cells, words)
-    unknown = pc.and_not(pc.is_valid(cells), understood)
+    """Translate a vendor's words into those of the contract."""
+    values, known = translated(cells, words)
+    unknown = pc.and_not(pc.is_valid(cells), known)
     return Cleaned(values, np.asarray(unknown.to_numpy(zero_copy_only=False), bool))
 
 
@@ -98,7 +97,7 @@ def _degrees(cells: pa.Array, _known: Known, *, limit: float) -> Cleaned:
     inside = pc.less_equal(pc.abs(degrees), limit)
     # Adding zero turns -0.0 into 0.0.
     values = pc.add(pc.if_else(inside, degrees, pa.scalar(None, pa.float64())), 0.0)
-    return Cleaned(values, _is_bad(cells, values))
+    return Cleaned(values, _lost(cells, values))
 
 
 def _asn(cells: pa.Array, _known: Known) -> Cleaned:
@@ -107,12 +106,12 @@ def _asn(cells: pa.Array, _known: Known) -> Cleaned:
     numbers = pc.if_else(number, digits, pa.scalar(None, pa.string())).cast(pa.uint64())
     fits = pc.less_equal(numbers, _ASN_MAX)
     values = pc.if_else(fits, numbers, pa.scalar(None, pa.uint64())).cast(pa.uint32())
-    bad = _is_bad(cells, values)
-    # AS 0 is how several vendors write "none" (RFC 7607 reserves it).
-    return Cleaned(pc.if_else(pc.equal(values, 0), pa.scalar(None, pa.uint32()), values), bad)
+    invalid = _lost(cells, values)
+    # Several vendors write AS 0 for "none" (RFC 7607 reserves it).
+    return Cleaned(pc.if_else(pc.equal(values, 0), pa.scalar(None, pa.uint32()), values), invalid)
 
 
-def _is_bad(cells: pa.Array, values: pa.Array) -> Bools:
+def _lost(cells: pa.Array, values: pa.Array) -> Bools:
     lost = pc.and_(pc.is_valid(cells), pc.is_null(values))
     return np.asarray(lost.to_numpy(zero_copy_only=False), bool)
 

@@ -1,8 +1,8 @@
-"""What vendors' words for connections and users mean in the words of the contract.
+"""Vendors' words for connections and users, translated into the words of the contract.
 
-Strategy: one table a field, for all vendors at once: vendor word in lower case to contract
-word. None marks a word that is known and says nothing of the contract's kinds; a word that
-is in no table is unusable.
+One table for each field serves all vendors: vendor word in lower case to contract word.
+None marks a known word without a counterpart in the contract; a word in no table is
+invalid.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Words = Mapping[str, str | None]
 
 CONNECTION_TYPES: Words = {
     **{word.lower(): word for word in schema.CONNECTION_TYPES},
-    # Lines that households are sold; who sits behind one of them is user_type's business.
+    # Lines sold to households; user_type states who uses one.
     "cable/dsl": "Residential",
     "cable": "Residential",
     "dsl": "Residential",
@@ -31,7 +31,7 @@ CONNECTION_TYPES: Words = {
     "comp": "Corporate",
     "t1": "Corporate",
     "dial": "Dialup",
-    # An ISDN line is dialled as well; nothing else of the contract is as narrow.
+    # An ISDN line is dialled as well; no other type of the contract is as slow.
     "isdn": "Dialup",
 }
 
@@ -40,32 +40,32 @@ USER_TYPES: Words = {
     # DB-IP.
     "corporate": "business",
     "consumer": "residential",
-    # IPinfo. Its education holds schools too, but most such networks are of universities.
-    "isp": "residential",  # IP2Location as well: a fixed line, that is, a subscriber's
+    # IPinfo. Its education includes schools, but most such networks are of universities.
+    "isp": "residential",  # IP2Location too: a fixed line of a subscriber
     "education": "college",
     # IP2Location.
     "com": "business",
-    "org": "business",  # of the contract's kinds the one for an organization's office
+    "org": "business",  # the contract's type for an organization's office
     "gov": "government",
     "mil": "military",
-    "edu": "college",  # universities, colleges and schools in one word: as education
+    "edu": "college",  # universities, colleges and schools, as education
     "lib": "library",
     "cdn": "content_delivery_network",
     "mob": "cellular",
     "dch": "hosting",
     "ses": "search_engine_spider",
-    "rsv": None,  # reserved: nobody uses such an address
+    "rsv": None,  # reserved: not in use
 }
 
-#: The fields that are told in a vocabulary.
+#: The fields with a vocabulary.
 VOCABULARY: Mapping[str, Words] = {"connection_type": CONNECTION_TYPES, "user_type": USER_TYPES}
 
 
 def translated(cells: pa.Array, words: Words) -> tuple[pa.Array, pa.Array]:
     """Return the contract's words for distinct cells, null for none, and which cells are known.
 
-    Joined words (``ISP/MOB``) say what the first of them says that is any kind of
-    the contract's: there is room for one, and vendors state the fixed line first.
+    Of joined words (``ISP/MOB``) the first with a counterpart in the contract is used: a
+    field holds one word, and vendors state the fixed line first.
     """
     lower = pc.utf8_lower(cells)
     table = {**words, **_joined(lower, words)}
@@ -74,7 +74,7 @@ def translated(cells: pa.Array, words: Words) -> tuple[pa.Array, pa.Array]:
 
 
 def _joined(lower: pa.Array, words: Words) -> dict[str, str | None]:
-    """Return the meanings of the cells that join words, all of them known, with slashes."""
+    """Return the translations of the cells that join known words with slashes."""
     chosen = pc.match_substring(lower, "/")
     cells = [cell for cell in lower.filter(chosen).to_pylist() if cell not in words]
     parts = {cell: [part.strip() for part in cell.split("/")] for cell in cells}

@@ -188,4 +188,4 @@ def test_as_many_sources_as_a_byte_tells_apart(build: Build, tmp_path: Path) -> 
         for number in (0, 1, 127, 128, 253):
             assert known(engine, f"8.8.{number}.1")["isp"]["source"] == f"{number}.csv"
     error = fails(tmp_path, files, recipe_of(*sources))
-    assert error.problem == "255 sources, at most 254 may be"
+    assert error.problem == "255 sources, at most 254 are allowed"

@@ -1,8 +1,8 @@
-"""What a location lacks, found from what it has: one finder a field.
+"""Finders: each derives one missing field of a location from the fields it has.
 
-Strategy: a finder is made before any source is read, so that a library or
-table that is missing stops the build at once. It is given the distinct
-locations that lack its field and answers null where it finds nothing.
+Finders are created before any source is read, so that a missing library or table stops
+the build at once. A finder receives the distinct locations without its field and
+returns null where it finds nothing.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ class Finder(Protocol):
 
     @property
     def field(self) -> str:
-        """The field it finds."""
+        """The field to find."""
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The fields it finds it from."""
+        """The fields it is derived from."""
 
     @property
     def credit(self) -> Credit | None:
-        """Whom its data is owed to; None for the recipe's own."""
+        """The credit for its data; None for data of the recipe."""
 
     def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
         """Return the field's value for each row of the needed columns, null where not found."""
 
 
 def finders(plan: Recipe, known: Known) -> tuple[Finder, ...]:
-    """Return the finders that a recipe asks for; BuildError where one cannot be had."""
+    """Return the finders that a recipe asks for; BuildError where one is not available."""
     return tuple(_finders(plan, known))
 
 

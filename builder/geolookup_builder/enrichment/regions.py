@@ -1,10 +1,9 @@
-"""Region codes from region names, by ISO 3166-2 as pycountry has it.
+"""Region codes from region names, by ISO 3166-2 in the edition of pycountry.
 
-Strategy: names are compared folded (no case, accents or punctuation) and
-within the country. ISO writes several names of one region into one text
-(``Catalunya [Cataluña]``, ``Madrid, Comunidad de``); each of them counts. A
-name that means several regions is that of the one at the upper level, and
-of none where that leaves more than one.
+Names are compared without case, accents and punctuation, within the country. ISO
+writes several names of a region into one text (``Catalunya [Cataluña]``, ``Madrid,
+Comunidad de``); each of them matches. Of several regions with one name, the one at the
+upper level matches; none where that is still ambiguous.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import pycountry
 from geolookup_builder.factorize import factorize
 from geolookup_builder.reference.credits import Credit
 
-#: Letters that Unicode does not take apart into a plain one and a mark.
+#: Letters that Unicode does not decompose into a plain letter and a mark.
 _PLAIN = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "\u0131": "i", "æ": "ae", "œ": "oe"}
 )
@@ -32,7 +31,7 @@ _OWN_CODE = re.compile(r"\b[A-Z]{2}-\w+\b")
 
 
 class Regions:
-    """Finds ``region_code``: the part of the ISO 3166-2 code behind the country's."""
+    """Finds ``region_code``: the part of the ISO 3166-2 code after the hyphen."""
 
     field = "region_code"
     needs = ("country_code", "region_name")
@@ -67,27 +66,27 @@ class Regions:
 
 
 def fold(name: str) -> str:
-    """Return a name without case, accents, punctuation and needless blanks."""
+    """Return a name without case, accents, punctuation and repeated spaces."""
     letters = unicodedata.normalize("NFKD", _APOSTROPHES.sub("", name).casefold())
     plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
     return _BETWEEN_WORDS.sub(" ", plain.translate(_PLAIN)).strip()
 
 
 def names_of(text: str) -> Iterator[str]:
-    """Yield the names that a text of ISO 3166-2 stands for: as it is, and each of its parts."""
+    """Yield the names in a text of ISO 3166-2: the whole text, and each of its parts."""
     yield text
     bracketed = _BRACKETS.findall(text)
     for part in [*_BRACKETS.sub(" ", text).split("/"), *bracketed]:
         part = _OWN_CODE.sub("", part)
         yield part
-        before, comma, behind = part.partition(",")
+        before, comma, after = part.partition(",")
         if comma:
             yield before
-            yield f"{behind} {before}"
+            yield f"{after} {before}"
 
 
 def _codes_by_name(country: str) -> dict[str, str | None]:
-    """Return region codes of a country by folded name; None for a name of several."""
+    """Return region codes of a country by folded name; None for an ambiguous name."""
     upper: dict[str, set[str]] = {}
     lower: dict[str, set[str]] = {}
     regions = pycountry.subdivisions.get(country_code=country)  # type: ignore[no-untyped-call]

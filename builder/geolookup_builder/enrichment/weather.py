@@ -1,4 +1,4 @@
-"""The nearest weather station: a search tree over unit vectors, so that no map distorts it."""
+"""The nearest weather station, by a k-d tree of unit vectors: chords order as great circles do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from geolookup.errors import BuildError
-from geolookup_builder.enrichment.places import COORDINATES, Degrees, at_each_place, spread
+from geolookup_builder.enrichment.coordinates import (
+    COORDINATES,
+    Degrees,
+    by_row,
+    distinct_coordinates,
+)
 from geolookup_builder.reference.csv_table import Row, read_table
 
 _COLUMNS = ("code", *COORDINATES)
@@ -31,33 +36,33 @@ class Stations:
     def __init__(self, path: Path, max_km: float) -> None:
         stations = _load(path)
         self._codes = pa.array(stations.values(), pa.string())
-        places = np.array(list(stations))
-        self._tree = cKDTree(_vectors(places[:, 0], places[:, 1]))
+        points = np.array(list(stations))
+        self._tree = cKDTree(_vectors(points[:, 0], points[:, 1]))
         self._max_km = max_km
 
     def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
         """Return the code of the station nearest to the coordinates of each row."""
-        place, latitudes, longitudes = at_each_place(columns)
+        index, latitudes, longitudes = distinct_coordinates(columns)
         chord, nearest = self._tree.query(_vectors(latitudes, longitudes))
         near = _kilometres(chord) <= self._max_km
         codes = self._codes.take(pa.array(nearest, pa.int64(), mask=~near))
-        return spread(codes, place)
+        return by_row(codes, index)
 
 
 def _vectors(latitude: Degrees, longitude: Degrees) -> Vectors:
-    """Return points of the unit sphere, one a row."""
+    """Return points on the unit sphere (rows of x, y, z) for degrees."""
     phi, lam = np.radians(latitude), np.radians(longitude)
     return np.stack([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)], axis=1)
 
 
 def _kilometres(chord: Degrees) -> Degrees:
-    """Return great-circle distances of straight ones through the unit sphere."""
+    """Return great-circle distances in km for chord lengths in the unit sphere."""
     distances: Degrees = 2 * _EARTH_KM * np.arcsin(np.minimum(chord / 2, 1.0))
     return distances
 
 
 def _load(path: Path) -> dict[tuple[float, float], str]:
-    """Return station codes by place; of several stations at one place the first."""
+    """Return station codes by coordinates; of several stations at one point the first."""
     stations: dict[tuple[float, float], str] = {}
     for line, row in read_table(path, _COLUMNS):
         if not row["code"]:

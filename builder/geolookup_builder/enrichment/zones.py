@@ -1,7 +1,7 @@
-"""Time zones from coordinates, by the boundaries that tzfpy carries.
+"""Time zones from coordinates, by the boundaries in tzfpy.
 
-At sea tzfpy answers with nautical zones (``Etc/GMT+5``), which no clock on
-land shows; coordinates that miss the coast by a little get no zone instead.
+At sea tzfpy returns nautical zones (``Etc/GMT+5``), which are not in use on land.
+Coordinates just off the coast therefore get no zone.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 from tzfpy import get_tz
 
-from geolookup_builder.enrichment.places import COORDINATES, at_each_place, spread
+from geolookup_builder.enrichment.coordinates import COORDINATES, by_row, distinct_coordinates
 from geolookup_builder.reference.credits import Credit
 
 _NAUTICAL = "Etc/"
@@ -35,7 +35,7 @@ class Zones:
 
     def find(self, columns: Mapping[str, pa.Array]) -> pa.Array:
         """Return the zone at the coordinates of each row."""
-        place, latitudes, longitudes = at_each_place(columns)
+        index, latitudes, longitudes = distinct_coordinates(columns)
         names = map(get_tz, longitudes.tolist(), latitudes.tolist())
         zones = [name if name in self._known else None for name in names]
-        return spread(pa.array(zones, pa.string()), place)
+        return by_row(pa.array(zones, pa.string()), index)

@@ -1,4 +1,4 @@
-"""Whom the reference tables are owed to, and under which terms; goes into every manifest."""
+"""Credits and licences of the reference data; part of every manifest."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """One source of facts: the name, licence (SPDX where it has one), attribution and address."""
+    """One source of reference data: name, licence (SPDX where there is one), attribution, URL."""
 
     name: str
     licence: str

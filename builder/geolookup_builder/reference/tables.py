@@ -1,9 +1,8 @@
-"""The reference tables as a build uses them: one ``Country`` a code, read from CSV.
+"""The reference tables of countries and continents, read from CSV.
 
-The packaged ``countries.csv`` serves unless a recipe names another one. Each column has one
-parser; a cell that it refuses stops the build with the line and what to write instead. The
-standard library is all this needs; the libraries behind the packaged table are only for
-``generate``.
+The packaged ``countries.csv`` is used unless a recipe names another one. Each column has a
+parser; an invalid cell stops the build with its line and what to write instead. This needs
+the standard library only; the libraries of the packaged table are used by ``generate``.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ REGIONAL_INDICATOR_A = 0x1F1E6
 
 @dataclass(frozen=True, slots=True)
 class Country:
-    """What is known of one country; ``None`` is unknown, no neighbours is an empty tuple.
+    """One country; ``None`` is unknown, an empty tuple means no neighbours.
 
-    ``country_calling_code`` is the E.164 country code alone (``+1`` for all of the North American
-    plan, ``+44`` for Guernsey); ``time_zone`` is set where the country has one zone only.
+    ``country_calling_code`` is the E.164 country code alone (``+1`` for the whole North American
+    plan, ``+44`` for Guernsey); ``time_zone`` is set where the country has a single zone.
     """
 
     continent_code: str | None
@@ -53,18 +52,18 @@ class Country:
 
     @property
     def country_flag_emoji(self) -> str:
-        """The flag: the country code in Unicode's regional indicator letters."""
+        """The flag: the country code in Unicode's regional indicator symbols."""
         return "".join(chr(REGIONAL_INDICATOR_A + ord(c) - ord("A")) for c in self.country_code)
 
 
-# The continent's name is the business of continents.csv.
+# continents.csv states the names of continents.
 COLUMNS = tuple(field.name for field in fields(Country) if field.name != "continent_name")
 
 
 def load_countries(path: Path | None = None) -> dict[str, Country]:
     """Return the countries by alpha-2 code, in the file's order; ``None``: the packaged table.
 
-    Raises ``BuildError`` for the first thing that is wrong in the file.
+    Raises ``BuildError`` for the first error in the file.
     """
     source = path if path is not None else _packaged("countries.csv")
     continents = load_continents()
@@ -72,7 +71,7 @@ def load_countries(path: Path | None = None) -> dict[str, Country]:
     for line, row in read_table(source, COLUMNS):
         country = _country(source, line, row, continents)
         if country.country_code in countries:
-            problem = f"{country.country_code} a second time"
+            problem = f"{country.country_code} is stated twice"
             raise BuildError(str(source), problem, line=line, remedy="keep one row a country")
         countries[country.country_code] = country
     if not countries:
@@ -81,7 +80,7 @@ def load_countries(path: Path | None = None) -> dict[str, Country]:
 
 
 def load_continents() -> dict[str, str]:
-    """Return the seven continents' English names by code."""
+    """Return the English names of the seven continents by code."""
     rows = read_table(_packaged("continents.csv"), ("continent_code", "continent_name"))
     return {row["continent_code"]: row["continent_name"] for _, row in rows}
 
@@ -134,7 +133,7 @@ def _listing(pattern: str) -> Callable[[str], tuple[str, ...]]:
 
 
 def _area(cell: str) -> int | float:
-    # At most 15 digits in all, which a float holds exactly.
+    # At most 15 digits in all, which a float represents exactly.
     area = float(_matching(r"[0-9]{1,9}(\.[0-9]{1,6})?")(cell))
     return int(area) if area.is_integer() else area
 
@@ -154,7 +153,7 @@ def _zone(cell: str) -> str:
         raise ValueError(cell) from error
 
 
-# Column: how its cells are read, and how to write one (for the error).
+#: By column: the parser of its cells, and the expected form (for the remedy).
 PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "continent_code": (str, "two capital letters"),
     "country_code": (_matching("[A-Z]{2}"), "two capital letters"),

@@ -275,13 +275,13 @@ def test_regenerating_gives_the_committed_table(generate: ModuleType) -> None:
 @pytest.mark.parametrize(
     ("override", "problem"),
     [
-        ("FR,country_capital,Paris,it is", "FR country_capital: the libraries say so too"),
+        ("FR,country_capital,Paris,it is", "FR country_capital: equals the value of the libraries"),
         ("QQ,country_capital,Nowhere,why", "no such country"),
         ("FR,country_captial,Paris,why", "no such field"),
-        ("FR,currency_symbol,F,why", "follows from another"),
+        ("FR,currency_symbol,F,why", "or a derived one"),
         ("FR,country_code,FX,why", "no such field"),
         ("FR,country_capital,Vichy,", "no reason given"),
-        ("FR,country_tld,.fx,why\nFR,country_tld,.fy,why", "a second time"),
+        ("FR,country_tld,.fx,why\nFR,country_tld,.fy,why", "stated twice"),
     ],
 )
 def test_a_bad_override_is_refused(
@@ -369,9 +369,9 @@ def test_a_bad_cell_is_named_with_its_line(tmp_path: Path, column: str, cell: st
 @pytest.mark.parametrize(
     ("rows", "problem"),
     [
-        ([SWEDEN, SWEDEN], "SE a second time"),
+        ([SWEDEN, SWEDEN], "SE is stated twice"),
         ([{"country_code": "NO"}, SWEDEN | {"continent_code": "XX"}], "unknown continent 'XX'"),
-        ([{"country_code": "NO"}, SWEDEN | {"country_name": "Sweden "}], "blanks around"),
+        ([{"country_code": "NO"}, SWEDEN | {"country_name": "Sweden "}], "spaces around"),
         ([{"country_code": "NO"}, SWEDEN | {"country_name": "Swe\0den"}], "control characters"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The distinct coordinates of locations, for finders that go by them."""
+"""The distinct coordinates of locations, for finders that use coordinates."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from numpy.typing import NDArray
 from geolookup_builder.factorize import factorize
 
 Degrees = NDArray[np.float64]
-#: What finders by place need.
+#: The fields that these finders need.
 COORDINATES = ("latitude", "longitude")
 
 
-def at_each_place(
+def distinct_coordinates(
     columns: Mapping[str, pa.Array],
 ) -> tuple[NDArray[np.int64], Degrees, Degrees]:
-    """Return each row's place (-1 where a coordinate is unknown), and the places themselves."""
+    """Return the index of each row's coordinates (-1: unknown), and the distinct coordinates."""
     latitude, longitude = (
         columns[name].to_numpy(zero_copy_only=False).astype(np.float64) for name in COORDINATES
     )
     rows = np.flatnonzero(~np.isnan(latitude) & ~np.isnan(longitude))
     codes, first = factorize([each[rows].view(np.int64) for each in (latitude, longitude)])
-    place = np.full(len(latitude), -1, np.int64)
-    place[rows] = codes
-    return place, latitude[rows[first]], longitude[rows[first]]
+    index = np.full(len(latitude), -1, np.int64)
+    index[rows] = codes
+    return index, latitude[rows[first]], longitude[rows[first]]
 
 
-def spread(found: pa.Array, place: NDArray[np.int64]) -> pa.Array:
-    """Return what was found for each row's place; null where the row has none."""
-    return found.take(pa.array(place, mask=place < 0))
+def by_row(found: pa.Array, index: NDArray[np.int64]) -> pa.Array:
+    """Return what was found for the coordinates of each row; null where it has none."""
+    return found.take(pa.array(index, mask=index < 0))
