@@ -91,8 +91,8 @@ class Engine(Kernel):
         """
         from geolookup.dataset.provenance import explain
 
-        state = self._open_state()
-        return explain(state, _metadata(state.dataset).sources, ip)
+        dataset = self._open_state().dataset
+        return explain(dataset, _metadata(dataset).sources, ip)
 
     def networks(self, within: object = None) -> Iterator[tuple[Network, Object]]:
         """Yield ``(network, record)`` for all known networks, in address order, IPv4 first.

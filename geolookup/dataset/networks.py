@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 from geolookup.contract.address import (
     BITS,
@@ -21,8 +22,8 @@ from geolookup.contract.address import (
 )
 from geolookup.contract.envelope import Object
 from geolookup.contract.special import PUBLIC, ranges_of
+from geolookup.dataset.files import Dataset
 from geolookup.errors import REBUILD, DatasetError, PrivateAddressError
-from geolookup.kernel import State
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 #: Gives first and last address of the interval around an address (family, value).
@@ -34,6 +35,26 @@ _TYPES: dict[int, Callable[[tuple[int, int]], Network]] = {
 _PUBLIC = {family: ranges_of(family, PUBLIC) for family in (4, 6)}
 
 
+class Intervals(Protocol):
+    """A dataset with a search of its intervals; the state of a kernel is one."""
+
+    @property
+    def dataset(self) -> Dataset:
+        """The dataset that is searched."""
+
+    def interval_ipv4(self, value: int) -> int:
+        """Return the position of the IPv4 interval that holds a 32-bit integer."""
+
+    def interval_ipv6(self, value: int) -> int:
+        """Return the position of the IPv6 interval that holds a 128-bit integer."""
+
+    def rows(self, family: int, interval: int) -> tuple[int, int]:
+        """Return the location and network rows of an interval of one family."""
+
+    def record(self, location_row: int, network_row: int) -> Object:
+        """Return data without ip, ip_type and time; the caller may change it."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Span:
     """Consecutive addresses, both ends included, that have one answer."""
@@ -42,7 +63,7 @@ class _Span:
     last: int
 
 
-def network_of(state: State, ip: object) -> Network:
+def network_of(state: Intervals, ip: object) -> Network:
     """Return the largest aligned network around ``ip`` with one answer, in the family asked."""
     try:
         return network_within(*parse(ip), partial(_around, state))
@@ -63,7 +84,7 @@ def network_within(family: int, value: int, around: Around) -> Network:
     return _carrying(value, first, bits)
 
 
-def _outside(state: State) -> DatasetError:
+def _outside(state: Intervals) -> DatasetError:
     problem = "an index leads outside its table"
     return DatasetError(state.dataset.path, problem, REBUILD)
 
@@ -89,18 +110,18 @@ def _public_up_to(family: int, value: int) -> int:
     return max(bisect_right(_PUBLIC[family], (value, MAX[family])) - 1, 0)
 
 
-def _around(state: State, family: int, value: int) -> tuple[int, int]:
+def _around(state: Intervals, family: int, value: int) -> tuple[int, int]:
     interval = state.interval_ipv4(value) if family == 4 else state.interval_ipv6(value)
     return _interval(state, family, interval)
 
 
-def _interval(state: State, family: int, interval: int) -> tuple[int, int]:
+def _interval(state: Intervals, family: int, interval: int) -> tuple[int, int]:
     count = len(state.dataset.ipv4_starts if family == 4 else state.dataset.ipv6_lows)
     end = _start(state, family, interval + 1) - 1 if interval + 1 < count else MAX[family]
     return _start(state, family, interval), end
 
 
-def _start(state: State, family: int, interval: int) -> int:
+def _start(state: Intervals, family: int, interval: int) -> int:
     dataset = state.dataset
     if family == 4:
         return dataset.ipv4_starts[interval]
@@ -122,7 +143,7 @@ def _network(family: int, first: int, host_bits: int) -> Network:
     return _TYPES[family]((first, BITS[family] - host_bits))
 
 
-def networks_of(state: State, within: object = None) -> Iterator[tuple[Network, Object]]:
+def networks_of(state: Intervals, within: object = None) -> Iterator[tuple[Network, Object]]:
     """Yield ``(network, record)`` in address order, IPv4 before IPv6.
 
     A record is data without ip, ip_type and time. Networks about which nothing
@@ -133,14 +154,18 @@ def networks_of(state: State, within: object = None) -> Iterator[tuple[Network, 
     return _networks(state, _limits(within))
 
 
-def _networks(state: State, limits: list[tuple[int, int, int]]) -> Iterator[tuple[Network, Object]]:
+def _networks(
+    state: Intervals, limits: list[tuple[int, int, int]]
+) -> Iterator[tuple[Network, Object]]:
     try:
         yield from _within(state, limits)
     except IndexError:
         raise _outside(state) from None
 
 
-def _within(state: State, limits: list[tuple[int, int, int]]) -> Iterator[tuple[Network, Object]]:
+def _within(
+    state: Intervals, limits: list[tuple[int, int, int]]
+) -> Iterator[tuple[Network, Object]]:
     for family, first, last in limits:
         interval = state.interval_ipv4(first) if family == 4 else state.interval_ipv6(first)
         count = len(state.dataset.ipv4_starts if family == 4 else state.dataset.ipv6_lows)
@@ -161,7 +186,7 @@ def _limits(within: object) -> list[tuple[int, int, int]]:
 
 
 def _of_interval(
-    state: State, family: int, interval: int, limit: _Span
+    state: Intervals, family: int, interval: int, limit: _Span
 ) -> Iterator[tuple[Network, Object]]:
     rows = state.rows(family, interval)
     if rows == (0, 0):

@@ -12,21 +12,20 @@ from typing import Any
 
 from geolookup.contract.address import MAX, canonical, embedded_ipv4, parse
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.files import Provenance
+from geolookup.dataset.files import Dataset, Provenance
 from geolookup.dataset.metadata import Source
 from geolookup.dataset.networks import network_within
 from geolookup.dataset.source_rows import deciding_rows
 from geolookup.errors import REBUILD, DatasetError
-from geolookup.kernel import State
 
 
-def explain(state: State, sources: Sequence[Source], ip: object) -> dict[str, Any]:
+def explain(dataset: Dataset, sources: Sequence[Source], ip: object) -> dict[str, Any]:
     """Return which of the sources decided each layer of an address, in which range; see Engine."""
     family, value = parse(ip)
-    network = network_within(family, value, lambda *place: _around(state, *place))
+    network = network_within(family, value, lambda *place: _around(dataset, *place))
     carried = embedded_ipv4(value) if family == 6 else None
     at_family, at = (family, value) if carried is None else (4, carried)
-    provenance = state.dataset.provenance(at_family)
+    provenance = dataset.provenance(at_family)
     interval = provenance.interval(at)
     explained: dict[str, Any] = {
         "ip": canonical(family, value),
@@ -36,9 +35,9 @@ def explain(state: State, sources: Sequence[Source], ip: object) -> dict[str, An
             for layer, numbers in provenance.layers.items()
         },
     }
-    if fmt.explains_rows(state.dataset.manifest):
-        rows = deciding_rows(state.dataset, sources, at_family, at)
-        _add_rows(state.dataset.path, explained["layers"], rows)
+    if fmt.explains_rows(dataset.manifest):
+        rows = deciding_rows(dataset, sources, at_family, at)
+        _add_rows(dataset.path, explained["layers"], rows)
         explained["sources"] = rows
     return explained
 
@@ -53,8 +52,8 @@ def _add_rows(path: str, layers: dict[str, Any], rows: list[dict[str, Any]]) -> 
             decided["row"] = {name: row[name] for name in ("file", "line", "range")}
 
 
-def _around(state: State, family: int, value: int) -> tuple[int, int]:
-    provenance = state.dataset.provenance(family)
+def _around(dataset: Dataset, family: int, value: int) -> tuple[int, int]:
+    provenance = dataset.provenance(family)
     interval = provenance.interval(value)
     return provenance.start(interval), _last(provenance, family, interval)
 

@@ -159,10 +159,9 @@ def _columns(tables: Tables, chosen: _Sample, state: Any) -> Iterator[DatasetErr
 def _explained(tables: Tables, chosen: _Sample, dataset: Dataset) -> Iterator[DatasetError]:
     """Ask who decided some of the addresses; the files beside the answers must agree."""
     sources = of_manifest(tables.manifest, tables.folder).sources
-    state = State(dataset)
     for value in chosen.values[:: 1 + len(chosen.values) // _EXPLAINED]:
         try:
-            explain(state, sources, canonical(chosen.family, value))
+            explain(dataset, sources, canonical(chosen.family, value))
         except DatasetError as error:
             yield error
             return

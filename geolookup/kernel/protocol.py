@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from geolookup.dataset.networks import Intervals
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from geolookup.dataset.files import Dataset
 
 
-class State(Protocol):
+class State(Intervals, Protocol):
     """A dataset with what has been rendered of it; an engine replaces it as a whole.
 
     Every method raises DatasetError where an index of the dataset leads outside its table, except
@@ -30,22 +32,6 @@ class State(Protocol):
     """
 
     def __init__(self, dataset: Dataset) -> None: ...
-
-    @property
-    def dataset(self) -> Dataset:
-        """The dataset that was given."""
-
-    def interval_ipv4(self, value: int) -> int:
-        """Return the position of the IPv4 interval that holds a 32-bit integer."""
-
-    def interval_ipv6(self, value: int) -> int:
-        """Return the position of the IPv6 interval that holds a 128-bit integer."""
-
-    def rows(self, family: int, interval: int) -> tuple[int, int]:
-        """Return the location and network rows of an interval of one family."""
-
-    def record(self, location_row: int, network_row: int) -> Object:
-        """Return data without ip, ip_type and time; the caller may change it."""
 
     def locate_texts(
         self,

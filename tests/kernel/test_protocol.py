@@ -17,6 +17,11 @@ compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extensi
 MODULES = [compiled, kernel_python]
 
 
+def members(protocol: type) -> dict[str, Any]:
+    """Return the members of a protocol and of those that it extends."""
+    return {name: value for each in protocol.__mro__ for name, value in vars(each).items()}
+
+
 def public(names: Any) -> set[str]:
     return {name for name in names if not name.startswith("_")}
 
@@ -33,7 +38,7 @@ def test_the_module(module: ModuleType) -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_the_classes(module: Any) -> None:
-    assert public(dir(module.State(Dataset(SAMPLE)))) == public(vars(protocol.State))
+    assert public(dir(module.State(Dataset(SAMPLE)))) == public(members(protocol.State))
     wanted = {*vars(protocol.Kernel), "kernel"}
     assert public(dir(module.Kernel(Dataset(SAMPLE)))) == public(wanted)
     assert {"_open_state", "_swap"} <= set(dir(module.Kernel)) & wanted
@@ -46,7 +51,7 @@ def test_parameters(module: Any) -> None:
         own = getattr(module, kind.__name__)
         pairs += [
             (getattr(own, name), method)
-            for name, method in vars(kind).items()
+            for name, method in members(kind).items()
             if inspect.isfunction(method) and not name.startswith("__")
         ]
     assert len(pairs) > 10
