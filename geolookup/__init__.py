@@ -3,6 +3,9 @@
 >>> import geolookup
 >>> geolookup.lookup("8.8.8.8")["data"]["location"]["country_code"]
 'US'
+
+What the commands do is a call each, imported when it is first used: ``build``, ``diff``,
+``generations``, ``pack``, ``prune``, ``publish``, ``rollback``, ``unpack``, ``verify``.
 """
 
 from __future__ import annotations
@@ -28,6 +31,16 @@ TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2
 if TYPE_CHECKING:
     from typing import Any
 
+    from geolookup_builder.compile import build
+
+    from geolookup.comparison import diff
+    from geolookup.integrity import verify
+    from geolookup.store.generations import generations
+    from geolookup.store.pack import pack, unpack
+    from geolookup.store.prune import prune
+    from geolookup.store.publish import publish
+    from geolookup.store.rollback import rollback
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -46,22 +59,60 @@ __all__ = [
     "QuotaError",
     "RateLimitError",
     "__version__",
+    "build",
+    "diff",
+    "generations",
     "lookup",
     "lookup_json",
     "open",
+    "pack",
+    "prune",
+    "publish",
+    "rollback",
+    "unpack",
+    "verify",
 ]
 
-_default: list[Engine] = []
+#: The module of each call that is imported when it is first used (PEP 562). No module of
+#: this package bears such a name: importing it would hide the call.
+_CALLS = {
+    "build": "geolookup_builder.compile",
+    "diff": "geolookup.comparison",
+    "generations": "geolookup.store.generations",
+    "pack": "geolookup.store.pack",
+    "prune": "geolookup.store.prune",
+    "publish": "geolookup.store.publish",
+    "rollback": "geolookup.store.rollback",
+    "unpack": "geolookup.store.pack",
+    "verify": "geolookup.integrity",
+}
+
+if not TYPE_CHECKING:  # a type checker would take any name for one that exists
+
+    def __getattr__(name: str) -> Any:
+        if name not in _CALLS:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        call = globals()[name] = getattr(import_module(_CALLS[name]), name)
+        return call
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
+
+
+#: The default engine under one key, once it is open.
+_default: dict[str, Engine] = {}
 
 
 def _engine() -> Engine:
-    """Return the default engine, opened when first asked for.
+    """Return the default engine; open it on the first call.
 
-    Two threads that ask at once may each open one; both are good, and one stays.
+    Of several threads that open it at once, all use the first: ``setdefault`` is atomic,
+    and unlike a lock it cannot be left locked in a forked child.
     """
-    if not _default:
-        _default.append(open())
-    return _default[0]
+    engine = _default.get("engine")
+    return _default.setdefault("engine", open()) if engine is None else engine
 
 
 def lookup(ip: object, *, at: Any = None) -> dict[str, Any]:

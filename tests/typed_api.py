@@ -59,6 +59,40 @@ def describing(engine: geolookup.Engine) -> None:
     metadata.name = "other"  # type: ignore[misc]
 
 
+def compiling(recipe: Path, output: Path) -> None:
+    report = geolookup.build(recipe, output)
+    assert_type(report.generation, str)
+    assert_type(report.bytes, int)
+    geolookup.build(str(recipe), str(output), force=True, rejects="rejects.csv", max_rejects=3)
+    geolookup.build(recipe, output, cache="cache", offline=True)
+    geolookup.build(recipe)  # type: ignore[call-arg]
+    geolookup.build(recipe, output, True)  # type: ignore[call-arg]
+
+
+def publishing(dataset: Path, store: str) -> None:
+    assert_type(geolookup.publish(dataset, store), str)
+    assert_type(geolookup.publish(dataset, store, copy=True), str)
+    assert_type(geolookup.rollback(store), str)
+    assert_type(geolookup.prune(store, keep=3), list[str])
+    listed = geolookup.generations(store)
+    assert_type([each.at for each in listed], list[str])
+    assert_type([each.current for each in listed], list[bool])
+
+
+def moving(dataset: Path, archive: str) -> None:
+    assert_type(geolookup.pack(dataset, archive), int)
+    geolookup.unpack(archive, dataset, force=True)
+    geolookup.pack(dataset, 1)  # type: ignore[arg-type]
+
+
+def comparing(old: Path, new: str) -> None:
+    assert_type(geolookup.verify(new, deep=True).files, int)
+    found = geolookup.diff(old, new, fail_if=["country_moved > 2%"], traffic=old, top=3)
+    assert_type([verdict.gate for verdict in found.failed], list[str])
+    assert_type(found.old.generation, str)
+    geolookup.compare(old, new)  # type: ignore[attr-defined]
+
+
 def failing(engine: geolookup.Engine) -> int:
     try:
         engine.data("10.0.0.1")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from zoneinfo import available_timezones
 
@@ -51,6 +52,43 @@ class Options:
     max_rejects: int | None = None  # per source; None: 1 % of its rows
     cache: Path | None = None  # of fetched files; None: the user's own
     offline: bool = False  # take what is in the cache, and ask nobody
+
+
+def build(
+    recipe: str | PathLike[str],
+    output: str | PathLike[str],
+    *,
+    force: bool = False,
+    rejects: str | PathLike[str] | None = None,
+    max_rejects: int | None = None,
+    cache: str | PathLike[str] | None = None,
+    offline: bool = False,
+) -> BuildReport:
+    """Compile the sources of a recipe file into a new dataset folder, and return the report.
+
+    With ``force`` an existing dataset is replaced. ``rejects`` is a CSV file to write the
+    rejected rows to. ``max_rejects`` is the number of rejected rows that each source may
+    have; None: 1 % of its rows. ``cache`` is the folder of fetched files; None:
+    ``$GEOLOOKUP_CACHE``, else the user's cache folder. With ``offline`` remote sources are
+    taken from the cache only.
+
+    The report has ``sources`` (rows and addresses of each), ``counts`` (rows of the dataset),
+    ``coverage`` (addresses by layer and family), ``generation`` (its id), ``bytes`` (of all
+    files) and ``seconds``. Raises BuildError for a bad recipe or source, OutputError for an
+    output that exists or cannot be written, ValueError for a negative ``max_rejects``; the
+    output stays as it was then. Runs one build at a time in a process: Arrow's default memory
+    pool is another one meanwhile.
+    """
+    if max_rejects is not None and max_rejects < 0:
+        raise ValueError(f"max_rejects is {max_rejects}; it is a number of rows, 0 or more")
+    options = Options(
+        force,
+        None if rejects is None else Path(rejects),
+        max_rejects,
+        None if cache is None else Path(cache),
+        offline,
+    )
+    return compile_dataset(Path(recipe), Path(output), options, Progress(silent=True))
 
 
 def compile_dataset(

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import click
 
+import geolookup
+
 
 @click.command(name="diff", short_help="Compare two datasets.")
 @click.argument("old")
 @click.argument("new")
 @click.option(
     "--fail-if",
-    "conditions",
     metavar="GATE",
     multiple=True,
     help="Exit with 1 if this holds, as in 'country_moved > 2%'; may be repeated.",
@@ -50,7 +51,7 @@ import click
 def diff(
     old: str,
     new: str,
-    conditions: tuple[str, ...],
+    fail_if: tuple[str, ...],
     traffic: Path | None,
     traffic_address: str,
     traffic_count: str | None,
@@ -64,18 +65,21 @@ def diff(
 
     Example: geolookup diff mydata mydata-new --fail-if "country_moved > 2%"
     """
-    from geolookup import comparison as diff
+    from geolookup.comparison import lines, verdict_line
 
-    gates = [diff.parse_gate(text) for text in conditions]
-    asked = diff.Traffic(traffic, traffic_address, traffic_count) if traffic else None
-    comparison = diff.compare(old, new, asked, most_movers=top)
-    verdicts = [diff.judge(gate, comparison) for gate in gates]
+    found = geolookup.diff(
+        old,
+        new,
+        fail_if=fail_if,
+        traffic=traffic,
+        traffic_address=traffic_address,
+        traffic_count=traffic_count,
+        top=top,
+    )
     if as_json:
-        found = {**asdict(comparison), "gates": [asdict(verdict) for verdict in verdicts]}
-        click.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        click.echo(json.dumps(asdict(found), ensure_ascii=False, indent=2))
     else:
-        click.echo("\n".join(diff.lines(comparison)))
-    failed = [verdict for verdict in verdicts if verdict.failed]
-    for verdict in failed:
-        click.echo(diff.verdict_line(verdict), err=True)
-    sys.exit(1 if failed else 0)
+        click.echo("\n".join(lines(found)))
+    for verdict in found.failed:
+        click.echo(verdict_line(verdict), err=True)
+    sys.exit(1 if found.failed else 0)

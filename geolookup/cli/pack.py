@@ -6,16 +6,17 @@ from pathlib import Path
 
 import click
 
+import geolookup
 from geolookup.cli import end_orderly
 
-_file = click.argument("file", metavar="FILE.tar.zst", type=click.Path(path_type=Path))
+_archive = click.argument("archive", metavar="FILE.tar.zst", type=click.Path(path_type=Path))
 
 
 @click.command(name="pack", short_help="Pack a dataset into one file.")
 @click.argument("dataset", type=click.Path(path_type=Path))
-@_file
+@_archive
 @click.option("--force", is_flag=True, help="Replace an existing file.")
-def pack(dataset: Path, file: Path, force: bool) -> None:
+def pack(dataset: Path, archive: Path, force: bool) -> None:
     """Pack DATASET into one compressed file.
 
     The same dataset gives the same bytes. Exits with 2 and writes no file if the
@@ -23,17 +24,15 @@ def pack(dataset: Path, file: Path, force: bool) -> None:
 
     Example: geolookup pack mydata mydata.tar.zst
     """
-    from geolookup.store.pack import pack as pack_into
-
     end_orderly()
-    click.echo(f"{file}: {pack_into(dataset, file, force=force):,} bytes")
+    click.echo(f"{archive}: {geolookup.pack(dataset, archive, force=force):,} bytes")
 
 
 @click.command(name="unpack", short_help="Unpack a packed dataset.")
-@_file
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@_archive
+@click.argument("output", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--force", is_flag=True, help="Replace an existing dataset.")
-def unpack(file: Path, folder: Path, force: bool) -> None:
+def unpack(archive: Path, output: Path, force: bool) -> None:
     """Unpack a file of `geolookup pack` into the new folder DIR.
 
     Checks sizes and digests against the manifest. Exits with 2 and leaves DIR
@@ -41,8 +40,6 @@ def unpack(file: Path, folder: Path, force: bool) -> None:
 
     Example: geolookup unpack mydata.tar.zst mydata
     """
-    from geolookup.store.pack import unpack as unpack_into
-
     end_orderly()
-    unpack_into(file, folder, force=force)
-    click.echo(f"dataset {folder}")
+    geolookup.unpack(archive, output, force=force)
+    click.echo(f"dataset {output}")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+import geolookup
 from geolookup.cli import end_orderly
 
 _store = click.argument("store", type=click.Path(path_type=Path))
@@ -26,10 +27,8 @@ def publish(dataset: Path, store: Path, copy: bool) -> None:
 
     Example: geolookup publish mydata /srv/geo
     """
-    from geolookup.store.publish import publish as publish_in
-
     end_orderly()
-    click.echo(f"generation {publish_in(dataset, store, copy=copy)}")
+    click.echo(f"generation {geolookup.publish(dataset, store, copy=copy)}")
 
 
 @click.command(name="rollback", short_help="Return to the previous generation.")
@@ -42,10 +41,8 @@ def rollback(store: Path) -> None:
 
     Example: geolookup rollback /srv/geo
     """
-    from geolookup.store.rollback import rollback as rollback_in
-
     end_orderly()
-    click.echo(f"generation {rollback_in(store)}")
+    click.echo(f"generation {geolookup.rollback(store)}")
 
 
 @click.command(name="generations", short_help="List the generations of a store.")
@@ -56,9 +53,7 @@ def generations(store: Path, as_json: bool) -> None:
 
     Example: geolookup generations /srv/geo
     """
-    from geolookup.store.generations import generations as generations_of
-
-    listed = generations_of(store)
+    listed = geolookup.generations(store)
     if as_json:
         click.echo(json.dumps([asdict(each) for each in listed], indent=2))
         return
@@ -85,8 +80,6 @@ def prune(store: Path, keep: int) -> None:
 
     Example: geolookup prune /srv/geo --keep 3
     """
-    from geolookup.store.prune import prune as prune_in
-
     end_orderly()
-    for generation in prune_in(store, keep):
+    for generation in geolookup.prune(store, keep):
         click.echo(f"removed {generation}")

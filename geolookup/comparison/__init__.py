@@ -10,17 +10,20 @@ from __future__ import annotations
 
 from geolookup.comparison.comparison import Comparison, Part, compare
 from geolookup.comparison.gates import Gate, Verdict, judge, parse_gate
+from geolookup.comparison.judged import Judged, diff
 from geolookup.comparison.text import lines, verdict_line
 from geolookup.comparison.traffic import Requests, Traffic
 
 __all__ = [
     "Comparison",
     "Gate",
+    "Judged",
     "Part",
     "Requests",
     "Traffic",
     "Verdict",
     "compare",
+    "diff",
     "judge",
     "lines",
     "parse_gate",

@@ -37,15 +37,18 @@ class Report:
     generation: str = ""
 
 
-def verify(path: str | os.PathLike[str], deep: bool = False) -> Report:
-    """Return the report of a whole dataset; raises DatasetError for the first damage of another.
+def verify(dataset: str | os.PathLike[str], *, deep: bool = False) -> Report:
+    """Read every byte of a dataset folder and return its report; DatasetError for damage.
 
-    Every byte is read: canonical manifest, sizes and digests, the places of
-    all columns, their order, and where their row numbers lead. ``deep`` adds
-    what takes longer: JSON texts, checksums, coverage, the generation id, and
-    a sample of lookups beside the columns.
+    Checks the canonical manifest, sizes and digests, the layout of all columns, the
+    order of intervals, and row numbers. ``deep`` adds slower checks: JSON texts,
+    checksums, coverage, the generation id, and a sample of lookups compared with the
+    columns. The report has ``files`` (their number), ``bytes`` (of all files but the
+    manifest), ``generation``, and ``damages``, which is empty. Raises DatasetError for
+    the first damage, or where there is no dataset; ``geolookup.integrity.examine``
+    returns up to a number of damages instead.
     """
-    report = examine(path, deep=deep, limit=1)
+    report = examine(dataset, deep=deep, limit=1)
     for damage in report.damages:
         raise damage
     return report

@@ -20,7 +20,11 @@ class Generation:
 
 
 def generations(store: str | os.PathLike[str]) -> list[Generation]:
-    """Return the generations of a store, the latest first; DatasetError where there is no store."""
+    """Return the generations of a store, the last published first.
+
+    Each has ``generation`` (its id, 64 hexadecimal digits), ``at`` (when it was last published,
+    ISO 8601 in UTC), ``current`` and ``withdrawn``. Raises DatasetError if there is no store.
+    """
     published = pointer.read(store)
     if not published:
         raise DatasetError(store, "no store here", "name a folder made by 'geolookup publish'")

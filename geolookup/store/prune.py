@@ -14,12 +14,12 @@ from geolookup.store.pointer import Published
 
 
 def prune(store: str | os.PathLike[str], keep: int = 2) -> list[str]:
-    """Remove all but the ``keep`` last published generations; return the ids of those removed.
+    """Remove all but the ``keep`` last published generations; return the removed ids.
 
-    The current one stays whatever ``keep`` is, and the one before it unless ``keep`` is 1.
-    Engines that answer from a removed generation go on answering, where the system
-    lets mapped files be removed; Windows does not: close those engines first. Raises
-    ValueError for a ``keep`` below 1, DatasetError where there is no store.
+    The current generation is always kept, and the one before it unless ``keep`` is 1.
+    Engines that use a removed generation continue to answer, where the system can remove
+    mapped files; Windows cannot: close those engines first. Raises ValueError for a
+    ``keep`` below 1, DatasetError if there is no store, OutputError if it cannot be written.
     """
     if keep < 1:
         raise ValueError(f"keep is {keep}; at least the current generation is kept")

@@ -26,7 +26,7 @@ from geolookup.store.pointer import Published
 def publish(
     dataset: str | os.PathLike[str], store: str | os.PathLike[str], *, copy: bool = False
 ) -> str:
-    """Make a dataset the current generation of a store, and return its id.
+    """Make a dataset the current generation of a store; return its id, 64 hexadecimal digits.
 
     Where both are on one file system the files are hard-linked, unless ``copy`` is
     true. A generation that is in the store already only becomes the current one.

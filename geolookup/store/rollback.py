@@ -13,11 +13,12 @@ from geolookup.store.pointer import Published
 
 
 def rollback(store: str | os.PathLike[str]) -> str:
-    """Withdraw the current generation of a store, and return the id of the one before it.
+    """Withdraw the current generation of a store; return the id of the new current one.
 
-    What was withdrawn stays in the store until it is pruned, but no rollback leads to
-    it; publishing it again does. Raises DatasetError, leaving the store as it was, where
-    there is none before, or a damaged one.
+    That is the generation before it, which is verified first. A withdrawn generation stays
+    in the store until it is pruned; ``publish`` makes it current again, a rollback never
+    does. Raises DatasetError if there is no store, no generation before the current one, or
+    a damaged one, OutputError if the store cannot be written; it stays as it was then.
     """
     store = Path(store)
     with changing(store) as published:

@@ -55,7 +55,7 @@ def test_misuse_is_status_2() -> None:
 def test_the_page_shows_what_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     page = ROOT / "docs" / "verify.md"
-    assert doctest.testfile(str(page), module_relative=False).attempted == 3
+    assert doctest.testfile(str(page), module_relative=False).attempted == 4
     blocks = re.findall(r"```console\n\$ geolookup (.*)\n((?:.*\n)*?)```", page.read_text("utf-8"))
     assert len(blocks) == 1
     for command, shown in blocks:

@@ -1,0 +1,303 @@
+"""What the commands do, as calls: the same options, the same errors, nothing loaded beforehand."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import asdict
+from importlib import import_module
+from pathlib import Path
+
+import click
+import pytest
+
+import geolookup
+from geolookup.cli import COMMANDS
+from tests.conftest import ROOT
+
+CALLS = (
+    *("build", "diff", "generations", "pack", "prune", "publish", "rollback", "unpack"),
+    "verify",
+)
+BUILD = ["x", "--output", "x"]
+#: What a command prints, which a call returns.
+PRINTING = {"as_json"}
+RECIPE = '[dataset]\nname = "calls"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Path:
+    (tmp_path / "a.csv").write_text("network,isp\n8.8.8.0/24,one\n", encoding="utf-8")
+    path = tmp_path / "recipe.toml"
+    path.write_text(RECIPE, encoding="utf-8")
+    return path
+
+
+def rewrite(recipe: Path, isp: str) -> None:
+    text = f"network,isp\n8.8.8.0/24,{isp}\n"
+    (recipe.parent / "a.csv").write_text(text, encoding="utf-8")
+
+
+# --- the calls, for real
+
+
+def test_build_and_its_options(recipe: Path, tmp_path: Path) -> None:
+    report = geolookup.build(str(recipe), str(tmp_path / "data"))
+    with geolookup.open(tmp_path / "data") as engine:
+        assert engine.data("8.8.8.8")["network"]["isp"] == "one"
+        assert engine.generation == report.generation
+    assert report.bytes == sum(each.stat().st_size for each in (tmp_path / "data").iterdir())
+    with pytest.raises(geolookup.OutputError, match="exists already"):
+        geolookup.build(recipe, tmp_path / "data")
+    rewrite(recipe, "two")
+    again = geolookup.build(recipe, tmp_path / "data", force=True)
+    assert again.generation != report.generation
+    bad = recipe.parent / "a.csv"
+    bad.write_text("network,isp\nnowhere,x\n8.8.8.0/24,one\n", encoding="utf-8")
+    rejects = tmp_path / "rejects.csv"
+    with pytest.raises(geolookup.BuildError, match="rejected") as caught:
+        geolookup.build(recipe, tmp_path / "other", rejects=str(rejects))
+    assert caught.value.line == 2
+    assert "nowhere" in rejects.read_text(encoding="utf-8")
+    assert not (tmp_path / "other").exists()
+    assert geolookup.build(recipe, tmp_path / "other", max_rejects=1).sources[0].read == 2
+    with pytest.raises(ValueError, match="max_rejects"):
+        geolookup.build(recipe, tmp_path / "third", max_rejects=-1)
+
+
+def test_build_offline_takes_the_cache_alone(recipe: Path, tmp_path: Path) -> None:
+    text = RECIPE.replace("a.csv", "https://host.invalid/a.csv")
+    recipe.write_text(text, encoding="utf-8")
+    with pytest.raises(geolookup.BuildError, match=r"offline|cache"):
+        geolookup.build(recipe, tmp_path / "data", cache=tmp_path / "cache", offline=True)
+
+
+def test_build_prints_nothing(
+    recipe: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    geolookup.build(recipe, tmp_path / "data")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_store(recipe: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    ids = []
+    for isp in ("one", "two", "three"):
+        rewrite(recipe, isp)
+        ids.append(geolookup.build(recipe, tmp_path / isp).generation)
+        assert geolookup.publish(str(tmp_path / isp), str(store), copy=True) == ids[-1]
+    listed = geolookup.generations(store)
+    assert [each.generation for each in listed] == ids[::-1]
+    assert [each.current for each in listed] == [True, False, False]
+    assert geolookup.prune(store, keep=2) == [ids[0]]
+    assert geolookup.rollback(store) == ids[1]
+    with pytest.raises(geolookup.DatasetError, match="no generation before"):
+        geolookup.rollback(store)
+    with pytest.raises(geolookup.DatasetError, match="no store here"):
+        geolookup.generations(tmp_path)
+    with pytest.raises(geolookup.OutputError, match="is a dataset, not a store"):
+        geolookup.publish(tmp_path / "one", tmp_path / "two")
+
+
+def test_pack_and_unpack(recipe: Path, tmp_path: Path) -> None:
+    report = geolookup.build(recipe, tmp_path / "data")
+    archive = tmp_path / "data.tar.zst"
+    assert geolookup.pack(str(tmp_path / "data"), str(archive)) == archive.stat().st_size
+    with pytest.raises(geolookup.OutputError, match="exists already"):
+        geolookup.pack(tmp_path / "data", archive)
+    geolookup.pack(tmp_path / "data", archive, force=True)
+    geolookup.unpack(str(archive), str(tmp_path / "again"))
+    with pytest.raises(geolookup.OutputError, match="exists already"):
+        geolookup.unpack(archive, tmp_path / "again")
+    geolookup.unpack(archive, tmp_path / "again", force=True)
+    assert geolookup.verify(str(tmp_path / "again"), deep=True).generation == report.generation
+    archive.write_bytes(archive.read_bytes()[:-100])
+    with pytest.raises(geolookup.DatasetError):
+        geolookup.unpack(archive, tmp_path / "third")
+
+
+def test_verify(recipe: Path, tmp_path: Path) -> None:
+    geolookup.build(recipe, tmp_path / "data")
+    report = geolookup.verify(tmp_path / "data")
+    assert report.damages == ()
+    assert report.files == len(list((tmp_path / "data").iterdir())) - 1
+    path = tmp_path / "data" / "ipv4.arrow"
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(geolookup.DatasetError, match=r"ipv4\.arrow"):
+        geolookup.verify(tmp_path / "data")
+
+
+def test_diff(recipe: Path, tmp_path: Path) -> None:
+    for isp in ("one", "two"):
+        rewrite(recipe, isp)
+        geolookup.build(recipe, tmp_path / isp)
+    found = geolookup.diff(str(tmp_path / "one"), str(tmp_path / "two"))
+    assert found.failed == []
+    assert found.parts["ipv4"].fields["network.isp"].changed == 256
+    gates = ["ipv4.country_moved > 2%", "ipv4.country_moved <= 100%"]
+    found = geolookup.diff(tmp_path / "one", tmp_path / "two", fail_if=gates)
+    assert [verdict.gate for verdict in found.failed] == gates[1:]
+    assert set(asdict(found)) == {"old", "new", "requests", "parts", "gates"}
+    traffic = tmp_path / "t.csv"
+    traffic.write_text("ip,hits\n8.8.8.8,7\n", encoding="utf-8")
+    weighed = geolookup.diff(
+        tmp_path / "one",
+        tmp_path / "two",
+        traffic=str(traffic),
+        traffic_address="ip",
+        traffic_count="hits",
+        top=0,
+    )
+    assert weighed.requests is not None
+    assert weighed.requests.total == 7
+    with pytest.raises(geolookup.DiffError, match="malformed gate"):
+        geolookup.diff(tmp_path / "one", tmp_path / "two", fail_if=["country"])
+    with pytest.raises(ValueError, match="top"):
+        geolookup.diff(tmp_path / "one", tmp_path / "two", top=-1)
+
+
+# --- commands and calls
+
+
+def command(name: str) -> click.Command:
+    found: click.Command = getattr(import_module(f"geolookup.cli.{COMMANDS[name]}"), name)
+    return found
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_command_takes_what_its_call_takes(name: str) -> None:
+    stated = {each.name: each for each in command(name).params if each.name not in PRINTING}
+    taken = inspect.signature(getattr(geolookup, name)).parameters
+    assert set(stated) == set(taken)
+    required = [str(each.name) for each in stated.values() if each.required]
+    assert required == [each.name for each in taken.values() if each.default is each.empty]
+    given = command(name).make_context(name, BUILD if name == "build" else ["."] * len(required))
+    for each in taken.values():
+        if each.default is not each.empty:
+            assert given.params[each.name] == each.default
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_is_documented(name: str) -> None:
+    call = getattr(geolookup, name)
+    text = inspect.getdoc(call)
+    assert text is not None
+    assert "Error" in text
+    assert name in geolookup.__all__
+    assert name in dir(geolookup)
+    assert inspect.signature(call).return_annotation is not inspect.Signature.empty
+
+
+def test_no_other_name_is_made_up() -> None:
+    with pytest.raises(AttributeError, match="'geolookup' has no attribute 'bulid'"):
+        geolookup.bulid  # type: ignore[attr-defined]  # noqa: B018
+    assert not hasattr(geolookup, "compile_dataset")
+
+
+# --- what an import does
+
+
+def run(code: str, folder: Path = ROOT, *arguments: str) -> str:
+    path = os.pathsep.join([str(ROOT), str(ROOT / "builder")])
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_no_module_hides_a_call() -> None:
+    for name, suffix in itertools.product(CALLS, ("", ".py")):
+        assert not (ROOT / "geolookup" / f"{name}{suffix}").exists()
+    modules = [
+        "geolookup.store.publish",
+        "geolookup.store.pack",
+        "geolookup.store.prune",
+        "geolookup.store.rollback",
+        "geolookup.store.generations",
+        "geolookup.integrity",
+        "geolookup.comparison",
+        "geolookup_builder.compile",
+        *(f"geolookup.cli.{each}" for each in sorted(set(COMMANDS.values()) - {"serve"})),
+    ]
+    code = (
+        "import sys, importlib\n"
+        "for each in sys.argv[1:]: importlib.import_module(each)\n"
+        "import geolookup, types\n"
+        f"for name in {CALLS}:\n"
+        "    assert isinstance(getattr(geolookup, name), types.FunctionType), name\n"
+    )
+    run(code, ROOT, *modules)
+    run(code, ROOT, *reversed(modules))
+
+
+def test_calls_load_when_they_are_used() -> None:
+    code = (
+        "import sys, geolookup\n"
+        "before = set(sys.modules)\n"
+        "dir(geolookup)\n"
+        "assert not {'numpy', 'click', 'geolookup_builder', 'geolookup.integrity'} & before\n"
+        "geolookup.generations\n"
+        "assert 'geolookup.store.generations' in sys.modules\n"
+        "assert 'geolookup_builder' not in sys.modules and 'numpy' not in sys.modules\n"
+        "assert geolookup.generations is geolookup.__dict__['generations']\n"
+    )
+    run(code)
+
+
+def test_help_shows_the_real_signatures() -> None:
+    shown = run(
+        "import pydoc, geolookup; print(pydoc.render_doc(geolookup, renderer=pydoc.plaintext))"
+    )
+    for call in ("build(recipe: ", "pack(dataset: ", "verify(dataset: ", "diff(old: "):
+        assert call in shown
+
+
+def test_a_folder_with_a_package_named_builder(recipe: Path, tmp_path: Path) -> None:
+    """The compiler's name on import is not one that a project is likely to have."""
+    for name in ("builder", "compile", "recipes", "sources"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise SystemExit('the wrong package')\n")
+    shutil.copy(recipe, tmp_path / "r.toml")
+    done = subprocess.run(
+        [sys.executable, "-m", "geolookup", "build", "r.toml", "--output", "data"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "builder")])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert geolookup.verify(tmp_path / "data").files > 0
+
+
+def test_threads_share_one_default_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+    from threading import Barrier
+
+    monkeypatch.setattr(geolookup, "_default", {})
+    opened: list[geolookup.Engine] = []
+    barrier = Barrier(8)
+    real = geolookup.open
+
+    def slowly() -> geolookup.Engine:
+        barrier.wait()
+        opened.append(real())
+        return opened[-1]
+
+    monkeypatch.setattr(geolookup, "open", slowly)
+    with ThreadPoolExecutor(8) as pool:
+        engines = set(pool.map(lambda _: geolookup._engine(), range(8)))
+    assert len(opened) == 8
+    assert len(engines) == 1
+    assert geolookup._engine() in engines
