@@ -1,9 +1,8 @@
-"""The hot path in Python: address -> interval -> rows -> envelope, as a dict or as JSON bytes.
+"""The Python kernel: address -> interval -> rows -> envelope, as a dict or as JSON bytes.
 
-Strategy: a lookup reads four numbers from mapped memory (the interval by a
-jump table or by bisection, then its rows) and joins parts that are ready:
-locations, currencies and networks are rendered once and kept in bounded
-caches, the local time once a zone and second.
+Strategy: a lookup finds the interval (IPv4 by the jump table and bisection, IPv6 by bisection),
+reads its two row numbers, and joins rendered parts: locations, currencies and networks are
+rendered once and kept in bounded caches, the local time once per zone and second.
 """
 
 from __future__ import annotations
@@ -46,10 +45,11 @@ _CACHED = 8192
 _V = TypeVar("_V")
 
 
-class _Recent(dict[int, _V], Generic[_V]):
-    """Values made on demand and kept while they are asked for.
+class _Cache(dict[int, _V], Generic[_V]):
+    """A bounded cache of values by row, made on demand.
 
-    Two generations: what was not asked for while one filled up is forgotten.
+    It holds two generations. When the younger one is full it becomes the older one, and the
+    values of the older one that were not read meanwhile are evicted.
     """
 
     __slots__ = ("_make", "_older")
@@ -87,7 +87,7 @@ class _Rendering:
 
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
-        self._countries = _Recent(lambda row: _Country(dataset.countries[row].split(b"\n")))
+        self._countries = _Cache(lambda row: _Country(dataset.countries[row].split(b"\n")))
 
     def location_json(self, row: int) -> tuple[bytes, int, bytes]:
         dataset = self._dataset
@@ -111,7 +111,7 @@ class _Rendering:
 
 
 class State:
-    """A dataset with what has been rendered of it; an engine swaps it as a whole."""
+    """See ``protocol.State``."""
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
@@ -122,20 +122,20 @@ class State:
         self._zones = dataset.zones()
         # Nothing refers back to the state, so that its files close with its last reader.
         rendering = _Rendering(dataset)
-        self._locations_json = _Recent(rendering.location_json)
-        self._networks_json = _Recent(rendering.network_json)
-        self._locations = _Recent(rendering.location)
-        self._networks = _Recent(rendering.network)
+        self._locations_json = _Cache(rendering.location_json)
+        self._networks_json = _Cache(rendering.network_json)
+        self._locations = _Cache(rendering.location)
+        self._networks = _Cache(rendering.network)
         self._times_json: dict[int, tuple[int, bytes]] = {}
         self._times: dict[int, tuple[int, Object]] = {}
 
     def interval_ipv4(self, value: int) -> int:
-        """Return the interval that holds an IPv4 address."""
+        """See ``protocol.State``."""
         jump, bucket = self._jump, value >> self._jump_shift
         return bisect_right(self._ipv4_starts, value, jump[bucket], jump[bucket + 1] + 1) - 1
 
     def interval_ipv6(self, value: int) -> int:
-        """Return the interval that holds an IPv6 address."""
+        """See ``protocol.State``."""
         dataset = self.dataset
         high, low = value >> 64, value & _LOW
         end = bisect_right(dataset.ipv6_highs, high)
@@ -145,14 +145,14 @@ class State:
         return bisect_right(dataset.ipv6_lows, low, begin, end) - 1
 
     def rows(self, family: int, interval: int) -> tuple[int, int]:
-        """Return the location and network rows of an interval."""
+        """See ``protocol.State``."""
         dataset = self.dataset
         if family == 4:
             return dataset.ipv4_locations[interval], dataset.ipv4_networks[interval]
         return dataset.ipv6_locations[interval], dataset.ipv6_networks[interval]
 
     def record(self, location_row: int, network_row: int) -> Object:
-        """Return data without ip, ip_type and time; it is the caller's own."""
+        """See ``protocol.State``."""
         location, _zone, currency = self._locations[location_row]
         return {
             "location": _own_location(location),
@@ -161,7 +161,7 @@ class State:
         }
 
     def locate_texts(self, data: U8, offsets: I64, ids: I32, families: U8) -> None:
-        """Locate a column of texts; see ``protocol.State``."""
+        """See ``protocol.State``."""
         from geolookup.kernel import columns
 
         found = columns.parse(data, offsets[:-1], offsets[1:] - offsets[:-1], parse_texts)
@@ -169,7 +169,7 @@ class State:
         self.locate_numbers(found.family, found.high, found.low, ids)
 
     def locate_numbers(self, families: U8, highs: U64, lows: U64, ids: I32) -> None:
-        """Locate a column of integers; see ``protocol.State``."""
+        """See ``protocol.State``."""
         from geolookup.kernel.columns import locate_numbers
 
         try:
@@ -178,20 +178,20 @@ class State:
             raise _outside(self) from None
 
     def take_rows(self, ids: I32, locations: U32, networks: U32) -> None:
-        """Fill in the rows of both tables for interval ids; see ``protocol.State``."""
+        """See ``protocol.State``."""
         from geolookup.kernel.columns import take_rows
 
         take_rows(self.dataset, ids, locations, networks)
 
     def _time_json(self, zone: int, second: int) -> bytes:
-        """Return the time object's JSON, kept for the second."""
+        """Return the time object's JSON, cached for the second."""
         kept = self._times_json.get(zone)
         if kept is None or kept[0] != second:
             kept = self._times_json[zone] = second, time_json(self._zones[zone], second)
         return kept[1]
 
     def _time(self, zone: int, second: int) -> Object:
-        """Return the time object, kept for the second; callers copy it."""
+        """Return the time object, cached for the second; callers copy it."""
         kept = self._times.get(zone)
         if kept is None or kept[0] != second:
             kept = self._times[zone] = second, time_object(self._zones[zone], second)
@@ -199,7 +199,7 @@ class State:
 
 
 class Kernel:
-    """Single lookups on one dataset."""
+    """Single lookups on one dataset; see ``protocol.Kernel``."""
 
     #: Which of the two implementations this is.
     kernel: ClassVar[str] = "python"
@@ -218,7 +218,7 @@ class Kernel:
         return state
 
     def lookup(self, ip: object, *, at: Any = None) -> Object:
-        """Return the envelope for an address; it is the caller's own.
+        """Return the envelope for an address; the caller may change it.
 
         ``at`` is the instant of the time object: Unix seconds, an aware
         datetime, or None for now. No address makes this raise: a malformed
@@ -294,7 +294,7 @@ class Kernel:
 
 
 def _group(state: State, group: str, ip: object, at: Any) -> Any:
-    """Return a member of data by name; objects are the caller's own."""
+    """Return a member of data by name; the caller may change it."""
     family, echo, (location_row, network_row) = _resolve(state, ip)
     if group == "network":
         return state._networks[network_row].copy()
@@ -331,7 +331,7 @@ def _rows_ipv4(state: State, value: int) -> tuple[int, int]:
 
 
 def _own_location(template: Object) -> Object:
-    """Copy a location with its lists, so that a caller's changes stay the caller's."""
+    """Copy a location with its lists, so that a caller's changes do not reach the cache."""
     location = template.copy()
     for member in ("country_languages", "country_neighbors"):
         if location[member] is not None:
