@@ -50,7 +50,7 @@ class Engine(Kernel):
     @property
     def generation(self) -> str:
         """The id of the generation that answers: ``metadata.generation`` in constant time."""
-        generation: str = self._open_state().dataset.manifest["generation"]
+        generation: str = self._open_state().dataset.manifest.generation
         return generation
 
     @property
@@ -61,7 +61,7 @@ class Engine(Kernel):
     @property
     def metadata(self) -> Metadata:
         """Name, generation, sources, credits, fields, counts and coverage of the dataset."""
-        return _metadata(self._open_state().dataset)
+        return self._open_state().dataset.manifest.metadata()
 
     def network(self, ip: object) -> Network:
         """Return the largest aligned network around ``ip`` that has one answer.
@@ -92,7 +92,7 @@ class Engine(Kernel):
         from geolookup.dataset.provenance import explain
 
         dataset = self._open_state().dataset
-        return explain(dataset, _metadata(dataset).sources, ip)
+        return explain(dataset, dataset.manifest.metadata().sources, ip)
 
     def networks(self, within: object = None) -> Iterator[tuple[Network, Object]]:
         """Yield ``(network, record)`` for all known networks, in address order, IPv4 first.
@@ -277,9 +277,3 @@ def _reopen(path: str, generation: str) -> Engine:
     from geolookup.store.requirements import Requirements
 
     return Engine(path, follow.opened_generation(path, generation), Requirements())
-
-
-def _metadata(dataset: Dataset) -> Metadata:
-    from geolookup.dataset.metadata import of_manifest
-
-    return of_manifest(dataset.manifest, dataset.path)

@@ -9,7 +9,7 @@ import pytest
 from geolookup_builder.compile import Options, compile_dataset
 
 import geolookup
-from geolookup.dataset.files import read_manifest
+from geolookup.dataset.manifest import read_manifest
 from geolookup.progress import Progress
 from tests.conftest import ROOT
 
@@ -29,7 +29,7 @@ def rebuilt(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_generation_is_the_same(rebuilt: Path) -> None:
-    assert read_manifest(rebuilt)["generation"] == read_manifest(SAMPLE)["generation"]
+    assert read_manifest(rebuilt).generation == read_manifest(SAMPLE).generation
 
 
 def test_bytes_are_the_same(rebuilt: Path) -> None:

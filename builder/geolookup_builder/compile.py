@@ -13,10 +13,10 @@ from zoneinfo import available_timezones
 import numpy as np
 import pyarrow as pa
 
-from geolookup.dataset.files import is_dataset
+from geolookup.dataset.arrow_files import generation
+from geolookup.dataset.manifest import is_dataset
 from geolookup.errors import BuildError
 from geolookup.filesystem import atomic
-from geolookup.integrity.logical import generation
 from geolookup.kernel import warn_if_missing
 from geolookup.progress import Progress
 from geolookup_builder import clip, manifest, recipe, rejects, write
@@ -218,16 +218,17 @@ class _Build:
             if self._explained is not None:
                 content |= self._explained.tables(self._pools)
             added = [each.credit for each in self._finders if each.credit is not None]
-            document = manifest.logical(self._plan, interned, content, added)
-            document["generation"] = generation(document, content)
+            described = manifest.logical(self._plan, interned, content, added)
+            identity = generation(described, content)
         with self._progress.stage("writing"), atomic.staged_folder(output) as folder:
-            document["files"] = write.write_tables(folder, content)
-            write.write_manifest(folder, document)
+            files = write.write_tables(folder, content)
+            complete = described.completed(identity, files)
+            write.write_manifest(folder, complete)
             write.check_written(folder, output)
             self._report.bytes = sum(path.stat().st_size for path in folder.iterdir())
-        self._report.counts = document["counts"]
-        self._report.coverage = document["coverage"]
-        self._report.generation = document["generation"]
+        written = complete.metadata()
+        self._report.counts, self._report.coverage = written.counts, written.coverage
+        self._report.generation = written.generation
         self._report.seconds = self._progress.seconds
         return self._report
 

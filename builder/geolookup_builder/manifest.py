@@ -1,18 +1,15 @@
-"""What a dataset is, as its manifest says it: name, sources, credits and what they cover.
-
-What follows from the columns alone is said by ``geolookup.verify``, which holds it against them.
-"""
+"""What the manifest of a new dataset says: name, sources, credits and what they cover."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import pyarrow as pa
 
 from geolookup.contract import fields
-from geolookup.dataset import layout as fmt
-from geolookup.integrity import logical as columns
+from geolookup.dataset.arrow_files import counts, known_fields
+from geolookup.dataset.manifest import Manifest
+from geolookup.dataset.metadata import Source
 from geolookup_builder.intern import Interned
 from geolookup_builder.provenance import Coverage, coverage
 from geolookup_builder.recipe import Recipe
@@ -24,20 +21,18 @@ def logical(
     interned: Interned,
     tables: Mapping[str, pa.Table],
     added: Sequence[Credit],
-) -> dict[str, Any]:
+) -> Manifest:
     """Return the manifest without generation and files; ``added`` are credits besides the usual."""
     decided = coverage(interned.provenance, len(recipe.sources))
     reference = CREDITS if recipe.countries is None else ()
-    return {
-        "format": fmt.FORMAT,
-        "format_version": fmt.FORMAT_VERSION,
-        "name": recipe.name,
-        "sources": _sources(recipe, decided),
-        "credits": _credits([*reference, *added]),
-        "fields": columns.fields(tables),
-        "counts": columns.counts(tables),
-        "coverage": _total(decided),
-    }
+    return Manifest.of(
+        name=recipe.name,
+        sources=_sources(recipe, decided),
+        credits=_credits([*reference, *added]),
+        fields=known_fields(tables),
+        counts=counts(tables),
+        coverage=_total(decided),
+    )
 
 
 def _credits(listed: Iterable[Credit]) -> list[dict[str, str]]:
@@ -45,9 +40,9 @@ def _credits(listed: Iterable[Credit]) -> list[dict[str, str]]:
     return [{name: getattr(credit, name) for name in names} for credit in listed]
 
 
-def _sources(recipe: Recipe, decided: Sequence[Coverage]) -> list[dict[str, Any]]:
+def _sources(recipe: Recipe, decided: Sequence[Coverage]) -> list[Source]:
     return [
-        {"format": spec.format, **spec.texts, "name": spec.name, "coverage": coverage}
+        Source(**{**spec.texts, "name": spec.name}, format=spec.format, coverage=coverage)
         for spec, coverage in zip(recipe.sources, decided, strict=True)
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 #: What happens to the parts of ranges that no lookup reaches under their own address.
@@ -69,8 +69,8 @@ class BuildReport:
 
     sources: list[SourceReport] = field(default_factory=list)
     enriched: dict[str, Filled] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
-    coverage: dict[str, dict[str, int]] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    coverage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     generation: str = ""
     bytes: int = 0
     seconds: float = 0.0
@@ -86,7 +86,7 @@ class BuildReport:
         yield f"  {self.bytes:,} bytes in {self.seconds:.1f} s, generation {self.generation}"
 
 
-def _coverage_lines(coverage: dict[str, dict[str, int]]) -> Iterator[str]:
+def _coverage_lines(coverage: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     """Yield the number of addresses with a value, for each layer."""
     for layer, families in coverage.items():
         known = ", ".join(f"{count:,} {family}" for family, count in families.items())

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import describe
+from geolookup.dataset.manifest import FileDescription, Manifest
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
 from geolookup.integrity import verify
 
 
-def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, Any]:
+def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, FileDescription]:
     """Write every table as an uncompressed Arrow IPC file; return the manifest's ``files``."""
     return {name: _write_table(folder / name, table) for name, table in tables.items()}
 
 
-def _write_table(path: Path, table: pa.Table) -> dict[str, Any]:
+def _write_table(path: Path, table: pa.Table) -> FileDescription:
     batch = table.combine_chunks().to_batches()[0]
     with path.open("wb") as stream, pa.ipc.new_file(stream, batch.schema) as writer:
         writer.write_batch(batch)
@@ -28,10 +28,10 @@ def _write_table(path: Path, table: pa.Table) -> dict[str, Any]:
     return describe(path)
 
 
-def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write the canonical manifest; without it a folder is no dataset, so it comes last."""
     path = folder / fmt.MANIFEST
-    path.write_bytes(fmt.canonical(manifest))
+    path.write_bytes(manifest.canonical())
     atomic.fsync_file(path)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,7 +36,7 @@ from geolookup.comparison.overlay import FAMILIES, Cells, Joints, together
 from geolookup.comparison.traffic import Requests, Traffic, count_requests
 from geolookup.comparison.values import Values, read_values
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.metadata import Metadata, of_manifest
+from geolookup.dataset.metadata import Metadata
 
 #: The part in which requests of both families are counted together.
 ALL = "all"
@@ -93,7 +92,7 @@ def compare(
     before, after = _opened(old), _opened(new)
     values, joints = read_values(before, after), Joints(before, after)
     requests, cells = _weighed(joints, traffic)
-    described = [of_manifest(each.manifest, Path(each.path)) for each in (before, after)]
+    described = [each.manifest.metadata() for each in (before, after)]
     parts = {
         name: _part("requests" if traffic else _UNITS[name], values, each, described, most_movers)
         for name, each in cells.items()
@@ -117,7 +116,8 @@ def _weighed(joints: Joints, traffic: Traffic | None) -> tuple[Requests | None, 
 
 
 def _compared(dataset: Dataset) -> Compared:
-    return Compared(dataset.path, dataset.manifest["name"], dataset.manifest["generation"])
+    described = dataset.manifest.metadata()
+    return Compared(dataset.path, described.name, described.generation)
 
 
 def _part(

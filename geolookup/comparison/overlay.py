@@ -135,7 +135,7 @@ class _Side:
         self.locations = _within(path, locations, len(starts), len(dataset.locations))
         self.networks = _within(path, networks, len(starts), len(dataset.networks))
         self.decided, sources = _provenance(dataset, family)
-        listed = len(dataset.manifest["sources"]) + 1
+        listed = len(dataset.manifest.metadata().sources) + 1
         self.sources = _within(path, sources, len(self.decided), listed)
 
 

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from geolookup.contract.fields import COUNTRY, FIELDS, LOCATION, NETWORK, ZONE, in_table
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.files import Dataset, read_manifest
+from geolookup.dataset.files import Dataset
+from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import REBUILD, DatasetError
 
 CODE = "location.country_code"
@@ -106,7 +107,7 @@ def _tables(dataset: Dataset) -> dict[str, pa.Table]:
         if rows.null_count or (pc.max(rows).as_py() or 0) >= len(tables[link]):
             raise DatasetError(dataset.path, f"a {link} leads outside its table", REBUILD)
     # Read again after the tables: another dataset may have replaced this one meanwhile.
-    if read_manifest(dataset.path)["generation"] != dataset.manifest["generation"]:
+    if read_manifest(dataset.path).generation != dataset.manifest.generation:
         problem = "replaced by another dataset since it was opened"
         raise DatasetError(dataset.path, problem, "compare it again")
     return tables

@@ -1,17 +1,25 @@
-"""The Arrow files of a dataset: their types, and what the manifest says of each file.
+"""The Arrow files of a dataset: their types, and what the manifest says of them.
 
-The compiler writes that down, and ``verify`` compares it.
+That is where each buffer lies, and what follows from the columns: counts,
+known fields and the generation id. The compiler writes it down, and
+``verify`` compares it. ``tables`` are Arrow tables or record batches by file
+name.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from geolookup.contract import fields
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import BufferDescription, FileDescription, Manifest
 
 
 def type_of(field: fields.Field) -> pa.DataType:
@@ -33,33 +41,24 @@ def read(path: Path) -> tuple[pa.RecordBatch, pa.Buffer]:
         return reader.get_batch(0), whole
 
 
-def describe(path: Path) -> dict[str, Any]:
+def describe(path: Path) -> FileDescription:
     """Return what the manifest says of a file: size, digest, rows, and where each buffer lies."""
     batch, whole = read(path)
-    return {
-        "bytes": whole.size,
-        "sha256": hashlib.sha256(whole).hexdigest(),
-        **layout(batch, whole),
-    }
+    sha256 = hashlib.sha256(whole).hexdigest()
+    return FileDescription.of(whole.size, sha256, batch.num_rows, columns_of(batch, whole))
 
 
-def layout(batch: pa.RecordBatch, whole: pa.Buffer) -> dict[str, Any]:
-    """Return the rows, and the type and buffers of each column."""
-    columns = {name: _array(batch.column(name), whole.address) for name in batch.schema.names}
-    return {"rows": batch.num_rows, "columns": columns}
+def columns_of(batch: pa.RecordBatch, whole: pa.Buffer) -> dict[str, BufferDescription]:
+    """Return the type and buffers of each column."""
+    return {name: _array(batch.column(name), whole.address) for name in batch.schema.names}
 
 
-def _array(array: pa.Array, base: int) -> dict[str, Any]:
-    described: dict[str, Any] = {
-        "type": str(array.type),
-        "buffers": [_buffer(buffer, base) for buffer in array.buffers()],
-    }
-    if pa.types.is_dictionary(array.type):
-        described["dictionary"] = {
-            "length": len(array.dictionary),
-            **_array(array.dictionary, base),
-        }
-    return described
+def _array(array: pa.Array, base: int) -> BufferDescription:
+    buffers = [_buffer(buffer, base) for buffer in array.buffers()]
+    if not pa.types.is_dictionary(array.type):
+        return BufferDescription.of(str(array.type), buffers)
+    values = array.dictionary
+    return BufferDescription.of(str(array.type), buffers, _array(values, base), len(values))
 
 
 def _buffer(buffer: pa.Buffer | None, base: int) -> list[int] | None:
@@ -67,3 +66,76 @@ def _buffer(buffer: pa.Buffer | None, base: int) -> list[int] | None:
     if buffer is None:
         return None
     return [buffer.address - base, buffer.size] if buffer.size else [0, 0]
+
+
+def counts(tables: Mapping[str, Any]) -> dict[str, int]:
+    """Return how many there are of what the dataset holds; unknown rows are not counted."""
+    return {
+        "ipv4_intervals": tables[fmt.IPV4].num_rows,
+        "ipv6_intervals": tables[fmt.IPV6].num_rows,
+        "locations": tables[fmt.LOCATION].num_rows - 1,
+        "networks": tables[fmt.NETWORK].num_rows - 1,
+        "countries": tables[fmt.COUNTRY].num_rows - 1,
+        "zones": tables[fmt.ZONE].num_rows - 1,
+    }
+
+
+def known_fields(tables: Mapping[str, Any]) -> list[str]:
+    """Return the contract paths that are known for some address."""
+    known = []
+    for field in fields.FIELDS:
+        # The rest of the time follows from the zone, but the instant is known without one.
+        table = tables[fmt.TABLES[field.table or fields.ZONE]]
+        column = table[field.column or "zone"]
+        if field.group and (column.null_count < table.num_rows or not field.nullable):
+            known.append(field.path)
+    return sorted(known)
+
+
+def generation(manifest: Manifest, tables: Mapping[str, Any]) -> str:
+    """Return the SHA-256 over a manifest's logical part and the columns that it describes."""
+    digest = hashlib.sha256(manifest.logical())
+    for name in sorted(tables):
+        for column in tables[name].schema.names:
+            values = _decoded(tables[name][column])
+            kind, buffers = _text(values) if _is_text(values) else _numbers(values)
+            digest.update(f"{name}/{column}:{kind}:{len(values)}\n".encode())
+            digest.update(np.packbits(_valid(values)).tobytes())
+            for buffer in buffers:
+                digest.update(buffer)
+    return digest.hexdigest()
+
+
+def _decoded(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Decode dictionaries, and write lists as text, so that only values count."""
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    return pc.binary_join(values, ",") if pa.types.is_list(values.type) else values
+
+
+def _is_text(values: pa.Array) -> bool:
+    return bool(pa.types.is_string(values.type) or pa.types.is_large_string(values.type))
+
+
+def _valid(values: pa.Array) -> np.typing.NDArray[np.bool_]:
+    return np.asarray(values.is_valid().to_numpy(zero_copy_only=False), bool)
+
+
+def _text(values: pa.Array) -> tuple[str, list[Any]]:
+    """Return lengths as little-endian 64-bit integers, and all letters."""
+    values = values.cast(pa.large_string()).fill_null("")
+    _, offsets, data = values.buffers()
+    bounds = np.frombuffer(offsets, np.int64)[values.offset :][: len(values) + 1]
+    letters = memoryview(data or b"")[bounds[0] : bounds[-1]]
+    return "text", [np.diff(bounds).astype("<i8"), letters]
+
+
+def _numbers(values: pa.Array) -> tuple[str, list[Any]]:
+    """Return the values as numpy lays them out, little-endian; null is 0."""
+    if pa.types.is_boolean(values.type):
+        values = values.cast(pa.uint8())
+    plain = values.fill_null(0).to_numpy(zero_copy_only=False)
+    little = plain.astype(plain.dtype.newbyteorder("<"))
+    return str(little.dtype), [np.ascontiguousarray(little)]

@@ -17,12 +17,15 @@ from zlib import crc32
 
 from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import REBUILD, DatasetError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, Literal
+    from typing import Literal
+
+    from geolookup.dataset.manifest import BufferDescription, FileDescription
 
 _WIDTH: dict[str, tuple[Literal["B", "H", "I", "Q"], int]] = {
     "uint8": ("B", 1),
@@ -126,8 +129,8 @@ class Dataset:
         self._beside: dict[str, _File] = {}
 
     def _file(self, name: str) -> _File:
-        described = self.manifest["files"].get(name)
-        found = self._files[name] = _File(os.path.join(self.path, name), described)
+        path = os.path.join(self.path, name)
+        found = self._files[name] = _File(path, self.manifest.file(name))
         return found
 
     def mapped(self, name: str) -> memoryview:
@@ -160,7 +163,7 @@ class Dataset:
         if name not in self._beside:
             file = self._file(name)
             # Looked at behind the mapping, so that nothing can come in between.
-            if read_manifest(self.path)["generation"] != self.manifest["generation"]:
+            if read_manifest(self.path).generation != self.manifest.generation:
                 problem = "replaced by another dataset since it was opened"
                 raise DatasetError(self.path, problem, "open it again")
             self._beside[name] = file
@@ -217,59 +220,18 @@ def _jump_bits(path: str, entries: int) -> int:
     return bits
 
 
-def is_dataset(folder: str | os.PathLike[str]) -> bool:
-    """Return whether a folder holds a dataset, of any version; the file name proves nothing."""
-    try:
-        with open(os.path.join(folder, fmt.MANIFEST), "rb") as stream:
-            manifest = json.loads(stream.read())
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(manifest, dict) and manifest.get("format") == fmt.FORMAT
-
-
-def read_manifest(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the manifest of a dataset; DatasetError where there is none for this version."""
-    path = os.path.join(folder, fmt.MANIFEST)
-    try:
-        with open(path, "rb") as stream:
-            manifest = json.loads(stream.read())
-    except (FileNotFoundError, NotADirectoryError):
-        raise DatasetError(
-            folder, "no dataset here", "name a folder that 'geolookup build' made"
-        ) from None
-    except OSError as error:
-        raise DatasetError(path, error.strerror or "unreadable", "check its permissions") from error
-    except (ValueError, RecursionError):
-        raise DatasetError(path, "not a manifest", REBUILD) from None
-    if not isinstance(manifest, dict) or manifest.get("format") != fmt.FORMAT:
-        raise DatasetError(path, "not the manifest of a geolookup dataset", REBUILD)
-    version = manifest.get("format_version")
-    if version != fmt.FORMAT_VERSION:
-        problem = (
-            f"format version {version!r}, but {fmt.FORMAT_VERSION} is what this geolookup reads"
-        )
-        raise DatasetError(path, problem, REBUILD)
-    if not isinstance(manifest.get("files"), dict) or not isinstance(
-        manifest.get("generation"), str
-    ):
-        raise DatasetError(path, "the manifest is damaged", REBUILD)
-    return manifest
-
-
 class _File:
     """One mapped file and what the manifest says of its columns."""
 
-    def __init__(self, path: str, described: Any) -> None:
+    def __init__(self, path: str, described: FileDescription | None) -> None:
         self.path = path
-        try:
-            self._columns: dict[str, Any] = dict(described["columns"])
-            size = int(described["bytes"])
-        except (TypeError, KeyError, ValueError, OverflowError):
-            raise DatasetError(path, "the manifest does not describe it", REBUILD) from None
-        self.whole = _mapped(path, size)
+        if described is None or described.bytes is None:
+            raise DatasetError(path, "the manifest does not describe it", REBUILD)
+        self._described = described
+        self.whole = _mapped(path, described.bytes)
 
     def __contains__(self, column: str) -> bool:
-        return column in self._columns
+        return self._described.column(column) is not None
 
     def view(self, column: str, kind: str) -> memoryview:
         """Return a column of fixed-width integers."""
@@ -277,16 +239,18 @@ class _File:
 
     def encoded(self, column: str, kind: str) -> Encoded:
         """Return a dictionary column of integers, whatever the width of its indices."""
+        described = self._described.column(column)
         for index in fmt.INDICES:
-            described = self._columns.get(column)
             wanted = fmt.dictionary_type(kind, index)
-            if isinstance(described, dict) and described.get("type") == wanted:
-                values = self._numbers(described.get("dictionary"), *_WIDTH[kind])
+            if described is not None and described.type == wanted:
+                values = self._numbers(described.dictionary, *_WIDTH[kind])
                 # Without their sign, so that none counts from the end.
                 return Encoded(self._numbers(described, *_WIDTH[f"u{index}"]), values)
         raise DatasetError(self.path, f"no column {column} of distinct {kind}", REBUILD)
 
-    def _numbers(self, described: Any, code: Literal["B", "H", "I", "Q"], width: int) -> memoryview:
+    def _numbers(
+        self, described: BufferDescription, code: Literal["B", "H", "I", "Q"], width: int
+    ) -> memoryview:
         data = self._buffer(described, 1)
         return data[: len(data) // width * width].cast(code)
 
@@ -300,17 +264,17 @@ class _File:
         """Return the JSON texts of this table's rows, so many members each."""
         return Texts(self.path, *self.strings("json"), self.view("json_crc32", "uint32"), members)
 
-    def _column(self, name: str, kind: str) -> Any:
-        described = self._columns.get(name)
-        if not isinstance(described, dict) or described.get("type") != kind:
+    def _column(self, name: str, kind: str) -> BufferDescription:
+        described = self._described.column(name)
+        if described is None or described.type != kind:
             raise DatasetError(self.path, f"no column {name} of type {kind}", REBUILD)
         return described
 
-    def _buffer(self, described: Any, number: int) -> memoryview:
-        try:
-            offset, length = (int(each) for each in described["buffers"][number])
-        except (TypeError, KeyError, IndexError, ValueError, OverflowError):
-            raise DatasetError(self.path, "a buffer is not described", REBUILD) from None
+    def _buffer(self, described: BufferDescription, number: int) -> memoryview:
+        place = described.buffer(number)
+        if place is None:
+            raise DatasetError(self.path, "a buffer is not described", REBUILD)
+        offset, length = place
         if offset < 0 or length < 0 or offset % 8 or offset + length > len(self.whole):
             raise DatasetError(self.path, "a buffer lies outside the file", REBUILD)
         return self.whole[offset : offset + length]

@@ -6,7 +6,6 @@ mean another format. ``docs/format.md`` says the same for other readers.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from geolookup.contract import fields
@@ -133,13 +132,3 @@ COLUMNS: Mapping[str, Mapping[str, Column]] = {
     EXPLAINED_FILES: {"source": Column("uint8"), "file": Column("string", nullable=True)},
     EXPLAINED_VALUES: _JSON,
 }
-
-
-def explains_rows(manifest: Mapping[str, Mapping[str, object]]) -> bool:
-    """Return whether a dataset has the files of ``EXPLAINING``."""
-    return EXPLAINED_ROWS in manifest["files"]
-
-
-def canonical(manifest: Mapping[str, object]) -> bytes:
-    """Return the one serialisation of a manifest: sorted keys, UTF-8, one item a line."""
-    return (json.dumps(manifest, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()

@@ -1,15 +1,22 @@
-"""What a dataset says of itself, from its manifest."""
+"""What a dataset says of itself: name, origin, size, and the age of its data.
+
+The age is by the oldest date among the sources that decide anything, because an answer may
+come from any of them. A source without a date does not count, which is how data that do
+not age (a hand-kept list of one's own offices) are marked. Where no source is dated the age
+is unknown, and exceeds every limit.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import datetime as dt
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from os import PathLike
-from typing import Any, TypeVar
 
-from geolookup.dataset import age
-from geolookup.dataset import layout as fmt
-from geolookup.errors import DatasetError
+_LIMIT = re.compile(r"(\d+)([dw]?)", re.ASCII)
+_DAYS = {"": 1, "d": 1, "w": 7}
+#: Addresses by layer and family, "ipv4" or "ipv6".
+Coverage = Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +30,7 @@ class Source:
     attribution: str | None = None
     url: str | None = None
     #: addresses that it decides, by layer and family; a layer that it decides nowhere is left out
-    coverage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    coverage: Coverage = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,66 +43,72 @@ class Metadata:
     credits: tuple[Mapping[str, str], ...]  # whom the reference tables are owed to
     fields: tuple[str, ...]  # contract paths that are known for some address
     counts: Mapping[str, int]  # intervals, locations, networks, countries, zones
-    coverage: Mapping[str, Mapping[str, int]]  # known addresses by layer and family
+    coverage: Coverage  # known addresses by layer and family
     bytes: int  # of all files
     explain: str  # "sources", or "full" where source rows are kept: what ``explain`` tells
 
     @property
-    def age(self) -> age.Age:
+    def age(self) -> Age:
         """How old the data are today, by the sources that decide anything."""
-        return age.of((each.name, each.date) for each in self.sources if each.coverage)
+        return data_age((each.name, each.date) for each in self.sources if each.coverage)
 
 
-def of_manifest(manifest: Mapping[str, Any], path: str | PathLike[str]) -> Metadata:
-    """Build the metadata of a manifest; DatasetError where it is damaged."""
+@dataclass(frozen=True, slots=True)
+class Age:
+    """The age of a dataset's data; all None where no deciding source has a date."""
+
+    days: int | None  # since ``date``, in UTC
+    date: str | None  # of the oldest deciding source, ISO 8601
+    source: str | None  # its name
+    undated: tuple[str, ...]  # deciding sources without a date, which do not count
+
+    def exceeds(self, limit: dt.timedelta) -> bool:
+        """Return whether the data are older than this, or of unknown age."""
+        return self.days is None or dt.timedelta(days=self.days) > limit
+
+    def __str__(self) -> str:
+        if self.days is None:
+            return "unknown, for no source states a date"
+        return f"{self.days} day{'s' * (self.days != 1)} ({self.source}, {self.date})"
+
+
+def data_age(sources: Iterable[tuple[str, str | None]], today: dt.date | None = None) -> Age:
+    """Return the age of what these sources decide, each given by its name and date."""
+    today = today or dt.datetime.now(dt.UTC).date()
+    dated: list[tuple[dt.date, str, str]] = []
+    undated: list[str] = []
+    for name, text in sources:
+        date = _date(text)
+        if text is None or date is None:
+            undated.append(name)
+        else:
+            dated.append((date, name, text))
+    if not dated:
+        return Age(None, None, None, tuple(undated))
+    date, name, text = min(dated)
+    return Age((today - date).days, text, name, tuple(undated))
+
+
+def _date(text: str | None) -> dt.date | None:
+    """Return the day of an ISO 8601 date or instant; a month's is its first, others have none."""
+    day = (text or "")[:10]
     try:
-        return _metadata(manifest)
-    except (TypeError, KeyError, AttributeError, ValueError):
-        raise DatasetError(path, "the manifest is damaged", "build the dataset again") from None
+        return dt.date.fromisoformat(f"{day}-01" if len(day) == 7 else day)
+    except ValueError:
+        return None
 
 
-def _metadata(manifest: Mapping[str, Any]) -> Metadata:
-    # Every mapping is built anew, for the manifest must not change with what a caller does.
-    return Metadata(
-        name=_is(str, manifest["name"]),
-        generation=_is(str, manifest["generation"]),
-        sources=tuple(_source(each) for each in _is(list, manifest["sources"])),
-        credits=tuple(_texts(each) for each in _is(list, manifest["credits"])),
-        fields=tuple(_is(str, each) for each in _is(list, manifest["fields"])),
-        counts=_numbers(manifest["counts"]),
-        coverage=_coverage(manifest["coverage"]),
-        bytes=sum(_count(described["bytes"]) for described in manifest["files"].values()),
-        explain="full" if fmt.explains_rows(manifest) else "sources",
-    )
+def age_limit(max_age: dt.timedelta | float | str) -> dt.timedelta:
+    """Return a limit given as a timedelta, in days, or as a text: "30d", "4w".
 
-
-def _source(described: Any) -> Source:
-    texts = {name: value for name, value in described.items() if name != "coverage"}
-    return Source(**_texts(texts), coverage=_coverage(described["coverage"]))
-
-
-def _coverage(coverage: Any) -> dict[str, dict[str, int]]:
-    return {layer: _numbers(known) for layer, known in coverage.items()}
-
-
-_T = TypeVar("_T")
-
-
-def _is(kind: type[_T], value: Any) -> _T:
-    if not isinstance(value, kind):
-        raise TypeError
-    return value
-
-
-def _texts(texts: Any) -> dict[str, str]:
-    return {name: _is(str, text) for name, text in texts.items()}
-
-
-def _numbers(numbers: Any) -> dict[str, int]:
-    return {name: _count(number) for name, number in numbers.items()}
-
-
-def _count(number: Any) -> int:
-    if _is(int, number) < 0:
-        raise ValueError
-    return int(number)
+    Raises ValueError for another text and for what is not above 0, TypeError for another type.
+    """
+    if isinstance(max_age, str):
+        found = _LIMIT.fullmatch(max_age)
+        if not found:
+            raise ValueError(f"max_age is {max_age!r}; write days or weeks, as 30d or 4w")
+        max_age = int(found[1]) * _DAYS[found[2]]
+    span = max_age if isinstance(max_age, dt.timedelta) else dt.timedelta(days=max_age)
+    if span <= dt.timedelta(0):
+        raise ValueError("max_age must be above 0")
+    return span

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from geolookup.contract.address import MAX, canonical, embedded_ipv4, parse
-from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset, Provenance
 from geolookup.dataset.metadata import Source
 from geolookup.dataset.networks import network_within
@@ -35,7 +34,7 @@ def explain(dataset: Dataset, sources: Sequence[Source], ip: object) -> dict[str
             for layer, numbers in provenance.layers.items()
         },
     }
-    if fmt.explains_rows(dataset.manifest):
+    if dataset.manifest.explains_rows:
         rows = deciding_rows(dataset, sources, at_family, at)
         _add_rows(dataset.path, explained["layers"], rows)
         explained["sources"] = rows

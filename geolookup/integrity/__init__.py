@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError
 from geolookup.integrity import files
 from geolookup.integrity.coverage import generation, summaries
@@ -62,20 +61,23 @@ def examine(path: str | os.PathLike[str], *, deep: bool = False, limit: int = 20
     except DatasetError as error:
         return Report((error,))
     found = tuple(islice(_damages(folder, manifest, deep=deep), limit))
-    sizes = [described["bytes"] for described in manifest["files"].values()]
-    return Report(found, len(sizes), sum(sizes), manifest["generation"])
+    size = manifest.metadata().bytes
+    return Report(found, len(manifest.files), size, manifest.generation)
 
 
-def _damages(folder: Path, manifest: dict[str, Any], *, deep: bool) -> Iterator[DatasetError]:
+def _damages(folder: Path, manifest: Manifest, *, deep: bool) -> Iterator[DatasetError]:
     """Yield the damages of the first step that finds any: later ones rely on it."""
     tables = Tables(folder, manifest, {})
     steps = [files.digests(folder, manifest), files.form(tables), files.load(tables)]
     steps += [shapes(tables), structure(tables)]
-    keeps_rows = fmt.explains_rows(manifest)
-    if keeps_rows:
+    if manifest.explains_rows:
         steps.append(explained(tables))
     if deep:
-        steps += [distinct(tables), texts(tables), *([said(tables)] if keeps_rows else [])]
+        steps += [
+            distinct(tables),
+            texts(tables),
+            *([said(tables)] if manifest.explains_rows else []),
+        ]
         steps += [summaries(tables), generation(tables), sample(tables)]
     for step in steps:
         whole = True

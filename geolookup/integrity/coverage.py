@@ -9,9 +9,9 @@ import numpy as np
 
 from geolookup.contract import fields
 from geolookup.contract.address import MAX
+from geolookup.dataset import arrow_files
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
-from geolookup.integrity import logical
 from geolookup.integrity.damage import damaged
 from geolookup.integrity.tables import Bools, Numbers, Tables
 
@@ -21,31 +21,29 @@ Coverage = dict[str, dict[str, int]]
 
 def summaries(tables: Tables) -> Iterator[DatasetError]:
     """Yield the members of the manifest that the columns contradict."""
-    manifest, path = tables.manifest, tables.folder / fmt.MANIFEST
-    for member, follows in (
-        ("counts", logical.counts(tables.batches)),
-        ("fields", logical.fields(tables.batches)),
-    ):
-        if manifest[member] != follows:
-            yield damaged(path, f"'{member}' says otherwise than the columns")
-    decided = _decided(tables)
-    for number, source in enumerate(manifest["sources"], 1):
-        if source["coverage"] != decided[number]:
+    stated, path = tables.manifest.metadata(), tables.folder / fmt.MANIFEST
+    if stated.counts != arrow_files.counts(tables.batches):
+        yield damaged(path, "'counts' says otherwise than the columns")
+    if list(stated.fields) != arrow_files.known_fields(tables.batches):
+        yield damaged(path, "'fields' says otherwise than the columns")
+    decided = _decided(tables, len(stated.sources))
+    for number, source in enumerate(stated.sources, 1):
+        if source.coverage != decided[number]:
             yield damaged(path, f"'coverage' of source {number} is not that of the provenance")
-    if manifest["coverage"] != _total(decided):
+    if stated.coverage != _total(decided):
         yield damaged(path, "'coverage' is not that of the provenance")
 
 
 def generation(tables: Tables) -> Iterator[DatasetError]:
     """Yield an error where the generation id is not that of the columns and the manifest."""
-    if logical.generation(tables.manifest, tables.batches) != tables.manifest["generation"]:
+    if arrow_files.generation(tables.manifest, tables.batches) != tables.manifest.generation:
         problem = "'generation' is not that of the columns and the rest of the manifest"
         yield damaged(tables.folder / fmt.MANIFEST, problem)
 
 
-def _decided(tables: Tables) -> list[Coverage]:
+def _decided(tables: Tables, sources: int) -> list[Coverage]:
     """Return, for each source from 1 on, the addresses that it decides, by layer and family."""
-    found: list[Coverage] = [{} for _ in range(len(tables.manifest["sources"]) + 1)]
+    found: list[Coverage] = [{} for _ in range(sources + 1)]
     for family, name in fmt.PROVENANCE.items():
         names = tables.batches[name].schema.names
         highs, lows = tables.starts(name)

@@ -6,35 +6,33 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.arrow_files import layout, read
-from geolookup.dataset.files import read_manifest
-from geolookup.dataset.metadata import of_manifest
+from geolookup.dataset.arrow_files import columns_of, read
+from geolookup.dataset.manifest import (
+    MEMBERS,
+    BufferDescription,
+    FileDescription,
+    Manifest,
+    read_manifest,
+)
 from geolookup.errors import DatasetError
 from geolookup.integrity.damage import damaged
 from geolookup.integrity.tables import Tables
 
-_MEMBERS = {
-    *("format", "format_version", "generation", "name", "sources", "credits", "fields"),
-    *("counts", "coverage", "files"),
-}
-_DESCRIBED = {"bytes", "sha256", "rows", "columns"}
 
-
-def manifest_of(folder: Path) -> dict[str, Any]:
+def manifest_of(folder: Path) -> Manifest:
     """Return a manifest that has all its members; DatasetError for any other."""
     path = folder / fmt.MANIFEST
     if not _is_plain(path):
         raise damaged(path, "not a plain file")
     manifest = read_manifest(folder)
-    if set(manifest) != _MEMBERS:
-        wrong = min(set(manifest) ^ _MEMBERS)
-        raise damaged(path, f"{wrong!r} is missing" if wrong in _MEMBERS else f"unknown {wrong!r}")
-    of_manifest(manifest, path)
+    if manifest.members != MEMBERS:
+        wrong = min(manifest.members ^ MEMBERS)
+        raise damaged(path, f"{wrong!r} is missing" if wrong in MEMBERS else f"unknown {wrong!r}")
+    manifest.metadata()
     _check_names(path, manifest)
     return manifest
 
@@ -47,16 +45,16 @@ def _is_plain(path: Path) -> bool:
         return True
 
 
-def _check_names(path: Path, manifest: Mapping[str, Any]) -> None:
-    expected = {*fmt.FILES, *(fmt.EXPLAINING if fmt.explains_rows(manifest) else ())}
-    for name in sorted(expected ^ set(manifest["files"])):
+def _check_names(path: Path, manifest: Manifest) -> None:
+    expected = {*fmt.FILES, *(fmt.EXPLAINING if manifest.explains_rows else ())}
+    for name in sorted(expected ^ manifest.file_names):
         missing = name in expected
         raise damaged(path, f"{name} is not described" if missing else f"unknown file {name!r}")
 
 
-def digests(folder: Path, manifest: Mapping[str, Any]) -> Iterator[DatasetError]:
+def digests(folder: Path, manifest: Manifest) -> Iterator[DatasetError]:
     """Yield the files that are missing, or have another size or digest than the manifest says."""
-    for name, described in manifest["files"].items():
+    for name, described in manifest.files.items():
         try:
             problem = _digest_problem(folder / name, described)
         except OSError as error:
@@ -65,16 +63,16 @@ def digests(folder: Path, manifest: Mapping[str, Any]) -> Iterator[DatasetError]
             yield damaged(folder / name, problem)
 
 
-def _digest_problem(path: Path, described: Mapping[str, Any]) -> str:
+def _digest_problem(path: Path, described: FileDescription) -> str:
     if not path.exists():
         return "missing"
     if not path.is_file():  # nothing that a reader would wait for
         return "not a plain file"
     with path.open("rb") as stream:
         size = os.fstat(stream.fileno()).st_size
-        if size != described["bytes"]:
-            return f"{size:,} bytes, but the manifest says {described['bytes']:,}"
-        if hashlib.file_digest(stream, "sha256").hexdigest() != described.get("sha256"):
+        if size != described.bytes:
+            return f"{size:,} bytes, but the manifest says {described.bytes:,}"
+        if hashlib.file_digest(stream, "sha256").hexdigest() != described.sha256:
             return "its digest is not the manifest's"
     return ""
 
@@ -86,39 +84,42 @@ def form(tables: Tables) -> Iterator[DatasetError]:
         yield damaged(path, "not in the form that geolookup writes")
 
 
-def _canonical(manifest: Mapping[str, Any]) -> bytes | None:
+def _canonical(manifest: Manifest) -> bytes | None:
     try:
-        return fmt.canonical(manifest)
+        return manifest.canonical()
     except (ValueError, RecursionError):  # lone surrogates; lists in lists in lists
         return None
 
 
 def load(tables: Tables) -> Iterator[DatasetError]:
     """Read the columns of every file; yield those that Arrow cannot read, or reads elsewhere."""
-    for name, described in tables.manifest["files"].items():
+    for name, described in tables.manifest.files.items():
         path = tables.folder / name
         try:
             batch, whole = read(path)
             batch.validate(full=True)  # offsets ascend, indices lead inside, text is UTF-8
-            found = layout(batch, whole)
+            columns = columns_of(batch, whole)
         # KeyError where columns share a name
         except (pa.ArrowException, ValueError, KeyError, OSError, MemoryError) as error:
             lines = str(error).splitlines() or ["not an Arrow file"]
             yield damaged(path, f"Arrow cannot read it ({lines[0]})")
             continue
         tables.batches[name] = batch
-        problem, column = _layout_problem(described, found)
+        problem, column = _layout_problem(described, batch.num_rows, columns)
         if problem:
             yield damaged(path, problem, column)
 
 
-def _layout_problem(stated: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str, str]:
+def _layout_problem(
+    stated: FileDescription, rows: int, columns: Mapping[str, BufferDescription]
+) -> tuple[str, str]:
     """Return what the manifest says otherwise, and of which column."""
-    if set(stated) != _DESCRIBED or not isinstance(stated["columns"], dict):
+    described = stated.columns
+    if described is None or not stated.is_complete:
         return "not described as the format has it", ""
-    if stated["rows"] != found["rows"]:
-        return f"{found['rows']:,} rows, but the manifest says {stated['rows']!r}", ""
-    for name in sorted({*stated["columns"], *found["columns"]}):
-        if stated["columns"].get(name) != found["columns"].get(name):
+    if stated.rows != rows:
+        return f"{rows:,} rows, but the manifest says {stated.rows!r}", ""
+    for name in sorted({*described, *columns}):
+        if described.get(name) != columns.get(name):
             return "the manifest says otherwise what it is or where it lies", name
     return "", ""

@@ -21,7 +21,6 @@ from geolookup.contract.localtime import time_object
 from geolookup.contract.special import is_private
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.metadata import of_manifest
 from geolookup.dataset.provenance import explain
 from geolookup.errors import DatasetError
 from geolookup.integrity.damage import damaged
@@ -65,7 +64,7 @@ def sample(tables: Tables) -> Iterator[DatasetError]:
 def _chosen(tables: Tables, family: int) -> _Sample:
     """Choose first and last addresses of intervals, and others; the same ones of a generation."""
     highs, lows = tables.starts(_FILES[family])
-    rng = random.Random(tables.manifest["generation"])  # noqa: S311 - no secret
+    rng = random.Random(tables.manifest.generation)  # noqa: S311 - no secret
 
     def start(interval: int) -> int:
         return int(highs[interval]) << 64 | int(lows[interval])
@@ -158,7 +157,7 @@ def _columns(tables: Tables, chosen: _Sample, state: Any) -> Iterator[DatasetErr
 
 def _explained(tables: Tables, chosen: _Sample, dataset: Dataset) -> Iterator[DatasetError]:
     """Ask who decided some of the addresses; the files beside the answers must agree."""
-    sources = of_manifest(tables.manifest, tables.folder).sources
+    sources = tables.manifest.metadata().sources
     for value in chosen.values[:: 1 + len(chosen.values) // _EXPLAINED]:
         try:
             explain(dataset, sources, canonical(chosen.family, value))

@@ -88,7 +88,7 @@ def _rows(tables: Tables) -> Iterator[DatasetError]:
 
 
 def _files(tables: Tables) -> Iterator[DatasetError]:
-    name, sources = fmt.EXPLAINED_FILES, len(tables.manifest["sources"])
+    name, sources = fmt.EXPLAINED_FILES, len(tables.manifest.metadata().sources)
     numbers = tables.numbers(name, "source")
     bad = (numbers == 0) | (numbers > sources)
     bad[0] = numbers[0] != 0

@@ -131,7 +131,7 @@ def _provenance(tables: Tables, name: str) -> Iterator[DatasetError]:
     """Yield what is wrong with the deciding sources of one family."""
     yield from _ascending(tables, name)
     layers = [each for each in fields.LAYERS if each in tables.batches[name].schema.names]
-    sources = len(tables.manifest["sources"])
+    sources = len(tables.manifest.metadata().sources)
     for layer in layers:
         numbers = tables.numbers(name, layer)
         yield from tables.bad(name, layer, numbers > sources, f"of {sources} sources")

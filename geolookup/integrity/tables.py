@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError
 from geolookup.integrity.damage import damaged_rows
 
@@ -23,7 +24,7 @@ class Tables:
     """A dataset: its manifest, and the columns of its files by file name."""
 
     folder: Path
-    manifest: dict[str, Any]
+    manifest: Manifest
     batches: dict[str, pa.RecordBatch]
 
     def numbers(self, name: str, column: str) -> Numbers:

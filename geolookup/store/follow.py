@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.files import Dataset, read_manifest
+from geolookup.dataset.files import Dataset
+from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import DatasetError
 from geolookup.store import pointer
 
@@ -41,7 +42,7 @@ def folder(path: str) -> str:
 def generation(path: str) -> str:
     """Return the generation that a path means; DatasetError where there is none."""
     published = pointer.standing(pointer.read(path))
-    return published[-1].generation if published else str(read_manifest(path)["generation"])
+    return published[-1].generation if published else read_manifest(path).generation
 
 
 def opened(path: str, check: Callable[[Dataset], None] | None = None) -> Dataset:
@@ -74,7 +75,7 @@ def opened_generation(path: str, wanted: str) -> Dataset:
         except DatasetError as error:
             problem = f"generation {wanted} cannot be opened ({error.problem})"
             raise DatasetError(path, problem, "publish it again, or pickle again") from error
-    found = dataset.manifest["generation"]
+    found = dataset.manifest.generation
     if found != wanted:
         raise DatasetError(path, f"generation {found} where {wanted} was pickled", "pickle again")
     return dataset

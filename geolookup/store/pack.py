@@ -15,10 +15,10 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.files import is_dataset, read_manifest
+from geolookup.dataset.manifest import Manifest, is_dataset, read_manifest
 from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import atomic
 
@@ -86,15 +86,17 @@ def unpack(
             raise members.refused(f"{min(missing)} is missing in it")
 
 
-def _described(manifest: dict[str, Any], place: Path, remedy: str) -> dict[str, tuple[int, str]]:
+def _described(manifest: Manifest, place: Path, remedy: str) -> dict[str, tuple[int, str]]:
     """Return size and digest of each file that a manifest describes."""
-    files = manifest["files"]
-    if set(files) not in ({*fmt.FILES}, {*fmt.FILES, *fmt.EXPLAINING}):
+    if manifest.file_names not in ({*fmt.FILES}, {*fmt.FILES, *fmt.EXPLAINING}):
         raise DatasetError(place, "the manifest describes other files than a dataset has", remedy)
-    try:
-        return {name: (int(each["bytes"]), str(each["sha256"])) for name, each in files.items()}
-    except (TypeError, KeyError, ValueError, OverflowError):
-        raise DatasetError(place, "the manifest is damaged", remedy) from None
+    described = {}
+    for name in manifest.file_names:
+        file = manifest.file(name)
+        if file is None or file.bytes is None or not isinstance(file.sha256, str):
+            raise DatasetError(place, "the manifest is damaged", remedy)
+        described[name] = file.bytes, file.sha256
+    return described
 
 
 # --- packing
@@ -173,7 +175,7 @@ def _readable(path: Path) -> Iterator[None]:
 # --- unpacking
 
 
-def _take_manifest(members: _Members, folder: Path) -> dict[str, Any]:
+def _take_manifest(members: _Members, folder: Path) -> Manifest:
     """Write the manifest that an archive begins with, and return it."""
     first = members.next()
     if first is None or first.name != fmt.MANIFEST or first.size > _LARGEST_MANIFEST:

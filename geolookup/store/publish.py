@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.files import read_manifest
+from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import atomic
 from geolookup.integrity import verify
@@ -47,10 +47,10 @@ def publish(
 
 
 def _generation(source: Path) -> str:
-    generation = read_manifest(source)["generation"]
+    generation = read_manifest(source).generation
     if not pointer.is_generation(generation):
         raise DatasetError(source, f"{generation!r} is no generation", REBUILD)
-    return str(generation)
+    return generation
 
 
 def _is_sound(place: Path) -> bool:
@@ -65,7 +65,7 @@ def _is_sound(place: Path) -> bool:
 def _bring(source: Path, place: Path, generation: str, *, copy: bool) -> None:
     """Put a dataset into its place in the store, whole or not at all."""
     manifest = read_manifest(source)
-    names = (*fmt.FILES, *(fmt.EXPLAINING if fmt.explains_rows(manifest) else ()), fmt.MANIFEST)
+    names = (*fmt.FILES, *(fmt.EXPLAINING if manifest.explains_rows else ()), fmt.MANIFEST)
     with atomic.staged_folder(place) as fresh:
         for name in names:
             _take(source / name, fresh / name, copy=copy)
@@ -101,7 +101,7 @@ def _check(fresh: Path, source: Path, generation: str) -> None:
     except DatasetError as error:
         at_fault = source / Path(error.path).relative_to(fresh)
         raise DatasetError(at_fault, error.problem, error.remedy) from error
-    if read_manifest(fresh)["generation"] != generation:
+    if read_manifest(fresh).generation != generation:
         raise DatasetError(source, "replaced while it was read", "publish again")
 
 

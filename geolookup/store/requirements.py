@@ -36,9 +36,9 @@ class Requirements:
             raise ValueError(f"on_stale is {on_stale!r}; write {', '.join(_ON_STALE)}")
         self.limit: timedelta | None = None
         if max_age is not None:
-            from geolookup.dataset import age
+            from geolookup.dataset.metadata import age_limit
 
-            self.limit = age.limit(max_age)
+            self.limit = age_limit(max_age)
         self.on_stale = on_stale
         self.allow_lost_fields = allow_lost_fields
         self._said = ""
@@ -73,15 +73,11 @@ class Requirements:
         """Return how the age exceeds the limit, as text; None if it does not."""
         if self.limit is None:
             return None
-        from geolookup.dataset.metadata import of_manifest
-
-        found = of_manifest(dataset.manifest, dataset.path).age
+        found = dataset.manifest.metadata().age
         if not found.exceeds(self.limit):
             return None
         return f"the age of the data is {found}, above max_age of {self.limit.days} days"
 
 
 def _fields(dataset: Dataset) -> tuple[str, ...]:
-    from geolookup.dataset.metadata import of_manifest
-
-    return of_manifest(dataset.manifest, dataset.path).fields
+    return dataset.manifest.metadata().fields

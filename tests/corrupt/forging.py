@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.arrow_files import describe, read
-from geolookup.integrity.logical import generation
+from geolookup.dataset.arrow_files import describe, generation, read
+from geolookup.dataset.manifest import Manifest, canonical
 
 Change = Callable[[list[Any]], None]
 
@@ -46,7 +46,7 @@ def write(dataset: Path, name: str, content: pa.Table) -> None:
     with path.open("wb") as stream, pa.ipc.new_file(stream, batch.schema) as writer:
         writer.write_batch(batch)
     document = manifest(dataset)
-    document["files"][name] = describe(path)
+    document["files"][name] = describe(path).stated
     rewrite(dataset, document)
 
 
@@ -58,5 +58,5 @@ def manifest(dataset: Path) -> dict[str, Any]:
 def rewrite(dataset: Path, document: dict[str, Any]) -> None:
     """Write a manifest whose generation id is right."""
     tables = {name: table(dataset, name) for name in document["files"]}
-    document["generation"] = generation(document, tables)
-    (dataset / fmt.MANIFEST).write_bytes(fmt.canonical(document))
+    document["generation"] = generation(Manifest(dataset, document), tables)
+    (dataset / fmt.MANIFEST).write_bytes(canonical(document))

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.metadata import of_manifest
 from geolookup.dataset.provenance import explain
 from geolookup.errors import DatasetError
 from tests.damage import ADDRESSES
@@ -75,7 +74,7 @@ class Probe:
         for text in _EXPLAINED:
             with suppress(DatasetError):
                 dataset = Dataset(folder)
-                sources = of_manifest(dataset.manifest, folder).sources
+                sources = dataset.manifest.metadata().sources
                 explain(self._kernel.State(dataset), sources, text)
 
 

@@ -8,8 +8,9 @@ import pytest
 from geolookup_builder import write
 
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import Manifest
 from geolookup.integrity import verify
-from tests.builder.building import fails
+from tests.builder.building import unwritable
 from tests.conftest import build_at
 from tests.damage import CSV
 
@@ -22,14 +23,14 @@ def test_a_dataset_that_reads_back_otherwise_gets_no_name(
     before = sorted(path.name for path in tmp_path.iterdir())
     written = write.write_manifest
 
-    def then_changed(folder: Path, manifest: dict[str, object]) -> None:
+    def then_changed(folder: Path, manifest: Manifest) -> None:
         written(folder, manifest)
         content = bytearray((folder / fmt.LOCATION).read_bytes())
         content[content.index(b"Dublin")] ^= 1
         (folder / fmt.LOCATION).write_bytes(content)
 
     monkeypatch.setattr(write, "write_manifest", then_changed)
-    error = fails(tmp_path, {"a.csv": CSV})
+    error = unwritable(tmp_path, {"a.csv": CSV})
     assert error.path == str(tmp_path / "dataset")
     assert "what was written is damaged: location.arrow: its digest" in str(error)
     assert sorted(path.name for path in tmp_path.iterdir()) == before

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import canonical
 from geolookup.errors import DatasetError
 from geolookup.integrity import examine, verify
 from tests.conftest import build_at
@@ -200,7 +201,7 @@ def test_summaries(dataset: Path, change: Callable[[Any], object], said: str) ->
 def test_a_name_changed_is_another_generation(dataset: Path) -> None:
     document = manifest(dataset)
     document["name"] = "forged"
-    (dataset / fmt.MANIFEST).write_bytes(fmt.canonical(document))
+    (dataset / fmt.MANIFEST).write_bytes(canonical(document))
     verify(dataset)
     with pytest.raises(DatasetError, match="'generation' is not that of the columns"):
         verify(dataset, deep=True)
@@ -228,9 +229,9 @@ def test_manifests(dataset: Path, change: Callable[[Any], object], said: str) ->
     document = manifest(dataset)
     change(document)
     try:
-        text = fmt.canonical(document)
+        text = canonical(document)
     except UnicodeEncodeError:
-        text = fmt.canonical(document | {"name": "SURROGATE"}).replace(b"SURROGATE", b"\\ud800")
+        text = canonical(document | {"name": "SURROGATE"}).replace(b"SURROGATE", b"\\ud800")
     (dataset / fmt.MANIFEST).write_bytes(text)
     with pytest.raises(DatasetError, match=said):
         verify(dataset)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import geolookup
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.metadata import Source, of_manifest
+from geolookup.dataset.manifest import Manifest
+from geolookup.dataset.metadata import Source
 from tests.conftest import Build
 
 RECIPE = """
@@ -136,12 +136,12 @@ _WRONG: dict[str, tuple[object, ...]] = {
 def test_a_damaged_manifest(build: Build, member: str, value: object) -> None:
     dataset = build({"a.csv": FILES["a.csv"]})[0]
     manifest = json.loads((dataset / fmt.MANIFEST).read_text())
-    assert of_manifest(manifest, dataset)
+    assert Manifest(dataset, manifest).metadata()
     manifest.pop(member)
     if value is not ...:
         manifest[member] = value
     with pytest.raises(geolookup.DatasetError, match="manifest"):
-        of_manifest(manifest, dataset)
+        Manifest(dataset, manifest).metadata()
 
 
 def test_lookups_do_without_what_only_the_metadata_needs(build: Build) -> None:
@@ -158,4 +158,4 @@ def test_lookups_do_without_what_only_the_metadata_needs(build: Build) -> None:
 def test_needs_no_engine(build: Build) -> None:
     dataset, report = build(FILES, RECIPE)
     manifest = json.loads((dataset / fmt.MANIFEST).read_text())
-    assert of_manifest(manifest, Path("x")).generation == report.generation
+    assert Manifest("x", manifest).metadata().generation == report.generation

@@ -10,6 +10,7 @@ import pytest
 from geolookup_builder import write
 
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import canonical
 from geolookup.filesystem import atomic
 from tests.builder.building import fails, isps, unwritable
 from tests.conftest import Build, build_at
@@ -122,7 +123,7 @@ def test_a_folder_that_holds_something_else_is_kept(tmp_path: Path, name: str) -
 def test_a_dataset_of_another_version_may_be_replaced(build: Build, tmp_path: Path) -> None:
     folder = tmp_path / "dataset"
     folder.mkdir()
-    (folder / fmt.MANIFEST).write_bytes(fmt.canonical({"format": fmt.FORMAT, "format_version": 99}))
+    (folder / fmt.MANIFEST).write_bytes(canonical({"format": fmt.FORMAT, "format_version": 99}))
     output, _ = build(NEW)
     assert isps(output, "8.8.8.8") == ["new"]
 

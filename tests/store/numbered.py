@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import geolookup
-from geolookup.dataset.files import read_manifest
+from geolookup.dataset.manifest import read_manifest
 from tests.conftest import build_at
 
 ADDRESSES = ("8.8.8.8", "9.9.9.9", "2001:4860::1", "::ffff:8.8.8.8", "1.2.3.4")
@@ -30,7 +30,7 @@ def numbered(
 
 
 def generation(dataset: Path) -> str:
-    return str(read_manifest(dataset)["generation"])
+    return read_manifest(dataset).generation
 
 
 def answers(engine: geolookup.Engine) -> list[bytes]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.dataset import age
+from geolookup.dataset import metadata
 from geolookup.store.publish import publish
 from geolookup.store.rollback import rollback
 from tests.conftest import Build
@@ -44,7 +44,7 @@ def test_the_oldest_date_counts(
     source: str | None,
     undated: tuple[str, ...],
 ) -> None:
-    found = age.of(sources, TODAY)
+    found = metadata.data_age(sources, TODAY)
     assert (found.days, found.source, found.undated) == (days, source, undated)
 
 
@@ -53,7 +53,7 @@ def test_the_oldest_date_counts(
     [(30, 30), (0.5, 0.5), ("30", 30), ("30d", 30), ("4w", 28), (dt.timedelta(hours=36), 1.5)],
 )
 def test_limits(max_age: Any, days: float) -> None:
-    assert age.limit(max_age) == dt.timedelta(days=days)
+    assert metadata.age_limit(max_age) == dt.timedelta(days=days)
 
 
 @pytest.mark.parametrize("max_age", ["", "d", "30h", "-1d", "1.5d", "٣d", "0d", 0, -1])
@@ -136,7 +136,7 @@ def test_who_watches_is_told_when_data_grow_too_old(
 ) -> None:
     with geolookup.open(fresh, max_age=30, watch=SOON) as engine:
         later = dt.datetime.now(dt.UTC).date() + dt.timedelta(days=26)
-        monkeypatch.setattr(age, "of", partial(age.of, today=later))
+        monkeypatch.setattr(metadata, "data_age", partial(metadata.data_age, today=later))
         assert eventually(lambda: len(caplog.records) > 0)
         assert engine.stale
     (record,) = caplog.records

@@ -20,6 +20,7 @@ import pytest
 import geolookup
 from geolookup import DatasetError, OutputError
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import canonical
 from geolookup.filesystem import atomic
 from geolookup.store.pack import pack, unpack
 from tests.conftest import ROOT
@@ -235,7 +236,7 @@ def damages(folder: Path) -> Iterator[tuple[str, str]]:
         ({"../../notes.txt": manifest["files"][FIRST]}, "other files than a dataset has"),
     ):
         changed = manifest | {"files": manifest["files"] | change}
-        (folder / fmt.MANIFEST).write_bytes(fmt.canonical(changed))
+        (folder / fmt.MANIFEST).write_bytes(canonical(changed))
         yield fmt.MANIFEST, problem
     (folder / fmt.MANIFEST).write_bytes(b"[]")
     yield fmt.MANIFEST, "not the manifest of a geolookup dataset"

@@ -12,6 +12,7 @@ import pytest
 
 import geolookup
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import canonical
 from geolookup.store.generations import generations
 from geolookup.store.publish import publish
 from tests.conftest import ROOT
@@ -154,7 +155,7 @@ def test_a_generation_that_is_no_folder_name_is_refused(
 ) -> None:
     broken = copied(datasets[2], tmp_path / "broken")
     manifest = json.loads((broken / fmt.MANIFEST).read_text()) | {"generation": wrong}
-    (broken / fmt.MANIFEST).write_bytes(fmt.canonical(manifest))
+    (broken / fmt.MANIFEST).write_bytes(canonical(manifest))
     with pytest.raises(geolookup.DatasetError, match="no generation"):
         publish(broken, store)
     assert not (tmp_path / "outside").exists()

@@ -17,6 +17,7 @@ import pytest
 
 import geolookup
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import canonical
 from geolookup.store.prune import prune
 from geolookup.store.publish import publish
 from geolookup.store.rollback import rollback
@@ -97,7 +98,7 @@ def test_a_damaged_generation_is_refused(
 def test_another_format_is_refused(tmp_path: Path, store: Path, datasets: list[Path]) -> None:
     manifest = json.loads((datasets[2] / fmt.MANIFEST).read_bytes()) | {"format_version": 2}
     with geolookup.open(store) as engine:
-        forced(datasets[2], store, tmp_path / "n", fmt.MANIFEST, fmt.canonical(manifest))
+        forced(datasets[2], store, tmp_path / "n", fmt.MANIFEST, canonical(manifest))
         with pytest.raises(geolookup.DatasetError, match="format version 2"):
             engine.reload()
         assert number(engine) == 1

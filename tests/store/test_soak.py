@@ -74,7 +74,7 @@ def test_a_call_keeps_nothing(sample: geolookup.Engine, number: int) -> None:
 
 def test_the_count_sees_what_is_kept(sample: geolookup.Engine) -> None:
     held = references(sample)
-    kept = [sample._open_state().dataset.manifest["name"]] * CALLS
+    kept = [sample._open_state().dataset.manifest.metadata().name] * CALLS
     assert references(sample) - held == len(kept)
 
 

@@ -1,0 +1,325 @@
+"""The manifest: what a dataset says of itself and of its files; read and written here alone.
+
+Strategy: opening a dataset needs few of the members, so each is checked when
+it is asked for. No dataclasses: importing them costs a cold start several
+milliseconds, and the classes here are read only by their properties.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from geolookup.dataset import layout as fmt
+from geolookup.errors import REBUILD, DatasetError
+
+TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from geolookup.dataset.metadata import Coverage, Metadata, Source
+
+#: The members of a manifest, all of which it must have.
+MEMBERS = frozenset(
+    (
+        *("format", "format_version", "generation", "name", "sources"),
+        *("credits", "fields", "counts", "coverage", "files"),
+    )
+)
+#: The generation id is of all members but these: another Arrow may lay files out differently.
+_PHYSICAL = ("generation", "files")
+_DESCRIBED = frozenset(("bytes", "sha256", "rows", "columns"))
+_SOURCE_TEXTS = ("name", "format", "date", "licence", "attribution", "url")
+
+
+class BufferDescription:
+    """Where the values of a column, or of its dictionary, lie in a file."""
+
+    __slots__ = ("stated",)
+
+    def __init__(self, stated: Any) -> None:
+        self.stated = stated  # as JSON has it
+
+    @classmethod
+    def of(
+        cls,
+        type: str,  # noqa: A002 - the member's name
+        buffers: list[list[int] | None],
+        dictionary: BufferDescription | None = None,
+        length: int = 0,
+    ) -> BufferDescription:
+        """Describe values by Arrow's words for their type, and offset and length of each buffer.
+
+        ``dictionary`` describes the distinct values, ``length`` many.
+        """
+        stated: dict[str, Any] = {"type": type, "buffers": buffers}
+        if dictionary is not None:
+            stated["dictionary"] = {"length": length, **dictionary.stated}
+        return cls(stated)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BufferDescription) and self.stated == other.stated
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def type(self) -> object:
+        """Arrow's words for the type."""
+        return self.stated.get("type") if isinstance(self.stated, dict) else None
+
+    @property
+    def dictionary(self) -> BufferDescription:
+        """The distinct values of a dictionary column."""
+        return BufferDescription(self.stated.get("dictionary"))
+
+    def buffer(self, number: int) -> tuple[int, int] | None:
+        """Return offset and length of a buffer in bytes; None where they are not stated."""
+        try:
+            offset, length = (int(each) for each in self.stated["buffers"][number])
+        except (TypeError, KeyError, IndexError, ValueError, OverflowError):
+            return None
+        return offset, length
+
+
+class FileDescription:
+    """What the manifest says of a file: size, digest, rows, and its columns."""
+
+    __slots__ = ("stated",)
+
+    def __init__(self, stated: dict[str, Any]) -> None:
+        self.stated = stated  # as JSON has it
+
+    @classmethod
+    def of(
+        cls, size: int, sha256: str, rows: int, columns: Mapping[str, BufferDescription]
+    ) -> FileDescription:
+        """Describe a file."""
+        described = {name: each.stated for name, each in columns.items()}
+        return cls({"bytes": size, "sha256": sha256, "rows": rows, "columns": described})
+
+    @property
+    def bytes(self) -> int | None:
+        """Its size; None where it is not stated."""
+        size = self.stated.get("bytes")
+        return size if isinstance(size, int) and size >= 0 else None
+
+    @property
+    def sha256(self) -> object:
+        """The digest of its bytes, in hexadecimal digits."""
+        return self.stated.get("sha256")
+
+    @property
+    def rows(self) -> object:
+        """How many rows each column has."""
+        return self.stated.get("rows")
+
+    @property
+    def columns(self) -> dict[str, BufferDescription] | None:
+        """Its columns by name; None where they are not stated."""
+        columns = self.stated.get("columns")
+        if not isinstance(columns, dict):
+            return None
+        return {name: BufferDescription(each) for name, each in columns.items()}
+
+    def column(self, name: str) -> BufferDescription | None:
+        """Return what is said of a column; None where it is not described."""
+        columns = self.stated.get("columns")
+        if not isinstance(columns, dict) or name not in columns:
+            return None
+        return BufferDescription(columns[name])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it has all members that the format has, and no other."""
+        return set(self.stated) == _DESCRIBED and isinstance(self.stated["columns"], dict)
+
+
+class Manifest:
+    """The manifest of a dataset."""
+
+    __slots__ = ("_stated", "path")
+
+    def __init__(self, path: str | os.PathLike[str], stated: dict[str, Any]) -> None:
+        self.path = path  # of manifest.json, for messages
+        self._stated = stated
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        name: str,
+        sources: Iterable[Source],
+        credits: Iterable[Mapping[str, str]],  # noqa: A002 - the member's name
+        fields: Iterable[str],
+        counts: Mapping[str, int],
+        coverage: Coverage,
+    ) -> Manifest:
+        """Say what a dataset holds, before its files are written: see ``completed``."""
+        stated = {
+            "format": fmt.FORMAT,
+            "format_version": fmt.FORMAT_VERSION,
+            "name": name,
+            "sources": [_stated_source(each) for each in sources],
+            "credits": [dict(each) for each in credits],
+            "fields": list(fields),
+            "counts": dict(counts),
+            "coverage": coverage,
+        }
+        return cls(fmt.MANIFEST, stated)
+
+    def completed(self, generation: str, files: Mapping[str, FileDescription]) -> Manifest:
+        """Return the whole manifest, with generation id and files."""
+        described = {name: each.stated for name, each in files.items()}
+        return Manifest(self.path, {**self._stated, "generation": generation, "files": described})
+
+    @property
+    def generation(self) -> str:
+        """The SHA-256 of the content, the same wherever it was built."""
+        generation: str = self._stated["generation"]
+        return generation
+
+    @property
+    def members(self) -> frozenset[str]:
+        """The names of the members that it has."""
+        return frozenset(self._stated)
+
+    @property
+    def files(self) -> dict[str, FileDescription]:
+        """What it says of each file; DatasetError where that is no description."""
+        described = self._stated["files"]
+        if not all(isinstance(each, dict) for each in described.values()):
+            raise self._damaged()
+        return {name: FileDescription(each) for name, each in described.items()}
+
+    def file(self, name: str) -> FileDescription | None:
+        """Return what it says of a file; None where it does not describe it."""
+        described = self._stated["files"].get(name)
+        return FileDescription(described) if isinstance(described, dict) else None
+
+    @property
+    def file_names(self) -> frozenset[str]:
+        """The names of the files that it describes."""
+        return frozenset(self._stated["files"])
+
+    @property
+    def explains_rows(self) -> bool:
+        """Whether the dataset has the files of ``layout.EXPLAINING``."""
+        return fmt.EXPLAINED_ROWS in self._stated["files"]
+
+    def metadata(self) -> Metadata:
+        """Return what it says of the dataset; DatasetError where it is damaged."""
+        try:
+            return self._metadata()
+        except (TypeError, KeyError, AttributeError, ValueError):
+            raise self._damaged() from None
+
+    def _metadata(self) -> Metadata:
+        from geolookup.dataset.metadata import Metadata
+
+        # Every mapping is built anew: a caller may change it, the manifest must not change.
+        stated = self._stated
+        return Metadata(
+            name=_is(str, stated["name"]),
+            generation=_is(str, stated["generation"]),
+            sources=tuple(_source(each) for each in _is(list, stated["sources"])),
+            credits=tuple(_texts(each) for each in _is(list, stated["credits"])),
+            fields=tuple(_is(str, each) for each in _is(list, stated["fields"])),
+            counts=_numbers(stated["counts"]),
+            coverage=_coverage(stated["coverage"]),
+            bytes=sum(_count(each.bytes) for each in self.files.values()),
+            explain="full" if self.explains_rows else "sources",
+        )
+
+    def _damaged(self) -> DatasetError:
+        return DatasetError(self.path, "the manifest is damaged", REBUILD)
+
+    def canonical(self) -> bytes:
+        """Return its one serialisation."""
+        return canonical(self._stated)
+
+    def logical(self) -> bytes:
+        """Return the canonical text of what the generation id is of, besides the columns."""
+        return canonical({key: each for key, each in self._stated.items() if key not in _PHYSICAL})
+
+
+def canonical(stated: Mapping[str, object]) -> bytes:
+    """Return the canonical text of a JSON object: sorted keys, UTF-8, one item a line."""
+    return (json.dumps(stated, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
+
+
+def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
+    """Return the manifest of a dataset; DatasetError where there is none for this version."""
+    path = os.path.join(folder, fmt.MANIFEST)
+    try:
+        stated = _json(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        raise DatasetError(
+            folder, "no dataset here", "name a folder that 'geolookup build' made"
+        ) from None
+    except OSError as error:
+        raise DatasetError(path, error.strerror or "unreadable", "check its permissions") from error
+    except (ValueError, RecursionError):
+        raise DatasetError(path, "not a manifest", REBUILD) from None
+    if not isinstance(stated, dict) or stated.get("format") != fmt.FORMAT:
+        raise DatasetError(path, "not the manifest of a geolookup dataset", REBUILD)
+    version = stated.get("format_version")
+    if version != fmt.FORMAT_VERSION:
+        problem = (
+            f"format version {version!r}, but {fmt.FORMAT_VERSION} is what this geolookup reads"
+        )
+        raise DatasetError(path, problem, REBUILD)
+    if not isinstance(stated.get("files"), dict) or not isinstance(stated.get("generation"), str):
+        raise DatasetError(path, "the manifest is damaged", REBUILD)
+    return Manifest(path, stated)
+
+
+def is_dataset(folder: str | os.PathLike[str]) -> bool:
+    """Return whether a folder holds a dataset, of any version; the file name proves nothing."""
+    try:
+        stated = _json(folder)
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(stated, dict) and stated.get("format") == fmt.FORMAT
+
+
+def _json(folder: str | os.PathLike[str]) -> Any:
+    with open(os.path.join(folder, fmt.MANIFEST), "rb") as stream:
+        return json.loads(stream.read())
+
+
+def _stated_source(source: Source) -> dict[str, Any]:
+    texts = {name: getattr(source, name) for name in _SOURCE_TEXTS}
+    known = {name: text for name, text in texts.items() if text is not None}
+    return {**known, "coverage": source.coverage}
+
+
+def _source(stated: Any) -> Source:
+    from geolookup.dataset.metadata import Source
+
+    texts = {name: value for name, value in stated.items() if name != "coverage"}
+    return Source(**_texts(texts), coverage=_coverage(stated["coverage"]))
+
+
+def _coverage(coverage: Any) -> dict[str, dict[str, int]]:
+    return {layer: _numbers(known) for layer, known in coverage.items()}
+
+
+def _is(kind: type[Any], value: Any) -> Any:
+    if not isinstance(value, kind):
+        raise TypeError
+    return value
+
+
+def _texts(texts: Any) -> dict[str, str]:
+    return {name: _is(str, text) for name, text in texts.items()}
+
+
+def _numbers(numbers: Any) -> dict[str, int]:
+    return {name: _count(number) for name, number in numbers.items()}
+
+
+def _count(number: Any) -> int:
+    if _is(int, number) < 0:
+        raise ValueError
+    return int(number)
