@@ -75,7 +75,7 @@ class Probe:
             with suppress(DatasetError):
                 dataset = Dataset(folder)
                 sources = dataset.manifest.metadata().sources
-                explain(self._kernel.State(dataset), sources, text)
+                explain(dataset, sources, text)
 
 
 def _answer(lookup: Callable[[str], bytes], text: str) -> bytes | None:
