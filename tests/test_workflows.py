@@ -1,0 +1,48 @@
+"""The workflow files: pinned actions, least permissions, the versions of the metadata."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+
+from tests.conftest import ROOT
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+TEXTS = {path.name: path.read_text(encoding="utf-8") for path in WORKFLOWS}
+_PIN = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_actions_are_pinned_by_hash_with_their_version(name: str) -> None:
+    used = re.findall(r"uses: (.+)$", TEXTS[name], re.MULTILINE)
+    assert used
+    assert [each for each in used if not _PIN.fullmatch(each)] == []
+
+
+def test_an_action_has_one_hash() -> None:
+    pins = {pin for text in TEXTS.values() for pin in re.findall(r"uses: (.+)$", text, re.MULTILINE)}
+    assert len({pin.partition("@")[0] for pin in pins}) == len(pins)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_jobs_have_the_least_permissions(name: str) -> None:
+    assert "\npermissions: {}\n" in TEXTS[name]
+    granted = re.findall(r"^      ([\w-]+): (?:read|write)\b", TEXTS[name], re.MULTILINE)
+    assert set(granted) <= {"contents", "id-token"}
+    assert "contents: write" not in TEXTS[name]
+    assert TEXTS[name].count("actions/checkout@") == TEXTS[name].count("persist-credentials: false")
+
+
+def test_versions_are_those_of_the_metadata() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = [
+        each.rpartition(" ")[2]
+        for each in project["classifiers"]
+        if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", each)
+    ]
+    (tested,) = re.findall(r"python: \[(.+)\]", TEXTS["ci.yml"])
+    assert re.findall(r"[\d.]+", tested) == named
+    (systems,) = re.findall(r"os: \[(.+)\]", TEXTS["ci.yml"])
+    assert [each.partition("-")[0] for each in systems.split(", ")] == ["ubuntu", "macos", "windows"]
