@@ -10,7 +10,7 @@ import pytest
 from geolookup_builder.sources import FORMATS
 
 import geolookup
-from tests.builder.sources.reading import one, refused
+from tests.builder.sources.recipes import one, refused
 from tests.conftest import ROOT, Build
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

@@ -22,7 +22,9 @@ def test_actions_are_pinned_by_hash_with_their_version(name: str) -> None:
 
 
 def test_an_action_has_one_hash() -> None:
-    pins = {pin for text in TEXTS.values() for pin in re.findall(r"uses: (.+)$", text, re.MULTILINE)}
+    pins = {
+        pin for text in TEXTS.values() for pin in re.findall(r"uses: (.+)$", text, re.MULTILINE)
+    }
     assert len({pin.partition("@")[0] for pin in pins}) == len(pins)
 
 
@@ -45,4 +47,8 @@ def test_versions_are_those_of_the_metadata() -> None:
     (tested,) = re.findall(r"python: \[(.+)\]", TEXTS["ci.yml"])
     assert re.findall(r"[\d.]+", tested) == named
     (systems,) = re.findall(r"os: \[(.+)\]", TEXTS["ci.yml"])
-    assert [each.partition("-")[0] for each in systems.split(", ")] == ["ubuntu", "macos", "windows"]
+    assert [each.partition("-")[0] for each in systems.split(", ")] == [
+        "ubuntu",
+        "macos",
+        "windows",
+    ]
