@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from geolookup.contract.special import CARRIES_IPV4, PRIVATE, Range, ranges_of
-from geolookup.dataset.intervals import Bools, Points, clamp, cut_at
+from geolookup.dataset.intervals import Addresses, Bools, clamp, cut_at
 from geolookup_builder.flatten import Ranges
 from geolookup_builder.report import SourceReport
 
@@ -47,7 +47,7 @@ def _rows_inside(ranges: Ranges, blocks: Sequence[Range]) -> Bools:
 def _addresses_inside(ranges: Ranges, blocks: Sequence[Range]) -> int:
     total = 0
     for first, last in blocks:
-        begin, end = (Points.of(ranges.first.family, [bound]) for bound in (first, last))
+        begin, end = (Addresses.of(ranges.first.family, [bound]) for bound in (first, last))
         touched = ~(ranges.last < begin) & ~(end < ranges.first)
         if touched.any():
             inner_first = clamp(ranges.first[touched], first, last)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import I64, Bools, Points, concat
+from geolookup.dataset.intervals import I64, Addresses, Bools, concat
 
 #: Sort keys of specificity, most significant first; the least row wins.
 Keys = tuple[NDArray[np.integer], ...]
@@ -26,8 +26,8 @@ _NOBODY = np.iinfo(np.int32).max
 class Ranges:
     """Ranges of one family, both ends included, in row order."""
 
-    first: Points
-    last: Points
+    first: Addresses
+    last: Addresses
     keys: Keys | None = None  # None: specificity by the range itself
 
     def __len__(self) -> int:
@@ -38,7 +38,7 @@ class Ranges:
 class Intervals:
     """A gap-free partition of a family: starts (the first is 0) and an owner each, -1 for none."""
 
-    starts: Points
+    starts: Addresses
     owner: I64
 
 
@@ -49,7 +49,7 @@ def flatten(ranges: Ranges, family: int) -> Intervals:
     the one that starts later; of equal ranges the later row.
     """
     if not len(ranges):
-        return Intervals(Points.of(family, [0]), np.array([-1]))
+        return Intervals(Addresses.of(family, [0]), np.array([-1]))
     order = ranges.first.order()
     first, last = ranges.first[order], ranges.last[order]
     if np.all(last[:-1] < first[1:]):
@@ -57,10 +57,10 @@ def flatten(ranges: Ranges, family: int) -> Intervals:
     return coalesce(_flatten_overlaps(ranges, family))
 
 
-def _name_gaps(first: Points, last: Points, owner: I64) -> Intervals:
+def _name_gaps(first: Addresses, last: Addresses, owner: I64) -> Intervals:
     """Interleave ordered, disjoint ranges with the gaps between them."""
     family, size = first.family, len(first)
-    before = concat([Points.of(family, [0]), last[:-1].successor()])
+    before = concat([Addresses.of(family, [0]), last[:-1].successor()])
     gap = ~before.equals(first)
     place = np.arange(size) + np.cumsum(gap)
     open_end = not last.is_last()[-1]
@@ -78,22 +78,22 @@ def _name_gaps(first: Points, last: Points, owner: I64) -> Intervals:
 def _flatten_overlaps(ranges: Ranges, family: int) -> Intervals:
     bounded = ~ranges.last.is_last()
     ends = ranges.last[bounded].successor()
-    points, index = _distinct(concat([Points.of(family, [0]), ranges.first, ends]))
+    starts, index = _distinct(concat([Addresses.of(family, [0]), ranges.first, ends]))
     begin = index[1 : 1 + len(ranges)]
-    end = np.full(len(ranges), len(points))
+    end = np.full(len(ranges), len(starts))
     end[bounded] = index[1 + len(ranges) :]
     order = _specificity(ranges)
-    winner = _least_rank(begin[order], end[order], len(points))
+    winner = _least_rank(begin[order], end[order], len(starts))
     owner = np.where(winner == _NOBODY, -1, order[np.minimum(winner, len(order) - 1)])
-    return Intervals(points, owner)
+    return Intervals(starts, owner)
 
 
-def _distinct(points: Points) -> tuple[Points, I64]:
-    """Return the sorted distinct points and, for each point, its index among them."""
-    order = points.order()
-    ordered = points[order]
+def _distinct(bounds: Addresses) -> tuple[Addresses, I64]:
+    """Return the sorted distinct addresses and, for each address, its index among them."""
+    order = bounds.order()
+    ordered = bounds[order]
     new = np.concatenate([[True], ~ordered[1:].equals(ordered[:-1])])
-    index = np.empty(len(points), np.int64)
+    index = np.empty(len(bounds), np.int64)
     index[order] = np.cumsum(new) - 1
     return ordered[new], index
 
@@ -105,7 +105,7 @@ def _specificity(ranges: Ranges) -> I64:
     return np.lexsort((later_first, *reversed(keys)))
 
 
-def stated_keys(first: Points, last: Points) -> Keys:
+def stated_keys(first: Addresses, last: Addresses) -> Keys:
     """Return the keys by which the smaller, then the later starting range comes first."""
     size = last.minus(first)
     if first.high is None or size.high is None:

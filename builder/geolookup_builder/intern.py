@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from geolookup.contract.fields import PLACE_MEMBERS
-from geolookup.dataset.intervals import Points
+from geolookup.dataset.intervals import Addresses
 from geolookup_builder.enrich import Located, enrich
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.factorize import factorize
@@ -35,7 +35,7 @@ I64 = NDArray[np.int64]
 class FamilyIntervals:
     """The final partition of a family: rows of the location and network tables."""
 
-    starts: Points
+    starts: Addresses
     location: Codes
     network: Codes
 

@@ -1,9 +1,9 @@
 """Several sources laid over one another: per layer the first that knows gives it.
 
 Strategy: one source's intervals carry a number per layer (0: it knows
-nothing there). Two such partitions are merged by sorting their starts
-together; each new interval then looks back to the interval of either that
-covers it. Sources are laid under what is there, in recipe order.
+nothing there). Two such partitions are overlaid; each joint interval takes its
+number, layer by layer, from the first that has one. Sources are laid under
+what is there, in recipe order.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from geolookup.contract.special import Range
-from geolookup.dataset.intervals import I64, Points, concat, cut_at
+from geolookup.dataset.intervals import Addresses, cut_at, overlay
 from geolookup_builder.flatten import Intervals, changes
 from geolookup_builder.layer_values import NOTHING, Codes
 
@@ -23,13 +23,13 @@ from geolookup_builder.layer_values import NOTHING, Codes
 class Layered:
     """A gap-free partition of a family with one number per layer and interval."""
 
-    starts: Points
+    starts: Addresses
     numbers: dict[str, Codes]
 
 
 def nothing(family: int, layers: tuple[str, ...]) -> Layered:
     """Return one interval over the whole family that knows nothing."""
-    return Layered(Points.of(family, [0]), {layer: np.zeros(1, np.int32) for layer in layers})
+    return Layered(Addresses.of(family, [0]), {layer: np.zeros(1, np.int32) for layer in layers})
 
 
 def of_source(intervals: Intervals, numbers: dict[str, Codes]) -> Layered:
@@ -50,7 +50,7 @@ def underlay(base: Layered, below: Layered) -> Layered:
         blank = np.zeros(len(below.starts), np.int32)
         numbers = {layer: below.numbers.get(layer, blank) for layer in base.numbers}
         return _coalesce(Layered(below.starts, numbers))
-    starts, of_base, of_below = merge_starts(base.starts, below.starts)
+    starts, (of_base, of_below) = overlay([base.starts, below.starts])
     numbers = {}
     for layer, known in base.numbers.items():
         number = known[of_base]
@@ -63,25 +63,8 @@ def underlay(base: Layered, below: Layered) -> Layered:
 def hide(intervals: Intervals, ranges: Iterable[Range]) -> Intervals:
     """Take the owner from everything inside the (sorted, disjoint) ranges."""
     bounds, hidden = cut_at(intervals.starts.family, ranges)
-    starts, of_interval, of_bound = merge_starts(intervals.starts, bounds)
+    starts, (of_interval, of_bound) = overlay([intervals.starts, bounds])
     return Intervals(starts, np.where(hidden[of_bound], -1, intervals.owner[of_interval]))
-
-
-def merge_starts(one: Points, other: Points) -> tuple[Points, I64, I64]:
-    """Return the union of two sets of starts, and for each the interval of either it lies in.
-
-    Both are sorted, distinct, and begin with address 0.
-    """
-    before = one.search(other)  # at least 1, for one begins with 0
-    fresh = ~one[before - 1].equals(other)
-    place = before + np.cumsum(fresh) - 1  # of other's starts, in the union
-    from_other = np.zeros(len(one) + int(fresh.sum()), bool)
-    from_other[place] = True
-    of_other = np.cumsum(from_other) - 1
-    from_other[place[~fresh]] = False
-    of_one = np.cumsum(~from_other) - 1
-    chosen = np.where(from_other, len(one) + of_other, of_one)
-    return concat([one, other])[chosen], of_one, of_other
 
 
 def _coalesce(layered: Layered) -> Layered:

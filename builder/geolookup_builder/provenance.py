@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import Points
+from geolookup.dataset.intervals import Addresses, count_addresses
 from geolookup_builder.flatten import changes
 from geolookup_builder.layer_values import LayerPool
 from geolookup_builder.layers import Layered
@@ -26,7 +26,7 @@ Coverage = dict[str, dict[str, int]]
 class Provenance:
     """A gap-free partition of a family; per layer the source by its position in the recipe."""
 
-    starts: Points
+    starts: Addresses
     sources: dict[str, NDArray[np.uint8]]  # from 1; NOBODY where no source knows anything
 
 
@@ -44,11 +44,8 @@ def coverage(families: Mapping[int, Provenance], sources: int) -> list[Coverage]
     """
     found: list[Coverage] = [{} for _ in range(sources)]
     for family, each in families.items():
-        sizes = each.starts.sizes_less_one()
         for layer, numbers in each.sources.items():
             for number in np.unique(numbers[numbers != NOBODY]).tolist():
-                chosen = numbers == number
-                addresses = sizes[chosen].total() + int(chosen.sum())
                 of_layer = found[number - 1].setdefault(layer, {"ipv4": 0, "ipv6": 0})
-                of_layer[f"ipv{family}"] = addresses
+                of_layer[f"ipv{family}"] = count_addresses(each.starts, numbers == number)
     return found

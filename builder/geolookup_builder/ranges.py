@@ -14,8 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup.dataset.address_columns import Addresses
-from geolookup.dataset.intervals import I64, U64, Bools, Points
+from geolookup.dataset.intervals import I64, U64, Addresses, Bools, MixedAddresses
 from geolookup.kernel.columns import parse
 from geolookup_builder.byte_columns import byte_columns, parse_integers
 
@@ -35,19 +34,22 @@ _IPV4_MAX = np.uint64(0xFFFF_FFFF)
 
 @dataclass(frozen=True, slots=True)
 class ParsedRanges:
-    """One row each: ``family`` 4, 6, or 0 where ``reason`` (an index of REASONS) rejects it."""
+    """One row each: ``family`` 4, 6, or 0 where ``reason`` (an index of REASONS) rejects it.
+
+    ``first`` and ``last`` are in 128 bits; those of IPv4 are its integers.
+    """
 
     family: NDArray[np.uint8]
-    first: Points
-    last: Points
+    first: Addresses
+    last: Addresses
     reason: NDArray[np.uint8]
 
-    def of_family(self, family: int) -> tuple[I64, Points, Points]:
+    def of_family(self, family: int) -> tuple[I64, Addresses, Addresses]:
         """Return the row numbers, first and last addresses of one family's rows."""
         rows = np.flatnonzero(self.family == family)
         first, last = self.first[rows], self.last[rows]
         if family == 4:
-            return rows, Points(first.low), Points(last.low)
+            first, last = (Addresses(each.low.astype(np.uint32)) for each in (first, last))
         return rows, first, last
 
 
@@ -83,8 +85,8 @@ def from_networks(column: pa.Array) -> ParsedRanges:
     host_high, host_low = _host_mask(np.where(reason == 0, bits - length, 0))
     host_bits = (found.high & host_high) | (found.low & host_low)
     reason[(reason == 0) & (host_bits != 0)] = _HOST_BITS
-    first = Points(found.low, found.high)
-    last = Points(found.low | host_low, found.high | host_high)
+    first = Addresses(found.low, found.high)
+    last = Addresses(found.low | host_low, found.high | host_high)
     return ParsedRanges(np.where(reason == 0, found.family, 0), first, last, reason)
 
 
@@ -124,12 +126,12 @@ def from_pairs(first: pa.Array, last: pa.Array, family: int | None = None) -> Pa
     reason = np.zeros(len(first), np.uint8)
     reason[low_end.family != high_end.family] = _TWO_FAMILIES
     reason[(low_end.family == 0) | (high_end.family == 0)] = _NOT_ADDRESS
-    begin, end = Points(low_end.low, low_end.high), Points(high_end.low, high_end.high)
+    begin, end = Addresses(low_end.low, low_end.high), Addresses(high_end.low, high_end.high)
     reason[(reason == 0) & (end < begin)] = _DESCENDING
     return ParsedRanges(np.where(reason == 0, low_end.family, 0), begin, end, reason)
 
 
-def _ends(column: pa.Array, family: int | None) -> Addresses:
+def _ends(column: pa.Array, family: int | None) -> MixedAddresses:
     text = _text(column)
     found = parse(text.data, text.starts, text.lengths)
     rest = np.flatnonzero(found.family == 0)

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import I64, Points, clamp, concat, empty
+from geolookup.dataset.intervals import I64, U64, Addresses, clamp, concat, empty
 from geolookup_builder.clip import FOLDED
 from geolookup_builder.flatten import Keys, Ranges, duplicates, stated_keys
 from geolookup_builder.layer_values import NOTHING, Codes, Column, LayerPool
@@ -44,8 +44,8 @@ class Stated:
     """Rows as their source stated them, in row order: the ends of IPv4 ranges are its integers."""
 
     family: NDArray[np.uint8]
-    first: Points  # in 128 bits, whatever the family
-    last: Points
+    first: Addresses  # in 128 bits, whatever the family
+    last: Addresses
     numbers: dict[str, Codes]
 
 
@@ -54,12 +54,14 @@ class FamilyRows:
     """Rows of one family; ``numbers`` holds one number a row for each layer of the source."""
 
     family: int
-    first: list[Points] = field(default_factory=list)
-    last: list[Points] = field(default_factory=list)
+    first: list[Addresses] = field(default_factory=list)
+    last: list[Addresses] = field(default_factory=list)
     position: list[I64] = field(default_factory=list)
     numbers: dict[str, list[Codes]] = field(default_factory=dict)
 
-    def add(self, first: Points, last: Points, position: I64, numbers: dict[str, Codes]) -> None:
+    def add(
+        self, first: Addresses, last: Addresses, position: I64, numbers: dict[str, Codes]
+    ) -> None:
         """Take rows; a layer that this or an earlier file lacks is unknown in its rows."""
         for layer in numbers:
             if layer not in self.numbers:
@@ -191,18 +193,22 @@ def _folded_in(ipv4: Gathered, ipv6: Gathered, report: SourceReport) -> Gathered
     return Gathered(ranges, numbers, position[order])
 
 
-def _wide(points: Points) -> Points:
-    return points if points.high is not None else Points(points.low, np.zeros_like(points.low))
+def _wide(ends: Addresses) -> Addresses:
+    return ends if ends.high is not None else _in_128_bits(ends.low.astype(np.uint64))
+
+
+def _in_128_bits(low: U64) -> Addresses:
+    return Addresses(low, np.zeros(len(low), np.uint64))
 
 
 def _into_mapped(ranges: Ranges) -> I64:
     """Return which IPv6 ranges reach into IPv4-mapped space."""
-    begin, end = (Points.of(6, [bound]) for bound in FOLDED)
+    begin, end = (Addresses.of(6, [bound]) for bound in FOLDED)
     return np.flatnonzero(~(ranges.last < begin) & ~(end < ranges.first))
 
 
-def _from_mapped(ends: Points) -> Points:
-    return Points(ends.low & np.uint64(0xFFFF_FFFF))
+def _from_mapped(ends: Addresses) -> Addresses:
+    return Addresses((ends.low & np.uint64(0xFFFF_FFFF)).astype(np.uint32))
 
 
 def _mapped_keys(ranges: Ranges) -> Keys:
@@ -210,8 +216,8 @@ def _mapped_keys(ranges: Ranges) -> Keys:
     return stated_keys(*(_as_mapped(ends) for ends in (ranges.first, ranges.last)))
 
 
-def _as_mapped(ends: Points) -> Points:
-    return Points(ends.low | np.uint64(FOLDED[0]), np.zeros(len(ends), np.uint64))
+def _as_mapped(ends: Addresses) -> Addresses:
+    return _in_128_bits(ends.low | np.uint64(FOLDED[0]))
 
 
 def _column(name: str, cells: pa.DictionaryArray, known: Known) -> tuple[Column, Bools]:

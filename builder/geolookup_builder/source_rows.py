@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.intervals import I64, Points, concat
+from geolookup.dataset.intervals import I64, Addresses, concat
 from geolookup_builder.factorize import factorize
 from geolookup_builder.flatten import Intervals, coalesce
 from geolookup_builder.fragments import checksums, json_texts
@@ -98,7 +98,7 @@ class Explained:
         }
 
     def _rows_table(self, said: Mapping[str, Codes]) -> pa.Table:
-        none = Points.of(6, [0])
+        none = Addresses.of(6, [0])
         first = concat([none, *(each.stated.first for each in self._rows)])
         last = concat([none, *(each.stated.last for each in self._rows)])
         line = _joined([each.line for each in self._rows]).astype(np.uint32)

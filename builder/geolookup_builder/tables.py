@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, in_table
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import type_of
-from geolookup.dataset.intervals import Points
+from geolookup.dataset.intervals import Addresses
 from geolookup_builder.fragments import checksums, json_texts, rows
 from geolookup_builder.intern import FamilyIntervals, Interned
 from geolookup_builder.provenance import Provenance
@@ -36,12 +36,12 @@ def tables(interned: Interned, known: Known) -> dict[str, pa.Table]:
     }
 
 
-def starts(points: Points) -> dict[str, pa.Array]:
+def starts(first: Addresses) -> dict[str, pa.Array]:
     """Return the columns of the intervals' first addresses."""
-    if points.high is None:
-        return {"start": pa.array(points.low.astype(np.uint32))}
+    if first.high is None:
+        return {"start": pa.array(first.low)}
     # Nearly all begin where an upper half does, so that a lower half is one of a few.
-    return {"start_high": pa.array(points.high), "start_low": _encoded(pa.array(points.low))}
+    return {"start_high": pa.array(first.high), "start_low": _encoded(pa.array(first.low))}
 
 
 def _provenance(family: Provenance) -> pa.Table:
@@ -59,7 +59,7 @@ def _intervals(family: FamilyIntervals) -> pa.Table:
     )
 
 
-def jump_table(starts: NDArray[np.uint64]) -> NDArray[np.uint32]:
+def jump_table(starts: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """Return, for each value of the leading bits, the interval its first address lies in.
 
     One entry more, the last interval: an address of bucket b lies in one of
@@ -69,7 +69,7 @@ def jump_table(starts: NDArray[np.uint64]) -> NDArray[np.uint32]:
     least, most = fmt.JUMP_BITS
     bits = int(np.clip(int(np.log2(len(starts))) - 2, least, most))
     firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(32 - bits)
-    found = np.searchsorted(starts, firsts, side="right") - 1
+    found = np.searchsorted(starts, firsts.astype(np.uint32), side="right") - 1
     return np.append(found, len(starts) - 1).astype(np.uint32)
 
 

@@ -1,6 +1,6 @@
 """Two datasets compared: by addresses or by requests, not by rows.
 
-Strategy: ``cells`` lays the intervals of both over each other, ``values`` reads
+Strategy: ``overlay`` lays the intervals of both over each other, ``values`` reads
 both tables into one set of codes, ``measures`` sums what changed between the
 distinct pairs of rows, ``comparison`` puts the measures together; ``traffic``
 weighs by requests, ``gates`` judges the metrics, ``text`` writes it for people.

@@ -32,7 +32,7 @@ from geolookup.comparison.measures import (
 )
 from geolookup.comparison.metrics import metrics
 from geolookup.comparison.movers import Mover, top_movers
-from geolookup.comparison.overlay import FAMILIES, Cells, Joints, together
+from geolookup.comparison.overlay import FAMILIES, Answers, Joints, together
 from geolookup.comparison.traffic import Requests, Traffic, count_requests
 from geolookup.comparison.values import Values, read_values
 from geolookup.dataset.files import Dataset
@@ -91,11 +91,11 @@ def compare(
     """
     before, after = _opened(old), _opened(new)
     values, joints = read_values(before, after), Joints(before, after)
-    requests, cells = _weighed(joints, traffic)
+    requests, answers = _weighed(joints, traffic)
     described = [each.manifest.metadata() for each in (before, after)]
     parts = {
         name: _part("requests" if traffic else _UNITS[name], values, each, described, most_movers)
-        for name, each in cells.items()
+        for name, each in answers.items()
     }
     return Comparison(_compared(before), _compared(after), requests, parts)
 
@@ -106,13 +106,13 @@ def _opened(path: str | PathLike[str]) -> Dataset:
         return Dataset(engine.path)
 
 
-def _weighed(joints: Joints, traffic: Traffic | None) -> tuple[Requests | None, dict[str, Cells]]:
-    """Return the cells by part, weighed by their addresses or by requests."""
+def _weighed(joints: Joints, traffic: Traffic | None) -> tuple[Requests | None, dict[str, Answers]]:
+    """Return the answers by part, weighed by addresses or by requests."""
     if traffic is None:
-        return None, {f"ipv{family}": joints.families[family].cells for family in FAMILIES}
+        return None, {f"ipv{family}": joints.families[family].answers for family in FAMILIES}
     requests, weights = count_requests(traffic, joints)
-    cells = {f"ipv{f}": joints.families[f].weighed(weights[f]) for f in FAMILIES}
-    return requests, {**cells, ALL: together(list(cells.values()))}
+    answers = {f"ipv{f}": joints.families[f].weighed(weights[f]) for f in FAMILIES}
+    return requests, {**answers, ALL: together(list(answers.values()))}
 
 
 def _compared(dataset: Dataset) -> Compared:
@@ -121,15 +121,16 @@ def _compared(dataset: Dataset) -> Compared:
 
 
 def _part(
-    unit: str, values: Values, cells: Cells, described: Sequence[Metadata], most_movers: int
+    unit: str, values: Values, answers: Answers, described: Sequence[Metadata], most_movers: int
 ) -> Part:
     decided = distinct(
-        [cells.old_location, cells.new_location, cells.old_source, cells.new_source], cells.weight
+        [answers.old_location, answers.new_location, answers.old_source, answers.new_source],
+        answers.weight,
     )
     old_location, new_location, old_source, new_source = decided.columns
     locations = Pairs(old_location, new_location, decided.weight)
-    networks = _pairs(cells.old_network, cells.new_network, cells.weight)
-    known = coverage(cells.in_old, cells.in_new, cells.weight)
+    networks = _pairs(answers.old_network, answers.new_network, answers.weight)
+    known = coverage(answers.in_old, answers.in_new, answers.weight)
     places = Places(values, locations)
     moved = places.shares() | {
         "asn": move(values.network["network.asn"], networks).share(networks.weight)
@@ -139,8 +140,8 @@ def _part(
     location = places.moves["location"]
     movers = top_movers(
         values,
-        cells.new_network,
-        cells.weight,
+        answers.new_network,
+        answers.weight,
         location.compared[decided.of_row],
         location.moved[decided.of_row],
         most_movers,

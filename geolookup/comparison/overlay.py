@@ -1,8 +1,8 @@
-"""The addresses that two datasets answer, as cells: what is alike in all that is compared.
+"""Two datasets laid over each other: what both answer, by joint interval.
 
-Strategy: the intervals of both datasets and of both provenances, and what the
-special-purpose table blocks, are laid over each other. Each joint interval that
-a lookup reaches becomes a cell, weighed by its addresses or by requests.
+Strategy: the intervals of both datasets, of both provenances and of
+special-purpose space are overlaid. In a joint interval all that is compared is
+alike. Those that a lookup reaches are kept, with their size or requests as weight.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.comparison.partitions import Starts, overlaid, sizes, starts_of
 from geolookup.contract.special import PUBLIC, partition
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset, Encoded
+from geolookup.dataset.intervals import Addresses, is_partition, overlay, sizes
 from geolookup.errors import REBUILD, DatasetError
 
 FAMILIES = (4, 6)
@@ -25,10 +25,11 @@ Rows = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
-    """Columns of one length: rows of both datasets, the sources of the locations, a weight.
+class Answers:
+    """What both datasets answer, a row a joint interval, with its weight.
 
-    Row 0 is the unknown one, source 0 is none; sources are counted from 1.
+    Rows of the location and network tables (0: unknown), and the number of the source that
+    decided the location (from 1; 0: none).
     """
 
     old_location: Rows
@@ -41,43 +42,45 @@ class Cells:
 
     @property
     def in_old(self) -> NDArray[np.bool_]:
-        """Of which cells OLD knows anything."""
+        """Where OLD knows anything."""
         return (self.old_location > 0) | (self.old_network > 0)
 
     @property
     def in_new(self) -> NDArray[np.bool_]:
-        """Of which cells NEW knows anything."""
+        """Where NEW knows anything."""
         return (self.new_location > 0) | (self.new_network > 0)
 
-    def chosen(self, rows: NDArray[Any]) -> Cells:
-        """Return some of the cells, by number or by mask."""
-        return Cells(**{name: column[rows] for name, column in self.columns().items()})
+    def chosen(self, rows: NDArray[Any]) -> Answers:
+        """Return some of the rows, by number or by mask."""
+        return Answers(**{name: column[rows] for name, column in self.columns().items()})
 
     def columns(self) -> dict[str, Rows]:
         """Return the columns by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
-def together(several: Sequence[Cells]) -> Cells:
-    """Return the cells of several families as one: rows mean the same in both."""
-    columns = [cells.columns() for cells in several]
-    return Cells(**{name: np.concatenate([each[name] for each in columns]) for name in columns[0]})
+def together(several: Sequence[Answers]) -> Answers:
+    """Return the answers of several families as one: table rows mean the same in both."""
+    columns = [answers.columns() for answers in several]
+    return Answers(
+        **{name: np.concatenate([each[name] for each in columns]) for name in columns[0]}
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """The joint intervals of one family, and the cells they are, weighed by their sizes.
+    """The joint intervals of one family, and the answers in those that a lookup reaches.
 
-    ``reached`` numbers those intervals that are cells; a lookup reaches no other.
+    ``reached`` numbers these intervals; ``answers`` are theirs, weighed by size.
     """
 
-    starts: Starts
+    starts: Addresses
     reached: NDArray[np.int64]
-    cells: Cells
+    answers: Answers
 
-    def weighed(self, weights: NDArray[np.float64]) -> Cells:
-        """Return the cells with other weights, given by joint interval, without those of none."""
-        found = replace(self.cells, weight=weights[self.reached])
+    def weighed(self, weights: NDArray[np.float64]) -> Answers:
+        """Return the answers with other weights, by joint interval, without those of weight 0."""
+        found = replace(self.answers, weight=weights[self.reached])
         return found.chosen(found.weight > 0)
 
 
@@ -87,20 +90,19 @@ class Joints:
     def __init__(self, old: Dataset, new: Dataset) -> None:
         self.families = {family: _joint(old, new, family) for family in FAMILIES}
         ipv4, ipv6 = (self.families[family].starts for family in FAMILIES)
-        self.ipv4_starts = ipv4.lows.data
-        self.ipv6_highs = np.asarray(ipv6.highs).data
+        self.ipv4_starts = ipv4.low.data
+        self.ipv6_highs = np.asarray(ipv6.high).data
         every = np.arange(len(ipv6), dtype=np.int32)
-        self.ipv6_lows = Encoded(every.data, ipv6.lows.data)
+        self.ipv6_lows = Encoded(every.data, ipv6.low.data)
 
 
 def _joint(old: Dataset, new: Dataset, family: int) -> Joint:
     before, after = _Side(old, family), _Side(new, family)
     blocked, is_blocked = _blocked(family)
-    # The small ones first, so that the large ones are laid out once.
     partitions = [blocked, before.decided, after.decided, before.starts, after.starts]
-    starts, at = overlaid(partitions)
+    starts, at = overlay(partitions)
     in_blocked, in_old_decided, in_new_decided, in_old, in_new = at
-    cells = Cells(
+    answers = Answers(
         old_location=before.locations[in_old],
         new_location=after.locations[in_new],
         old_network=before.networks[in_old],
@@ -109,9 +111,9 @@ def _joint(old: Dataset, new: Dataset, family: int) -> Joint:
         new_source=after.sources[in_new_decided],
         weight=sizes(starts),
     )
-    known = cells.in_old | cells.in_new
+    known = answers.in_old | answers.in_new
     reached = np.flatnonzero(known & ~is_blocked[in_blocked])
-    return Joint(starts, reached, cells.chosen(reached))
+    return Joint(starts, reached, answers.chosen(reached))
 
 
 class _Side:
@@ -120,12 +122,12 @@ class _Side:
     def __init__(self, dataset: Dataset, family: int) -> None:
         starts, locations, networks = {
             4: (
-                Starts(None, np.asarray(dataset.ipv4_starts)),
+                Addresses(np.asarray(dataset.ipv4_starts)),
                 dataset.ipv4_locations,
                 dataset.ipv4_networks,
             ),
             6: (
-                Starts(np.asarray(dataset.ipv6_highs), _decoded(dataset, dataset.ipv6_lows)),
+                Addresses(_decoded(dataset, dataset.ipv6_lows), np.asarray(dataset.ipv6_highs)),
                 dataset.ipv6_locations,
                 dataset.ipv6_networks,
             ),
@@ -139,14 +141,14 @@ class _Side:
         self.sources = _within(path, sources, len(self.decided), listed)
 
 
-def _provenance(dataset: Dataset, family: int) -> tuple[Starts, memoryview]:
+def _provenance(dataset: Dataset, family: int) -> tuple[Addresses, memoryview]:
     """Return the intervals of the provenance, and by interval the location's source."""
     file = dataset.beside(fmt.PROVENANCE[family])
     if family == 4:
-        starts = Starts(None, np.asarray(file.view("start", "uint32")))
+        starts = Addresses(np.asarray(file.view("start", "uint32")))
     else:
         highs = np.asarray(file.view("start_high", "uint64"))
-        starts = Starts(highs, _decoded(dataset, file.encoded("start_low", "uint64")))
+        starts = Addresses(_decoded(dataset, file.encoded("start_low", "uint64")), highs)
     if "location" in file:
         return _ascending(file.path, starts), file.view("location", "uint8")
     return _ascending(file.path, starts), memoryview(bytes(len(starts)))
@@ -157,10 +159,10 @@ def _decoded(dataset: Dataset, column: Encoded) -> NDArray[np.uint64]:
     return values[_within(dataset.path, column.indices, len(column), len(values))]
 
 
-def _ascending(path: str, starts: Starts) -> Starts:
-    if starts.highs is not None and len(starts.highs) != len(starts.lows):
+def _ascending(path: str, starts: Addresses) -> Addresses:
+    if starts.high is not None and len(starts.high) != len(starts.low):
         raise DatasetError(path, "the columns differ in length", REBUILD)
-    if not starts.ascending():
+    if not is_partition(starts):
         raise DatasetError(path, "the intervals are out of order", REBUILD)
     return starts
 
@@ -175,8 +177,8 @@ def _within(path: str, rows: memoryview, length: int, size: int) -> Rows:
     return found
 
 
-def _blocked(family: int) -> tuple[Starts, NDArray[np.bool_]]:
+def _blocked(family: int) -> tuple[Addresses, NDArray[np.bool_]]:
     """Return the partition of special-purpose space, and what no lookup answers from here."""
     parts = partition(family)
     is_blocked = np.array([kind != PUBLIC for _, _, kind in parts])
-    return starts_of(family, (first for first, _, _ in parts)), is_blocked
+    return Addresses.of(family, (first for first, _, _ in parts)), is_blocked

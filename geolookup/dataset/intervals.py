@@ -1,42 +1,56 @@
-"""Addresses of one family as sorted-and-searched arrays; 128 bits as two 64-bit halves.
+"""Address intervals of 32 and 128 bits as arrays: starts, search, counts, overlay of partitions.
 
-Everything above this module orders, merges and measures addresses without
-knowing the family. IPv4 leaves the high half out, which halves its memory.
+A partition of a family's address space is the sorted first addresses of its intervals; the first
+one is 0, and each interval ends before the next begins. Code above this module orders, merges
+and counts addresses of both families alike. IPv4 has no upper half, which saves its memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.contract.address import MAX
+from geolookup.contract.address import BITS, MAX
 from geolookup.contract.special import Range
-from geolookup.dataset.address_columns import count_up_to
 
+U8 = NDArray[np.uint8]
 U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
+F64 = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-_ONE = np.uint64(1)
 _ALL = ~np.uint64(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Points:
-    """Addresses of one family: ``low`` (n,) uint64, and ``high`` likewise for IPv6."""
+class MixedAddresses:
+    """n addresses of both families: ``family`` is 4, 6 or 0 (no address); IPv4 lies in ``low``."""
 
+    family: U8
+    high: U64
     low: U64
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """n addresses of one family, in any order.
+
+    IPv4: ``low`` is uint32. IPv6: ``low`` and ``high`` are the uint64 halves.
+    """
+
+    low: NDArray[Any]
     high: U64 | None = None
 
     @classmethod
-    def of(cls, family: int, values: Iterable[int]) -> Points:
+    def of(cls, family: int, values: Iterable[int]) -> Addresses:
         """Build from Python integers; for the few addresses of tables and bounds."""
         listed = list(values)
-        low = np.array([value & int(_ALL) for value in listed], np.uint64)
         if family == 4:
-            return cls(low)
+            return cls(np.array(listed, np.uint32))
+        low = np.array([value & int(_ALL) for value in listed], np.uint64)
         return cls(low, np.array([value >> 64 for value in listed], np.uint64))
 
     @property
@@ -44,16 +58,11 @@ class Points:
         """4 or 6."""
         return 4 if self.high is None else 6
 
-    @property
-    def maximum(self) -> int:
-        """The last address of the family."""
-        return MAX[self.family]
-
     def __len__(self) -> int:
         return len(self.low)
 
-    def __getitem__(self, index: slice | I64 | Bools) -> Points:
-        return Points(self.low[index], None if self.high is None else self.high[index])
+    def __getitem__(self, index: slice | NDArray[Any]) -> Addresses:
+        return Addresses(self.low[index], None if self.high is None else self.high[index])
 
     def item(self, index: int) -> int:
         """Return one address as a Python integer."""
@@ -68,98 +77,162 @@ class Points:
             return np.arange(len(self.low))
         return np.lexsort((self.low, self.high))
 
-    def __lt__(self, other: Points) -> Bools:
-        if self.high is None or other.high is None:
-            return np.less(self.low, other.low)
-        less: Bools = (self.high == other.high) & (self.low < other.low)
-        return less | (self.high < other.high)
+    def __lt__(self, other: Addresses) -> Bools:
+        less: Bools = self.low < other.low
+        if self.high is not None and other.high is not None:
+            less = (self.high == other.high) & less | (self.high < other.high)
+        return less
 
-    def equals(self, other: Points) -> Bools:
+    def equals(self, other: Addresses) -> Bools:
         """Compare element by element."""
         same: Bools = self.low == other.low
         if self.high is not None and other.high is not None:
             same &= self.high == other.high
         return same
 
-    def successor(self) -> Points:
+    def successor(self) -> Addresses:
         """Return each address + 1; the family's last address has none and must not be here."""
-        low = self.low + _ONE
-        return Points(low, None if self.high is None else self.high + (low == 0))
-
-    def predecessor(self) -> Points:
-        """Return each address - 1; address 0 has none and must not be here."""
-        return Points(self.low - _ONE, None if self.high is None else self.high - (self.low == 0))
+        low = self.low + self.low.dtype.type(1)
+        return Addresses(low, None if self.high is None else self.high + (low == 0))
 
     def is_last(self) -> Bools:
         """Mark the family's last address."""
-        if self.high is None:
-            return np.equal(self.low, np.uint64(MAX[4]))
-        last: Bools = (self.low == _ALL) & (self.high == _ALL)
-        return last
+        return self.equals(Addresses.of(self.family, [MAX[self.family]]))
 
-    def minus(self, other: Points) -> Points:
+    def minus(self, other: Addresses) -> Addresses:
         """Return the differences; nothing here may be less than its counterpart."""
         low = self.low - other.low
         if self.high is None or other.high is None:
-            return Points(low)
-        return Points(low, self.high - other.high - (self.low < other.low))
+            return Addresses(low)
+        return Addresses(low, self.high - other.high - (self.low < other.low))
 
-    def sizes_less_one(self) -> Points:
-        """Return the intervals' last addresses minus their starts, which these sorted points are.
-
-        One less, for the size of a whole family does not fit.
-        """
-        end = Points.of(self.family, [self.maximum])
-        return concat([self[1:].predecessor(), end]).minus(self)
-
-    def search(self, values: Points) -> I64:
-        """Return, for each value, how many of these sorted points are <= it."""
+    def search(self, values: Addresses) -> I64:
+        """Return, for each value, how many of these sorted addresses are <= it."""
         return count_up_to(self.high, self.low, values.high, values.low)
 
     def total(self) -> int:
         """Return the exact sum, as a Python integer."""
-        halves = [self.low] if self.high is None else [self.low, self.high]
+        if self.high is None:
+            return int(self.low.sum(dtype=np.uint64))
         mask, total = np.uint64(0xFFFF_FFFF), 0
-        for at, half in enumerate(halves):
-            # 32-bit limbs, so that a sum of up to 2^32 of them fits.
+        for at, half in enumerate((self.low, self.high)):
+            # In 32-bit parts, so that a sum of up to 2^32 of them fits.
             total += int((half & mask).sum(dtype=np.uint64)) << 64 * at
             total += int((half >> np.uint64(32)).sum(dtype=np.uint64)) << 64 * at + 32
         return total
 
 
-def concat(parts: Sequence[Points]) -> Points:
+def count_up_to(highs: U64 | None, lows: Any, high: U64 | None, low: NDArray[Any]) -> I64:
+    """Return, for each address, how many of the sorted addresses are <= it.
+
+    ``highs``, ``lows`` (m,) are the halves of the sorted ones, ``high``, ``low`` (n,) those of
+    the sought; upper halves are None for IPv4. Of IPv6 ``lows`` no more is asked than to be
+    indexed by an array of positions.
+    """
+    if highs is None or high is None:
+        return np.searchsorted(lows, low.astype(lows.dtype, copy=False), side="right")
+    begin = np.searchsorted(highs, high, side="left")
+    end = np.searchsorted(highs, high, side="right")
+    # Where upper halves are equal the lower ones decide: bisect for all such rows at once.
+    while len(rows := np.flatnonzero(begin < end)):
+        middle = (begin[rows] + end[rows]) >> 1
+        passed = lows[middle] <= low[rows]
+        begin[rows] = np.where(passed, middle + 1, begin[rows])
+        end[rows] = np.where(passed, end[rows], middle)
+    return begin
+
+
+def empty(family: int) -> Addresses:
+    """Return no addresses of a family."""
+    return Addresses.of(family, [])
+
+
+def concat(parts: Sequence[Addresses]) -> Addresses:
     """Join arrays of one family."""
     low = np.concatenate([part.low for part in parts])
     highs = [part.high for part in parts if part.high is not None]
-    return Points(low, np.concatenate(highs) if highs else None)
+    return Addresses(low, np.concatenate(highs) if highs else None)
 
 
-def cut_at(family: int, ranges: Iterable[Range]) -> tuple[Points, Bools]:
-    """Cut the space of a family at the ends of ranges, and mark the intervals that they are.
+def clamp(addresses: Addresses, least: int, most: int) -> Addresses:
+    """Return the addresses limited to ``least`` … ``most``."""
+    first, last = (Addresses.of(addresses.family, [end]) for end in (least, most))
+    return _choose(addresses < first, first, _choose(last < addresses, last, addresses))
 
-    The ranges are sorted and disjoint, both ends included; the first interval starts at 0.
+
+def _choose(where: Bools, chosen: Addresses, other: Addresses) -> Addresses:
+    low = np.where(where, chosen.low, other.low)
+    if chosen.high is None or other.high is None:
+        return Addresses(low)
+    return Addresses(low, np.where(where, chosen.high, other.high))
+
+
+def is_partition(starts: Addresses) -> bool:
+    """Say whether starts begin at 0 and ascend."""
+    return len(starts) > 0 and not starts.item(0) and bool(np.all(starts[:-1] < starts[1:]))
+
+
+def cut_at(family: int, ranges: Iterable[Range]) -> tuple[Addresses, Bools]:
+    """Return the partition at the ends of ranges, and mark the intervals that lie in a range.
+
+    The ranges are sorted and disjoint, both ends included.
     """
     bounds = {0: False}
     for first, last in ranges:
         bounds |= {first: True, last + 1: False}
     bounds.pop(MAX[family] + 1, None)
-    return Points.of(family, bounds), np.array(list(bounds.values()))
+    return Addresses.of(family, bounds), np.array(list(bounds.values()))
 
 
-def clamp(points: Points, least: int, most: int) -> Points:
-    """Return the points limited to ``least`` … ``most``."""
-    family = points.family
-    low_end, high_end = Points.of(family, [least]), Points.of(family, [most])
-    return _choose(points < low_end, low_end, _choose(high_end < points, high_end, points))
+def overlay(partitions: Sequence[Addresses]) -> tuple[Addresses, list[I64]]:
+    """Return the joint intervals, and by partition which of its intervals holds each of them.
+
+    Partitions with few intervals are best given first.
+    """
+    joint, holding = partitions[0], [np.arange(len(partitions[0]))]
+    for number, further in enumerate(partitions[1:]):
+        joint, of_joint, of_further = _merge(joint, further)
+        kept = [each[of_joint] for each in holding] if number else [of_joint]
+        holding = [*kept, of_further]
+    return joint, holding
 
 
-def _choose(where: Bools, chosen: Points, other: Points) -> Points:
-    low = np.where(where, chosen.low, other.low)
-    if chosen.high is None or other.high is None:
-        return Points(low)
-    return Points(low, np.where(where, chosen.high, other.high))
+def _merge(one: Addresses, other: Addresses) -> tuple[Addresses, I64, I64]:
+    """Lay two partitions over each other.
+
+    Nothing is sorted: how many starts of the one are <= a start of the other says where that
+    belongs in the union.
+    """
+    before = one.search(other)  # at least 1, for one begins with 0
+    fresh = ~one[before - 1].equals(other)
+    place = before + np.cumsum(fresh) - 1  # of other's starts, in the union
+    from_other = np.zeros(len(one) + int(fresh.sum()), bool)
+    from_other[place] = True
+    of_other = np.cumsum(from_other) - 1
+    from_other[place[~fresh]] = False
+    of_one = np.cumsum(~from_other) - 1
+    chosen = np.where(from_other, len(one) + of_other, of_one)
+    return concat([one, other])[chosen], of_one, of_other
 
 
-def empty(family: int) -> Points:
-    """Return no points of a family."""
-    return Points.of(family, [])
+def count_addresses(starts: Addresses, chosen: Bools) -> int:
+    """Return exactly how many addresses the chosen intervals of a partition hold."""
+    ends = starts[np.flatnonzero(chosen[:-1]) + 1]
+    beyond = MAX[starts.family] + 1 if chosen[-1] else 0
+    return ends.total() + beyond - starts[chosen].total()
+
+
+def sizes(starts: Addresses) -> F64:
+    """Return the sizes of a partition's intervals: in addresses, for IPv6 in networks of /64.
+
+    An interval smaller than a /64 is a fraction of one. IPv4 sizes and their sums are exact;
+    those of IPv6 are rounded to the 16 digits of a float. An IPv6 partition has two intervals
+    or more.
+    """
+    if starts.high is None:
+        return np.diff(starts.low.astype(np.float64), append=float(1 << BITS[4]))
+    # The end of the space is 2^128, which wraps to 0 as the differences do.
+    difference = Addresses(
+        *(np.append(half[1:], half[:1]) for half in (starts.low, starts.high))
+    ).minus(starts)
+    return np.asarray(difference.high, np.float64) + difference.low * 2.0**-64

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from geolookup.contract import fields
-from geolookup.contract.address import MAX
 from geolookup.dataset import arrow_files
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.intervals import count_addresses
 from geolookup.errors import DatasetError
 from geolookup.integrity.damage import damaged
-from geolookup.integrity.tables import Bools, Numbers, Tables
+from geolookup.integrity.tables import Tables
 
-_HALF = 0xFFFF_FFFF
 Coverage = dict[str, dict[str, int]]
 
 
@@ -46,31 +45,13 @@ def _decided(tables: Tables, sources: int) -> list[Coverage]:
     found: list[Coverage] = [{} for _ in range(sources + 1)]
     for family, name in fmt.PROVENANCE.items():
         names = tables.batches[name].schema.names
-        highs, lows = tables.starts(name)
+        starts = tables.starts(name)
         for layer in (each for each in fields.LAYERS if each in names):
             numbers = tables.numbers(name, layer)
             for number in np.unique(numbers[numbers > 0]).tolist():
                 of_layer = found[number].setdefault(layer, {"ipv4": 0, "ipv6": 0})
-                of_layer[f"ipv{family}"] = _addresses(highs, lows, numbers == number, family)
+                of_layer[f"ipv{family}"] = count_addresses(starts, numbers == number)
     return found
-
-
-def _addresses(highs: Numbers, lows: Numbers, chosen: Bools, family: int) -> int:
-    """Return how many addresses the chosen intervals have: the sum of ends less that of starts."""
-    ends = np.flatnonzero(chosen[:-1]) + 1
-    total = _sum(highs[ends], lows[ends]) - _sum(highs[chosen], lows[chosen])
-    return total + (MAX[family] + 1 if chosen[-1] else 0)
-
-
-def _sum(highs: Numbers, lows: Numbers) -> int:
-    """Return the exact sum of 128-bit numbers, by their quarters."""
-    quarters = [(half >> shift) & _HALF for half in (highs, lows) for shift in (32, 0)]
-    if lows.dtype == np.uint32:
-        quarters = [lows]
-    total = 0
-    for quarter in quarters:
-        total = (total << 32) + int(quarter.sum(dtype=np.uint64))
-    return total
 
 
 def _total(decided: list[Coverage]) -> dict[str, Any]:

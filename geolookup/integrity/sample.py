@@ -63,19 +63,15 @@ def sample(tables: Tables) -> Iterator[DatasetError]:
 
 def _chosen(tables: Tables, family: int) -> _Sample:
     """Choose first and last addresses of intervals, and others; the same ones of a generation."""
-    highs, lows = tables.starts(_FILES[family])
+    starts = tables.starts(_FILES[family])
     rng = random.Random(tables.manifest.generation)  # noqa: S311 - no secret
-
-    def start(interval: int) -> int:
-        return int(highs[interval]) << 64 | int(lows[interval])
-
-    count = min(SIZE // 4, len(lows))
-    picked = rng.sample(range(len(lows)), count)
-    values = {value for each in picked for value in (start(each), start(each) - 1)}
-    values |= {start(each) + rng.getrandbits(16) for each in picked}
+    count = min(SIZE // 4, len(starts))
+    picked = [starts.item(each) for each in rng.sample(range(len(starts)), count)]
+    values = {value for start in picked for value in (start, start - 1)}
+    values |= {start + rng.getrandbits(16) for start in picked}
     values |= {rng.randrange(MAX[family] + 1) for _ in range(count)} | {MAX[family]}
     public = sorted(value for value in values if _is_answered(family, value))
-    found = [bisect_right(range(len(lows)), value, key=start) - 1 for value in public]
+    found = [bisect_right(range(len(starts)), value, key=starts.item) - 1 for value in public]
     return _Sample(family, public, found)
 
 

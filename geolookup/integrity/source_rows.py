@@ -9,6 +9,7 @@ import numpy as np
 
 from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.intervals import Addresses
 from geolookup.errors import DatasetError
 from geolookup.integrity.damage import damaged
 from geolookup.integrity.tables import Tables
@@ -54,13 +55,13 @@ def _partitions(tables: Tables, name: str) -> Iterator[DatasetError]:
     first = np.diff(numbers, prepend=0)
     yield from tables.bad(name, "table", (first < 0) | (first > 1), "a table is left out")
     begins = first > 0
-    highs, lows = tables.starts(name)
+    starts = tables.starts(name)
     column = tables.start_columns(name)
-    bad = begins & ((highs != 0) | (lows != 0))
+    bad = begins & ~starts.equals(Addresses.of(starts.family, [0]))
     bad[0] |= not begins[0]
     yield from tables.bad(name, column, bad, "the table's first interval does not begin at 0")
-    bad = np.zeros(len(lows), bool)
-    bad[1:] = (highs[1:] < highs[:-1]) | ((highs[1:] == highs[:-1]) & (lows[1:] <= lows[:-1]))
+    bad = np.zeros(len(starts), bool)
+    bad[1:] = ~(starts[:-1] < starts[1:])
     yield from tables.bad(name, column, bad & ~begins, "not greater than the row before")
     rows = tables.numbers(name, "row")
     bad[1:] = rows[1:] == rows[:-1]

@@ -40,13 +40,13 @@ def _intervals(tables: Tables, name: str) -> Iterator[DatasetError]:
 
 def _ascending(tables: Tables, name: str) -> Iterator[DatasetError]:
     """Yield where starts are no partition: they begin at 0 and ascend."""
-    highs, lows = tables.starts(name)
+    starts = tables.starts(name)
     column = tables.start_columns(name)
-    bad = np.zeros(len(lows), bool)
-    bad[0] = bool(highs[0] or lows[0])
+    bad = np.zeros(len(starts), bool)
+    bad[0] = starts.item(0) != 0
     yield from tables.bad(name, column, bad, "the first interval does not begin at 0")
     bad[0] = False
-    bad[1:] = (highs[1:] < highs[:-1]) | ((highs[1:] == highs[:-1]) & (lows[1:] <= lows[:-1]))
+    bad[1:] = ~(starts[:-1] < starts[1:])
     yield from tables.bad(name, column, bad, "not greater than the row before")
 
 

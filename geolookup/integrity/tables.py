@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from geolookup.dataset.intervals import Addresses, Bools
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError
 from geolookup.integrity.damage import damaged_rows
 
 Numbers = NDArray[Any]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,11 @@ class Tables:
         stored = self.batches[name].schema.names
         return ", ".join(each for each in stored if each.startswith("start"))
 
-    def starts(self, name: str) -> tuple[Numbers, Numbers]:
-        """Return the halves of the intervals' first addresses; for IPv4 the upper ones are 0."""
+    def starts(self, name: str) -> Addresses:
+        """Return the intervals' first addresses."""
         if "start" in self.batches[name].schema.names:
-            lows = self.numbers(name, "start")
-            return np.broadcast_to(np.uint64(0), lows.shape), lows
-        return self.numbers(name, "start_high"), self.numbers(name, "start_low")
+            return Addresses(self.numbers(name, "start"))
+        return Addresses(self.numbers(name, "start_low"), self.numbers(name, "start_high"))
 
     def bad(self, name: str, column: str, rows: Bools, problem: str) -> Iterator[DatasetError]:
         """Yield an error for the rows that are marked."""

@@ -13,9 +13,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.contract import special
-from geolookup.contract.address import MAPPED, MAX, NAT64
-from geolookup.dataset.address_columns import I64, U8, U64, Addresses, count_up_to
+from geolookup.contract.address import SIX_TO_FOUR
+from geolookup.contract.special import CARRIES_IPV4, PRIVATE, ranges_of
+from geolookup.dataset.intervals import (
+    I64,
+    U8,
+    U64,
+    Addresses,
+    MixedAddresses,
+    count_up_to,
+    cut_at,
+)
 from geolookup.kernel import parse_texts
 
 if TYPE_CHECKING:
@@ -37,14 +45,16 @@ class Partitions(Protocol):
     ipv6_lows: Encoded
 
 
-def parse(data: U8, starts: I64, lengths: I64, parse_texts: _Parser = parse_texts) -> Addresses:
+def parse(
+    data: U8, starts: I64, lengths: I64, parse_texts: _Parser = parse_texts
+) -> MixedAddresses:
     """Parse the UTF-8 texts ``data[start : start + length]``.
 
     ``starts`` and ``lengths`` have the shape (n,). Rows that are no address, or lie outside
     ``data``, have family 0 and value 0. ``parse_texts`` is that of the kernel in use.
     """
     count = len(starts)
-    out = Addresses(
+    out = MixedAddresses(
         np.empty(count, np.uint8), np.empty(count, np.uint64), np.empty(count, np.uint64)
     )
     if count:
@@ -60,7 +70,7 @@ def locate_numbers(
     ids: I32,
 ) -> None:
     """Locate n addresses by family (4, 6; 0: none) and halves; IPv4 lies in ``lows``."""
-    found = _carried_as_ipv4(Addresses(families, highs, lows))
+    found = _carried_as_ipv4(MixedAddresses(families, highs, lows))
     ids[:] = INVALID_ROW
     before = 0
     starts: dict[int, tuple[U64 | None, Any]] = {
@@ -71,7 +81,8 @@ def locate_numbers(
         chosen = np.flatnonzero(found.family == family)
         high = found.high[chosen] if family == 6 else None
         low = found.low[chosen]
-        private = count_up_to(*_private_bounds(family), high, low) % 2 == 1
+        bounds, is_private = cut_at(family, ranges_of(family, PRIVATE))
+        private = is_private[bounds.search(Addresses(low, high)) - 1]
         interval = count_up_to(first_highs, first_lows, high, low) - 1 + before
         ids[chosen] = np.where(private, PRIVATE_ROW, interval)
         before = len(dataset.ipv4_starts)
@@ -97,19 +108,16 @@ def take_rows(dataset: Dataset, ids: I32, locations: U32, networks: U32) -> None
             out[ids < 0] = 0
 
 
-def _carried_as_ipv4(found: Addresses) -> Addresses:
+def _carried_as_ipv4(found: MixedAddresses) -> MixedAddresses:
     """Turn addresses that carry an IPv4 address into it; see ``address.embedded_ipv4``."""
-    ipv6 = found.family == 6
-    mapped = ipv6 & (found.high == 0) & (found.low >> np.uint64(32) == np.uint64(MAPPED >> 32))
-    nat64 = ipv6 & (found.high == np.uint64(NAT64 >> 64)) & (found.low >> np.uint64(32) == 0)
-    six_to_four = ipv6 & (found.high >> np.uint64(48) == np.uint64(0x2002))
-    low = np.where(six_to_four, found.high >> np.uint64(16), found.low)
-    carried = mapped | nat64 | six_to_four
-    return Addresses(
-        np.where(carried, np.uint8(4), found.family),
-        np.where(carried, np.uint64(0), found.high),
-        np.where(carried, low & _MASK_32, found.low),
-    )
+    family, high, low = found.family.copy(), found.high.copy(), found.low.copy()
+    rows = np.flatnonzero(found.family == 6)
+    bounds, carries = cut_at(6, ranges_of(6, CARRIES_IPV4))
+    rows = rows[carries[bounds.search(Addresses(low[rows], high[rows])) - 1]]
+    six_to_four = high[rows] >> np.uint64(48) == np.uint64(SIX_TO_FOUR >> 112)
+    carried = np.where(six_to_four, high[rows] >> np.uint64(16), low[rows])
+    family[rows], high[rows], low[rows] = 4, 0, carried & _MASK_32
+    return MixedAddresses(family, high, low)
 
 
 class _Lows:
@@ -121,13 +129,3 @@ class _Lows:
     def __getitem__(self, rows: NDArray[np.int64]) -> U64:
         found: U64 = self._values[self._indices[rows]]
         return found
-
-
-def _private_bounds(family: int) -> tuple[U64 | None, U64]:
-    """Return first and last + 1 of all private ranges: an address that passed an odd number is."""
-    ranges = special.ranges_of(family, special.PRIVATE)
-    bounds = [
-        bound for first, last in ranges for bound in (first, last + 1) if bound <= MAX[family]
-    ]
-    low = np.array([bound & (1 << 64) - 1 for bound in bounds], np.uint64)
-    return (np.array([bound >> 64 for bound in bounds], np.uint64) if family == 6 else None), low

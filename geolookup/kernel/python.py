@@ -35,7 +35,7 @@ from geolookup.errors import (
 )
 
 if TYPE_CHECKING:
-    from geolookup.dataset.address_columns import I64, U8, U64
+    from geolookup.dataset.intervals import I64, U8, U64
     from geolookup.kernel.columns import I32, U32
 
 _LOW = (1 << 64) - 1

@@ -15,7 +15,7 @@ from geolookup_builder import recipe as recipes
 from geolookup_builder.sources import FORMATS
 from geolookup_builder.sources.reading.reader import Batch, SourceTable
 
-from geolookup.dataset.intervals import Points
+from geolookup.dataset.intervals import Addresses
 from tests.builder.building import recipe
 from tests.conftest import build_at
 
@@ -72,6 +72,6 @@ def _rows(batch: Batch, fields: list[str]) -> list[list[str]]:
     ]
 
 
-def _address(points: Points, row: int, family: int) -> str:
-    number = points.item(row)
+def _address(ends: Addresses, row: int, family: int) -> str:
+    number = ends.item(row)
     return str(IPv4Address(number) if family == 4 else IPv6Address(number))

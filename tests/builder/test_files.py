@@ -161,7 +161,7 @@ def test_intervals_ascend_from_zero_and_neighbours_differ(dataset: Path) -> None
 def test_jump_table(count: int) -> None:
     """Entry b is the interval that the first address of bucket b lies in; one more is the last."""
     rng = np.random.default_rng(count)
-    starts = np.unique(np.append(rng.integers(0, 1 << 32, count - 1, np.uint64), np.uint64(0)))
+    starts = np.unique(np.append(rng.integers(0, 1 << 32, count - 1, np.uint32), np.uint32(0)))
     found = jump_table(starts)
     bits = min(max(len(starts).bit_length() - 3, 8), 20)
     assert len(found) == (1 << bits) + 1
@@ -175,6 +175,6 @@ def test_jump_table(count: int) -> None:
 
 
 def test_jump_table_of_a_dataset(dataset: Path) -> None:
-    starts = table(dataset, fmt.IPV4)["start"].to_numpy().astype(np.uint64)
+    starts = table(dataset, fmt.IPV4)["start"].to_numpy()
     found = table(dataset, fmt.IPV4_JUMP)["interval"].to_numpy()
     assert np.array_equal(found, jump_table(starts))

@@ -12,7 +12,7 @@ import pytest
 from geolookup_builder.ranges import REASONS, ParsedRanges, from_networks, from_pairs
 
 from geolookup.contract.address import MAX, parse
-from geolookup.dataset.intervals import Points
+from geolookup.dataset.intervals import Addresses
 
 V6 = (1 << 128) - 1
 Answer = tuple[int, int, int] | str
@@ -169,4 +169,4 @@ def test_rows_by_family() -> None:
     assert (rows.tolist(), first.family) == ([0, 3], 4)
     rows, first, last = parsed.of_family(6)
     assert (rows.tolist(), first.family) == ([2], 6)
-    assert bool(np.all(last.equals(Points.of(6, [0x2A00 << 112 | (1 << 112) - 1]))))
+    assert bool(np.all(last.equals(Addresses.of(6, [0x2A00 << 112 | (1 << 112) - 1]))))

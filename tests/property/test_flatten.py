@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup.contract.address import MAX
-from geolookup.dataset.intervals import Points
+from geolookup.dataset.intervals import Addresses
 
 SIZE = 48
 #: Family and first address of the small space.
@@ -29,12 +29,12 @@ rows = st.lists(ends.map(lambda pair: (min(pair), max(pair))), max_size=30)
 def ranges_of(place: tuple[int, int], listed: list[Row]) -> Ranges:
     family, base = place
     firsts, lasts = [base + first for first, _ in listed], [base + last for _, last in listed]
-    return Ranges(Points.of(family, firsts), Points.of(family, lasts))
+    return Ranges(Addresses.of(family, firsts), Addresses.of(family, lasts))
 
 
 def owner_at(intervals: Intervals, address: int) -> int:
     family = intervals.starts.family
-    return int(intervals.owner[intervals.starts.search(Points.of(family, [address]))[0] - 1])
+    return int(intervals.owner[intervals.starts.search(Addresses.of(family, [address]))[0] - 1])
 
 
 def owners(intervals: Intervals, base: int) -> list[int]:
@@ -118,6 +118,6 @@ def test_deep_nesting(place: tuple[int, int], depth: int) -> None:
     first, last = MAX[family] // 2 - depth, MAX[family] // 2 + depth
     nest = [(first + step, last - step) for step in range(depth)]
     firsts, lasts = zip(*nest, strict=True)
-    intervals = flatten(Ranges(Points.of(family, firsts), Points.of(family, lasts)), family)
+    intervals = flatten(Ranges(Addresses.of(family, firsts), Addresses.of(family, lasts)), family)
     assert [owner_at(intervals, first + step) for step in range(depth)] == list(range(depth))
     assert [owner_at(intervals, last - step) for step in range(depth)] == list(range(depth))

@@ -1,7 +1,8 @@
-"""Points do what Python's integers do, for both families, at every carry and boundary."""
+"""Address intervals against plain integers, for both families, at every carry and boundary."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup.contract.address import MAX
-from geolookup.dataset.intervals import Points, clamp, concat, empty
+from geolookup.dataset.intervals import (
+    Addresses,
+    clamp,
+    concat,
+    count_addresses,
+    cut_at,
+    empty,
+    is_partition,
+    overlay,
+    sizes,
+)
 
 _EDGES = {
     4: [0, 1, (1 << 31) - 1, 1 << 31, MAX[4] - 1, MAX[4]],
@@ -31,34 +42,45 @@ pairs = families.flatmap(
 )
 
 
-def values(points: Points) -> list[int]:
-    return [points.item(at) for at in range(len(points))]
+@st.composite
+def partitions(draw: st.DrawFn, family: int) -> list[int]:
+    """Starts close to each other, at the carries, and anywhere; the first is 0."""
+    near = st.integers(0, 6) | st.integers(MAX[family] - 3, MAX[family])
+    return sorted({0, *draw(st.sets(near | addresses(family), max_size=12))})
+
+
+def values(found: Addresses) -> list[int]:
+    return [found.item(at) for at in range(len(found))]
+
+
+def ends(family: int, starts: list[int]) -> list[int]:
+    return [*(start - 1 for start in starts[1:]), MAX[family]]
 
 
 @given(drawn)
 def test_items_order_and_total(given_: tuple[int, list[int]]) -> None:
     family, listed = given_
-    points = Points.of(family, listed)
-    assert values(points) == listed
-    assert (points.family, points.maximum, len(points)) == (family, MAX[family], len(listed))
-    assert values(points[points.order()]) == sorted(listed)
-    assert points.total() == sum(listed)
-    assert points.is_last().tolist() == [each == MAX[family] for each in listed]
+    found = Addresses.of(family, listed)
+    assert values(found) == listed
+    assert (found.family, len(found)) == (family, len(listed))
+    assert values(found[found.order()]) == sorted(listed)
+    assert found.total() == sum(listed)
+    assert found.is_last().tolist() == [each == MAX[family] for each in listed]
 
 
 @given(st.lists(st.sampled_from(_EDGES[6]), min_size=1))
 def test_order_is_stable(listed: list[int]) -> None:
-    order = Points.of(6, listed).order().tolist()
+    order = Addresses.of(6, listed).order().tolist()
     assert order == sorted(range(len(listed)), key=listed.__getitem__)
 
 
 @given(pairs)
 def test_comparisons_and_differences(given_: tuple[int, list[tuple[int, int]]]) -> None:
     family, listed = given_
-    one, other = (Points.of(family, [pair[at] for pair in listed]) for at in (0, 1))
+    one, other = (Addresses.of(family, [pair[at] for pair in listed]) for at in (0, 1))
     assert (one < other).tolist() == [a < b for a, b in listed]
     assert one.equals(other).tolist() == [a == b for a, b in listed]
-    greater, less = (Points.of(family, [pick(pair) for pair in listed]) for pick in (max, min))
+    greater, less = (Addresses.of(family, [pick(pair) for pair in listed]) for pick in (max, min))
     assert values(greater.minus(less)) == [abs(a - b) for a, b in listed]
 
 
@@ -66,9 +88,7 @@ def test_comparisons_and_differences(given_: tuple[int, list[tuple[int, int]]]) 
 def test_neighbours(given_: tuple[int, list[int]]) -> None:
     family, listed = given_
     below = [each for each in listed if each < MAX[family]]
-    assert values(Points.of(family, below).successor()) == [each + 1 for each in below]
-    above = [each for each in listed if each > 0]
-    assert values(Points.of(family, above).predecessor()) == [each - 1 for each in above]
+    assert values(Addresses.of(family, below).successor()) == [each + 1 for each in below]
 
 
 @given(pairs)
@@ -76,7 +96,7 @@ def test_search_counts_what_is_not_greater(given_: tuple[int, list[tuple[int, in
     family, listed = given_
     among = sorted({a for a, _ in listed})
     sought = [b for _, b in listed] + among
-    counted = Points.of(family, among).search(Points.of(family, sought))
+    counted = Addresses.of(family, among).search(Addresses.of(family, sought))
     assert counted.tolist() == [sum(a <= each for a in among) for each in sought]
 
 
@@ -84,20 +104,84 @@ def test_search_counts_what_is_not_greater(given_: tuple[int, list[tuple[int, in
 def test_clamp_and_concat(given_: tuple[int, list[int]], data: st.DataObject) -> None:
     family, listed = given_
     least, most = sorted(data.draw(st.tuples(addresses(family), addresses(family))))
-    points = Points.of(family, listed)
-    assert values(clamp(points, least, most)) == [min(max(v, least), most) for v in listed]
-    assert values(concat([empty(family), points, points])) == listed + listed
+    found = Addresses.of(family, listed)
+    assert values(clamp(found, least, most)) == [min(max(v, least), most) for v in listed]
+    assert values(concat([empty(family), found, found])) == listed + listed
 
 
 @pytest.mark.parametrize("family", [4, 6])
 def test_a_sum_that_passes_every_limb(family: int) -> None:
-    points = Points.of(family, [MAX[family]] * 70_000)
-    assert points.total() == MAX[family] * 70_000
+    found = Addresses.of(family, [MAX[family]] * 70_000)
+    assert found.total() == MAX[family] * 70_000
 
 
 @pytest.mark.parametrize("family", [4, 6])
 def test_edges_are_told_apart(family: int) -> None:
     for one, other in pairwise(_EDGES[family]):
-        left, right = Points.of(family, [one]), Points.of(family, [other])
+        left, right = Addresses.of(family, [one]), Addresses.of(family, [other])
         assert np.array_equal(left < right, [True])
         assert np.array_equal(right < left, [False])
+
+
+@given(families.flatmap(lambda f: st.tuples(st.just(f), st.lists(partitions(f), min_size=1))))
+def test_overlay(given_: tuple[int, list[list[int]]]) -> None:
+    family, listed = given_
+    joint, holding = overlay([Addresses.of(family, each) for each in listed])
+    starts = values(joint)
+    assert starts == sorted(set().union(*listed))
+    for partition, rows in zip(listed, holding, strict=True):
+        assert rows.tolist() == [bisect_right(partition, start) - 1 for start in starts]
+    assert is_partition(joint)
+
+
+@given(families.flatmap(lambda f: st.tuples(st.just(f), partitions(f))), st.data())
+def test_addresses_are_counted_exactly(given_: tuple[int, list[int]], data: st.DataObject) -> None:
+    family, starts = given_
+    chosen = data.draw(st.lists(st.booleans(), min_size=len(starts), max_size=len(starts)))
+    expected = sum(
+        last - first + 1
+        for first, last, use in zip(starts, ends(family, starts), chosen, strict=True)
+        if use
+    )
+    assert count_addresses(Addresses.of(family, starts), np.array(chosen)) == expected
+
+
+@given(partitions(4))
+def test_ipv4_sizes_are_addresses(starts: list[int]) -> None:
+    expected = [last - first + 1 for first, last in zip(starts, ends(4, starts), strict=True)]
+    assert sizes(Addresses.of(4, starts)).tolist() == expected
+
+
+@given(partitions(6).filter(lambda starts: len(starts) > 1))
+def test_ipv6_sizes_are_networks_of_64(starts: list[int]) -> None:
+    pairs = zip(starts, ends(6, starts), strict=True)
+    expected = [(last - first + 1) / (1 << 64) for first, last in pairs]
+    assert sizes(Addresses.of(6, starts)).tolist() == pytest.approx(expected, rel=1e-15)
+
+
+@given(families.flatmap(lambda f: st.tuples(st.just(f), partitions(f))), st.data())
+def test_cut_at_marks_what_lies_in_a_range(
+    given_: tuple[int, list[int]], data: st.DataObject
+) -> None:
+    family, starts = given_
+    every = list(zip(starts, ends(family, starts), strict=True))
+    ranges = data.draw(st.lists(st.sampled_from(every), unique=True).map(sorted))
+    found, within = cut_at(family, ranges)
+    assert is_partition(found)
+    assert len(found) == len(within)
+    for value in {*starts, *ends(family, starts)}:
+        row = int(found.search(Addresses.of(family, [value]))[0]) - 1
+        assert within[row] == any(first <= value <= last for first, last in ranges)
+
+
+def test_what_is_no_partition_is_seen() -> None:
+    for family in (4, 6):
+        for starts in ([], [1], [0, 2, 2], [0, 3, 2], [0, 1 << 31, 1]):
+            assert not is_partition(Addresses.of(family, starts))
+    assert not is_partition(Addresses.of(6, [0, 2 << 64, 1 << 64 | 5]))
+    assert is_partition(Addresses.of(6, [0, 1 << 64 | 5, 2 << 64]))
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_ipv4_takes_32_bits(family: int) -> None:
+    assert Addresses.of(family, [1]).low.dtype == (np.uint32 if family == 4 else np.uint64)

@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 from geolookup_builder.factorize import factorize
 from geolookup_builder.flatten import Intervals
-from geolookup_builder.layers import Layered, hide, merge_starts, nothing, of_source, underlay
+from geolookup_builder.layers import Layered, hide, nothing, of_source, underlay
 from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup.contract.address import MAX
-from geolookup.dataset.intervals import Points
+from geolookup.dataset.intervals import Addresses
 
 SIZE = 24
 LAYERS = ("location", "isp")
@@ -31,15 +31,15 @@ def layered(family: int, partition: dict[int, tuple[int, int]], names: tuple[str
         for at, name in enumerate(LAYERS)
         if name in names
     }
-    return Layered(Points.of(family, starts), numbers)
+    return Layered(Addresses.of(family, starts), numbers)
 
 
 def at(partition: dict[int, tuple[int, int]], address: int) -> tuple[int, int]:
     return partition[max(start for start in partition if start <= address)]
 
 
-def index_at(starts: Points, address: int) -> int:
-    return int(starts.search(Points.of(starts.family, [address]))[0]) - 1
+def index_at(starts: Addresses, address: int) -> int:
+    return int(starts.search(Addresses.of(starts.family, [address]))[0]) - 1
 
 
 @given(families, partitions, partitions, st.sampled_from((LAYERS, LAYERS[:1], ())))
@@ -67,16 +67,6 @@ def test_nothing_is_neutral(family: int, base: dict[int, tuple[int, int]]) -> No
     assert all(np.array_equal(over.numbers[name], under.numbers[name]) for name in LAYERS)
 
 
-@given(families, st.sets(st.integers(1, SIZE)), st.sets(st.integers(1, SIZE)))
-def test_merge_starts(family: int, one: set[int], other: set[int]) -> None:
-    first, second = sorted({0} | one), sorted({0} | other)
-    starts, of_one, of_other = merge_starts(Points.of(family, first), Points.of(family, second))
-    union = sorted({*first, *second})
-    assert [starts.item(row) for row in range(len(starts))] == union
-    assert of_one.tolist() == [sum(s <= u for s in first) - 1 for u in union]
-    assert of_other.tolist() == [sum(s <= u for s in second) - 1 for u in union]
-
-
 @given(families, partitions, st.sets(st.integers(0, SIZE)), st.booleans())
 def test_hide_takes_the_owner(
     family: int, partition: dict[int, tuple[int, int]], hidden: set[int], to_the_end: bool
@@ -86,7 +76,7 @@ def test_hide_takes_the_owner(
     ranges = _ranges(hidden)
     if to_the_end:
         ranges.append((MAX[family] - 5, MAX[family]))
-    found = hide(Intervals(Points.of(family, starts), owner), tuple(ranges))
+    found = hide(Intervals(Addresses.of(family, starts), owner), tuple(ranges))
     for address in (*range(SIZE + 2), MAX[family] - 6, MAX[family] - 5, MAX[family]):
         covered = any(first <= address <= last for first, last in ranges)
         expected = -1 if covered else at(partition, address)[0] - 1
@@ -101,7 +91,7 @@ def _ranges(addresses: set[int]) -> list[tuple[int, int]]:
 
 
 def test_a_gap_knows_nothing() -> None:
-    intervals = Intervals(Points.of(4, [0, 5, 9]), np.array([-1, 1, -1]))
+    intervals = Intervals(Addresses.of(4, [0, 5, 9]), np.array([-1, 1, -1]))
     found = of_source(intervals, {"isp": np.array([7, 8], np.int32)})
     assert found.numbers["isp"].tolist() == [0, 8, 0]
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.contract.address import MAX
-from geolookup.dataset.intervals import Points
+from geolookup.dataset.intervals import Addresses
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import REASONS, ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
@@ -82,7 +82,7 @@ def _ranges(found: dict[str, pa.Array]) -> ParsedRanges:
     reason[(reason == 0) & ((ranges.family == 4) != ipv4)] = _NOT_ADDRESS
     reason[(reason == 0) & ipv4 & (end > MAX[4] + 1)] = _NOT_ADDRESS
     reason[(reason == 0) & ipv4 & (count == 0)] = _DESCENDING
-    last = Points(np.where(ipv4, end - np.uint64(1), ranges.last.low), ranges.last.high)
+    last = Addresses(np.where(ipv4, end - np.uint64(1), ranges.last.low), ranges.last.high)
     family = np.where(reason == 0, ranges.family, 0).astype(np.uint8)
     return replace(ranges, family=family, last=last, reason=reason)
 

@@ -16,7 +16,7 @@ from typing import IO, Any, TypeAlias
 
 import numpy as np
 
-from geolookup.dataset.intervals import Points
+from geolookup.dataset.intervals import Addresses
 from geolookup.errors import BuildError
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.mmdb_tree import DamagedTreeError, Networks, nodes_of, walk
@@ -98,7 +98,7 @@ def networks(file: MmdbFile) -> Networks:
 class Records:
     """The records at the given addresses, decoded on demand."""
 
-    def __init__(self, file: MmdbFile, addresses: Points) -> None:
+    def __init__(self, file: MmdbFile, addresses: Addresses) -> None:
         self._file, self._addresses = file, addresses
 
     def __len__(self) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import I64, U64, Bools, Points
+from geolookup.dataset.intervals import I64, U64, Addresses, Bools
 from geolookup_builder.ranges import ParsedRanges
 
 _IPV4_DEPTH = 96  # of the IPv4 subtree ::/96 in an IPv6 tree
@@ -109,8 +109,8 @@ def _networks(found: list[Branches], lengths: I64, count: int, bits: int) -> Net
     )
     order = np.lexsort((low, high))
     high, low, host = high[order], low[order], bits - lengths[order]
-    first = Points(low, high)
-    last = Points(low | _ones(host), high | _ones(host - 64))
+    first = Addresses(low, high)
+    last = Addresses(low | _ones(host), high | _ones(host - 64))
     in_ipv4 = (high == 0) & (low >> np.uint64(32) == 0) & (host <= 32)
     family = np.where(in_ipv4, 4, 6).astype(np.uint8)
     ranges = ParsedRanges(family, first, last, np.zeros(len(order), np.uint8))
