@@ -1,7 +1,7 @@
 """A sample of addresses looked up by every path, beside what the columns say of them.
 
 The paths: single lookups as a dict and as JSON, whole columns, and that for
-the kernel in use and for its Python twin.
+the kernel in use and for the Python kernel.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import random
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from geolookup.integrity.damage import damaged
 from geolookup.integrity.tables import Tables
 from geolookup.kernel import Kernel, State
 from geolookup.kernel import python as kernel_python
+
+if TYPE_CHECKING:
+    from geolookup.kernel import protocol
 
 #: Addresses of each family, at most, before private ones are left out.
 SIZE = 2000
@@ -119,7 +122,7 @@ def _group(group: str, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _single(
-    tables: Tables, chosen: _Sample, expected: list[dict[str, Any]], kernel: Any
+    tables: Tables, chosen: _Sample, expected: list[dict[str, Any]], kernel: protocol.Kernel
 ) -> Iterator[DatasetError]:
     """Look each address up as a dict and as JSON bytes."""
     for value, interval, data in zip(chosen.values, chosen.intervals, expected, strict=True):
@@ -131,7 +134,7 @@ def _single(
             return
 
 
-def _columns(tables: Tables, chosen: _Sample, state: Any) -> Iterator[DatasetError]:
+def _columns(tables: Tables, chosen: _Sample, state: protocol.State) -> Iterator[DatasetError]:
     """Locate all addresses at once, and take their rows."""
     values, file = chosen.values, _FILES[chosen.family]
     rows = np.zeros(len(values), np.int32)

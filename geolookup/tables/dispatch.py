@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -18,12 +18,15 @@ from geolookup.tables.enrich import Enricher
 from geolookup.tables.fields import of_table
 from geolookup.tables.locate import CHUNK, column_of
 
+if TYPE_CHECKING:
+    from geolookup.kernel.protocol import State
+
 #: Puts an enricher's columns beside the column (and that of instants, or None) of some data.
 Carrier = Callable[[Enricher, Any, str, str | None], Any]
 
 
 def enrich(
-    state: Any,
+    state: State,
     data: Any,
     column: str,
     paths: str | Iterable[str] | None,

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +30,9 @@ from geolookup.tables.locate import CHUNK, Located, column_of, locate_chunk
 from geolookup.tables.rows import row_tables
 from geolookup.tables.take import Taker
 from geolookup.tables.times import Clock
+
+if TYPE_CHECKING:
+    from geolookup.kernel.protocol import State
 
 OnInvalid = Literal["null", "raise"]
 _ERRORS: dict[int, type[ContractError]] = {
@@ -59,7 +62,7 @@ class Enricher:
 
     def __init__(
         self,
-        state: Any,
+        state: State,
         fields: tuple[Field, ...],
         *,
         prefix: str = "",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from geolookup.kernel.columns import INVALID_ROW
+
+if TYPE_CHECKING:
+    from geolookup.kernel.protocol import State
 
 #: Rows that are worked on at once: what is written of them stays in a core's cache.
 CHUNK = 1 << 16
@@ -24,7 +27,7 @@ class Located:
     families: NDArray[np.uint8]  # 4, 6; 0 where there is no address
 
 
-def locate(state: Any, addresses: Any) -> pa.Int32Array:
+def locate(state: State, addresses: Any) -> pa.Int32Array:
     """Return the located row of each address; see ``Engine.locate``."""
     column = column_of(addresses)
     reader_of(column.type)  # also where there is nothing to read
@@ -67,7 +70,7 @@ def chunks(column: pa.ChunkedArray) -> Iterator[pa.Array]:
             yield array.slice(begin, CHUNK)
 
 
-def locate_chunk(state: Any, array: pa.Array) -> Located:
+def locate_chunk(state: State, array: pa.Array) -> Located:
     """Locate one array of addresses.
 
     Raises TypeError for a type that holds none. Null is no address, as None is.
@@ -82,7 +85,7 @@ def locate_chunk(state: Any, array: pa.Array) -> Located:
     return found
 
 
-def _read_texts(state: Any, array: pa.Array, found: Located) -> None:
+def _read_texts(state: State, array: pa.Array, found: Located) -> None:
     width = np.int64 if pa.types.is_large_string(array.type) else np.int32
     _, offsets, letters = array.buffers()
     first = array.offset
@@ -91,11 +94,11 @@ def _read_texts(state: Any, array: pa.Array, found: Located) -> None:
     state.locate_texts(data, bounds.astype(np.int64, copy=False), found.rows, found.families)
 
 
-def _read_views(state: Any, array: pa.Array, found: Located) -> None:
+def _read_views(state: State, array: pa.Array, found: Located) -> None:
     _read_texts(state, array.cast(pa.large_string()), found)
 
 
-def _read_dictionary(state: Any, array: pa.Array, found: Located) -> None:
+def _read_dictionary(state: State, array: pa.Array, found: Located) -> None:
     """Locate the dictionary where it is the shorter of the two."""
     if len(array.dictionary) > len(array):
         plain = locate_chunk(state, array.dictionary_decode())
@@ -107,13 +110,13 @@ def _read_dictionary(state: Any, array: pa.Array, found: Located) -> None:
         found.rows[:], found.families[:] = values.rows[at], values.families[at]
 
 
-def _read_numbers(state: Any, array: pa.Array, found: Located) -> None:
+def _read_numbers(state: State, array: pa.Array, found: Located) -> None:
     lows = array.fill_null(0).to_numpy(zero_copy_only=False).astype(np.uint64)
     found.families[:] = 4
     state.locate_numbers(found.families, np.zeros_like(lows), lows, found.rows)
 
 
-def _read_bytes(state: Any, array: pa.Array, found: Located) -> None:
+def _read_bytes(state: State, array: pa.Array, found: Located) -> None:
     """Read addresses in network byte order: 4 bytes are IPv4, 16 are IPv6."""
     plain = array.cast(pa.large_binary())
     _, offsets, data = plain.buffers()
@@ -129,7 +132,7 @@ def _read_bytes(state: Any, array: pa.Array, found: Located) -> None:
     state.locate_numbers(found.families, highs, lows, found.rows)
 
 
-def _read_nothing(_state: Any, _array: pa.Array, found: Located) -> None:
+def _read_nothing(_state: State, _array: pa.Array, found: Located) -> None:
     found.rows[:], found.families[:] = INVALID_ROW, 0
 
 

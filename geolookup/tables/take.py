@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,13 +19,16 @@ from geolookup.tables.locate import column_of
 from geolookup.tables.rows import row_tables
 from geolookup.tables.times import Clock
 
+if TYPE_CHECKING:
+    from geolookup.kernel.protocol import State
+
 Int32 = NDArray[np.int32]
 UInt32 = NDArray[np.uint32]
 #: From so many columns of a table on, fetching whole rows is faster.
 _PACKED_FROM = 3
 
 
-def take(state: Any, rows: Any, paths: str | Iterable[str] | None, at: Any) -> pa.RecordBatch:
+def take(state: State, rows: Any, paths: str | Iterable[str] | None, at: Any) -> pa.RecordBatch:
     """Return the columns that paths name for located rows; see ``Engine.take``."""
     fields = of_rows(paths)
     numbers = _numbers(rows)
@@ -51,7 +54,7 @@ def _numbers(rows: Any) -> Int32:
 class Taker:
     """Takes some fields for located rows, a chunk at a time."""
 
-    def __init__(self, state: Any, fields: Sequence[Field], clock: Clock) -> None:
+    def __init__(self, state: State, fields: Sequence[Field], clock: Clock) -> None:
         self._state = state
         self._fields = fields
         self._clock = clock
