@@ -22,8 +22,9 @@ from geolookup_builder.report import SourceReport
 import geolookup
 from tests.conftest import build_at
 from tests.oracle import carried, is_public
+from tests.tiers import scaled
 
-SAMPLES = 100_000
+SAMPLES = scaled(4_000, 100_000)
 COUNTRIES = load_countries()
 Address = IPv4Address | IPv6Address
 #: First and last address as integers, and the family.
@@ -74,7 +75,10 @@ def compare(
 
 @pytest.mark.parametrize(
     ("name", "rows", "families"),
-    [("ipasn_20140513", 512_621, (4,)), ("ipasn6_20151101", 633_831, (4, 6))],
+    [
+        pytest.param("ipasn_20140513", 512_621, (4,), marks=pytest.mark.long),
+        ("ipasn6_20151101", 633_831, (4, 6)),
+    ],
 )
 def test_bgp_table(
     shared_data: Path, tmp_path: Path, name: str, rows: int, families: tuple[int, ...]
@@ -134,8 +138,8 @@ def test_rir_delegations(shared_data: Path, tmp_path: Path) -> None:
     [
         ("asn-country-ipv4", 116_201),
         ("asn-country-ipv6-num", 51_776),
-        ("iptoasn-country-ipv4-num", 164_246),
-        ("iptoasn-country-ipv6", 34_202),
+        pytest.param("iptoasn-country-ipv4-num", 164_246, marks=pytest.mark.long),
+        pytest.param("iptoasn-country-ipv6", 34_202, marks=pytest.mark.long),
     ],
 )
 def test_country_ranges(shared_data: Path, tmp_path: Path, name: str, rows: int) -> None:

@@ -284,7 +284,12 @@ def test_delimiter(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "target"), [("csv", "parquet"), ("parquet", "csv"), ("jsonl", "arrow")]
+    ("source", "target"),
+    [
+        ("csv", "parquet"),
+        pytest.param("parquet", "csv", marks=pytest.mark.long),
+        pytest.param("jsonl", "arrow", marks=pytest.mark.long),
+    ],
 )
 def test_memory_does_not_grow_with_the_file(source: str, target: str, tmp_path: Path) -> None:
     """Ten times the rows, 4 million, take little more; held whole they would take 300 MB and up."""

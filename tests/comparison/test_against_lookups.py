@@ -16,6 +16,7 @@ import geolookup
 from geolookup import comparison as diff
 from tests.comparison import oracle
 from tests.conftest import build_at
+from tests.tiers import scaled
 
 #: Where ranges lie, so that all their addresses can be looked up: the last one of each family
 #: reaches into private space, or from one /64 into the next.
@@ -84,7 +85,7 @@ def _all_seen(old: Path, new: Path, addresses: list[str]) -> list[oracle.Seen]:
     return [each for each in found if each is not None]
 
 
-@settings(max_examples=40)
+@settings(max_examples=scaled(8, 40))
 @given(_datasets, _datasets)
 def test_addresses(old: list[str], new: list[str]) -> None:
     with _built(old, new) as (before, after):
@@ -103,7 +104,7 @@ _requested = st.lists(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(6, 25))
 @given(_datasets, _datasets, _requested)
 def test_requests(old: list[str], new: list[str], requested: list[str]) -> None:
     with _built(old, new) as (before, after):

@@ -26,13 +26,14 @@ from hypothesis import strategies as st
 
 from geolookup.contract import localtime
 from geolookup.contract.localtime import EARLIEST, LATEST, Period, period, time_json, time_object
+from tests.tiers import scaled
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 HOUR, DAY = 3600, 86400
 ZONES = sorted(zoneinfo.available_timezones() - {"localtime"})
 ROOT = Path(__file__).parents[2]
 
-repeatable = settings(derandomize=True, deadline=None, database=None, max_examples=300)
+repeatable = settings(derandomize=True, deadline=None, database=None, max_examples=scaled(60, 300))
 instants = st.integers(EARLIEST, LATEST - 1) | st.integers(-3 * 10**9, 5 * 10**9)
 
 

@@ -16,6 +16,7 @@ from geolookup.gate.group_commit import GroupCommit
 from geolookup.gate.store import Request
 from tests.gate.conftest import FakeClock, Open
 from tests.gate.sliding_log import SECOND
+from tests.tiers import scaled
 
 Outcome = type[Exception] | None
 
@@ -53,7 +54,7 @@ def one_by_one(accounts: Accounts, keys: Sequence[object]) -> list[Outcome]:
 
 
 @settings(
-    max_examples=40,
+    max_examples=scaled(10, 40),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

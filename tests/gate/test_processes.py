@@ -14,17 +14,18 @@ from geolookup.errors import QuotaError, RateLimitError
 from geolookup.gate import open_accounts
 from tests.conftest import ROOT
 from tests.gate import hammer, kills
+from tests.tiers import scaled
+
+WORKERS = scaled(3, 8)
 
 
 @pytest.mark.parametrize("turn", [1, 8])
-def test_eight_processes_get_exactly_the_quota(
-    url: str, plans: Path, tmp_path: Path, turn: int
-) -> None:
+def test_processes_get_exactly_the_quota(url: str, plans: Path, tmp_path: Path, turn: int) -> None:
     log = tmp_path / "log"
     with open_accounts(url, plans) as accounts:
         key = accounts.create_key("Acme", "fast")  # 1,000 a second, 2,000 in all
-        workers = [hammer.start(url, plans, key, log, turn=turn) for _ in range(8)]
-        assert [worker.wait() for worker in workers] == [0] * 8
+        workers = [hammer.start(url, plans, key, log, turn=turn) for _ in range(WORKERS)]
+        assert [worker.wait() for worker in workers] == [0] * WORKERS
         assert accounts.usage()[0].used == 2000
     moments = hammer.admissions(log)
     assert len(moments) == 2000
@@ -32,13 +33,13 @@ def test_eight_processes_get_exactly_the_quota(
     assert max(after for _, after in moments) - min(moments)[0] > 10**9
 
 
-def test_eight_event_loops_never_exceed_an_exact_rate(url: str, tmp_path: Path) -> None:
+def test_event_loops_never_exceed_an_exact_rate(url: str, tmp_path: Path) -> None:
     plans, log = tmp_path / "exact.toml", tmp_path / "log"
     plans.write_text("[plan.p]\nrate = 100\nquota = 150\n", encoding="utf-8")
     with open_accounts(url, plans) as accounts:
         key = accounts.create_key("Acme", "p")
-        workers = [hammer.start(url, plans, key, log, turn=16) for _ in range(8)]
-        assert [worker.wait() for worker in workers] == [0] * 8
+        workers = [hammer.start(url, plans, key, log, turn=16) for _ in range(WORKERS)]
+        assert [worker.wait() for worker in workers] == [0] * WORKERS
         assert accounts.usage()[0].used == 150
     begins, ends = map(sorted, zip(*hammer.admissions(log), strict=True))
     assert len(begins) == 150
@@ -48,7 +49,7 @@ def test_eight_event_loops_never_exceed_an_exact_rate(url: str, tmp_path: Path) 
 
 
 def test_killed_workers_cost_what_is_promised_and_no_more(url: str, tmp_path: Path) -> None:
-    kills.check(url, tmp_path, 5)
+    kills.check(url, tmp_path, scaled(2, 5))
 
 
 def test_eight_threads_get_exactly_the_rate_and_the_quota(url: str, plans: Path) -> None:

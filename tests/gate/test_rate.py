@@ -19,6 +19,7 @@ from geolookup.gate.plans import Plan
 from geolookup.gate.store import NewKey
 from tests.gate.conftest import START, FakeClock, Open
 from tests.gate.sliding_log import SECOND, SlidingLog, most_in_a_second, passes
+from tests.tiers import scaled
 
 #: Waits that lie on, before and after every edge there is, and any others.
 WAITS = st.one_of(
@@ -29,7 +30,7 @@ WAITS = st.one_of(
 #: (wait, worker, requests at once)
 REQUESTS = st.lists(st.tuples(WAITS, st.integers(0, 2), st.integers(1, 5)), max_size=60)
 MANY = settings(
-    max_examples=60,
+    max_examples=scaled(15, 60),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 _names = itertools.count()

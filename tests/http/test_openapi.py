@@ -1,4 +1,4 @@
-"""The OpenAPI document says what the server does: thousands of generated requests."""
+"""The OpenAPI document says what the server does, to generated requests."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from geolookup.http.application import PATH
 from tests import envelopes as contract
 from tests.conftest import ROOT
 from tests.http.serving import Server
+from tests.tiers import scaled
 
 httpx = pytest.importorskip("httpx")
 requests = pytest.importorskip("requests")
@@ -24,8 +25,8 @@ from schemathesis.checks import CHECKS  # noqa: E402
 from schemathesis.generation.modes import GenerationMode  # noqa: E402
 
 DOCUMENT = ROOT / "docs" / "openapi.json"
-#: More than the demanded 5,000, together; malformed ones take long to think up.
-WELL_FORMED, MALFORMED = 5_000, 150
+#: Malformed requests take long to generate.
+WELL_FORMED, MALFORMED = scaled(200, 5_000), scaled(10, 150)
 _CHECKS = (
     "not_a_server_error",
     "status_code_conformance",

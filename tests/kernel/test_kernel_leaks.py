@@ -17,8 +17,9 @@ import pytest
 
 import geolookup
 from tests.kernel.test_locate import DATASET, STATES
+from tests.tiers import scaled
 
-CALLS = 1000
+CALLS = scaled(400, 1000)
 TEXTS = (b"8.8.8.8", b"2001:4860:4860::8888", b"::ffff:1.1.1.1", b"10.0.0.1", b"nonsense", b"")
 LETTERS = np.frombuffer(b"".join(TEXTS), np.uint8).copy()
 OFFSETS = np.cumsum([0, *map(len, TEXTS)]).astype(np.int64)
@@ -74,7 +75,7 @@ def test_engines_come_and_go() -> None:
         with suppress(geolookup.ClosedError):
             engine.lookup("8.8.8.8")
 
-    assert max(kept(call, 200)) < 50
+    assert max(kept(call, scaled(100, 200))) < 50
 
 
 def test_a_reference_that_is_kept_is_seen() -> None:

@@ -32,6 +32,7 @@ from tests.conftest import build_at
 from tests.damage import copied
 from tests.dataset.test_dataset_flips import flip
 from tests.near_addresses import interval_starts, near_addresses
+from tests.tiers import scaled
 
 #: How many mutated texts; more by hand: GEOLOOKUP_FUZZ=3000000.
 FUZZ = int(os.environ.get("GEOLOOKUP_FUZZ", "300000"))
@@ -108,7 +109,7 @@ _texts = st.one_of(
 ).map(lambda text: text.encode("utf-8", "surrogatepass"))
 
 
-@settings(max_examples=200)
+@settings(max_examples=scaled(40, 200))
 @given(st.lists(st.one_of(_texts, st.binary(max_size=48)), min_size=1, max_size=80))
 @example([b"1.2.3.4"])
 @example([b"", b"::", b""])

@@ -21,6 +21,7 @@ from geolookup.contract.special import CARRIES_IPV4, PRIVATE, ranges_of
 from tests.conftest import build_at
 from tests.oracle import Address, Source, carried, decided, is_public
 from tests.range_strategies import addresses, as_csv, edges, recipe, recipes
+from tests.tiers import scaled
 
 #: Where answers of another kind begin and end, whatever the sources say.
 _BOUNDS = {
@@ -32,7 +33,7 @@ _BOUNDS = {
 }
 
 
-@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(8, 150), suppress_health_check=list(HealthCheck))
 @given(recipes, st.lists(addresses, min_size=20, max_size=40))
 def test_explain_equals_oracle(listed: list[Source], probes: list[Address]) -> None:
     files: dict[str, str | bytes] = {f"{n}.csv": as_csv(each) for n, each in enumerate(listed)}

@@ -20,6 +20,7 @@ import geolookup
 from tests.conftest import build_at
 from tests.oracle import Address, Source, SourceRow, expected
 from tests.range_strategies import addresses, as_csv, edges, recipe, recipes
+from tests.tiers import scaled
 
 AT = 1_795_000_000
 
@@ -37,7 +38,7 @@ TIES = [
 
 @example(TIES, [])
 @example(TIES[1:], [])
-@settings(max_examples=300, suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(12, 300), suppress_health_check=list(HealthCheck))
 @given(recipes, st.lists(addresses, min_size=30, max_size=60))
 def test_engine_equals_oracle(listed: list[Source], probes: list[Address]) -> None:
     files: dict[str, str | bytes] = {f"{n}.csv": as_csv(each) for n, each in enumerate(listed)}

@@ -21,6 +21,7 @@ import geolookup
 from tests.conftest import build_at
 from tests.oracle import LAYERS, Address, Source, SourceRow, carried, deciding, is_public, known
 from tests.range_strategies import addresses, as_csv, edges, recipe, recipes
+from tests.tiers import scaled
 
 _CLIPPED = SourceRow(ip_address("9.255.0.0"), ip_address("11.0.0.255"), {"isp": "wide"})
 _FOLDED = SourceRow(ip_address("::ffff:9.255.255.0"), ip_address("::ffff:9.255.255.255"), {})
@@ -36,7 +37,7 @@ CASES = [
 
 
 @example(CASES, [])
-@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(8, 150), suppress_health_check=list(HealthCheck))
 @given(recipes, st.lists(addresses, min_size=20, max_size=40))
 def test_explain_equals_oracle(listed: list[Source], probes: list[Address]) -> None:
     files: dict[str, str | bytes] = {f"{n}.csv": as_csv(each) for n, each in enumerate(listed)}

@@ -23,6 +23,7 @@ from geolookup.store.rollback import rollback
 from tests.conftest import ROOT
 from tests.store.dying import DONE, KILLED, REFUSED, Kind, ending
 from tests.store.numbered import answers_of, generation
+from tests.tiers import scaled
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system"),
@@ -38,17 +39,19 @@ CHANGES: dict[str, tuple[Change, int]] = {
     "rollback": (lambda _, store: rollback(store), 0),
     "prune": (lambda _, store: prune(store, 1), 1),
 }
+#: Those of more than thirty steps.
+LONG_CHANGES = ("publish", "copy")
 
 
 def steps(
-    change: Change, datasets: list[Path], store: Path, place: Path, kind: Kind
+    change: Change, datasets: list[Path], store: Path, place: Path, kind: Kind, stride: int
 ) -> list[tuple[str, str]]:
-    """Have a fresh copy of the store changed with an end at each step; (how it ended, generation).
+    """Return how a change ended at each ``stride``-th step, and the generation found then.
 
     After each the store must answer from a whole generation, and take the change up again.
     """
     outcomes: list[tuple[str, str]] = []
-    for step in count():
+    for step in count(0, stride):
         shutil.rmtree(place, ignore_errors=True)
         shutil.copytree(store, place)
         ended = ending(partial(change, datasets, place), kind, step)
@@ -74,14 +77,15 @@ def check_tidy(store: Path) -> None:
 @pytest.mark.parametrize("name", CHANGES)
 def test_killed_at_every_step(tmp_path: Path, store: Path, datasets: list[Path], name: str) -> None:
     change, after = CHANGES[name]
+    stride = scaled(4, 1) if name in LONG_CHANGES else 1
     old, new = generation(datasets[1]), generation(datasets[after])
-    outcomes = steps(change, datasets, store, tmp_path / "copy", "kill")
+    outcomes = steps(change, datasets, store, tmp_path / "copy", "kill", stride)
     assert {ended for ended, _ in outcomes} == {KILLED, DONE}
     found = [each for _, each in outcomes]
     # Old up to the one step that changes it, new from there on.
     moved = found.index(new)
     assert found == [old] * moved + [new] * (len(found) - moved)
-    assert len(found) > (30 if name in ("publish", "copy") else 4)
+    assert len(found) > (30 // stride if name in LONG_CHANGES else 4)
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -89,8 +93,9 @@ def test_refused_by_the_system_at_every_step(
     tmp_path: Path, store: Path, datasets: list[Path], name: str
 ) -> None:
     change, after = CHANGES[name]
+    stride = scaled(4, 1) if name in LONG_CHANGES else 1
     old, new = generation(datasets[1]), generation(datasets[after])
-    outcomes = steps(change, datasets, store, tmp_path / "copy", "fault")
+    outcomes = steps(change, datasets, store, tmp_path / "copy", "fault", stride)
     assert {ended for ended, _ in outcomes} == {REFUSED, DONE}
     assert {found for ended, found in outcomes if ended == DONE} == {new}
     assert {found for _, found in outcomes} == {old, new}
@@ -102,7 +107,7 @@ def test_killed_at_any_time(store: Path, datasets: list[Path]) -> None:
     command = [sys.executable, "-m", "geolookup"]
     drawn = random.Random(20261121)
     killed = 0
-    for _ in range(16):
+    for _ in range(scaled(4, 16)):
         change = drawn.choice((["publish", str(datasets[2])], ["publish", str(datasets[1])]))
         process = subprocess.Popen(
             [*command, *change, str(store)], cwd=ROOT, stdout=subprocess.DEVNULL

@@ -1,4 +1,4 @@
-"""Reload under fire: readers in threads and processes while a store changes 200 times."""
+"""Reload under fire: readers in threads and processes while a store changes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from geolookup.store.rollback import rollback
 from tests.conftest import ROOT
 from tests.store.numbered import ADDRESSES, answers_of
 from tests.store.reading import Reader, descriptors
+from tests.tiers import scaled
 
-CHANGES = 200
+CHANGES = scaled(32, 200)
 
 
 def good_answers(datasets: list[Path]) -> dict[str, set[bytes]]:

@@ -15,6 +15,7 @@ from geolookup.store.prune import prune
 from geolookup.store.publish import publish
 from geolookup.store.rollback import rollback
 from tests.store.numbered import answers_of, generation
+from tests.tiers import scaled
 
 
 def current(store: Path) -> str:
@@ -129,7 +130,7 @@ class Model:
         self.published = [each for each in self.published if each in kept]
 
 
-@settings(max_examples=25)
+@settings(max_examples=scaled(8, 25))
 @given(
     st.lists(
         st.tuples(st.just("publish"), st.integers(0, 4))

@@ -16,8 +16,9 @@ import geolookup
 from geolookup.contract.fields import PATHS
 from tests.conftest import ROOT
 from tests.hostile import NO_ADDRESS
+from tests.tiers import scaled
 
-CALLS = 2_000
+CALLS = scaled(400, 2_000)
 TEXTS = ("8.8.8.8", "2001:4860:4860::8888", "::ffff:1.1.1.1", "10.0.0.1", "nonsense", "4000::1")
 
 
@@ -60,7 +61,7 @@ def references(engine: geolookup.Engine) -> int:
 @pytest.mark.parametrize("number", range(len(asks(geolookup.open()))))
 def test_a_call_keeps_nothing(sample: geolookup.Engine, number: int) -> None:
     ask = list(asks(sample).values())[number]
-    for _ in range(200):
+    for _ in range(100):
         ask()
     gc.collect()
     blocks, held = sys.getallocatedblocks(), references(sample)
@@ -78,6 +79,7 @@ def test_the_count_sees_what_is_kept(sample: geolookup.Engine) -> None:
     assert references(sample) - held == len(kept)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc on this system")
 def test_a_short_soak() -> None:
     done = subprocess.run(

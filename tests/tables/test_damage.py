@@ -21,9 +21,9 @@ from geolookup.dataset import layout as fmt
 from tests.conftest import ROOT
 from tests.damage import ADDRESSES, copied, refused
 from tests.tables import columns
+from tests.tiers import scaled
 
 _FILES = (fmt.LOCATION, fmt.COUNTRY, fmt.NETWORK, fmt.ZONE, fmt.IPV4, fmt.IPV6, fmt.MANIFEST)
-FLIPS = 80
 
 
 def survey(dataset: Path) -> str:
@@ -44,12 +44,14 @@ def survey(dataset: Path) -> str:
     return outcome
 
 
-def flip_and_survey(whole: Path, name: str, folder: Path) -> Counter[str]:
-    """Flip bits of one file, one place at a time, then many at once."""
+def flip_and_survey(
+    whole: Path, name: str, folder: Path, single: int, several: int
+) -> Counter[str]:
+    """Flip bits of one file: ``single`` times at one place, ``several`` times at many places."""
     dataset, rng = copied(whole, folder / "copy"), random.Random(name)
     original = (dataset / name).read_bytes()
     outcomes: Counter[str] = Counter()
-    for flips in [1] * FLIPS + [3, 30] * 10:
+    for flips in [1] * single + [3, 30] * (several // 2):
         content = bytearray(original)
         for _ in range(flips):
             content[rng.randrange(len(content))] ^= rng.choice((1, 2, 16, 128, 255))
@@ -64,7 +66,8 @@ def flip_and_survey(whole: Path, name: str, folder: Path) -> Counter[str]:
 @pytest.mark.parametrize("kernel", ["", "python"])
 @pytest.mark.parametrize("name", _FILES)
 def test_flipped_bits(dataset_path: Path, tmp_path: Path, name: str, kernel: str) -> None:
-    arguments = [str(dataset_path), name, str(tmp_path)]
+    single, several = scaled(12, 80), scaled(6, 20)
+    arguments = [str(dataset_path), name, str(tmp_path), str(single), str(several)]
     done = subprocess.run(
         [sys.executable, "-m", "tests.tables.test_damage", *arguments],
         cwd=ROOT,
@@ -75,7 +78,7 @@ def test_flipped_bits(dataset_path: Path, tmp_path: Path, name: str, kernel: str
     )
     assert done.returncode == 0, done.stderr[-3000:]
     answered, refusals = map(int, done.stdout.split())
-    assert answered + refusals == FLIPS + 20
+    assert answered + refusals == single + several
     assert refusals > 0
 
 
@@ -84,5 +87,6 @@ def test_whole_dataset_answers(dataset_path: Path) -> None:
 
 
 if __name__ == "__main__":
-    found = flip_and_survey(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]))
+    place, file, work, *amounts = sys.argv[1:]
+    found = flip_and_survey(Path(place), file, Path(work), *map(int, amounts))
     print(found["answered"], found["refused"])

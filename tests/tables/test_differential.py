@@ -17,6 +17,7 @@ from geolookup.tables.locate import CHUNK
 from tests import strategies
 from tests.near_addresses import near_addresses
 from tests.tables import columns
+from tests.tiers import scaled
 
 _RANDOMS = st.randoms(use_true_random=False)
 _PUBLIC = st.sampled_from(
@@ -56,7 +57,7 @@ def test_every_field_of_every_type(
     values: st.SearchStrategy[Any],
     asked: columns.Asked,
 ) -> None:
-    @settings(max_examples=30)
+    @settings(max_examples=scaled(6, 30))
     @given(drawn=st.lists(st.none() | values, max_size=12), rng=_RANDOMS)
     def check(drawn: Sequence[Any], rng: random.Random) -> None:
         column = columns.chunked(drawn, kind, rng)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import geolookup
 from tests import strategies
 from tests.tables import columns, pages
+from tests.tiers import scaled
 
 pytest.importorskip("duckdb", reason="the adapter needs the extra [duckdb]")
 
@@ -80,7 +81,7 @@ def test_every_type(
     drawn_from: st.SearchStrategy[Any],
     asked: columns.Asked,
 ) -> None:
-    @settings(max_examples=25)
+    @settings(max_examples=scaled(6, 25))
     @given(drawn=st.lists(drawn_from, max_size=10))
     def check(drawn: list[Any]) -> None:
         table(connection, drawn, kind)

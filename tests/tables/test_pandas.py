@@ -18,6 +18,7 @@ import geolookup
 from geolookup.errors import InvalidAddressError, PrivateAddressError
 from tests import strategies
 from tests.tables import columns, pages
+from tests.tiers import scaled
 
 pytest.importorskip("pandas", reason="the adapter needs the extra [pandas]")
 
@@ -56,7 +57,7 @@ def assert_answers(
     columns.assert_equal({name: values(found[name]) for name in found.columns}, wanted)
 
 
-@settings(max_examples=60)
+@settings(max_examples=scaled(12, 60))
 @given(drawn=st.lists(_TEXTS | _OTHERS, max_size=12), only_texts=st.booleans())
 def test_objects_as_the_scalar_engine_takes_them(
     engine: geolookup.Engine, drawn: list[Any], only_texts: bool

@@ -20,6 +20,7 @@ from geolookup.errors import InvalidAddressError
 from geolookup.store.requirements import Requirements
 from tests import strategies
 from tests.tables import columns, pages
+from tests.tiers import scaled
 
 pytest.importorskip("polars", reason="the adapter needs the extra [polars]")
 
@@ -117,7 +118,7 @@ def test_every_type_every_way(
     drawn_from: st.SearchStrategy[Any],
     asked: Callable[[Sequence[Any]], list[object]],
 ) -> None:
-    @settings(max_examples=25)
+    @settings(max_examples=scaled(5, 25))
     @given(drawn=st.lists(drawn_from, max_size=10))
     def check(drawn: list[Any]) -> None:
         frame = pl.DataFrame({"address": pl.Series(drawn, dtype=kind), "row": range(len(drawn))})

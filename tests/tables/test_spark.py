@@ -27,6 +27,7 @@ from geolookup.store.pack import pack
 from tests.conftest import build_at
 from tests.near_addresses import near_addresses
 from tests.tables import columns, pages
+from tests.tiers import scaled
 
 pytest.importorskip("pyspark")
 if shutil.which("java") is None:
@@ -145,7 +146,7 @@ def test_every_field_of_every_row(
     cluster: Cluster, engine: geolookup.Engine, dataset_path: Path, ship: bool
 ) -> None:
     texts = near_addresses(random.Random(3), engine._open_state().dataset)
-    drawn = [next(texts).encode("utf-8", "replace").decode() for _ in range(6000)]
+    drawn = [next(texts).encode("utf-8", "replace").decode() for _ in range(scaled(2000, 6000))]
     addresses = [None if at % 11 == 0 else each for at, each in enumerate(drawn)]
     found = adapter.enrich(
         cluster.frame(addresses),
@@ -180,7 +181,15 @@ def test_addresses_in_bytes(cluster: Cluster, engine: geolookup.Engine, dataset_
     columns.assert_equal(made(found), columns.expected(engine, columns.of_bytes(packed)))
 
 
-@pytest.mark.parametrize("kind", [pa.timestamp("us", "UTC"), pa.int64(), pa.float64()], ids=str)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.timestamp("us", "UTC"),
+        pytest.param(pa.int64(), marks=pytest.mark.long),
+        pytest.param(pa.float64(), marks=pytest.mark.long),
+    ],
+    ids=str,
+)
 def test_each_row_at_its_own_instant(
     cluster: Cluster, engine: geolookup.Engine, dataset_path: Path, kind: pa.DataType
 ) -> None:

@@ -19,6 +19,7 @@ from geolookup.contract.localtime import EARLIEST, LATEST, time_object
 from geolookup.tables.instants import instants_of
 from geolookup.tables.times import Clock
 from tests.tables import columns
+from tests.tiers import scaled
 
 _ADDRESSES = ["8.8.8.8", "11.0.0.1", "11.0.2.0", "2a02:1::", "2a03::1", "11.0.1.1", "x", "10.0.0.1"]
 _TIMES = [f"time_{member}" for member in TIME_MEMBERS]
@@ -32,7 +33,7 @@ def _times(engine: geolookup.Engine, addresses: list[Any], at: Any) -> dict[str,
     return {name: wanted[name] for name in _TIMES}
 
 
-@settings(max_examples=150)
+@settings(max_examples=scaled(30, 150))
 @given(
     rows=st.lists(st.tuples(st.sampled_from(_ADDRESSES), st.none() | _SECONDS), max_size=30),
     rng=_RANDOMS,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -65,7 +66,16 @@ def load_countries(path: Path | None = None) -> dict[str, Country]:
 
     Raises ``BuildError`` for the first error in the file.
     """
-    source = path if path is not None else _packaged("countries.csv")
+    return dict(_packaged_countries()) if path is None else _read_countries(path)
+
+
+@cache
+def _packaged_countries() -> dict[str, Country]:
+    """Return what is read once in a process; callers get a copy."""
+    return _read_countries(_packaged("countries.csv"))
+
+
+def _read_countries(source: Path | Traversable) -> dict[str, Country]:
     continents = load_continents()
     countries: dict[str, Country] = {}
     for line, row in read_table(source, COLUMNS):

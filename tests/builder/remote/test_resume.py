@@ -24,6 +24,7 @@ from tests.builder.remote.serving import (
     serving,
     status,
 )
+from tests.tiers import scaled
 
 ONE = b"".join(b"%06d,one\n" % at for at in range(30_000))
 TWO = ONE.replace(b"one", b"two")
@@ -177,7 +178,7 @@ def test_a_part_that_is_complete_is_checked_and_taken(tmp_path: Path) -> None:
     assert site.ranges[-1] == f"bytes={len(ONE) - 1}-"
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=scaled(8, 25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cuts=st.lists(st.integers(0, len(ONE) - 1), max_size=3), resets=st.booleans())
 def test_any_cuts(cuts: list[int], resets: bool, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Each answer ends somewhere, and ranges are answered: the file is the same in the end."""
