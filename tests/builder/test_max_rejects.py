@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builder.building import fails
+from tests.builder.building import fails, unwritable
 from tests.conftest import Build
 
 
@@ -62,5 +62,5 @@ def test_the_rejects_are_written_when_the_build_stops(tmp_path: Path) -> None:
 @pytest.mark.parametrize("limit", [0, 10])
 def test_rejects_that_cannot_be_written(tmp_path: Path, limit: int) -> None:
     path = tmp_path / "nowhere" / "r.csv"
-    error = fails(tmp_path, {"a.csv": text(1, 1)}, rejects=path, max_rejects=limit)
+    error = unwritable(tmp_path, {"a.csv": text(1, 1)}, rejects=path, max_rejects=limit)
     assert str(error).startswith(f"{path}: cannot be written (No such file or directory)")

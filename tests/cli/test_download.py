@@ -107,7 +107,7 @@ def test_a_second_run_at_the_same_time_is_refused(tmp_path: Path) -> None:
             building = run("build", recipe, "--output", str(tmp_path / "o"), "--cache", cache)
             act.go.set()
             output, _ = first.communicate()
-    refusal = f"{site.url}/a.csv: another process is downloading it; wait for its end\n"
+    refusal = f"{site.url}/a.csv: another process is downloading it; wait until it has finished\n"
     assert (second.returncode, second.stderr) == (1, f"geolookup: a.csv: {refusal}")
     assert (building.returncode, building.stderr) == (2, f"geolookup: {refusal}")
     assert (first.returncode, output) == (0, f"a.csv: fetched {len(ROWS):,} bytes\n")
