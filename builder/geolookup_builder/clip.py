@@ -1,8 +1,8 @@
-"""What of the stated ranges no lookup can reach: counted here, hidden by ``layers.hide``.
+"""Parts of ranges that no lookup reaches: counted here, removed by ``layers.hide``.
 
-Private space answers 10002 whatever a source says; addresses in 6to4 and
+The answer in private space is always 10002; addresses in 6to4 and
 NAT64 space are looked up by the IPv4 address that they carry. IPv4-mapped
-ranges are folded into IPv4 before (see ``rows``).
+ranges are folded into IPv4 before (see ``gather``).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def hidden(family: int) -> tuple[Range, ...]:
 def count(ranges: Ranges, family: int, report: SourceReport) -> Bools:
     """Count addresses clipped (private), rows and addresses excluded (6to4, NAT64).
 
-    Returns which rows are clipped, for a row folded in part is met in both families.
+    Returns the mask of clipped rows: a row that is partly folded has ranges of both families.
     """
     private = ranges_of(family, PRIVATE)
     report.addresses_clipped += _addresses_inside(ranges, private)

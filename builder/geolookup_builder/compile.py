@@ -1,4 +1,9 @@
-"""A recipe to a dataset, from top to bottom along the data."""
+"""A recipe to a dataset, from top to bottom along the data.
+
+``recipe`` -> ``sources`` (rows) -> ``ranges`` -> ``gather`` (rows of a table) ->
+``flatten`` (disjoint intervals) -> ``layers`` (sources overlaid) -> ``enrich`` ->
+``intern`` (distinct rows of the dataset) -> ``tables`` and ``manifest`` -> ``write``.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +27,17 @@ from geolookup.progress import Progress
 from geolookup_builder import clip, manifest, recipe, rejects, write
 from geolookup_builder.enrichment import Finder, finders
 from geolookup_builder.flatten import Intervals, flatten
+from geolookup_builder.gather import SourceRows
 from geolookup_builder.intern import intern
-from geolookup_builder.layer_values import LayerPool
+from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import Layered, hide, nothing, of_source, underlay
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.reference.tables import load_continents, load_countries
 from geolookup_builder.rejects import Rejects
 from geolookup_builder.remote.local import with_local_paths
 from geolookup_builder.report import BuildReport, SourceReport
-from geolookup_builder.rows import SourceRows
 from geolookup_builder.schema import LAYERS
-from geolookup_builder.source_rows import Explained
+from geolookup_builder.source_rows import DecidingRows
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.reading.damage import silent_invalid_rows
 from geolookup_builder.sources.reading.positions import RowPositions
@@ -45,13 +50,13 @@ DEFAULT_REJECTED_SHARE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a build is to treat its output, its bad rows and what lies elsewhere."""
+    """Options of a build: its output, rejected rows and remote sources."""
 
     force: bool = False
     rejects: Path | None = None
-    max_rejects: int | None = None  # per source; None: 1 % of its rows
-    cache: Path | None = None  # of fetched files; None: the user's own
-    offline: bool = False  # take what is in the cache, and ask nobody
+    max_rejects: int | None = None  # per source table; None: 1 % of its rows
+    cache: Path | None = None  # of downloaded files; None: the user's cache folder
+    offline: bool = False  # use the cache only, without any request
 
 
 def build(
@@ -101,10 +106,10 @@ def compile_dataset(
 
 @contextmanager
 def _system_memory() -> Iterator[None]:
-    """Take Arrow's memory from the system's allocator while building.
+    """Let Arrow use the system's allocator during a build.
 
-    Arrow's own gives memory back so eagerly that a quarter of a build went to
-    faulting it in again.
+    Arrow's own allocator returns memory to the system so early that page faults took a
+    quarter of a build.
     """
     usual = pa.default_memory_pool()
     pa.set_memory_pool(pa.system_memory_pool())
@@ -132,7 +137,7 @@ def _known(plan: Recipe) -> Known:
 
 
 class _Build:
-    """A build on its way: what the sources so far have said."""
+    """A build in progress: the sources read so far, overlaid."""
 
     def __init__(
         self,
@@ -144,48 +149,48 @@ class _Build:
     ) -> None:
         self._plan, self._known, self._options, self._progress = plan, known, options, progress
         self._finders = finders
-        self._pools = {layer: LayerPool(layer) for layer in LAYERS}
+        self._layers = {layer: LayerValues(layer) for layer in LAYERS}
         self._merged = {family: nothing(family, tuple(LAYERS)) for family in (4, 6)}
-        self._explained = Explained() if plan.explains_rows else None
+        self._deciding_rows = DecidingRows() if plan.explains_rows else None
         self._rejects: list[Rejects] = []
         self._report = BuildReport()
 
     def add(self, number: int, spec: SourceSpec) -> None:
-        """Read the source of that number, from 1, and lay its tables under what is known."""
-        for pool in self._pools.values():
-            pool.begin_source()
+        """Read a source, numbered from 1, and overlay its tables below the earlier ones."""
+        for values in self._layers.values():
+            values.begin_source()
         for table in auto.noted(spec, FORMATS[spec.format].read(spec)):
             self._add_table(number, spec, table)
 
     def _add_table(self, number: int, spec: SourceSpec, table: SourceTable) -> None:
         report = SourceReport(table.name, note=table.note)
         self._report.sources.append(report)
-        rows, places = self._read(table, report, spec.provides)
+        rows, positions = self._read(table, report, spec.provides)
         with self._progress.stage(f"flattening {table.name}"):
             flattened = _flattened(rows, report)
             for family, layered in flattened.layered.items():
                 self._merged[family] = underlay(self._merged[family], layered)
-        if self._explained is not None:
+        if self._deciding_rows is not None:
             with self._progress.stage(f"finding the lines of {table.name}"):
-                self._explained.add(number, spec, rows, places, flattened.deciding)
+                self._deciding_rows.add(number, spec, rows, positions, flattened.deciding)
 
     def _read(
         self, table: SourceTable, report: SourceReport, provides: frozenset[str]
     ) -> tuple[SourceRows, RowPositions]:
-        rows, rejected = SourceRows(self._pools, self._known, report, provides), Rejects()
-        places = RowPositions()
+        rows, rejected = SourceRows(self._layers, self._known, report, provides), Rejects()
+        positions = RowPositions()
         self._rejects.append(rejected)
         with self._progress.stage(f"reading {table.name}"):
             for batch in table.batches:
                 rows.add(batch)
                 rejected.add(batch)
-                places.add(batch)
+                positions.add(batch)
                 self._progress.rows(len(batch))
         report.rejected = rejected.counts()
         report.nulled = +report.nulled
         report.read += rejected.skipped()
         self._limit(table.name, rejected, report)
-        return rows, places
+        return rows, positions
 
     def _limit(self, name: str, rejected: Rejects, report: SourceReport) -> None:
         limit = self._options.max_rejects
@@ -198,9 +203,9 @@ class _Build:
             raise BuildError(
                 first.file,
                 f"{first.reason}; {count:,} of {report.read:,} rows of {name} are rejected,"
-                f" at most {limit:,} may be",
+                f" of at most {limit:,}",
                 line=first.line,
-                remedy="see them with --rejects FILE, allow them with --max-rejects N",
+                remedy="list them with --rejects FILE, or allow them with --max-rejects N",
             )
 
     def _write_rejects(self) -> None:
@@ -210,13 +215,13 @@ class _Build:
                 rejects.write(path, self._rejects)
 
     def finish(self, output: Path) -> BuildReport:
-        """Intern, write and put the dataset in its place."""
+        """Intern the rows, write the dataset and rename it to ``output``."""
         self._write_rejects()
         with self._progress.stage("interning"):
-            interned = intern(self._merged, self._pools, self._known, self._finders, self._report)
+            interned = intern(self._merged, self._layers, self._known, self._finders, self._report)
             content = tables(interned, self._known)
-            if self._explained is not None:
-                content |= self._explained.tables(self._pools)
+            if self._deciding_rows is not None:
+                content |= self._deciding_rows.tables(self._layers)
             added = [each.credit for each in self._finders if each.credit is not None]
             described = manifest.logical(self._plan, interned, content, added)
             identity = generation(described, content)
@@ -235,21 +240,21 @@ class _Build:
 
 @dataclass(frozen=True, slots=True)
 class _Flattened:
-    """What one source table knows, by family, and the position of the row that decides."""
+    """One source table by family: its layers, and the number of the row that decides."""
 
     layered: dict[int, Layered]
     deciding: dict[int, Intervals]
 
 
 def _flattened(rows: SourceRows, report: SourceReport) -> _Flattened:
-    """Flatten the rows of a table, without what no lookup can reach."""
+    """Flatten the rows of a table, without space that no lookup reaches."""
     layered, deciding = {}, {}
     used, clipped = np.zeros(report.read, bool), np.zeros(report.read, bool)
     for family in (4, 6):
         gathered = rows.of_family(family)
         clipped[gathered.position[clip.count(gathered.ranges, family, report)]] = True
         intervals = hide(flatten(gathered.ranges, family), clip.hidden(family))
-        # One entry more, so that the owner -1 of a gap stays what it is.
+        # One more entry, so that the owner -1 (a gap) maps to -1.
         positions = np.append(gathered.position, -1)[intervals.owner]
         used[positions[positions >= 0]] = True
         deciding[family] = Intervals(intervals.starts, positions)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.factorize import factorize
-from geolookup_builder.layer_values import NOTHING, Tuples
+from geolookup_builder.layer_values import UNKNOWN, Tuples
 from geolookup_builder.report import BuildReport, Filled
 from geolookup_builder.values import Known
 
@@ -61,7 +61,7 @@ def _completed(tuples: Tuples, finder: Finder, report: BuildReport) -> Tuples:
     """Fill a field where it is unknown, and count the tuples where it was found or not."""
     values = tuples.values(finder.field)
     lacking = np.array(values.is_null().to_numpy(zero_copy_only=False))
-    lacking[NOTHING] = False
+    lacking[UNKNOWN] = False
     rows = pa.array(np.flatnonzero(lacking))
     found = finder.find({name: tuples.values(name).take(rows) for name in finder.needs})
     report.enriched[finder.field] = Filled(len(found) - found.null_count, found.null_count)

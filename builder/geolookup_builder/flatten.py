@@ -1,11 +1,30 @@
-"""Ranges that nest and overlap, to disjoint intervals with the row that decides each.
+"""Nested and overlapping ranges to disjoint intervals, each with the row that decides.
 
-Strategy: ranges that are disjoint already (what most vendors deliver) are
-only put in order and their gaps named. Otherwise all bounds cut the space
-into elementary segments, and each range claims its segments with its rank of
-specificity: as two power-of-two runs per range, pushed down level by level to
-the single segment, the least rank winning. That is O(n log n) for any overlap
-and has no loop over rows.
+Disjoint ranges (what most vendors deliver) are sorted, and the gaps between them become
+intervals without an owner. Otherwise the bounds of all ranges divide the space into
+elementary segments. Rows are ranked by specificity, rank 0 first, and each segment gets
+the least rank of the ranges that cover it.
+
+Example: four rows, already in order of rank, and five segments between their bounds:
+
+    segment          0    1    2    3    4
+    rank 0                     x                one segment
+    rank 1                x    x                two
+    rank 2           x    x    x                three
+    rank 3                x    x    x    x      four
+    least rank       2    1    0    3    3
+
+The least rank of all segments is computed with a sparse table in reverse. Normally a
+sparse table answers range minimum queries (Bender and Farach-Colton, "The LCA Problem
+Revisited", 2000): entry i of level k holds the minimum of the 2^k elements from i on, and
+any range is covered by two entries of one level, which may overlap. Here the ranges are
+given and the elements are wanted: every range writes its rank into its two entries of
+level k = floor(log2(length)), where the least rank stays. Then each level is pushed down
+to the next: entry i of level k covers the entries i and i + 2^(k - 1) of level k - 1.
+Level 0 holds the result. Rank 2 above (three segments from 0 on) writes into the entries
+0 and 1 of level 1, and from there reaches the segments 0, 1 and 1, 2.
+
+This takes O(n log n) time and O(n) memory for any overlap, without a Python loop over rows.
 """
 
 from __future__ import annotations
@@ -17,9 +36,9 @@ from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import I64, Addresses, Bools, concat
 
-#: Sort keys of specificity, most significant first; the least row wins.
+#: Sort keys of specificity, most significant first; the row with the least key decides.
 Keys = tuple[NDArray[np.integer], ...]
-_NOBODY = np.iinfo(np.int32).max
+_NONE = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +55,7 @@ class Ranges:
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """A gap-free partition of a family: starts (the first is 0) and an owner each, -1 for none."""
+    """A gap-free partition of a family: starts (the first is 0), and an owner each (-1: none)."""
 
     starts: Addresses
     owner: I64
@@ -53,22 +72,22 @@ def flatten(ranges: Ranges, family: int) -> Intervals:
     order = ranges.first.order()
     first, last = ranges.first[order], ranges.last[order]
     if np.all(last[:-1] < first[1:]):
-        return _name_gaps(first, last, order)
+        return _with_gaps(first, last, order)
     return coalesce(_flatten_overlaps(ranges, family))
 
 
-def _name_gaps(first: Addresses, last: Addresses, owner: I64) -> Intervals:
+def _with_gaps(first: Addresses, last: Addresses, owner: I64) -> Intervals:
     """Interleave ordered, disjoint ranges with the gaps between them."""
     family, size = first.family, len(first)
     before = concat([Addresses.of(family, [0]), last[:-1].successor()])
     gap = ~before.equals(first)
-    place = np.arange(size) + np.cumsum(gap)
+    index = np.arange(size) + np.cumsum(gap)
     open_end = not last.is_last()[-1]
-    owners = np.full(int(place[-1]) + 1 + open_end, -1)
-    owners[place] = owner
+    owners = np.full(int(index[-1]) + 1 + open_end, -1)
+    owners[index] = owner
     source = np.empty(len(owners), np.int64)
-    source[place] = np.arange(size)
-    source[place[gap] - 1] = np.flatnonzero(gap) + size
+    source[index] = np.arange(size)
+    source[index[gap] - 1] = np.flatnonzero(gap) + size
     if open_end:
         source[-1] = 2 * size
     tail = [last[-1:].successor()] if open_end else []
@@ -83,8 +102,8 @@ def _flatten_overlaps(ranges: Ranges, family: int) -> Intervals:
     end = np.full(len(ranges), len(starts))
     end[bounded] = index[1 + len(ranges) :]
     order = _specificity(ranges)
-    winner = _least_rank(begin[order], end[order], len(starts))
-    owner = np.where(winner == _NOBODY, -1, order[np.minimum(winner, len(order) - 1)])
+    least = _least_rank(begin[order], end[order], len(starts))
+    owner = np.where(least == _NONE, -1, order[np.minimum(least, len(order) - 1)])
     return Intervals(starts, owner)
 
 
@@ -114,29 +133,29 @@ def stated_keys(first: Addresses, last: Addresses) -> Keys:
 
 
 def _least_rank(begin: I64, end: I64, segments: int) -> NDArray[np.int32]:
-    """Return the least index of a range over each segment, or _NOBODY.
+    """Return the least index of a range that covers each segment, or _NONE.
 
-    Range i covers segments begin[i] … end[i] - 1. On level k a cell stands for
-    2^k segments; every range is two cells of its own level that may overlap.
+    Range i covers the segments begin[i] … end[i] - 1. See the head of this module: entry j
+    of level k stands for the segments j … j + 2^k - 1.
     """
     length = end - begin
     level = np.frexp(length.astype(np.float64))[1] - 1  # exact below 2^53
     rank = np.arange(len(begin), dtype=np.int32)
-    cells = np.full(segments, _NOBODY, np.int32)
+    least = np.full(segments, _NONE, np.int32)
     for k in range(int(level.max()), -1, -1):
         here = np.flatnonzero(level == k)
-        np.minimum.at(cells, begin[here], rank[here])
-        np.minimum.at(cells, end[here] - (1 << k), rank[here])
+        np.minimum.at(least, begin[here], rank[here])
+        np.minimum.at(least, end[here] - (1 << k), rank[here])
         if k:
             half = 1 << (k - 1)
-            lower = cells.copy()
-            np.minimum(lower[half:], cells[:-half], out=lower[half:])
-            cells = lower
-    return cells
+            lower = least.copy()
+            np.minimum(lower[half:], least[:-half], out=lower[half:])
+            least = lower
+    return least
 
 
 def duplicates(ranges: Ranges) -> int:
-    """Return how many ranges are equal to a later one."""
+    """Return the number of ranges that are equal to a later one."""
     order = ranges.first.order()
     first = ranges.first[order]
     same_first = first[1:].equals(first[:-1])
@@ -148,7 +167,7 @@ def duplicates(ranges: Ranges) -> int:
 
 
 def coalesce(intervals: Intervals) -> Intervals:
-    """Join neighbours that have one owner."""
+    """Join neighbours with the same owner."""
     keep = changes(intervals.owner)
     return Intervals(intervals.starts[keep], intervals.owner[keep])
 

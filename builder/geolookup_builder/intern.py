@@ -1,8 +1,7 @@
 """Merged layers to dataset rows: each distinct location and network once, intervals coalesced.
 
-Strategy: the numbers that the merge left in use are taken out of the pools;
-tuples that are equal, before or after enrichment, become one row. Rows are
-numbered as they are first met going up through IPv4 and then IPv6, so that
+Only the tuples in use are interned; equal ones, before or after enrichment, become one
+row. Rows are numbered in order of first appearance in IPv4, then IPv6, so that
 neighbours in the address space are neighbours in the tables.
 """
 
@@ -21,7 +20,7 @@ from geolookup_builder.enrich import Located, enrich
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.factorize import factorize
 from geolookup_builder.flatten import changes
-from geolookup_builder.layer_values import NOTHING, Codes, LayerPool
+from geolookup_builder.layer_values import UNKNOWN, Codes, LayerValues
 from geolookup_builder.layers import Layered
 from geolookup_builder.provenance import Provenance, provenance
 from geolookup_builder.report import BuildReport
@@ -42,7 +41,7 @@ class FamilyIntervals:
 
 @dataclass(frozen=True, slots=True)
 class Interned:
-    """Everything a dataset says, before it is laid out; row 0 of each table is unknown."""
+    """The content of a dataset before it becomes tables; row 0 of each table is unknown."""
 
     families: dict[int, FamilyIntervals]
     located: Located
@@ -52,14 +51,14 @@ class Interned:
 
 def intern(
     merged: Mapping[int, Layered],
-    pools: Mapping[str, LayerPool],
+    layers: Mapping[str, LayerValues],
     known: Known,
     finders: Sequence[Finder],
     report: BuildReport,
 ) -> Interned:
-    """Return the rows that ``merged`` (by family) uses, and its intervals in terms of them."""
-    location, located = _locations(merged, pools["location"], known, finders, report)
-    network, networks = _networks(merged, pools)
+    """Return the rows that ``merged`` (by family) uses, and its intervals by row number."""
+    location, located = _locations(merged, layers["location"], known, finders, report)
+    network, networks = _networks(merged, layers)
     families, begin = {}, 0
     for family, layered in merged.items():
         part = slice(begin, begin + len(layered.starts))
@@ -68,18 +67,18 @@ def intern(
             layered.starts[keep], location[part][keep], network[part][keep]
         )
         begin = part.stop
-    decided = {family: provenance(layered, pools) for family, layered in merged.items()}
+    decided = {family: provenance(layered, layers) for family, layered in merged.items()}
     return Interned(families, located, networks, decided)
 
 
 def _locations(
     merged: Mapping[int, Layered],
-    pool: LayerPool,
+    values: LayerValues,
     known: Known,
     finders: Sequence[Finder],
     report: BuildReport,
 ) -> tuple[Codes, Located]:
-    tuples, numbers = pool.in_use(_numbers(merged, "location"))
+    tuples, numbers = values.in_use(_numbers(merged, "location"))
     located = enrich(tuples, known, finders, report)
     columns = [located.country, located.zone, *located.tuples.codes(*PLACE_MEMBERS)]
     rows, first = _rows_by_appearance(columns, numbers)
@@ -87,32 +86,32 @@ def _locations(
 
 
 def _networks(
-    merged: Mapping[int, Layered], pools: Mapping[str, LayerPool]
+    merged: Mapping[int, Layered], layers: Mapping[str, LayerValues]
 ) -> tuple[Codes, pa.Table]:
     tuples, codes = {}, []
     for layer in NETWORK_LAYERS:
-        tuples[layer], numbers = pools[layer].in_use(_numbers(merged, layer))
+        tuples[layer], numbers = layers[layer].in_use(_numbers(merged, layer))
         codes.append(numbers)
-    # A row before all others, which is that of nothing known.
-    combined, first = factorize([np.append(np.int32(NOTHING), each) for each in codes])
+    # The unknown row comes before all others.
+    combined, first = factorize([np.append(np.int32(UNKNOWN), each) for each in codes])
     columns = {}
     for (layer, each), numbers in zip(tuples.items(), codes, strict=True):
-        taken = each.take(np.append(np.int32(NOTHING), numbers)[first])
+        taken = each.take(np.append(np.int32(UNKNOWN), numbers)[first])
         columns.update({name: taken.values(name) for name in LAYERS[layer]})
     return combined[1:], pa.table(columns)
 
 
 def _numbers(merged: Mapping[int, Layered], layer: str) -> Codes:
-    """Return the number of each interval, family by family."""
+    """Return the number of each interval, IPv4 before IPv6."""
     return np.concatenate([layered.numbers[layer] for layered in merged.values()])
 
 
 def _rows_by_appearance(columns: list[Codes], numbers: Codes) -> tuple[Codes, I64]:
-    """Number distinct tuples as ``numbers`` (indices of them) first meet each; 0 stays 0."""
+    """Number distinct tuples in order of first appearance in ``numbers``; 0 stays 0."""
     same, first = factorize(columns)
-    met, _ = factorize([same[np.append(NOTHING, numbers)]])
+    met, _ = factorize([same[np.append(UNKNOWN, numbers)]])
     by_tuple = np.zeros(len(first), np.int32)
-    by_tuple[same[np.append(NOTHING, numbers)]] = met
+    by_tuple[same[np.append(UNKNOWN, numbers)]] = met
     order = np.empty(len(first), np.int64)
     order[by_tuple] = first
     return by_tuple[same], order

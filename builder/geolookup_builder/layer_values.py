@@ -1,11 +1,9 @@
 """The distinct values of one layer over a whole build, numbered while sources are read.
 
-Strategy: a batch of rows is reduced to its distinct value tuples at once, and
-the rows keep one 32-bit number. Equal tuples of different batches have
-different numbers until the build is merged; then the used ones are taken out
-and interned for good (``intern``), so that nothing grows with the rows but
-one number a layer. Sources are read one after another, so a number says which
-source it came from, however the layers are merged (``provenance``).
+Each batch of rows is reduced to its distinct value tuples; a row keeps one 32-bit number
+for each layer. Equal tuples of different batches have different numbers until ``intern``
+merges those in use. So only one number for each row and layer grows with the rows. Sources
+are read one after another, so a number also identifies its source (``provenance``).
 """
 
 from __future__ import annotations
@@ -23,13 +21,13 @@ from geolookup_builder.values import value_type
 
 Codes = NDArray[np.int32]
 Bools = NDArray[np.bool_]
-#: The number of "nothing known".
-NOTHING = 0
+#: The number of the tuple in which every field is unknown.
+UNKNOWN = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One field of a batch: a code a row (-1 for null) into cleaned values."""
+    """One field of a batch: for each row a code (-1 for null) into cleaned values."""
 
     codes: Codes
     values: pa.Array
@@ -37,7 +35,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Tuples:
-    """Value tuples of one layer: per field a code a tuple (-1 for null) into distinct values."""
+    """Value tuples of one layer: by field, a code for each tuple (-1 for null) into values."""
 
     fields: Mapping[str, Column]
 
@@ -48,7 +46,7 @@ class Tuples:
         )
 
     def replaced(self, name: str, values: pa.Array) -> Tuples:
-        """Return the tuples with other values of one field, one a tuple."""
+        """Return the tuples with new values of one field, one for each tuple."""
         encoded = values.dictionary_encode()
         codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         return Tuples({**self.fields, name: Column(codes, encoded.dictionary)})
@@ -64,29 +62,29 @@ class Tuples:
 
 
 @dataclass(slots=True)
-class LayerPool:
-    """Value tuples of one layer; number 0 means that nothing is known."""
+class LayerValues:
+    """The value tuples of one layer; number 0 is unknown."""
 
     layer: str
     size: int = 1
     parts: dict[str, list[Column]] = field(default_factory=dict)
-    begins: list[int] = field(default_factory=list)  # the size as each source began
+    begins: list[int] = field(default_factory=list)  # the size when each source began
 
     def begin_source(self) -> None:
-        """Count the numbers from here on to the recipe's next source."""
+        """Assign the following numbers to the next source of the recipe."""
         self.begins.append(self.size)
 
     def sources(self, numbers: Codes) -> NDArray[np.uint8]:
-        """Return the position, from 1, of the source that each number is of; 0 for NOTHING."""
+        """Return the source (from 1) of each number; 0 for UNKNOWN."""
         return np.searchsorted(self.begins, numbers, side="right").astype(np.uint8)
 
-    def add(self, columns: Mapping[str, Column], blank: Bools) -> Codes:
-        """Return a number for each row; rows that are ``blank`` or all null get NOTHING."""
-        known = np.zeros(len(blank), bool)
+    def add(self, columns: Mapping[str, Column], nulled: Bools) -> Codes:
+        """Return a number for each row; UNKNOWN for rows that are ``nulled`` or null throughout."""
+        known = np.zeros(len(nulled), bool)
         for column in columns.values():
             known |= column.codes >= 0
-        rows = np.flatnonzero(known & ~blank)
-        numbers = np.full(len(blank), NOTHING, np.int32)
+        rows = np.flatnonzero(known & ~nulled)
+        numbers = np.full(len(nulled), UNKNOWN, np.int32)
         if len(rows):
             codes, first = factorize([column.codes[rows] for column in columns.values()])
             numbers[rows] = codes + np.int32(self.size)
@@ -103,7 +101,7 @@ class LayerPool:
             self.parts.setdefault(name, []).append(part)
 
     def tuples(self) -> Tuples:
-        """Return every tuple, the one at i being number i; number 0 is all null."""
+        """Return all tuples in order of their numbers; number 0 is null throughout."""
         return Tuples(
             {
                 name: _joined([_nulls(1, name), *self.parts.get(name, [])])
@@ -112,23 +110,20 @@ class LayerPool:
         )
 
     def in_use(self, numbers: NDArray[np.integer]) -> tuple[Tuples, Codes]:
-        """Return the tuples that ``numbers`` use, the unknown one first; and each one's tuple.
-
-        Equal tuples are one.
-        """
-        used, places = _places(numbers)
+        """Return the distinct tuples in use, unknown first, and the tuple of each number."""
+        used, index = _distinct(numbers)
         taken = self.tuples().take(used)
         same, first = factorize(taken.codes())
-        return taken.take(first), same[places]
+        return taken.take(first), same[index]
 
 
-def _places(numbers: NDArray[np.integer]) -> tuple[NDArray[np.int64], Codes]:
-    """Return the distinct numbers (NOTHING always), and the place of each among them."""
-    flags = np.zeros(int(numbers.max(initial=NOTHING)) + 1, bool)
+def _distinct(numbers: NDArray[np.integer]) -> tuple[NDArray[np.int64], Codes]:
+    """Return the distinct numbers (always with UNKNOWN), and the index of each among them."""
+    flags = np.zeros(int(numbers.max(initial=UNKNOWN)) + 1, bool)
     flags[numbers] = True
-    flags[NOTHING] = True
-    place = np.cumsum(flags, dtype=np.int32) - np.int32(1)
-    return np.flatnonzero(flags), place[numbers]
+    flags[UNKNOWN] = True
+    index = np.cumsum(flags, dtype=np.int32) - np.int32(1)
+    return np.flatnonzero(flags), index[numbers]
 
 
 def _nulls(size: int, name: str) -> Column:
@@ -136,9 +131,9 @@ def _nulls(size: int, name: str) -> Column:
 
 
 def _joined(parts: list[Column]) -> Column:
-    """Join columns whose values may repeat, in one part and between parts."""
+    """Join columns whose values may repeat, within a part and between parts."""
     encoded = pa.concat_arrays([part.values for part in parts]).dictionary_encode()
-    # One more entry, so that the code -1 stays what it is.
+    # One more entry, so that the code -1 maps to -1.
     renumbered = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     codes, begin = [], 0
     for part in parts:

@@ -1,7 +1,7 @@
 """Which source decided each layer of each address: an interval table of its own.
 
-It is coarser than the answers, for neighbours from one source are one
-interval, and so is small beside them.
+Neighbours from one source are one interval, so that the table is much smaller than the
+interval tables of the answers.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import Addresses, count_addresses
 from geolookup_builder.flatten import changes
-from geolookup_builder.layer_values import LayerPool
+from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import Layered
 
-NOBODY = 0
-#: How many addresses are decided: by layer, then by "ipv4" and "ipv6".
+NO_SOURCE = 0
+#: The number of addresses decided: by layer, then by "ipv4" and "ipv6".
 Coverage = dict[str, dict[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """A gap-free partition of a family; per layer the source by its position in the recipe."""
+    """A gap-free partition of a family; for each layer the source by its number in the recipe."""
 
     starts: Addresses
-    sources: dict[str, NDArray[np.uint8]]  # from 1; NOBODY where no source knows anything
+    sources: dict[str, NDArray[np.uint8]]  # from 1; NO_SOURCE where the layer is unknown
 
 
-def provenance(layered: Layered, pools: Mapping[str, LayerPool]) -> Provenance:
-    """Return the provenance of what was merged."""
-    sources = {layer: pools[layer].sources(each) for layer, each in layered.numbers.items()}
+def provenance(layered: Layered, layers: Mapping[str, LayerValues]) -> Provenance:
+    """Return the provenance of the merged layers."""
+    sources = {layer: layers[layer].sources(each) for layer, each in layered.numbers.items()}
     keep = changes(*sources.values())
     return Provenance(layered.starts[keep], {layer: each[keep] for layer, each in sources.items()})
 
@@ -45,7 +45,7 @@ def coverage(families: Mapping[int, Provenance], sources: int) -> list[Coverage]
     found: list[Coverage] = [{} for _ in range(sources)]
     for family, each in families.items():
         for layer, numbers in each.sources.items():
-            for number in np.unique(numbers[numbers != NOBODY]).tolist():
+            for number in np.unique(numbers[numbers != NO_SOURCE]).tolist():
                 of_layer = found[number - 1].setdefault(layer, {"ipv4": 0, "ipv6": 0})
                 of_layer[f"ipv{family}"] = count_addresses(each.starts, numbers == number)
     return found

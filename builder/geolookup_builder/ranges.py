@@ -1,8 +1,7 @@
 """The range columns of a source, as text or integers, to first and last addresses.
 
-Strategy: every row of a batch gets a family, a first and a last address, or a
-reason why not. The compiler keeps what has a family and hands the rest to the
-rejects.
+Each row of a batch gets a family, a first and a last address, or the reason of its
+rejection.
 """
 
 from __future__ import annotations
@@ -27,9 +26,11 @@ REASONS = (
     "first and last are of two families",
 )
 _NOT_ADDRESS, _BAD_LENGTH, _HOST_BITS, _DESCENDING, _TWO_FAMILIES = range(1, 6)
-#: The reason of rows that the reader could not cut into cells.
+#: The reason of records with more or fewer cells than the header or layout has.
 WRONG_CELL_COUNT = "wrong number of cells"
 _IPV4_MAX = np.uint64(0xFFFF_FFFF)
+_HEX_GROUPS = "^" + "([0-9A-Fa-f]{4})" * 8 + "$"
+_IPV6_TEXT = ":".join(rf"\{group}" for group in range(1, 9))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class ParsedRanges:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A column of texts as the parsers take it."""
+    """A column of texts as the parsers need it."""
 
     data: NDArray[np.uint8]
     starts: I64
@@ -64,7 +65,7 @@ class _Text:
 
 def _text(column: pa.Array) -> _Text:
     column = column.cast(pa.large_string())
-    if column.null_count:  # filling copies, also where nothing is to be filled
+    if column.null_count:  # fill_null copies even without nulls
         column = pc.fill_null(column, "")
     _, offsets, data = column.buffers()
     bounds = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
@@ -91,7 +92,7 @@ def from_networks(column: pa.Array) -> ParsedRanges:
 
 
 def _prefix_lengths(text: _Text, slash: I64) -> tuple[I64, Bools]:
-    """Parse what stands behind the slash: one to three digits without a leading zero."""
+    """Parse the text after the slash: one to three digits without a leading zero."""
     digits = text.lengths - slash - 1
     good = (slash >= 0) & (digits >= 1) & (digits <= 3)
     value = np.zeros(len(slash), np.int64)
@@ -143,3 +144,29 @@ def _ends(column: pa.Array, family: int | None) -> MixedAddresses:
         found.family[rest] = np.where(good, np.where(small, 4, 6), 0)
         found.high[rest], found.low[rest] = np.where(good, high, 0), np.where(good, low, 0)
     return found
+
+
+def from_hexadecimal_pairs(
+    first: pa.Array, last: pa.Array, family: int | None = None
+) -> ParsedRanges:
+    """Parse inclusive ranges; each end is a hexadecimal number, padded or not, without a prefix.
+
+    A range up to 2^32 - 1 is IPv4 unless ``family`` is 6. The digits are parsed as the text
+    of an IPv6 address, of which an IPv4 address is the low part.
+    """
+    found = from_pairs(_as_ipv6_text(first), _as_ipv6_text(last))
+    if family == 6:
+        return found
+    small = (found.last.high == 0) & (found.last.low <= _IPV4_MAX)
+    reason = found.reason.copy()
+    if family == 4:
+        reason[(reason == 0) & ~small] = _NOT_ADDRESS
+    families = np.where(reason == 0, np.where(small, 4, 6), 0).astype(np.uint8)
+    return ParsedRanges(families, found.first, found.last, reason)
+
+
+def _as_ipv6_text(digits: pa.Array) -> pa.Array:
+    """Return hexadecimal numbers as texts of IPv6 addresses; null for an invalid number."""
+    padded = pc.utf8_lpad(digits, 32, "0")
+    good = pc.and_(pc.match_substring_regex(padded, _HEX_GROUPS), pc.not_equal(digits, ""))
+    return pc.if_else(good, pc.replace_substring_regex(padded, _HEX_GROUPS, _IPV6_TEXT), None)

@@ -1,8 +1,7 @@
-"""The rows that were not taken: kept as numbers, named by line only when asked.
+"""The rejected rows of a source: counted by reason, listed with file and line on demand.
 
-Strategy: while a source is read, a rejected row costs its record number and a
-reason. Lines and texts are found in a second pass over the members that have
-any, by the format's own way of finding them.
+While a source is read, only record number and reason of a rejected row are kept. Line
+and text are found in a second pass over the members with rejected rows.
 """
 
 from __future__ import annotations
@@ -34,19 +33,19 @@ class Rejects:
     members: dict[int, _OfMember] = field(default_factory=dict)
 
     def add(self, batch: Batch) -> None:
-        """Take note of a batch's rows without a family."""
-        # Not by label: an archive may hold two members of one name.
+        """Record the rejected rows of a batch: those without a family."""
+        # By identity: an archive may hold two members of one name.
         of_member = self.members.setdefault(id(batch.numbers), _OfMember(batch.numbers))
         rows = np.flatnonzero(batch.ranges.family == 0)
         of_member.records.append(rows + batch.start)
         of_member.reasons.append(batch.ranges.reason[rows].astype(np.int64))
 
     def skipped(self) -> int:
-        """Return how many rows could not be cut into cells."""
+        """Return the number of records with the wrong number of cells."""
         return sum(len(each.numbers.skipped) for each in self.members.values())
 
     def counts(self) -> Counter[str]:
-        """Return how many rows were rejected for which reason."""
+        """Return the number of rejected rows by reason."""
         found: Counter[str] = Counter()
         for each in self.members.values():
             reasons, numbers = np.unique(np.concatenate(each.reasons), return_counts=True)
@@ -66,7 +65,7 @@ class Rejects:
 
 def write(path: Path, rejects: list[Rejects]) -> None:
     """Write the rejected rows of all sources: file, line, reason, text."""
-    # A path that is not UTF-8 is written as the bytes it is.
+    # A path that is not UTF-8 is written as its bytes.
     with path.open("w", encoding="utf-8", errors="surrogateescape", newline="") as stream:
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow(("file", "line", "reason", "text"))

@@ -1,9 +1,8 @@
-"""The rows that decide within each source table: kept beside a dataset for ``explain``.
+"""The deciding rows of each source table: the side files of a dataset for ``explain``.
 
-Strategy: what the merge of the layers throws away is noted before it: each
-table's own intervals with the number of the row that owns them, and of these
-rows range, place and layer numbers. Nothing here is ever merged, so the size
-is that of the sources, not of their product.
+They keep what the overlay of the layers discards: the intervals of each table with the
+row that decides, and range, file, line and values of these rows. Tables are not overlaid
+here, so the size grows with the sum of the sources.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from geolookup_builder.factorize import factorize
 from geolookup_builder.flatten import Intervals, coalesce
 from geolookup_builder.fragments import checksums, json_texts
 from geolookup_builder.fragments import rows as joined
-from geolookup_builder.layer_values import NOTHING, Codes, LayerPool, Tuples
+from geolookup_builder.gather import SourceRows, Stated
+from geolookup_builder.layer_values import UNKNOWN, Codes, LayerValues, Tuples
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.rows import SourceRows, Stated
 from geolookup_builder.schema import LAYERS
 from geolookup_builder.sources.reading.inputs import label_in_recipe
 from geolookup_builder.sources.reading.positions import RowPositions
@@ -40,8 +39,8 @@ class _TableRows:
     line: I64
 
 
-class Explained:
-    """Gathers the deciding rows of all source tables; row 0 is none."""
+class DecidingRows:
+    """Collects the deciding rows of all source tables; row 0 is "none"."""
 
     def __init__(self) -> None:
         self._intervals: dict[int, list[Intervals]] = {4: [], 6: []}
@@ -54,38 +53,38 @@ class Explained:
         source: int,
         spec: SourceSpec,
         rows: SourceRows,
-        places: RowPositions,
+        positions: RowPositions,
         deciding: Mapping[int, Intervals],
     ) -> None:
-        """Take a table of the source at a position of the recipe, from 1.
+        """Add a table of the source with that number in the recipe, from 1.
 
-        ``deciding`` are its intervals by family, owned by positions of rows.
+        ``deciding`` are its intervals by family, owned by row numbers of the table.
         """
-        used = np.zeros(places.rows + 1, bool)  # the last is for the owner -1
+        used = np.zeros(positions.rows + 1, bool)  # the last is for the owner -1
         for each in deciding.values():
             used[each.owner] = True
         used[-1] = False
-        number = np.where(used, np.cumsum(used) - 1 + self._size, NOTHING)
+        number = np.where(used, np.cumsum(used) - 1 + self._size, UNKNOWN)
         for family, each in deciding.items():
             numbered = Intervals(each.starts, number[each.owner])
             self._intervals[family].append(coalesce(numbered))
         self._size += int(used.sum())
-        self._add_rows(source, spec, rows.stated(used[:-1]), places, np.flatnonzero(used))
+        self._add_rows(source, spec, rows.stated(used[:-1]), positions, np.flatnonzero(used))
 
     def _add_rows(
-        self, source: int, spec: SourceSpec, stated: Stated, places: RowPositions, positions: I64
+        self, source: int, spec: SourceSpec, stated: Stated, positions: RowPositions, chosen: I64
     ) -> None:
-        found = places.of(positions)
+        found = positions.of(chosen)
         self._rows.append(_TableRows(stated, found.file + len(self._files) + 1, found.line))
         names = (label_in_recipe(label, spec.path, spec.base) for label in found.labels)
         self._files.extend((source, name) for name in names)
 
-    def tables(self, pools: Mapping[str, LayerPool]) -> dict[str, pa.Table]:
+    def tables(self, layers: Mapping[str, LayerValues]) -> dict[str, pa.Table]:
         """Return the tables of the side files by file name."""
-        values, said = self._values(pools)
+        values, indices = self._values(layers)
         return {
             **{fmt.EXPLAINED[f]: _intervals(each) for f, each in self._intervals.items()},
-            fmt.EXPLAINED_ROWS: self._rows_table(said),
+            fmt.EXPLAINED_ROWS: self._rows_table(indices),
             fmt.EXPLAINED_FILES: pa.table(
                 {
                     "source": pa.array([0, *(source for source, _ in self._files)], pa.uint8()),
@@ -97,7 +96,7 @@ class Explained:
             ),
         }
 
-    def _rows_table(self, said: Mapping[str, Codes]) -> pa.Table:
+    def _rows_table(self, indices: Mapping[str, Codes]) -> pa.Table:
         none = Addresses.of(6, [0])
         first = concat([none, *(each.stated.first for each in self._rows)])
         last = concat([none, *(each.stated.last for each in self._rows)])
@@ -111,35 +110,35 @@ class Explained:
                 "first_low": first.low,
                 "last_high": last.high,
                 "last_low": last.low,
-                **{layer: codes.astype(np.uint32) for layer, codes in said.items()},
+                **{layer: codes.astype(np.uint32) for layer, codes in indices.items()},
             }
         )
 
-    def _values(self, pools: Mapping[str, LayerPool]) -> tuple[pa.Array, dict[str, Codes]]:
-        """Return what rows say, each distinct text once, and of each row its text in a layer."""
-        texts, said, begin = [pa.array([""], pa.large_string())], {}, 0
-        for layer, pool in pools.items():
-            tuples, numbers = pool.in_use(_joined([_said(each, layer) for each in self._rows]))
-            # In the order of the rows, whatever blocks they were read in.
+    def _values(self, layers: Mapping[str, LayerValues]) -> tuple[pa.Array, dict[str, Codes]]:
+        """Return distinct values as JSON, and for each layer the index of each row's value."""
+        texts, indices, begin = [pa.array([""], pa.large_string())], {}, 0
+        for layer, values in layers.items():
+            tuples, numbers = values.in_use(_joined([_numbers(each, layer) for each in self._rows]))
+            # In the order of the rows, independent of the blocks in which they were read.
             codes, first = factorize([numbers])
             texts.append(_objects(tuples.take(numbers[first[1:]]), LAYERS[layer]))
-            said[layer] = np.where(codes > 0, codes + np.int32(begin), np.int32(0))
+            indices[layer] = np.where(codes > 0, codes + np.int32(begin), np.int32(0))
             begin += len(first) - 1
-        return joined([pa.concat_arrays(texts)]), said
+        return joined([pa.concat_arrays(texts)]), indices
 
 
 def _joined(parts: Sequence[NDArray[np.integer]]) -> I64:
-    """Join a column of all tables, behind row 0."""
+    """Join a column of all tables, after row 0."""
     return np.concatenate([np.zeros(1, np.int64), *parts])
 
 
-def _said(rows: _TableRows, layer: str) -> I64:
+def _numbers(rows: _TableRows, layer: str) -> I64:
     numbers = rows.stated.numbers.get(layer)
     return np.zeros(len(rows.line), np.int64) if numbers is None else numbers.astype(np.int64)
 
 
 def _intervals(tables: list[Intervals]) -> pa.Table:
-    """Put the intervals of one family below each other, table by table."""
+    """Concatenate the intervals of one family, table by table."""
     sizes = [len(each.starts) for each in tables]
     return pa.table(
         {
@@ -151,7 +150,7 @@ def _intervals(tables: list[Intervals]) -> pa.Table:
 
 
 def _objects(tuples: Tuples, fields: tuple[str, ...]) -> pa.Array:
-    """Return each tuple as a JSON object of what is known."""
+    """Return each tuple as a JSON object of its known fields."""
     members = []
     for name in fields:
         values = tuples.values(name)

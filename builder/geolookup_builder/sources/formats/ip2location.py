@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.errors import BuildError
-from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
+from geolookup_builder.ranges import ParsedRanges, from_hexadecimal_pairs, from_networks, from_pairs
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.reference.csv_table import read_table
 from geolookup_builder.sources.formats.ip2location_layouts import (
@@ -34,7 +34,6 @@ from geolookup_builder.sources.reading.dictionary_columns import (
     without,
     without_null_island,
 )
-from geolookup_builder.sources.reading.hexadecimal import from_hex_pairs
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Format, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
@@ -170,7 +169,9 @@ def _range_reader(found: sniffing.Sample, edition: Edition) -> _Ranges:
         return lambda rows: from_networks(rows.column("cidr"))
     if edition.name == "hexadecimal":
         family = 6 if len(found.column(1)[0][1]) > 8 else 4
-        return lambda rows: from_hex_pairs(rows.column("ip_from"), rows.column("ip_to"), family)
+        return lambda rows: from_hexadecimal_pairs(
+            rows.column("ip_from"), rows.column("ip_to"), family
+        )
     family = sniffing.integer_family(found)
     return lambda rows: from_pairs(rows.column("ip_from"), rows.column("ip_to"), family)
 

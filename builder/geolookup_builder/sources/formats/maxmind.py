@@ -16,12 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.errors import BuildError
-from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
+from geolookup_builder.ranges import ParsedRanges, from_hexadecimal_pairs, from_networks, from_pairs
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.formats.maxmind_joins import LOCATION_FIELDS, PROVIDER_FIELDS, Joins
 from geolookup_builder.sources.reading.delimited import batches
 from geolookup_builder.sources.reading.dictionary_columns import marked, taken
-from geolookup_builder.sources.reading.hexadecimal import from_hex_pairs
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.lookup_tables import KeyedTable
 from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
@@ -161,7 +160,7 @@ def _ranges(rows: pa.RecordBatch, columns: tuple[str, ...], family: int | None) 
         return from_networks(rows.column("network"))
     first, last = (rows.column(name) for name in columns)
     if columns == RANGES[3]:
-        return from_hex_pairs(first, last, family)
+        return from_hexadecimal_pairs(first, last, family)
     return from_pairs(first, last, family)
 
 

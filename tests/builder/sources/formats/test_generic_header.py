@@ -98,9 +98,9 @@ def test_files_of_one_glob_may_have_different_columns(build: Build) -> None:
 
 
 def test_no_fields_at_all(build: Build) -> None:
-    output, report = build({"a.csv": "network,isp\n8.8.8.0/24,x\n"}, recipe(NOTHING))
+    output, report = build({"a.csv": "network,isp\n8.8.8.0/24,x\n"}, recipe(UNKNOWN))
     assert report.sources[0].read == 1
     assert isps(output, "8.8.8.8") == [None]
 
 
-NOTHING = 'path = "a.csv"\nprovides = []'
+UNKNOWN = 'path = "a.csv"\nprovides = []'

@@ -1,8 +1,8 @@
 """The rows of one source table, gathered from its batches: ranges and layer numbers by family.
 
-Strategy: of a row only its range, its position and one number per layer are
-kept. IPv6 ranges that reach into IPv4-mapped space are folded here: the part
-inside becomes an IPv4 row with the specificity that the source stated.
+Of a row only its range, its position and one number for each layer are kept. IPv6
+ranges that overlap IPv4-mapped space are folded here: the part inside becomes an IPv4
+row with the specificity of the range as stated.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 from geolookup.dataset.intervals import I64, U64, Addresses, clamp, concat, empty
 from geolookup_builder.clip import FOLDED
 from geolookup_builder.flatten import Keys, Ranges, duplicates, stated_keys
-from geolookup_builder.layer_values import NOTHING, Codes, Column, LayerPool
+from geolookup_builder.layer_values import UNKNOWN, Codes, Column, LayerValues
 from geolookup_builder.report import SourceReport
 from geolookup_builder.schema import LAYERS
 from geolookup_builder.sources.reading.reader import Batch
 from geolookup_builder.values import Bools, Known, clean
 from geolookup_builder.vocabulary import VOCABULARY
 
-#: Of a batch: a column that holds no such words at all must not fill the memory.
-_WORDS_KEPT = 100
+#: Unknown words kept for each batch; limits memory where a column holds other data.
+_MAX_WORDS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Gathered:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """Rows as their source stated them, in row order: the ends of IPv4 ranges are its integers."""
+    """Rows as their source states them, in row order; IPv4 addresses are integers in 128 bits."""
 
     family: NDArray[np.uint8]
     first: Addresses  # in 128 bits, whatever the family
@@ -51,7 +51,7 @@ class Stated:
 
 @dataclass(slots=True)
 class FamilyRows:
-    """Rows of one family; ``numbers`` holds one number a row for each layer of the source."""
+    """Rows of one family; ``numbers`` holds a number for each row and layer of the source."""
 
     family: int
     first: list[Addresses] = field(default_factory=list)
@@ -62,16 +62,16 @@ class FamilyRows:
     def add(
         self, first: Addresses, last: Addresses, position: I64, numbers: dict[str, Codes]
     ) -> None:
-        """Take rows; a layer that this or an earlier file lacks is unknown in its rows."""
+        """Add rows; a layer that this or an earlier file lacks is unknown in its rows."""
         for layer in numbers:
             if layer not in self.numbers:
                 before = sum(map(len, self.position))
-                self.numbers[layer] = [np.full(before, NOTHING, np.int32)]
+                self.numbers[layer] = [np.full(before, UNKNOWN, np.int32)]
         self.first.append(first)
         self.last.append(last)
         self.position.append(position)
         for layer, parts in self.numbers.items():
-            parts.append(numbers.get(layer, np.full(len(position), NOTHING, np.int32)))
+            parts.append(numbers.get(layer, np.full(len(position), UNKNOWN, np.int32)))
 
     def gathered(self) -> Gathered:
         """Return all rows, in row order."""
@@ -89,19 +89,19 @@ class SourceRows:
 
     def __init__(
         self,
-        pools: Mapping[str, LayerPool],
+        layers: Mapping[str, LayerValues],
         known: Known,
         report: SourceReport,
         provides: frozenset[str],
     ) -> None:
-        self._pools = pools
+        self._layers = layers
         self._provides = provides
         self._known = known
         self._report = report
         self._families = {family: FamilyRows(family) for family in (4, 6)}
 
     def add(self, batch: Batch) -> None:
-        """Take the accepted rows of a batch."""
+        """Add the rows of a batch that are not rejected."""
         numbers = {
             layer: self._number(layer, batch)
             for layer, fields in LAYERS.items()
@@ -115,28 +115,28 @@ class SourceRows:
 
     def _number(self, layer: str, batch: Batch) -> Codes:
         accepted = batch.ranges.family != 0
-        blank = ~accepted
+        nulled = ~accepted
         columns = {}
         for name in LAYERS[layer]:
             if name in batch.fields and name in self._provides:
-                columns[name], bad = _column(name, batch.fields[name], self._known)
-                self._report.nulled[name] += int((bad & accepted).sum())
-                self._note_words(name, batch.fields[name], bad & accepted)
-                blank |= bad
-        return self._pools[layer].add(columns, blank)
+                columns[name], invalid = _column(name, batch.fields[name], self._known)
+                self._report.nulled[name] += int((invalid & accepted).sum())
+                self._note_words(name, batch.fields[name], invalid & accepted)
+                nulled |= invalid
+        return self._layers[layer].add(columns, nulled)
 
     def _note_words(self, name: str, cells: pa.DictionaryArray, rows: Bools) -> None:
-        """Keep the commonest of the words that the vocabulary lacks, for the summary."""
+        """Count the most frequent words that the vocabulary lacks, for the build report."""
         if name not in VOCABULARY or not rows.any():
             return
         counts = np.bincount(cells.indices.filter(pa.array(rows)).to_numpy())
-        common = np.argsort(-counts, kind="stable")[:_WORDS_KEPT]
+        common = np.argsort(-counts, kind="stable")[:_MAX_WORDS]
         words = cells.dictionary.take(pa.array(common)).to_pylist()
         found = +Counter(dict(zip(words, counts[common].tolist(), strict=True)))
         self._report.unknown_words.setdefault(name, Counter()).update(found)
 
     def duplicates(self) -> int:
-        """Return how many rows state the range of a later one; IPv4-mapped is IPv4."""
+        """Return the number of rows with the range of a later row; IPv4-mapped counts as IPv4."""
         ipv4, ipv6 = (self._gathered[family].ranges for family in (4, 6))
         if not len(_into_mapped(ipv6)):
             return duplicates(ipv4) + duplicates(ipv6)
@@ -144,12 +144,12 @@ class SourceRows:
         return duplicates(Ranges(first, concat([_as_mapped(ipv4.last), ipv6.last])))
 
     def of_family(self, family: int) -> Gathered:
-        """Return the rows of a family; IPv4 with what was folded in from IPv6."""
+        """Return the rows of a family; those of IPv4 with the parts folded from IPv6."""
         rows = self._gathered[family]
         return rows if family == 6 else _folded_in(rows, self._gathered[6], self._report)
 
     def stated(self, chosen: Bools) -> Stated:
-        """Return the chosen rows, neither folded nor clipped; ``chosen`` is by position."""
+        """Return the chosen rows (a mask by position), neither folded nor clipped."""
         parts = [(each, np.flatnonzero(chosen[each.position])) for each in self._gathered.values()]
         order = np.argsort(np.concatenate([each.position[rows] for each, rows in parts]))
         firsts = (_wide(each.ranges.first[rows]) for each, rows in parts)
@@ -165,12 +165,12 @@ class SourceRows:
 
     @cached_property
     def _gathered(self) -> dict[int, Gathered]:
-        """All rows by family; the batches they came in are let go."""
+        """All rows by family; the batches are released."""
         return {family: self._families.pop(family).gathered() for family in (4, 6)}
 
 
 def _folded_in(ipv4: Gathered, ipv6: Gathered, report: SourceReport) -> Gathered:
-    """Join to IPv4 rows the parts of IPv6 rows that lie in IPv4-mapped space, in row order."""
+    """Add to IPv4 rows the parts of IPv6 rows in IPv4-mapped space, in row order."""
     folded = _into_mapped(ipv6.ranges)
     if not len(folded):
         return ipv4
@@ -221,11 +221,11 @@ def _as_mapped(ends: Addresses) -> Addresses:
 
 
 def _column(name: str, cells: pa.DictionaryArray, known: Known) -> tuple[Column, Bools]:
-    """Clean a column; return it with the rows whose value is bad."""
+    """Clean a column; return it with the mask of the rows whose value is invalid."""
     cleaned = clean(name, cells.dictionary, known)
     indices = cells.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     null = np.asarray(cleaned.values.is_null().to_numpy(zero_copy_only=False), bool)
     codes = np.where(null, -1, np.arange(len(null), dtype=np.int32))
-    # One more entry, so that the index -1 of an empty cell finds "null" and "not bad".
+    # One more entry, so that the index -1 of an empty cell maps to null and valid.
     codes = np.append(codes, -1).astype(np.int32)
     return Column(codes[indices], cleaned.values), np.append(cleaned.invalid, False)[indices]
