@@ -91,6 +91,8 @@ def test_links_of_the_package_page_need_no_file_beside_it() -> None:
     links = [*inline, *definitions]
     assert len(links) > 15
     assert [each for each in links if not each.startswith(("https://", "#"))] == []
+    named = set(re.findall(r"\]\[([^\]]+)\]", prose))
+    assert named == set(re.findall(r"^\[([^\]]+)\]: ", prose, re.MULTILINE))
     anchors = {_anchor(each) for each in re.findall(r"^#+ (.+)$", prose, re.MULTILINE)}
     assert {each[1:] for each in links if each.startswith("#")} <= anchors
 
