@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from geolookup.comparison.overlay import FAMILIES, Joints
 from geolookup.errors import DiffError
-from geolookup.kernel.columns import INVALID_ROW, PRIVATE_ROW, locate_numbers, parse
+from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID, locate_numbers, parse
 
 _BLOCK = 16 << 20
 _TEXTS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary())
@@ -59,11 +59,11 @@ def count_requests(
     """
     ends = np.cumsum([len(joints.families[family].starts) for family in FAMILIES])
     # Behind the intervals, for rows below 0 count from the end: the private, then the invalid.
-    sums = np.zeros(ends[-1] - min(PRIVATE_ROW, INVALID_ROW), np.float64)
+    sums = np.zeros(ends[-1] - min(PRIVATE_ID, INVALID_ID), np.float64)
     with _clear_errors(traffic):
         for batch in _batches(traffic):
             np.add.at(sums, _located(traffic, batch, joints), _counts(traffic, batch))
-    requests = Requests(int(sums.sum()), int(sums[PRIVATE_ROW]), int(sums[INVALID_ROW]))
+    requests = Requests(int(sums.sum()), int(sums[PRIVATE_ID]), int(sums[INVALID_ID]))
     weights = np.split(sums, ends)
     return requests, dict(zip(FAMILIES, weights, strict=False))
 

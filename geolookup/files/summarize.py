@@ -19,7 +19,7 @@ from geolookup.errors import TableFileError
 from geolookup.files.enrich import Place, Step
 from geolookup.files.reading import Reading
 from geolookup.files.streams import incoming, input_name
-from geolookup.kernel.columns import INVALID_ROW, PRIVATE_ROW
+from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 
 _CHUNK = 1 << 16
 #: What is counted, by the name it is told under: members of the answer that make one thing.
@@ -60,8 +60,8 @@ class Summary:
         """Count a column of addresses."""
         rows = self._engine.locate(column).to_numpy()
         self.addresses += len(rows)
-        self.invalid += int((rows == INVALID_ROW).sum())
-        self.private += int((rows == PRIVATE_ROW).sum())
+        self.invalid += int((rows == INVALID_ID).sum())
+        self.private += int((rows == PRIVATE_ID).sum())
         np.add.at(self._met, rows[rows >= 0], 1)
         families = self._engine.enrich(column, fields="ip_type", threads=1)["ip_type"]
         self.ipv6 += pc.sum(pc.equal(families.cast(pa.string()), "ipv6")).as_py() or 0

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 I32 = NDArray[np.int32]
 U32 = NDArray[np.uint32]
 _Parser = Callable[[U8, I64, I64, U8, U64, U64], None]
-INVALID_ROW = -1
-PRIVATE_ROW = -2
+#: Interval ids of what has no interval; see ``protocol``.
+INVALID_ID = -1
+PRIVATE_ID = -2
 _MASK_32 = np.uint64(0xFFFF_FFFF)
 
 
@@ -71,7 +72,7 @@ def locate_numbers(
 ) -> None:
     """Locate n addresses by family (4, 6; 0: none) and halves; IPv4 lies in ``lows``."""
     found = _carried_as_ipv4(MixedAddresses(families, highs, lows))
-    ids[:] = INVALID_ROW
+    ids[:] = INVALID_ID
     before = 0
     starts: dict[int, tuple[U64 | None, Any]] = {
         4: (None, np.asarray(dataset.ipv4_starts)),
@@ -84,7 +85,7 @@ def locate_numbers(
         bounds, is_private = cut_at(family, ranges_of(family, PRIVATE))
         private = is_private[bounds.search(Addresses(low, high)) - 1]
         interval = count_up_to(first_highs, first_lows, high, low) - 1 + before
-        ids[chosen] = np.where(private, PRIVATE_ROW, interval)
+        ids[chosen] = np.where(private, PRIVATE_ID, interval)
         before = len(dataset.ipv4_starts)
 
 

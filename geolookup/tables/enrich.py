@@ -23,7 +23,7 @@ from geolookup.contract.address import canonical, parse
 from geolookup.contract.fields import Field
 from geolookup.contract.localtime import instant
 from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
-from geolookup.kernel.columns import INVALID_ROW, PRIVATE_ROW
+from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.tables.fields import OF_ADDRESS
 from geolookup.tables.instants import instants_of
 from geolookup.tables.locate import CHUNK, Located, column_of, locate_chunk
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 OnInvalid = Literal["null", "raise"]
 _ERRORS: dict[int, type[ContractError]] = {
-    INVALID_ROW: InvalidAddressError,
-    PRIVATE_ROW: PrivateAddressError,
+    INVALID_ID: InvalidAddressError,
+    PRIVATE_ID: PrivateAddressError,
 }
 _FAMILIES = pa.array(["ipv4", "ipv6"])
 _TEXT = pa.string()

@@ -1,4 +1,4 @@
-"""Address columns of every kind to located rows, through the kernel."""
+"""Address columns of every kind to interval ids, through the kernel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.kernel.columns import INVALID_ROW
+from geolookup.kernel.columns import INVALID_ID
 
 if TYPE_CHECKING:
     from geolookup.kernel.protocol import State
@@ -21,14 +21,14 @@ CHUNK = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """n addresses: numbers of rows (below 0: see ``intervals``) and the addresses' own families."""
+    """n addresses: interval ids (see ``kernel.protocol``) and families as written."""
 
     rows: NDArray[np.int32]
     families: NDArray[np.uint8]  # 4, 6; 0 where there is no address
 
 
 def locate(state: State, addresses: Any) -> pa.Int32Array:
-    """Return the located row of each address; see ``Engine.locate``."""
+    """Return the interval id of each address; see ``Engine.locate``."""
     column = column_of(addresses)
     reader_of(column.type)  # also where there is nothing to read
     found = [locate_chunk(state, chunk).rows for chunk in chunks(column)]
@@ -81,7 +81,7 @@ def locate_chunk(state: State, array: pa.Array) -> Located:
         read(state, array, found)
     if array.null_count:
         absent = array.is_null().to_numpy(zero_copy_only=False)
-        found.rows[absent], found.families[absent] = INVALID_ROW, 0
+        found.rows[absent], found.families[absent] = INVALID_ID, 0
     return found
 
 
@@ -133,7 +133,7 @@ def _read_bytes(state: State, array: pa.Array, found: Located) -> None:
 
 
 def _read_nothing(_state: State, _array: pa.Array, found: Located) -> None:
-    found.rows[:], found.families[:] = INVALID_ROW, 0
+    found.rows[:], found.families[:] = INVALID_ID, 0
 
 
 _Reader = Callable[[Any, pa.Array, Located], None]

@@ -26,7 +26,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
 from geolookup.engine import SAMPLE
 from geolookup.kernel import python as kernel_python
-from geolookup.kernel.columns import INVALID_ROW, PRIVATE_ROW
+from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
 from tests.conftest import build_at
 from tests.damage import copied
@@ -62,7 +62,7 @@ def single(text: bytes) -> tuple[int, int]:
     try:
         family, value = parse_text(text.decode("utf-8", "surrogatepass"))
     except (errors.InvalidAddressError, UnicodeDecodeError):
-        return INVALID_ROW, 0
+        return INVALID_ID, 0
     return single_number(family, value), family
 
 
@@ -70,7 +70,7 @@ def single_number(family: int, value: int) -> int:
     carried = embedded_ipv4(value) if family == 6 else None
     family, value = (family, value) if carried is None else (4, carried)
     if is_private(family, value):
-        return PRIVATE_ROW
+        return PRIVATE_ID
     if family == 4:
         return TWIN.interval_ipv4(value)
     return TWIN.interval_ipv6(value) + len(DATASET.ipv4_starts)
@@ -180,13 +180,13 @@ def test_many_texts_near_addresses() -> None:
     ],
 )
 def test_offsets_outside_the_letters(state: Any, offsets: list[int]) -> None:
-    assert located(state, b"1.2.3.4", offsets) == [(INVALID_ROW, 0)]
+    assert located(state, b"1.2.3.4", offsets) == [(INVALID_ID, 0)]
 
 
 @pytest.mark.parametrize("state", STATES)
 def test_no_texts(state: Any) -> None:
     assert column(state, []) == []
-    assert column(state, [b"", b""]) == [(INVALID_ROW, 0)] * 2
+    assert column(state, [b"", b""]) == [(INVALID_ID, 0)] * 2
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -259,7 +259,7 @@ class TestTakeRows:
 
     def test_both_tables(self, state: Any) -> None:
         ipv4 = len(DATASET.ipv4_starts)
-        rows = [*range(self.COUNT), INVALID_ROW, PRIVATE_ROW]
+        rows = [*range(self.COUNT), INVALID_ID, PRIVATE_ID]
         random.Random(9).shuffle(rows)
         expected = [
             (0, 0) if row < 0 else TWIN.rows(4, row) if row < ipv4 else TWIN.rows(6, row - ipv4)
@@ -270,7 +270,7 @@ class TestTakeRows:
         assert list(zip(locations.tolist(), networks.tolist(), strict=True)) == expected
 
     def test_one_table(self, state: Any) -> None:
-        rows = np.array([0, self.COUNT - 1, INVALID_ROW, 1], np.int32)
+        rows = np.array([0, self.COUNT - 1, INVALID_ID, 1], np.int32)
         both, one = np.full((2, 4), 77, np.uint32), np.full((2, 4), 77, np.uint32)
         none = np.empty(0, np.uint32)
         state.take_rows(rows, both[0], both[1])
