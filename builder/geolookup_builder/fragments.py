@@ -1,4 +1,4 @@
-"""The JSON texts of rows, made column by column in Arrow, and their checksums.
+"""The writing side of ``geolookup.dataset.rows``: JSON texts and checksums, a column at a time.
 
 Strategy: distinct strings are quoted once (the few that need escapes by the
 standard library), numbers are written by Arrow, whose cast gives the shortest
@@ -10,22 +10,22 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup.dataset.layout import SEPARATOR
+from geolookup.dataset.rows import SEPARATOR, UNKNOWN
 from geolookup.errors import BuildError
 from geolookup_builder.byte_columns import CHUNK, byte_columns
 
 _NEEDS_ESCAPE = r'["\\\x00-\x1f]'
-_NULL = "null"
 _SHORT = 512
 
 
-def json_texts(column: pa.Array, absent: str = _NULL) -> pa.Array:
+def json_texts(column: pa.Array, absent: str = UNKNOWN) -> pa.Array:
     """Return the JSON text of each value (strings or numbers); ``absent`` stands for null."""
     if not pa.types.is_string(column.type):
         return _numbers(column).fill_null(absent)
@@ -50,6 +50,18 @@ def _numbers(column: pa.Array) -> pa.Array:
             written = [json.dumps(number) for number in column.filter(tiny).to_pylist()]
             texts = pc.replace_with_mask(texts, tiny, pa.array(written, pa.string()))
     return texts
+
+
+def plain_texts(values: Iterable[object]) -> pa.Array:
+    """Return the JSON texts of a few values of any type, written by the standard library."""
+    texts = [json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in values]
+    return pa.array(texts, pa.string())
+
+
+def json_columns(texts: list[pa.Array]) -> dict[str, pa.Array]:
+    """Return the columns by which one lookup reads a row: its JSON texts and their CRC-32."""
+    joined = rows(texts)
+    return {"json": joined, "json_crc32": pa.array(checksums(joined))}
 
 
 def rows(columns: list[pa.Array]) -> pa.Array:

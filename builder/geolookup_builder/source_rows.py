@@ -19,8 +19,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import I64, Addresses, concat
 from geolookup_builder.factorize import factorize
 from geolookup_builder.flatten import Intervals, coalesce
-from geolookup_builder.fragments import checksums, json_texts
-from geolookup_builder.fragments import rows as joined
+from geolookup_builder.fragments import json_columns, json_texts
 from geolookup_builder.gather import SourceRows, Stated
 from geolookup_builder.layer_values import UNKNOWN, Codes, LayerValues, Tuples
 from geolookup_builder.recipe import SourceSpec
@@ -91,9 +90,7 @@ class DecidingRows:
                     "file": pa.array([None, *(name for _, name in self._files)], pa.string()),
                 }
             ),
-            fmt.EXPLAINED_VALUES: pa.table(
-                {"json": values, "json_crc32": pa.array(checksums(values))}
-            ),
+            fmt.EXPLAINED_VALUES: pa.table(json_columns([values])),
         }
 
     def _rows_table(self, indices: Mapping[str, Codes]) -> pa.Table:
@@ -124,7 +121,7 @@ class DecidingRows:
             texts.append(_objects(tuples.take(numbers[first[1:]]), LAYERS[layer]))
             indices[layer] = np.where(codes > 0, codes + np.int32(begin), np.int32(0))
             begin += len(first) - 1
-        return joined([pa.concat_arrays(texts)]), indices
+        return pa.concat_arrays(texts), indices
 
 
 def _joined(parts: Sequence[NDArray[np.integer]]) -> I64:

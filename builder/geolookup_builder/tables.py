@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -12,7 +10,8 @@ from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, in_table
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import Addresses
-from geolookup_builder.fragments import checksums, json_texts, rows
+from geolookup.dataset.rows import ABSENT, UNKNOWN
+from geolookup_builder.fragments import json_columns, json_texts, plain_texts
 from geolookup_builder.intern import FamilyIntervals, Interned
 from geolookup_builder.provenance import Provenance
 from geolookup_builder.values import Known
@@ -81,17 +80,18 @@ def _location(interned: Interned) -> pa.Table:
             "country": located.country.astype(np.uint16),
             "zone": located.zone.astype(np.uint16),
             **{name: _column(column) for name, column in own.items()},
-            **_json([json_texts(column) for column in own.values()]),
+            **json_columns([json_texts(column) for column in own.values()]),
         }
     )
 
 
 def _network(interned: Interned) -> pa.Table:
     own = {each: interned.networks[each.column].combine_chunks() for each in in_table(NETWORK)}
-    # What the answer leaves out where it is unknown has no text at all.
-    texts = [json_texts(values, "" if each.optional else "null") for each, values in own.items()]
+    texts = [
+        json_texts(values, ABSENT if each.optional else UNKNOWN) for each, values in own.items()
+    ]
     columns = {each.column: _column(values) for each, values in own.items()}
-    return pa.table({**columns, **_json(texts)})
+    return pa.table({**columns, **json_columns(texts)})
 
 
 def _country(interned: Interned, known: Known) -> pa.Table:
@@ -102,10 +102,8 @@ def _country(interned: Interned, known: Known) -> pa.Table:
         each.column: pa.array([record[each.column] for record in records], type_of(each))
         for each in in_table(COUNTRY)
     }
-    texts = [
-        pa.array([_json_text(record[name]) for record in records], pa.string()) for name in columns
-    ]
-    return pa.table({**columns, **_json(texts)})
+    texts = [plain_texts(record[name] for record in records) for name in columns]
+    return pa.table({**columns, **json_columns(texts)})
 
 
 def _country_record(code: str | None, continent: str | None, known: Known) -> dict[str, object]:
@@ -120,16 +118,6 @@ def _country_record(code: str | None, continent: str | None, known: Known) -> di
 
 def _plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
-
-
-def _json_text(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _json(texts: list[pa.Array]) -> dict[str, pa.Array]:
-    """Return the two columns by which one lookup reads a row: its JSON texts and their CRC-32."""
-    joined = rows(texts)
-    return {"json": joined, "json_crc32": pa.array(checksums(joined))}
 
 
 def _column(column: pa.Array) -> pa.Array:

@@ -1,8 +1,7 @@
-"""The contract's objects: the envelope around data, and the texts that data is joined from.
+"""The contract's objects: the envelope around data, and the JSON that data is joined from.
 
 Strategy: a row of the dataset holds the JSON texts of its members without
-their names, joined by line feeds. Here the names are put back, for JSON by
-one template a table, for dicts by zip.
+their names. Here the names are put back, by one template a table.
 """
 
 from __future__ import annotations
@@ -74,8 +73,6 @@ _PLACE = b"," + _template(PLACE_MEMBERS) + b'},"time":'
 _CURRENCY = b',"currency":{' + _template(CURRENCY_MEMBERS) + b"},"
 _NETWORK = b'"network":{' + _template(NETWORK_MEMBERS) + b"}"
 _NETWORK_WITHOUT_ASN = b'"network":{' + _template(NETWORK_MEMBERS_WITHOUT_ASN) + b"}"
-#: What ``json.loads`` comes down to; its wrapping would cost more than a row does.
-_scan = json.JSONDecoder().raw_decode
 
 
 def country_json(country: list[bytes]) -> bytes:
@@ -96,32 +93,3 @@ def currency_json(country: list[bytes]) -> bytes:
 def network_json(network: list[bytes]) -> bytes:
     """Return the network member; an unknown asn, which has no text, is left out."""
     return _NETWORK % tuple(network) if network[0] else _NETWORK_WITHOUT_ASN % tuple(network[1:])
-
-
-def country(texts: list[bytes]) -> Object:
-    """Return a location object that knows the country alone."""
-    known = _object(COUNTRY_MEMBERS, b"\n".join(texts[: len(COUNTRY_MEMBERS)]))
-    return {**known, **dict.fromkeys(PLACE_MEMBERS)}
-
-
-def place(texts: bytes) -> Object:
-    """Return the members of a location that are its own."""
-    return _object(PLACE_MEMBERS, texts)
-
-
-def currency(texts: list[bytes]) -> Object:
-    """Return the currency object of a country's row."""
-    return _object(CURRENCY_MEMBERS, b"\n".join(texts[len(COUNTRY_MEMBERS) :]))
-
-
-def network(texts: bytes) -> Object:
-    """Return the network object."""
-    if texts.startswith(b"\n"):
-        return _object(NETWORK_MEMBERS_WITHOUT_ASN, texts[1:])
-    return _object(NETWORK_MEMBERS, texts)
-
-
-def _object(members: tuple[str, ...], texts: bytes) -> Object:
-    """Name the values of a row; no JSON text holds a raw line feed."""
-    values = _scan("[" + texts.decode().replace("\n", ",") + "]")[0]
-    return dict(zip(members, values, strict=True))

@@ -8,16 +8,15 @@ points into, a row's JSON texts by their checksum, once.
 
 from __future__ import annotations
 
-import json
 import mmap
 import os
 from bisect import bisect_right
 from itertools import pairwise
-from zlib import crc32
 
 from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import read_manifest
+from geolookup.dataset.rows import Texts
 from geolookup.errors import REBUILD, DatasetError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
@@ -52,51 +51,6 @@ class Encoded:
     def __getitem__(self, row: int) -> int:
         found: int = self.values[self.indices[row]]
         return found
-
-
-class Texts:
-    """The JSON texts of a table's rows, each checked when it is first read."""
-
-    __slots__ = ("_checked", "_members", "data", "offsets", "path", "sums")
-
-    def __init__(
-        self, path: str, offsets: memoryview, data: memoryview, sums: memoryview, members: int
-    ) -> None:
-        if len(offsets) != len(sums) + 1:
-            raise DatasetError(path, "the columns differ in length", REBUILD)
-        self.path = path
-        self.offsets, self.data, self.sums = offsets, data, sums
-        self._members = members
-        self._checked = bytearray(len(sums))
-
-    def __len__(self) -> int:
-        return len(self.sums)
-
-    def __getitem__(self, row: int) -> bytes:
-        """Return the texts of a row, joined by line feeds; DatasetError where they are damaged."""
-        try:
-            text = bytes(self.data[self.offsets[row] : self.offsets[row + 1]])
-            if not self._checked[row]:
-                self.check(row, text)
-                self._checked[row] = 1
-        except IndexError:
-            raise DatasetError(self.path, f"there is no row {row}", REBUILD) from None
-        return text
-
-    def check(self, row: int, text: bytes) -> None:
-        """Raise DatasetError where a row's text is not what was written, or not this table's."""
-        if crc32(text) != self.sums[row] or not self._is_members(text):
-            raise DatasetError(self.path, f"row {row} is damaged", REBUILD)
-
-    def _is_members(self, text: bytes) -> bool:
-        texts = text.split(b"\n")
-        # The first may be left out: an unknown asn has no text.
-        rest = texts if texts[0] else texts[1:]
-        try:
-            found = json.loads(b"[" + b",".join(rest) + b"]")
-        except (ValueError, RecursionError):
-            return False
-        return len(texts) == self._members and len(found) == len(rest)
 
 
 class Dataset:

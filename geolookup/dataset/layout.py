@@ -45,9 +45,6 @@ SPARSE_STRIDE = 64
 #: The least and most leading bits that a jump table has.
 JUMP_BITS = (8, 20)
 
-#: Between the JSON texts of a row's members; no JSON text holds a raw line feed.
-SEPARATOR = "\n"
-
 #: The types of integers that number the values of a dictionary column: the narrowest that does.
 INDICES = ("int8", "int16", "int32")
 

@@ -45,6 +45,7 @@ import json
 
 from geolookup.contract import envelope, fields
 from geolookup.dataset import layout as fmt
+from geolookup.dataset import rows as row_codec
 from geolookup.contract.address import parse as parse_any
 from geolookup.errors import (
     REBUILD,

@@ -10,8 +10,8 @@ cdef class _Country:
     def __cinit__(self, list texts):
         self.head = envelope.country_json(texts)
         self.currency_json = envelope.currency_json(texts)
-        self.location = envelope.country(texts)
-        self.currency = envelope.currency(texts)
+        self.location = row_codec.country(texts)
+        self.currency = row_codec.currency(texts)
         self.languages = self.location[_LANGUAGES]
         self.neighbors = self.location[_NEIGHBORS]
 

@@ -24,6 +24,7 @@ from geolookup.contract.address import (
 from geolookup.contract.envelope import Object
 from geolookup.contract.localtime import instant, time_json, time_object
 from geolookup.contract.special import classes, is_private
+from geolookup.dataset import rows
 from geolookup.dataset.files import Dataset
 from geolookup.errors import (
     REBUILD,
@@ -78,8 +79,8 @@ class _Country:
     def __init__(self, texts: list[bytes]) -> None:
         self.head = envelope.country_json(texts)
         self.currency_json = envelope.currency_json(texts)
-        self.location = envelope.country(texts)
-        self.currency = envelope.currency(texts)
+        self.location = rows.country(texts)
+        self.currency = rows.currency(texts)
 
 
 class _Rendering:
@@ -87,27 +88,27 @@ class _Rendering:
 
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
-        self._countries = _Cache(lambda row: _Country(dataset.countries[row].split(b"\n")))
+        self._countries = _Cache(lambda row: _Country(rows.split(dataset.countries[row])))
 
     def location_json(self, row: int) -> tuple[bytes, int, bytes]:
         dataset = self._dataset
         country = self._countries[dataset.location_countries[row]]
-        place = envelope.place_json(dataset.locations[row].split(b"\n"))
+        place = envelope.place_json(rows.split(dataset.locations[row]))
         return country.head + place, dataset.location_zones[row], country.currency_json
 
     def location(self, row: int) -> tuple[Object, int, Object]:
         dataset = self._dataset
         country = self._countries[dataset.location_countries[row]]
         location = country.location.copy()
-        location.update(envelope.place(dataset.locations[row]))
+        location.update(rows.place(dataset.locations[row]))
         return location, dataset.location_zones[row], country.currency
 
     def network_json(self, row: int) -> bytes:
-        texts = self._dataset.networks[row].split(b"\n")
+        texts = rows.split(self._dataset.networks[row])
         return envelope.network_json(texts) + envelope.TAIL
 
     def network(self, row: int) -> Object:
-        return envelope.network(self._dataset.networks[row])
+        return rows.network(self._dataset.networks[row])
 
 
 class State:

@@ -22,6 +22,7 @@ from geolookup_builder.tables import jump_table
 from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import canonical
+from geolookup.dataset.rows import SEPARATOR
 from tests.conftest import build_at
 
 TEXT = "network,country_code,city_name,latitude,longitude,asn,isp,user_type\n" + "".join(
@@ -108,7 +109,7 @@ def test_the_manifest_is_canonical_and_complete(dataset: Path) -> None:
 def test_fragments_equal_the_typed_columns(dataset: Path, name: str) -> None:
     """An unknown asn has no text; everything else is the JSON of its value."""
     for row in table(dataset, name).to_pylist():
-        texts = row["json"].split(fmt.SEPARATOR)
+        texts = row["json"].split(SEPARATOR)
         assert len(texts) == len(TABLES[name])
         for member, text in zip(TABLES[name], texts, strict=True):
             value = row[member]

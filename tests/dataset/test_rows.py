@@ -1,0 +1,84 @@
+"""The row codec: what the compiler writes a column at a time, the runtime reads a row at a time."""
+
+from __future__ import annotations
+
+import zlib
+
+import pyarrow as pa
+import pytest
+from geolookup_builder.fragments import json_columns, json_texts, plain_texts
+
+from geolookup.contract import fields
+from geolookup.dataset import rows
+from geolookup.errors import DatasetError
+
+TEXTS = ["", "Zürich", 'a "quoted"\nline', "back\\slash", None]
+
+
+def written(columns: list[pa.Array]) -> rows.Texts:
+    """Write rows as the compiler does; return them as an open dataset has them."""
+    made = json_columns(columns)
+    _, offsets, data = made["json"].buffers()
+    sums = memoryview(made["json_crc32"].to_numpy())
+    return rows.Texts("x", memoryview(offsets).cast("i"), memoryview(data), sums, len(columns))
+
+
+def test_rows_read_back_as_written() -> None:
+    text = json_texts(pa.array(TEXTS))
+    number = json_texts(pa.array([0.0, -33.8688, 1e-7, 180.0, None]))
+    names = [text, text, text, text, number, number, text]
+    found = written(names)
+    for at, known in enumerate(TEXTS):
+        place = rows.place(found[at])
+        assert tuple(place) == fields.PLACE_MEMBERS
+        assert place["city_name"] == known
+    assert [rows.place(row)["latitude"] for row in (found[1], found[3], found[4])] == [
+        -33.8688,
+        180,
+        None,
+    ]
+
+
+def test_an_absent_value_is_left_out() -> None:
+    asn = json_texts(pa.array([15169, None], pa.uint32()), rows.ABSENT)
+    others = [plain_texts([None, "x"]) for _ in fields.NETWORK_MEMBERS[1:]]
+    found = written([asn, *others])
+    assert rows.network(found[0]) == dict.fromkeys(fields.NETWORK_MEMBERS) | {"asn": 15169}
+    assert rows.network(found[1]) == dict.fromkeys(fields.NETWORK_MEMBERS[1:], "x")
+
+
+def test_a_countrys_row_holds_its_currency() -> None:
+    names = (*fields.COUNTRY_MEMBERS, *fields.CURRENCY_MEMBERS)
+    texts = rows.split(written([plain_texts([[name]]) for name in names])[0])
+    country, currency = rows.country(texts), rows.currency(texts)
+    assert tuple(country) == fields.LOCATION_MEMBERS
+    assert country["country_code"] == ["country_code"]
+    assert all(country[name] is None for name in fields.PLACE_MEMBERS)
+    assert currency == {name: [name] for name in fields.CURRENCY_MEMBERS}
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        (b'"a"\n"b"\n"c"', "a member more"),
+        (b'"a"', "a member less"),
+        (b'"a",1\n"b"', "two values in one member"),
+        (b'"a"\n"b', "not JSON"),
+        (b'"a"\n"\xff"', "not UTF-8"),
+        (b'"a"\n' + b"[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_a_row_that_is_not_of_the_table_is_damaged(row: bytes, why: str) -> None:
+    offsets = memoryview(pa.array([0, len(row)], pa.int32()).buffers()[1]).cast("i")
+    sums = memoryview(pa.array([zlib.crc32(row)], pa.uint32()).buffers()[1]).cast("I")
+    with pytest.raises(DatasetError, match="row 0 is damaged"):
+        _ = rows.Texts("x", offsets, memoryview(row), sums, 2)[0]
+
+
+def test_a_wrong_checksum_is_found_once_read() -> None:
+    found = written([json_texts(pa.array(TEXTS))])
+    damaged = rows.Texts("x", found.offsets, found.data, memoryview(bytes(20)).cast("I"), 1)
+    with pytest.raises(DatasetError, match="row 1 is damaged"):
+        _ = damaged[1]
+    with pytest.raises(DatasetError, match="there is no row 5"):
+        _ = found[5]
