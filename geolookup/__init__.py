@@ -25,6 +25,7 @@ from geolookup.errors import (
     PrivateAddressError,
     QuotaError,
     RateLimitError,
+    TableFileError,
 )
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
@@ -58,6 +59,7 @@ __all__ = [
     "PrivateAddressError",
     "QuotaError",
     "RateLimitError",
+    "TableFileError",
     "__version__",
     "build",
     "diff",

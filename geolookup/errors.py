@@ -177,7 +177,7 @@ class TableFileError(PathError):
 
 
 class DiffError(GeoLookupError):
-    """A comparison that cannot be made as asked: a malformed gate, an unusable traffic file."""
+    """A comparison that cannot be made as asked: a malformed gate."""
 
 
 class AccountsError(GeoLookupError):

@@ -149,7 +149,7 @@ def test_diff(recipe: Path, tmp_path: Path) -> None:
         tmp_path / "one",
         tmp_path / "two",
         traffic=str(traffic),
-        traffic_address="ip",
+        ip_column="ip",
         traffic_count="hits",
         top=0,
     )
@@ -157,6 +157,10 @@ def test_diff(recipe: Path, tmp_path: Path) -> None:
     assert weighed.requests.total == 7
     with pytest.raises(geolookup.DiffError, match="malformed gate"):
         geolookup.diff(tmp_path / "one", tmp_path / "two", fail_if=["country"])
+    with pytest.raises(geolookup.TableFileError, match="no column 'ip'"):
+        geolookup.diff(tmp_path / "one", tmp_path / "two", traffic=traffic, header=False)
+    with pytest.raises(ValueError, match="did you mean 'csv'"):
+        geolookup.diff(tmp_path / "one", tmp_path / "two", traffic=traffic, input_format="cvs")
     with pytest.raises(ValueError, match="top"):
         geolookup.diff(tmp_path / "one", tmp_path / "two", top=-1)
 

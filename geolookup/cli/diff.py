@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
-from pathlib import Path
 
 import click
 
 import geolookup
+from geolookup.cli import options
 
 
 @click.command(name="diff", short_help="Compare two datasets.")
@@ -24,44 +24,42 @@ import geolookup
 @click.option(
     "--traffic",
     metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Count addresses as often as they are in this .csv, .parquet, .arrow or list of lines.",
-)
-@click.option(
-    "--traffic-address",
-    metavar="COLUMN",
-    default="address",
-    show_default=True,
-    help="Its column of addresses.",
+    help="Weight addresses by their requests in a table file, a folder of them, or -.",
 )
 @click.option(
     "--traffic-count",
-    metavar="COLUMN",
-    help="Its column of requests. [default: each row is one]",
+    metavar="NAME",
+    help="Column of requests in FILE. [default: each row is one request]",
 )
+@options.table_input
 @click.option(
     "--top",
     metavar="N",
     type=click.IntRange(min=0),
     default=10,
     show_default=True,
-    help="How many networks to name that moved most.",
+    help="Networks to list, those that moved most.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def diff(
     old: str,
     new: str,
     fail_if: tuple[str, ...],
-    traffic: Path | None,
-    traffic_address: str,
+    traffic: str | None,
     traffic_count: str | None,
+    ip_column: str,
+    input_format: str | None,
+    delimiter: str | None,
+    header: bool,
     top: int,
     as_json: bool,
 ) -> None:
-    """Say what NEW answers otherwise than OLD, counted in addresses or in requests.
+    """Report which answers differ between OLD and NEW, counted in addresses or in requests.
 
-    Exits with 0 if no gate fails, 1 if one does, 2 for misuse, a gate that is
-    none, or an unusable dataset.
+    FILE is any table that `geolookup enrich` reads, or one address a line (.txt);
+    --ip-column, --input-format, --delimiter and --no-header describe it. Exits
+    with 0 if no gate fails, 1 if one does, 2 for misuse, a malformed gate, or an
+    unusable dataset or FILE.
 
     Example: geolookup diff mydata mydata-new --fail-if "country_moved > 2%"
     """
@@ -72,8 +70,11 @@ def diff(
         new,
         fail_if=fail_if,
         traffic=traffic,
-        traffic_address=traffic_address,
         traffic_count=traffic_count,
+        ip_column=ip_column,
+        input_format=input_format,
+        delimiter=delimiter,
+        header=header,
         top=top,
     )
     if as_json:

@@ -87,7 +87,7 @@ def compare(
     """Compare two datasets over all that a lookup reaches.
 
     With ``traffic`` addresses count as often as they are requested. Raises
-    DatasetError for a damaged dataset, DiffError for an unusable traffic file.
+    DatasetError for a damaged dataset, TableFileError for an unusable traffic file.
     """
     before, after = _opened(old), _opened(new)
     values, joints = read_values(before, after), Joints(before, after)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from os import PathLike
-from pathlib import Path
 
 from geolookup.comparison.comparison import Comparison, compare
 from geolookup.comparison.gates import Verdict, judge, parse_gate
@@ -30,8 +29,11 @@ def diff(
     *,
     fail_if: Iterable[str] = (),
     traffic: str | PathLike[str] | None = None,
-    traffic_address: str = "address",
     traffic_count: str | None = None,
+    ip_column: str = "ip",
+    input_format: str | None = None,
+    delimiter: str | None = None,
+    header: bool = True,
     top: int = 10,
 ) -> Judged:
     """Compare two datasets or stores over all addresses that a lookup can answer.
@@ -42,17 +44,24 @@ def diff(
     0 to 1, distances kilometres.
 
     ``fail_if`` are gates such as "country_moved > 2%"; ``failed`` of the result lists those
-    that fail. ``traffic`` is a file of requested addresses: each address counts as often as
-    it is requested. ``traffic_address`` is its column of addresses, ``traffic_count`` its
-    column of requests, None: one per row. ``top`` is the number of networks in ``movers``.
+    that fail. ``top`` is the number of networks in ``movers``.
 
-    Raises DatasetError for a missing or damaged dataset, DiffError for a malformed gate or
-    an unusable traffic file, ValueError for a ``top`` below 0.
+    ``traffic`` is a table file of requested addresses or a folder of them, in any format that
+    ``geolookup enrich`` reads: each address counts as often as it is requested. ``ip_column``
+    is its column of addresses, ``traffic_count`` its column of requests (None: one per row),
+    ``input_format`` a format as of ``--input-format`` (None: by suffix). ``delimiter`` (None:
+    that of the format) and ``header`` (whether the first row names the columns) are of CSV.
+
+    Raises DatasetError for a missing or damaged dataset, DiffError for a malformed gate,
+    TableFileError for an unusable traffic file, ValueError for a ``top`` below 0 or an
+    unknown format.
     """
     if top < 0:
         raise ValueError(f"top is {top}; it is a number of networks, 0 or more")
     gates = [parse_gate(text) for text in fail_if]
-    weights = None if traffic is None else Traffic(Path(traffic), traffic_address, traffic_count)
-    found = compare(old, new, weights, most_movers=top)
+    requests = None
+    if traffic is not None:
+        requests = Traffic(traffic, ip_column, traffic_count, input_format, delimiter, header)
+    found = compare(old, new, requests, most_movers=top)
     members = {each.name: getattr(found, each.name) for each in fields(Comparison)}
     return Judged(**members, gates=[judge(gate, found) for gate in gates])

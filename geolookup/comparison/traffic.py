@@ -1,49 +1,46 @@
 """Requests as weights: a column of addresses, counted by joint interval.
 
-Strategy: the file is read batch by batch, and of each batch nothing is kept
-but its sums. Addresses are never named, in no error either.
+Strategy: the file is read batch by batch, and only the sums of a batch are
+kept. No address is stored, and no error quotes one.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from os import PathLike, fspath
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv as pa_csv
-import pyarrow.parquet as pa_parquet
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.comparison.overlay import FAMILIES, Joints
-from geolookup.errors import DiffError
+from geolookup.errors import TableFileError
+from geolookup.files.table_files import AddressColumn, TableFile, open_addresses, table_files
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID, locate_numbers, parse
-
-_BLOCK = 16 << 20
-_TEXTS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary())
-_Batches = Iterator[pa.RecordBatch]
+from geolookup.tables.locate import chunks, column_of, locate_chunk
 
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """A file of requested addresses.
+    """A table file of requested addresses, or a folder of such files.
 
-    Parquet (``.parquet``), Arrow IPC (``.arrow``, ``.feather``), CSV with a
-    header (``.csv``, ``.csv.gz``); any other is a list, one address a line.
+    Any format that ``geolookup enrich`` reads, compressed or not; a ``.txt`` is
+    a list of one address a line.
     """
 
-    path: Path
-    address: str = "address"  # column of addresses as texts
-    count: str | None = None  # column of how many requests each row stands for; None: one
+    path: str | PathLike[str]
+    column: str = "ip"  # of addresses
+    count: str | None = None  # column of the number of requests of each row; None: one
+    format: str | None = None  # as of --input-format; None: by suffix
+    delimiter: str | None = None  # of CSV; None: the format's own
+    header: bool = True  # of CSV: whether the first row names the columns
 
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """How many requests there were, and of these those that no dataset is asked about."""
+    """The number of requests, and of these the requests that are not compared."""
 
     total: int
     private: int
@@ -53,120 +50,77 @@ class Requests:
 def count_requests(
     traffic: Traffic, joints: Joints
 ) -> tuple[Requests, dict[int, NDArray[np.float64]]]:
-    """Return how many requests a file has, and by family how many fall into each joint interval.
+    """Return the requests of a file, and by family their number in each joint interval.
 
-    An IPv6 address that carries an IPv4 address counts as that.
+    An IPv6 address that carries an IPv4 address counts as the latter. Raises
+    TableFileError for a file or column that cannot be used.
     """
     ends = np.cumsum([len(joints.families[family].starts) for family in FAMILIES])
-    # Behind the intervals, for rows below 0 count from the end: the private, then the invalid.
+    # After the intervals, since negative ids count from the end: private, then invalid.
     sums = np.zeros(ends[-1] - min(PRIVATE_ID, INVALID_ID), np.float64)
-    with _clear_errors(traffic):
-        for batch in _batches(traffic):
-            np.add.at(sums, _located(traffic, batch, joints), _counts(traffic, batch))
+    for file in table_files(fspath(traffic.path), traffic.format):
+        _add(sums, file, traffic, _JointLocator(joints))
     requests = Requests(int(sums.sum()), int(sums[PRIVATE_ID]), int(sums[INVALID_ID]))
     weights = np.split(sums, ends)
     return requests, dict(zip(FAMILIES, weights, strict=False))
 
 
-def _located(traffic: Traffic, batch: pa.RecordBatch, joints: Joints) -> NDArray[np.int32]:
-    """Return the joint intervals of a batch's addresses."""
-    texts = batch.column(traffic.address)
-    if pa.types.is_dictionary(texts.type):
-        texts = texts.dictionary_decode()
-    if texts.type not in _TEXTS:
-        raise DiffError(f"{traffic.path}: column {traffic.address!r} holds no texts")
-    # A null is as long as nothing, which is no address.
-    texts = texts.cast(pa.large_binary()).fill_null(b"")
-    _, offsets, data = texts.buffers()
-    bounds = np.frombuffer(offsets, np.int64, len(texts) + 1, texts.offset * 8)
-    found = parse(np.frombuffer(data or b"", np.uint8), bounds[:-1], np.diff(bounds))
-    ids = np.empty(len(texts), np.int32)
-    locate_numbers(joints, found.family, found.high, found.low, ids)
-    return ids
+def _add(
+    sums: NDArray[np.float64], file: TableFile, traffic: Traffic, locator: _JointLocator
+) -> None:
+    """Add the requests of one file to the sums by joint interval."""
+    column = AddressColumn(traffic.column, traffic.delimiter, traffic.header)
+    more = [] if traffic.count is None else [traffic.count]
+    with open_addresses(file, column, *more) as table:
+        for batch in table.rows.batches:
+            counts = None if traffic.count is None else _counts(batch, file.path, traffic.count)
+            begin = 0
+            for part in chunks(column_of(batch.column(0))):
+                ids = locate_chunk(locator, part).rows
+                end = begin + len(part)
+                np.add.at(sums, ids, 1.0 if counts is None else counts[begin:end])
+                begin = end
 
 
-def _counts(traffic: Traffic, batch: pa.RecordBatch) -> Any:
-    if traffic.count is None:
-        return 1.0
-    counts = batch.column(traffic.count)
-    if not pa.types.is_integer(counts.type):
-        raise DiffError(f"{traffic.path}: column {traffic.count!r} holds no whole numbers")
-    if counts.null_count or (len(counts) and np.min(counts.to_numpy()) < 0):
-        problem = f"column {traffic.count!r} holds what is no count"
-        raise DiffError(f"{traffic.path}: {problem}; write whole numbers from 0 on")
-    return counts.to_numpy().astype(np.float64)
+class _JointLocator:
+    """Locates columns of addresses in joint intervals, as an engine does in a dataset."""
+
+    def __init__(self, joints: Joints) -> None:
+        self._joints = joints
+
+    def locate_texts(self, data: Any, offsets: NDArray[np.int64], ids: Any, families: Any) -> None:
+        """Fill in the interval ids and families of the n texts ``data[offset : next offset]``."""
+        found = parse(data, offsets[:-1], np.diff(offsets))
+        families[:] = found.family
+        locate_numbers(self._joints, found.family, found.high, found.low, ids)
+
+    def locate_numbers(self, families: Any, highs: Any, lows: Any, ids: Any) -> None:
+        """Fill in the interval ids of n addresses by family and 64-bit halves."""
+        locate_numbers(self._joints, families, highs, lows, ids)
 
 
-def _batches(traffic: Traffic) -> _Batches:
-    name = traffic.path.name.lower()
-    for suffix, reader in _READERS.items():
-        if name.endswith(suffix):
-            return reader(traffic, [traffic.address, *filter(None, [traffic.count])])
-    return _lines(traffic)
+def _counts(batch: pa.RecordBatch, path: str, name: str) -> NDArray[np.float64]:
+    """Return the requests of each row, whole numbers from 0 on; texts of CSV are converted."""
+    column = batch.column(name)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = _whole_numbers(column, path, name)
+    if not pa.types.is_integer(column.type):
+        remedy = "name another by --traffic-count"
+        raise TableFileError(path, f"column {name!r} holds no whole numbers", remedy)
+    if column.null_count or (len(column) and np.min(column.to_numpy()) < 0):
+        raise _no_count(path, name)
+    counts: NDArray[np.float64] = column.to_numpy().astype(np.float64)
+    return counts
 
 
-def _parquet(traffic: Traffic, columns: list[str]) -> _Batches:
-    with pa_parquet.ParquetFile(traffic.path) as file:
-        yield from file.iter_batches(columns=columns)
-
-
-def _arrow(traffic: Traffic, _columns: list[str]) -> _Batches:
-    with pa.memory_map(str(traffic.path)) as stream, pa.ipc.open_file(stream) as file:
-        for number in range(file.num_record_batches):
-            batch = file.get_batch(number)
-            batch.validate(full=True)
-            yield batch
-
-
-def _csv(traffic: Traffic, columns: list[str]) -> _Batches:
-    types = {traffic.address: pa.binary(), **({traffic.count: pa.int64()} if traffic.count else {})}
-    with pa_csv.open_csv(
-        str(traffic.path),
-        read_options=pa_csv.ReadOptions(block_size=_BLOCK),
-        convert_options=pa_csv.ConvertOptions(column_types=types, include_columns=columns),
-    ) as reader:
-        yield from reader
-
-
-def _lines(traffic: Traffic) -> _Batches:
-    if traffic.count is not None:
-        raise DiffError(f"{traffic.path}: a list has no columns; name a .csv, .parquet or .arrow")
-    with pa_csv.open_csv(
-        str(traffic.path),
-        read_options=pa_csv.ReadOptions(block_size=_BLOCK, column_names=[traffic.address]),
-        # Of what no list of addresses holds; Arrow takes no NUL.
-        parse_options=pa_csv.ParseOptions(delimiter="\x01", quote_char=False),
-        convert_options=pa_csv.ConvertOptions(column_types={traffic.address: pa.binary()}),
-    ) as reader:
-        yield from reader
-
-
-_READERS: dict[str, Callable[[Traffic, list[str]], _Batches]] = {
-    ".parquet": _parquet,
-    ".arrow": _arrow,
-    ".feather": _arrow,
-    ".csv": _csv,
-    ".csv.gz": _csv,
-}
-
-
-@contextmanager
-def _clear_errors(traffic: Traffic) -> Iterator[None]:
-    """Turn what Arrow raises into one line without what a cell holds: it may be an address.
-
-    Nor does it hold a name of a column that was not asked for: a file without a
-    header would have addresses there.
-    """
-    wanted = " and ".join(repr(name) for name in (traffic.address, traffic.count) if name)
+def _whole_numbers(texts: pa.Array, path: str, name: str) -> pa.Array:
     try:
-        yield
-    except OSError as error:
-        problem = error.strerror or "unreadable"
-        raise DiffError(f"{traffic.path}: {problem}; check its name and form") from None
-    except KeyError:
-        raise DiffError(f"{traffic.path}: a column is missing; it must have {wanted}") from None
-    except (pa.ArrowException, ValueError) as error:
-        row = re.search(r"Row #(\d+)", str(error))
-        place = f" in row {row[1]}" if row else ""
-        problem = f"cannot be read{place}; check its form, and column {wanted}"
-        raise DiffError(f"{traffic.path}: {problem}") from None
+        return pc.ascii_trim_whitespace(texts).cast(pa.int64())
+    except pa.ArrowInvalid:
+        # The cause quotes the cell, which may be an address.
+        raise _no_count(path, name) from None
+
+
+def _no_count(path: str, name: str) -> TableFileError:
+    problem = f"column {name!r} holds a value that is not a count"
+    return TableFileError(path, problem, "write whole numbers from 0 on")

@@ -1,8 +1,8 @@
-"""CSV and TSV: RFC 4180, with a header or without.
+"""CSV and TSV (RFC 4180), with or without a header.
 
-Columns are read as text, so that what goes from CSV to CSV comes out as it
-went in: leading zeros, dates, bytes that are no UTF-8, and the difference
-between nothing (null) and ``""`` (an empty text).
+Columns are read as text, so that CSV to CSV preserves every cell: leading
+zeros, dates, bytes that are not UTF-8, and the difference between an empty
+cell (null) and ``""`` (an empty text).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -19,10 +20,9 @@ from pyarrow import csv as arrow_csv
 
 from geolookup.contract.address import parse
 from geolookup.errors import InvalidAddressError, TableFileError
-from geolookup.files.reading import Reading, Rows, check_columns, explained
-from geolookup.files.rendering import bytes_of, cell_texts, joined
-from geolookup.files.streams import Incoming
-from geolookup.files.writing import Writing
+from geolookup.files.byte_streams import InputStream, Prefixed
+from geolookup.files.column_text import bytes_of, cell_texts, joined
+from geolookup.files.row_streams import ReadOptions, Rows, WriteOptions, check_columns, explained
 
 _BLOCK = 1 << 22
 _RAGGED = re.compile(r"Expected (\d+) columns, got (\d+)")
@@ -32,12 +32,12 @@ _OTHER = re.compile(r"[^0-9A-Fa-f:.]+")
 
 
 class Delimited:
-    """Reads and writes cells between one letter."""
+    """Reads and writes cells separated by one character."""
 
     def __init__(self, delimiter: str) -> None:
         self._delimiter = delimiter
 
-    def read(self, stream: Incoming, wanted: Reading) -> Rows:
+    def read(self, stream: InputStream, wanted: ReadOptions) -> Rows:
         """Return the rows, all columns as text unless ``infer_types``."""
         delimiter = wanted.delimiter or self._delimiter
         with explained(wanted.name, "CSV"):
@@ -48,10 +48,10 @@ class Delimited:
         if not wanted.header:
             names = [f"column{number}" for number in range(1, len(names) + 1)]
         _check_header(names, wanted)
-        return _Reader(_Whole(first, stream.plain), names, delimiter, wanted).rows()
+        return _Reader(Prefixed(first, stream.plain), names, delimiter, wanted).rows()
 
-    def write(self, stream: Any, schema: pa.Schema, wanted: Writing) -> CellSink:
-        """Return a sink that has written the header, where one is wanted."""
+    def write(self, stream: Any, schema: pa.Schema, wanted: WriteOptions) -> CellSink:
+        """Return a sink; the header, if the options ask for one, is written at once."""
         delimiter = wanted.delimiter or self._delimiter
         return CellSink(stream, schema, delimiter, header=wanted.header)
 
@@ -66,7 +66,7 @@ def _first_block(plain: Any) -> bytes:
 
 
 def _first_row(first: bytes, delimiter: str, name: str) -> list[str]:
-    # What follows it need not be UTF-8.
+    # The rows after the header need not be UTF-8.
     text = io.TextIOWrapper(io.BytesIO(first.removeprefix(_BOM)), "utf-8", "surrogateescape", "")
     try:
         names = next(csv.reader(text, delimiter=delimiter), [])
@@ -78,8 +78,8 @@ def _first_row(first: bytes, delimiter: str, name: str) -> list[str]:
     return names
 
 
-def _check_header(names: list[str], wanted: Reading) -> None:
-    """Raise TableFileError where a column is missing; cells of data are not shown for names."""
+def _check_header(names: list[str], wanted: ReadOptions) -> None:
+    """Raise TableFileError for a missing column; the message quotes no cells of a data row."""
     if any(key not in names for key in wanted.keys) and any(map(_holds_address, names)):
         problem = "there is an address where the names of columns should be"
         raise TableFileError(wanted.name, problem, "give --no-header", row=1)
@@ -87,7 +87,7 @@ def _check_header(names: list[str], wanted: Reading) -> None:
 
 
 def _holds_address(cell: str) -> bool:
-    """Tell whether an address is in a cell, also among other words or before a port."""
+    """Tell whether a cell contains an address, also among other words or before a port."""
     return bool(_IPV4.search(cell)) or any(map(_is_address, _OTHER.split(cell)))
 
 
@@ -99,28 +99,12 @@ def _is_address(text: str) -> bool:
     return True
 
 
-class _Whole:
-    """A stream of which a beginning was read already."""
-
-    closed = False
-
-    def __init__(self, first: bytes, rest: Any) -> None:
-        self._first: io.BytesIO | None = io.BytesIO(first)
-        self._rest = rest
-
-    def read(self, size: int = -1) -> bytes:
-        if self._first is not None:
-            if part := self._first.read(size):
-                return part
-            self._first = None
-        found: bytes = self._rest.read(size)
-        return found
-
-
 class _Reader:
-    """Arrow's reader of one file, and what to say when it finds something wrong."""
+    """Reads one file by Arrow's reader, and explains that reader's errors."""
 
-    def __init__(self, stream: _Whole, names: list[str], delimiter: str, wanted: Reading) -> None:
+    def __init__(
+        self, stream: Prefixed, names: list[str], delimiter: str, wanted: ReadOptions
+    ) -> None:
         self._stream = stream
         self._names = names
         self._delimiter = delimiter
@@ -129,17 +113,17 @@ class _Reader:
     def rows(self) -> Rows:
         batches = self._batches()
         first = next(batches)
-        return Rows(first.schema, _chained(first, batches))
+        return Rows(first.schema, chain([first], batches))
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         """Yield batches, at least one; with ``dropped``, only the columns that are keys."""
         try:
             with explained(self._wanted.name, "CSV"):
                 reader = self._open()
-                none = pa.record_batch(
+                empty = pa.record_batch(
                     [pa.array([], each.type) for each in reader.schema], schema=reader.schema
                 )
-                yield none
+                yield empty
                 yield from reader
         except TableFileError as error:
             raise self._explained(error) from error.__cause__
@@ -149,7 +133,7 @@ class _Reader:
         text = [] if wanted.infer_types and wanted.rest == "typed" else self._names
         return arrow_csv.open_csv(
             pa.PythonFile(self._stream, "r"),
-            # One thread, for only then a bad row's number is known.
+            # With one thread Arrow's errors state the row number.
             arrow_csv.ReadOptions(
                 use_threads=False,
                 block_size=_BLOCK,
@@ -185,13 +169,8 @@ class _Reader:
         return error
 
 
-def _chained(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield first
-    yield from rest
-
-
 class CellSink:
-    """Writes rows as lines; cells are quoted where they need to be, and only there."""
+    """Writes rows as lines; a cell is quoted only where it must be."""
 
     def __init__(self, stream: Any, schema: pa.Schema, delimiter: str, *, header: bool) -> None:
         self._stream = stream
@@ -201,7 +180,7 @@ class CellSink:
             self._put([pa.array([name.encode()], pa.large_binary()) for name in schema.names])
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Write rows; null is nothing, an empty text is ``""``."""
+        """Write rows; null is an empty cell, an empty text is ``""``."""
         self._put([cell_texts(column) for column in batch.columns])
 
     def _put(self, columns: list[pa.Array]) -> None:
@@ -221,4 +200,4 @@ class CellSink:
         return pc.replace_with_mask(texts, needs, joined(b'"', doubled, b'"'))
 
     def close(self) -> None:
-        """Nothing is left to write."""
+        """Do nothing: every row is written."""

@@ -1,214 +1,188 @@
-"""One file to another, with columns of answers: read, enriched, counted, written, batch by batch.
+"""Files of addresses to files with columns of answers: one file, or a tree of files.
 
-Strategy: the user's columns go through the engine under numbers for names, so
-that theirs and ours cannot be taken for each other, and get their names back
-on the way out. The answers' error codes are always asked for, to be counted.
+Strategy: rows are read, enriched, counted and written batch by batch; a thread
+writes in the background while the next batches are read and looked up.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from geolookup.contract.fields import ERROR_CODE
 from geolookup.engine import Engine
-from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError, TableFileError
-from geolookup.files.background_writer import written_behind
-from geolookup.files.formats import Kind
-from geolookup.files.instants import unix_seconds
-from geolookup.files.reading import Reading, Rows
-from geolookup.files.streams import Incoming, incoming, input_name, outgoing
-from geolookup.files.writing import Writing
-from geolookup.tables.fields import of_table
+from geolookup.errors import TableFileError
+from geolookup.files.byte_streams import STANDARD, input_name, open_output
+from geolookup.files.enriched_rows import Counts, EnrichedRows, EnrichOptions
+from geolookup.files.file_tree import Record, Task, stamp, tree
+from geolookup.files.formats import kind_of
+from geolookup.files.row_streams import ReadOptions, Sink, WriteOptions
+from geolookup.files.table_files import TableFile, open_table
+from geolookup.filesystem.atomic import check_file, output_errors
+from geolookup.progress import RowProgress
 
-_AT = "at"
-
-
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """What is to be made of every file."""
-
-    column: str  # of the addresses
-    fields: tuple[str, ...] | None = None
-    prefix: str = ""
-    on_invalid: str = "null"
-    at: float | None = None  # the instant of all rows, Unix seconds; None: now
-    at_column: str | None = None  # or the column that has each row's
-    error_code: bool = False
-    threads: int | None = None
-    delimiter: str | None = None
-    infer_types: bool = False
-    header: bool = True  # of CSV, read and written
-
-    def paths(self) -> list[str]:
-        """Return the fields' paths, spelled out; ValueError for one that is none.
-
-        The error code is apart: it is the last column, if it is wanted.
-        """
-        return [each.path for each in of_table(self.fields) if each != ERROR_CODE]
-
-
-@dataclass(slots=True)
-class Counts:
-    """Rows, and those without an answer by the code that says why."""
-
-    rows: int = 0
-    refused: dict[int, int] = field(
-        default_factory=lambda: {InvalidAddressError.code: 0, PrivateAddressError.code: 0}
-    )
-
-    def add(self, codes: pa.Array) -> None:
-        """Count a batch by its error codes."""
-        self.rows += len(codes)
-        for code in self.refused:
-            self.refused[code] += pc.sum(pc.equal(codes, code)).as_py() or 0
-
-    @property
-    def invalid(self) -> int:
-        """Rows without a well-formed address."""
-        return self.refused[InvalidAddressError.code]
-
-    @property
-    def private(self) -> int:
-        """Rows with a private one."""
-        return self.refused[PrivateAddressError.code]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A file by its path, or standard input or output, and what it is."""
-
-    path: str
-    kind: Kind
-
-
+#: Batches that may wait for the background writer while it writes a row group.
+_WAITING = 16
 #: Called after each batch with the fraction of the file that was read, None where unknown.
 Step = Callable[[float | None], None]
 
 
 def enrich_file(
-    engine: Engine, source: Place, target: Place, wishes: Wishes, counts: Counts, step: Step
+    engine: Engine,
+    source: TableFile,
+    target: TableFile,
+    options: EnrichOptions,
+    counts: Counts,
+    step: Step,
 ) -> None:
-    """Write ``target`` whole or not at all.
+    """Write ``target`` completely or not at all.
 
-    Raises TableFileError for a malformed input, OutputError for an
-    output that cannot be written, BrokenPipeError.
+    Raises TableFileError for an unusable input, OutputError for an output
+    that cannot be written, BrokenPipeError.
     """
-    wanted = _reading(source, target, wishes)
-    with incoming(source.path, source.kind.compression) as stream:
-        rows = source.kind.format.reader.read(stream, wanted)
+    wanted = _read_options(source, target, options)
+    with open_table(source, wanted) as table:
         before = counts.rows
-        answers = _Answers(engine, rows, wishes, wanted.name)
+        answers = EnrichedRows(engine, table.rows, options, wanted.name)
         writer = target.kind.format.writer
         assert writer is not None  # noqa: S101 - the command refuses formats that are read only
-        with outgoing(target.path, target.kind.compression) as out:
-            sink = writer.write(out, answers.schema, _writing(source, target, wishes))
-            with written_behind(sink) as write:
+        with open_output(target.path, target.kind.compression) as out:
+            sink = writer.write(out, answers.schema, _write_options(source, target, options))
+            with _background_writer(sink) as write:
                 for batch in answers.batches(counts):
                     write(batch)
-                    step(_fraction(stream, rows, counts.rows - before))
+                    step(table.fraction(counts.rows - before))
             sink.close()
 
 
-def _reading(source: Place, target: Place, wishes: Wishes) -> Reading:
-    keys = [wishes.column, *([wishes.at_column] if wishes.at_column else [])]
-    return Reading(
+def _read_options(source: TableFile, target: TableFile, options: EnrichOptions) -> ReadOptions:
+    keys = [options.column, *([options.at_column] if options.at_column else [])]
+    return ReadOptions(
         input_name(source.path),
         tuple(dict.fromkeys(keys)),
         "as_is" if source.kind.format.is_like(target.kind.format) else "typed",
-        wishes.delimiter,
-        wishes.infer_types,
-        wishes.header,
+        options.delimiter,
+        options.infer_types,
+        options.header,
     )
 
 
-def _writing(source: Place, target: Place, wishes: Wishes) -> Writing:
+def _write_options(source: TableFile, target: TableFile, options: EnrichOptions) -> WriteOptions:
     same = source.kind.format is target.kind.format
-    return Writing(wishes.delimiter if same else None, wishes.header)
+    return WriteOptions(options.delimiter if same else None, options.header)
 
 
-def _fraction(stream: Incoming, rows: Rows, done: int) -> float | None:
-    return done / rows.total if rows.total else stream.fraction()
+@contextmanager
+def _background_writer(sink: Sink) -> Iterator[Callable[[pa.RecordBatch], None]]:
+    """Yield a function that passes batches to the sink's thread; it raises that thread's errors.
 
+    Afterwards every batch is written or, if the block failed, none is pending.
+    """
+    waiting: deque[Future[None]] = deque()
 
-class _Answers:
-    """The rows of a file with columns of answers behind them."""
+    def write(batch: pa.RecordBatch) -> None:
+        waiting.append(thread.submit(sink.write, batch))
+        if len(waiting) > _WAITING or waiting[0].done():
+            waiting.popleft().result()
 
-    def __init__(self, engine: Engine, rows: Rows, wishes: Wishes, name: str) -> None:
-        self._rows = rows
-        self._wishes = wishes
-        self._name = name
-        with self._explained():
-            self._reader = self._enriched(engine)
-        enriched = list(self._reader.schema)
-        first = len(enriched) - len(wishes.paths()) - 1
-        #: the numbers of the columns that are written; the last of all are the error codes
-        kept = range(first, len(enriched) - (not wishes.error_code))
-        self._written = [*range(len(rows.schema)), *kept]
-        made = [enriched[at] for at in kept]
-        self._check_names([each.name for each in made])
-        self.schema = pa.schema([*rows.schema, *made], rows.schema.metadata)
-
-    def _enriched(self, engine: Engine) -> Any:
-        wishes = self._wishes
-        return engine.enrich(
-            pa.RecordBatchReader.from_batches(self._numbered_schema(), self._numbered()),
-            str(self._rows.schema.names.index(wishes.column)),
-            [*wishes.paths(), ERROR_CODE.path],
-            prefix=wishes.prefix,
-            on_invalid=wishes.on_invalid,
-            at=_AT if wishes.at_column else wishes.at,
-            threads=wishes.threads,
-        )
-
-    def _numbered_schema(self) -> pa.Schema:
-        """Return the schema with numbers for names, and a column of instants if there is one."""
-        fields = [pa.field(str(at), each.type) for at, each in enumerate(self._rows.schema)]
-        if self._wishes.at_column:
-            given = self._rows.schema.field(self._wishes.at_column).type
-            fields.append(pa.field(_AT, unix_seconds(pa.array([], given)).type))
-        return pa.schema(fields)
-
-    def _numbered(self) -> Iterator[pa.RecordBatch]:
-        schema = self._numbered_schema()
-        for batch in self._rows.batches:
-            columns = batch.columns
-            if self._wishes.at_column:
-                at = batch.schema.names.index(self._wishes.at_column)
-                columns = [*columns, unix_seconds(columns[at])]
-            yield pa.record_batch(columns, schema=schema)
-
-    def _check_names(self, made: list[str]) -> None:
-        twice = set(made) & set(self._rows.schema.names)
-        if twice:
-            problem = f"there is a column {min(twice)!r} already"
-            raise TableFileError(self._name, problem, "give --prefix")
-
-    def batches(self, counts: Counts) -> Iterator[pa.RecordBatch]:
-        """Yield what is written, in the order of the rows, and count it."""
-        with self._explained():
-            for batch in self._reader:
-                counts.add(batch.column(batch.num_columns - 1))
-                columns = [batch.column(at) for at in self._written]
-                yield pa.record_batch(columns, schema=self.schema)
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Say of which file the engine complains."""
+    with ThreadPoolExecutor(1) as thread:
         try:
-            yield
-        except ContractError as error:
-            remedy = "give --on-invalid null to keep such rows"
-            raise TableFileError(self._name, _noted(error), remedy) from error
-        except (TypeError, ValueError) as error:
-            raise TableFileError(self._name, _noted(error), "see --help") from error
+            yield write
+            while waiting:
+                waiting.popleft().result()
+        finally:
+            for each in waiting:
+                each.cancel()
 
 
-def _noted(error: Exception) -> str:
-    """Return an error with the row that its note names."""
-    return ", ".join([str(error), *getattr(error, "__notes__", [])])
+class EnrichJob:
+    """One run of ``geolookup enrich``. ``force`` replaces existing outputs."""
+
+    def __init__(self, engine: Engine, options: EnrichOptions, *, force: bool) -> None:
+        self._engine = engine
+        self._options = options
+        self._force = force
+        self._counts = Counts()
+        self._progress = RowProgress()
+        self._files: list[str] = []
+        if options.threads is not None:
+            pa.set_cpu_count(options.threads)  # limits Arrow's own threads
+
+    def file(
+        self, source: str, output: str, input_format: str | None, output_format: str | None
+    ) -> None:
+        """Enrich one file; raises OutputError or TableFileError and leaves an old output."""
+        origin = TableFile(source, kind_of(source, input_format, "--input-format"))
+        target = TableFile(output, kind_of(output, output_format, "--output-format"))
+        if target.kind.format.writer is None:
+            problem = f"{target.kind.format.name} is read only"
+            raise TableFileError(output, problem, "name another by --output-format")
+        if output != STANDARD:
+            check_file(Path(output), force=self._force)
+        self._enrich(origin, target, 0.0, 1.0)
+
+    def folder(self, source: Path, output: Path, output_format: str | None) -> None:
+        """Enrich all files of a tree that are not done; stops at the first unusable file."""
+        found = tree(source, output, output_format)
+        with output_errors(output):
+            output.mkdir(exist_ok=True)
+        record = Record(output)
+        stamps = {task.name: self._stamp(task) for task in found.tasks}
+        due = [task for task in found.tasks if not self._is_done(task, record, stamps[task.name])]
+        sizes = [max(Path(task.source.path).stat().st_size, 1) for task in due]
+        done = 0
+        for task, size in zip(due, sizes, strict=True):
+            with output_errors(Path(task.target.path)):
+                Path(task.target.path).parent.mkdir(parents=True, exist_ok=True)
+            self._enrich(task.source, task.target, done / sum(sizes), size / sum(sizes))
+            record.add(task.name, stamps[task.name])
+            done += size
+        self._files = _file_counts(len(due), len(found.tasks) - len(due), found.others)
+
+    def _stamp(self, task: Task) -> str:
+        return stamp(task, self._options, self._engine.metadata.generation)
+
+    def _is_done(self, task: Task, record: Record, expected: str) -> bool:
+        """Say whether the output is up to date; raises for a file that no earlier run made."""
+        output = Path(task.target.path)
+        if self._force or not output.exists():
+            return False
+        if record.is_done(task.name, expected):
+            return True
+        check_file(output, force=record.knows(task.name))
+        return False
+
+    def _enrich(self, source: TableFile, target: TableFile, before: float, share: float) -> None:
+        def step(fraction: float | None) -> None:
+            whole = None if fraction is None else before + fraction * share
+            self._progress.show(self._counts.rows, whole)
+
+        try:
+            enrich_file(self._engine, source, target, self._options, self._counts, step)
+        finally:
+            self._progress.clear()
+
+    def report(self) -> str:
+        """Return the closing line."""
+        counts, seconds = self._counts, self._progress.seconds
+        answered = counts.rows - counts.invalid - counts.private
+        parts = [
+            f"{counts.rows:,} rows",
+            f"{answered:,} with an answer",
+            f"{counts.invalid:,} invalid",
+            f"{counts.private:,} private",
+        ]
+        return "; ".join([", ".join(parts) + f" in {seconds:.1f} s", *self._files])
+
+
+def _file_counts(made: int, skipped: int, others: int) -> list[str]:
+    told = [f"{made:,} files made"]
+    if skipped:
+        told.append(f"{skipped:,} made before and left as they are")
+    if others:
+        told.append(f"{others:,} of no format known here left out")
+    return [", ".join(told)]

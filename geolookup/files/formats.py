@@ -1,4 +1,4 @@
-"""The registry of formats, and which of them a name means."""
+"""The registry of formats, and the format that a name or a suffix means."""
 
 from __future__ import annotations
 
@@ -8,29 +8,28 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from geolookup.errors import TableFileError
+from geolookup.errors import TableFileError, near_match
 from geolookup.files.arrow_ipc import ArrowIpc
+from geolookup.files.byte_streams import COMPRESSIONS, InputStream
 from geolookup.files.delimited import Delimited
 from geolookup.files.json_lines import JsonLines
 from geolookup.files.lines import PlainList
 from geolookup.files.parquet import Parquet
-from geolookup.files.reading import Reading, Rows
-from geolookup.files.streams import COMPRESSIONS, Incoming
-from geolookup.files.writing import Sink, Writing
+from geolookup.files.row_streams import ReadOptions, Rows, Sink, WriteOptions
 
 
 class Reader(Protocol):
     """Reads one format."""
 
-    def read(self, stream: Incoming, wanted: Reading) -> Rows:
+    def read(self, stream: InputStream, wanted: ReadOptions) -> Rows:
         """Return the rows of a stream."""
 
 
 class Writer(Protocol):
     """Writes one format."""
 
-    def write(self, stream: Any, schema: pa.Schema, wanted: Writing) -> Sink:
-        """Return what takes the rows."""
+    def write(self, stream: Any, schema: pa.Schema, wanted: WriteOptions) -> Sink:
+        """Return a sink for the rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +37,12 @@ class Format:
     """A format by its name on the command line."""
 
     name: str
-    suffixes: tuple[str, ...]  # the first is that of files we name
+    suffixes: tuple[str, ...]  # the first is for new files
     reader: Reader
     writer: Writer | None  # None: it is read only
 
     def is_like(self, other: Format) -> bool:
-        """Say whether columns can stay as they are written: CSV and TSV, the two of Arrow."""
+        """Say whether columns can be passed ``as_is``: CSV and TSV can, Arrow's two formats can."""
         return type(self.reader) is type(other.reader)
 
 
@@ -66,7 +65,7 @@ _OF_SUFFIX = {suffix: each for each in FORMATS.values() for suffix in each.suffi
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A format and how it is packed."""
+    """A format and its compression."""
 
     format: Format
     compression: str | None  # of Arrow's codecs
@@ -83,11 +82,14 @@ def known_kind(path: str) -> Kind | None:
 
 
 def kind_of(path: str, format_name: str | None, option: str) -> Kind:
-    """Return the kind of a file; a format that is named goes before the suffix.
+    """Return the kind of a file; a format that is named decides over the suffix.
 
-    Raises TableFileError where nothing tells; ``option`` is the one that would.
+    Raises TableFileError for an unknown suffix, ValueError for an unknown format;
+    ``option`` is the one that names a format.
     """
     if format_name is not None:
+        if format_name not in FORMATS:
+            raise ValueError(f"no format {format_name!r}; {near_match(format_name, FORMATS)}")
         compression = COMPRESSIONS.get(PurePath(path).suffix.lower())
         return Kind(FORMATS[format_name], compression)
     found = known_kind(path)

@@ -1,7 +1,7 @@
 """JSON lines: one object a line.
 
-From JSON lines to JSON lines a line stays as it is, and members are added at
-its end; into other formats, the first block says which columns there are.
+From JSON lines to JSON lines a line is preserved and new members are appended;
+into other formats, the first block decides which columns there are.
 """
 
 from __future__ import annotations
@@ -15,37 +15,37 @@ import pyarrow.compute as pc
 from pyarrow import json as arrow_json
 
 from geolookup.errors import TableFileError
+from geolookup.files.byte_streams import InputStream
+from geolookup.files.column_text import bytes_of, joined, json_texts
 from geolookup.files.lines import Lines, lines_of
-from geolookup.files.reading import LINE, Reading, Rows, check_columns
-from geolookup.files.rendering import bytes_of, joined, json_texts
-from geolookup.files.streams import Incoming
-from geolookup.files.writing import Writing
+from geolookup.files.row_streams import LINE, ReadOptions, Rows, WriteOptions, check_columns
 
-_NOTHING = Lines(pa.array([], pa.large_binary()), [])
+_NO_LINES = Lines(pa.array([], pa.large_binary()), [])
 
 
 class JsonLines:
     """Reads and writes one object a line."""
 
-    def read(self, stream: Incoming, wanted: Reading) -> Rows:
+    def read(self, stream: InputStream, wanted: ReadOptions) -> Rows:
         """Return rows: the keys and whole lines, or columns of the types of the first block."""
         blocks = lines_of(stream.plain, wanted.name)
-        first = next(blocks, _NOTHING)
-        met = _met(first, wanted)
-        check_columns(wanted.name, met.names if len(first.texts) else wanted.keys, wanted.keys)
-        parsed = met if wanted.rest == "typed" else pa.schema([_key(met, k) for k in wanted.keys])
+        first = next(blocks, _NO_LINES)
+        found = _first_schema(first, wanted)
+        check_columns(wanted.name, found.names if len(first.texts) else wanted.keys, wanted.keys)
+        keys = pa.schema([_key(found, key) for key in wanted.keys])
+        parsed = found if wanted.rest == "typed" else keys
         schema = (
             parsed.append(pa.field(LINE, pa.large_binary())) if wanted.rest == "as_is" else parsed
         )
         return Rows(schema, _batches(first, blocks, parsed, schema, wanted))
 
-    def write(self, stream: Any, schema: pa.Schema, _wanted: Writing) -> ObjectSink:
+    def write(self, stream: Any, schema: pa.Schema, _wanted: WriteOptions) -> ObjectSink:
         """Return a sink that writes an object a row."""
         return ObjectSink(stream, schema)
 
 
-def _met(first: Lines, wanted: Reading) -> pa.Schema:
-    """Return the columns of the first block; texts that look like times stay texts."""
+def _first_schema(first: Lines, wanted: ReadOptions) -> pa.Schema:
+    """Return the columns of the first block; texts in the form of timestamps remain texts."""
     if not len(first.texts):
         return pa.schema([pa.field(key, pa.string()) for key in wanted.keys])
     try:
@@ -53,7 +53,7 @@ def _met(first: Lines, wanted: Reading) -> pa.Schema:
     except TableFileError:
         if wanted.rest == "typed":
             raise
-        # Other columns may change their type from line to line; only their names matter.
+        # Other columns may change their type from line to line: only their names are needed.
         found = _parse(Lines(first.texts[:1], first.numbers[:1]), None, wanted.name).schema
     return pa.schema(
         [
@@ -63,15 +63,15 @@ def _met(first: Lines, wanted: Reading) -> pa.Schema:
     )
 
 
-def _key(met: pa.Schema, key: str) -> pa.Field:
-    if key not in met.names:
+def _key(schema: pa.Schema, key: str) -> pa.Field:
+    if key not in schema.names:
         return pa.field(key, pa.string())
-    found = met.field(key)
+    found = schema.field(key)
     return found.with_type(pa.string()) if pa.types.is_null(found.type) else found
 
 
 def _batches(
-    first: Lines, rest: Iterator[Lines], parsed: pa.Schema, schema: pa.Schema, wanted: Reading
+    first: Lines, rest: Iterator[Lines], parsed: pa.Schema, schema: pa.Schema, wanted: ReadOptions
 ) -> Iterator[pa.RecordBatch]:
     for lines in _with(first, rest):
         table = _parse(lines, parsed, wanted.name).select(parsed.names).combine_chunks()
@@ -121,7 +121,7 @@ def _explained(cause: str, lines: Lines, name: str) -> TableFileError:
 
 
 class ObjectSink:
-    """Writes rows as objects: new members go to the end of lines that were read as they are."""
+    """Writes rows as objects; new members are appended to lines that were read ``as_is``."""
 
     def __init__(self, stream: Any, schema: pa.Schema) -> None:
         self._stream = stream
@@ -132,7 +132,7 @@ class ObjectSink:
         ]
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Write rows; what is null is said to be so."""
+        """Write rows; a null value is written as null."""
         parts: list[Any] = []
         for name, column in zip(self._names, batch.columns[self._first :], strict=True):
             parts += [b",", name + b":", json_texts(column).fill_null(b"null")]
@@ -140,14 +140,14 @@ class ObjectSink:
         self._stream.write(bytes_of(joined(*parts, b"}\n")))
 
     def _begin(self, batch: pa.RecordBatch) -> list[pa.Array]:
-        """Return what stands before the first new member of each row."""
+        """Return the text before the first new member of each row."""
         if self._line is None:
             return [pa.array([b"{"] * len(batch), pa.large_binary())]
         lines = batch.column(self._line)
         is_empty = pc.match_substring_regex(lines, r"^\{\s*\}$")
-        nothing, comma = (pa.scalar(each, pa.large_binary()) for each in (b"", b","))
+        empty, comma = (pa.scalar(each, pa.large_binary()) for each in (b"", b","))
         without_bracket = pc.binary_replace_slice(lines, -1, 1 << 60, b"")
-        return [without_bracket, pc.if_else(is_empty, nothing, comma)]
+        return [without_bracket, pc.if_else(is_empty, empty, comma)]
 
     def close(self) -> None:
-        """Nothing is left to write."""
+        """Do nothing: every row is written."""

@@ -1,4 +1,4 @@
-"""Files of lines, in blocks of whole lines; and plain lists of addresses, one a line."""
+"""Text files in blocks of whole lines; and plain lists of addresses, one a line."""
 
 from __future__ import annotations
 
@@ -11,11 +11,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.errors import TableFileError
-from geolookup.files.reading import Reading, Rows, check_columns, explained, explained_batches
-from geolookup.files.streams import Incoming
+from geolookup.files.byte_streams import InputStream
+from geolookup.files.row_streams import (
+    ReadOptions,
+    Rows,
+    check_columns,
+    explained,
+    explained_batches,
+)
 
 _BLOCK = 1 << 22
-#: A line without end is no line: what is read of it stays in memory.
+#: The longest line, in bytes: a line is held in memory as a whole.
 _LONGEST = 1 << 28
 _NEWLINE = 10
 _BOM = b"\xef\xbb\xbf"
@@ -23,18 +29,17 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines that hold something, without their ends."""
+    """Lines that are not blank, without line ends and surrounding whitespace."""
 
     texts: pa.Array  # large_binary
-    numbers: Any  # of each, in the file, from 1
+    numbers: Any  # int64, the line number of each in the file, from 1
 
 
 def lines_of(plain: Any, name: str) -> Iterator[Lines]:
-    """Yield the lines of a stream block by block; blank ones are left out."""
+    """Yield the lines of a stream block by block, without blank ones."""
     before, left = 0, b""
     with explained(name, "file of lines"):
         while block := plain.read(_BLOCK):
-            # A beginning of a line is kept, and looked through once more with the next block.
             if not before and not left:
                 block = block.removeprefix(_BOM)
             cut = block.rfind(b"\n") + 1
@@ -60,16 +65,16 @@ def _cut(whole: bytes, before: int) -> Lines:
     buffers = [None, pa.py_buffer(bounds), pa.py_buffer(whole)]
     texts = pa.Array.from_buffers(pa.large_string(), len(ends), buffers)
     texts = pc.ascii_trim_whitespace(texts).cast(pa.large_binary())
-    said = pc.greater(pc.binary_length(texts), 0)
-    numbers = np.flatnonzero(said.to_numpy(zero_copy_only=False)) + before + 1
-    return Lines(texts.filter(said), numbers)
+    not_blank = pc.greater(pc.binary_length(texts), 0)
+    numbers = np.flatnonzero(not_blank.to_numpy(zero_copy_only=False)) + before + 1
+    return Lines(texts.filter(not_blank), numbers)
 
 
 class PlainList:
-    """Reads a column of addresses, under whatever name is asked for; it is not written."""
+    """Reads a list of addresses as one column, named as the key asks; read only."""
 
-    def read(self, stream: Incoming, wanted: Reading) -> Rows:
-        """Return one column; lines are whatever they are, UTF-8 or not."""
+    def read(self, stream: InputStream, wanted: ReadOptions) -> Rows:
+        """Return one column; lines need not be UTF-8."""
         column, *others = wanted.keys
         check_columns(wanted.name, [column], others)
         schema = pa.schema([(column, pa.large_string())])

@@ -9,32 +9,32 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import parquet
 
-from geolookup.files.reading import (
-    Reading,
+from geolookup.files.byte_streams import InputStream
+from geolookup.files.row_streams import (
+    ReadOptions,
     Rows,
+    WriteOptions,
     check_columns,
     decoded,
     explained,
     explained_batches,
 )
-from geolookup.files.streams import Incoming
-from geolookup.files.writing import Writing
 
 _WHAT = "Parquet file"
 _BATCH = 1 << 16
 #: Bytes read of a column at a time: row groups may be larger than memory.
 _BUFFER = 1 << 20
-#: A row group of the output ends after so many rows or bytes, whichever are first.
+#: A row group of the output ends at this number of rows or bytes, whichever comes first.
 _GROUP_ROWS = 1 << 20
 _GROUP_BYTES = 1 << 26
-#: Rows that tell whether a column's values repeat.
+#: Rows that decide whether a column's values repeat.
 _SAMPLE = 1 << 14
 
 
 class Parquet:
-    """Reads row groups in pieces and writes row groups of a bounded size."""
+    """Reads row groups in batches and writes row groups of bounded size."""
 
-    def read(self, stream: Incoming, wanted: Reading) -> Rows:
+    def read(self, stream: InputStream, wanted: ReadOptions) -> Rows:
         """Return the rows with the file's types; dictionaries stay where the rest is ``as_is``."""
         with explained(wanted.name, _WHAT):
             file = parquet.ParquetFile(stream.seekable(), buffer_size=_BUFFER, pre_buffer=False)
@@ -47,12 +47,12 @@ class Parquet:
             batches = explained_batches(_batches(file, schema, wanted), wanted.name, _WHAT)
             return Rows(schema, batches, file.metadata.num_rows)
 
-    def write(self, stream: Any, schema: pa.Schema, _wanted: Writing) -> GroupSink:
-        """Return a sink that gathers row groups."""
+    def write(self, stream: Any, schema: pa.Schema, _wanted: WriteOptions) -> GroupSink:
+        """Return a sink that collects row groups."""
         return GroupSink(stream, schema)
 
 
-def _batches(file: Any, schema: pa.Schema, wanted: Reading) -> Iterator[pa.RecordBatch]:
+def _batches(file: Any, schema: pa.Schema, wanted: ReadOptions) -> Iterator[pa.RecordBatch]:
     columns = list(wanted.keys) if wanted.rest == "dropped" else None
     for batch in file.iter_batches(_BATCH, columns=columns):
         plain = [
@@ -66,18 +66,18 @@ def _batches(file: Any, schema: pa.Schema, wanted: Reading) -> Iterator[pa.Recor
 
 
 class GroupSink:
-    """Gathers batches to row groups; Zstandard inside, as all current readers know it."""
+    """Collects batches into row groups, compressed with Zstandard, which all readers support."""
 
     def __init__(self, stream: Any, schema: pa.Schema) -> None:
         self._stream = stream
         self._schema = schema
-        self._writer: Any = None  # made when the first row group tells how to encode it
+        self._writer: Any = None  # opened when the first row group decides the encoding
         self._waiting: list[pa.RecordBatch] = []
         self._rows = 0
         self._bytes = 0
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Add rows; they are written when a row group is full."""
+        """Add rows; a full row group is written."""
         self._waiting.append(batch)
         self._rows += len(batch)
         self._bytes += sum(_size(column) for column in batch.columns)
@@ -105,9 +105,9 @@ class GroupSink:
 
 
 def _repeated(sample: pa.Table) -> list[str] | bool:
-    """Return the columns whose values repeat: a dictionary of others is work for nothing."""
+    """Return the columns whose values repeat: for others a dictionary costs time and saves none."""
     if any(pa.types.is_nested(each.type) for each in sample.schema):
-        return True  # Parquet's columns are then not ours
+        return True  # Parquet names the columns inside nested ones otherwise
     return [
         field.name
         for field, column in zip(sample.schema, sample.columns, strict=True)
@@ -120,12 +120,12 @@ def _repeats(column: pa.ChunkedArray) -> bool:
 
 
 def _size(column: pa.Array) -> int:
-    """Return the bytes of a column; a dictionary is shared and does not count."""
+    """Return the bytes of a column without its dictionary, which batches share."""
     return int((column.indices if pa.types.is_dictionary(column.type) else column).nbytes)
 
 
 def _compact(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column with a dictionary of what is in it, not of all that might be."""
+    """Return a column with a dictionary of the values that occur in it."""
     if not pa.types.is_dictionary(column.type) or not column.num_chunks:
         return column
     unified = column.unify_dictionaries()
@@ -133,9 +133,9 @@ def _compact(column: pa.ChunkedArray) -> pa.ChunkedArray:
     dictionary = unified.chunk(0).dictionary
     if len(dictionary) <= 1 << 10:
         return unified
-    met = pc.drop_null(pc.unique(pa.chunked_array(chunks)))
-    numbers = pc.index_in(pa.chunked_array(chunks), value_set=met)
-    values = dictionary.take(met)
+    used = pc.drop_null(pc.unique(pa.chunked_array(chunks)))
+    numbers = pc.index_in(pa.chunked_array(chunks), value_set=used)
+    values = dictionary.take(used)
     index_type = column.type.index_type
     return pa.chunked_array(
         [

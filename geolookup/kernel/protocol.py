@@ -24,14 +24,8 @@ if TYPE_CHECKING:
     from geolookup.dataset.files import Dataset
 
 
-class State(Intervals, Protocol):
-    """A dataset with what has been rendered of it; an engine replaces it as a whole.
-
-    Every method raises DatasetError where an index of the dataset leads outside its table, except
-    that ``take_rows`` raises IndexError for an interval id that the dataset does not have.
-    """
-
-    def __init__(self, dataset: Dataset) -> None: ...
+class Locator(Protocol):
+    """Finds the intervals that hold addresses."""
 
     def locate_texts(
         self,
@@ -58,6 +52,16 @@ class State(Intervals, Protocol):
 
         Fills ``ids`` with interval ids. An IPv4 address lies in ``lows``.
         """
+
+
+class State(Locator, Intervals, Protocol):
+    """A dataset with what has been rendered of it; an engine replaces it as a whole.
+
+    Every method raises DatasetError where an index of the dataset leads outside its table, except
+    that ``take_rows`` raises IndexError for an interval id that the dataset does not have.
+    """
+
+    def __init__(self, dataset: Dataset) -> None: ...
 
     def take_rows(
         self,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from geolookup.kernel.columns import INVALID_ID
 
 if TYPE_CHECKING:
-    from geolookup.kernel.protocol import State
+    from geolookup.kernel.protocol import Locator
 
 #: Rows that are worked on at once: what is written of them stays in a core's cache.
 CHUNK = 1 << 16
@@ -27,11 +27,11 @@ class Located:
     families: NDArray[np.uint8]  # 4, 6; 0 where there is no address
 
 
-def locate(state: State, addresses: Any) -> pa.Int32Array:
+def locate(locator: Locator, addresses: Any) -> pa.Int32Array:
     """Return the interval id of each address; see ``Engine.locate``."""
     column = column_of(addresses)
-    reader_of(column.type)  # also where there is nothing to read
-    found = [locate_chunk(state, chunk).rows for chunk in chunks(column)]
+    address_reader(column.type)  # also raises for an empty column
+    found = [locate_chunk(locator, chunk).rows for chunk in chunks(column)]
     return pa.array(np.concatenate([np.empty(0, np.int32), *found]))
 
 
@@ -70,53 +70,53 @@ def chunks(column: pa.ChunkedArray) -> Iterator[pa.Array]:
             yield array.slice(begin, CHUNK)
 
 
-def locate_chunk(state: State, array: pa.Array) -> Located:
+def locate_chunk(locator: Locator, array: pa.Array) -> Located:
     """Locate one array of addresses.
 
     Raises TypeError for a type that holds none. Null is no address, as None is.
     """
     found = Located(np.empty(len(array), np.int32), np.empty(len(array), np.uint8))
-    read = reader_of(array.type)
+    read = address_reader(array.type)
     if len(array):
-        read(state, array, found)
+        read(locator, array, found)
     if array.null_count:
         absent = array.is_null().to_numpy(zero_copy_only=False)
         found.rows[absent], found.families[absent] = INVALID_ID, 0
     return found
 
 
-def _read_texts(state: State, array: pa.Array, found: Located) -> None:
+def _read_texts(locator: Locator, array: pa.Array, found: Located) -> None:
     width = np.int64 if pa.types.is_large_string(array.type) else np.int32
     _, offsets, letters = array.buffers()
     first = array.offset
     bounds = np.frombuffer(offsets, width, len(array) + 1, first * np.dtype(width).itemsize)
     data = np.frombuffer(letters or b"", np.uint8)
-    state.locate_texts(data, bounds.astype(np.int64, copy=False), found.rows, found.families)
+    locator.locate_texts(data, bounds.astype(np.int64, copy=False), found.rows, found.families)
 
 
-def _read_views(state: State, array: pa.Array, found: Located) -> None:
-    _read_texts(state, array.cast(pa.large_string()), found)
+def _read_views(locator: Locator, array: pa.Array, found: Located) -> None:
+    _read_texts(locator, array.cast(pa.large_string()), found)
 
 
-def _read_dictionary(state: State, array: pa.Array, found: Located) -> None:
+def _read_dictionary(locator: Locator, array: pa.Array, found: Located) -> None:
     """Locate the dictionary where it is the shorter of the two."""
     if len(array.dictionary) > len(array):
-        plain = locate_chunk(state, array.dictionary_decode())
+        plain = locate_chunk(locator, array.dictionary_decode())
         found.rows[:], found.families[:] = plain.rows, plain.families
         return
-    values = locate_chunk(state, array.dictionary)
+    values = locate_chunk(locator, array.dictionary)
     at = array.indices.fill_null(0).to_numpy(zero_copy_only=False)
     if len(values.rows):
         found.rows[:], found.families[:] = values.rows[at], values.families[at]
 
 
-def _read_numbers(state: State, array: pa.Array, found: Located) -> None:
+def _read_numbers(locator: Locator, array: pa.Array, found: Located) -> None:
     lows = array.fill_null(0).to_numpy(zero_copy_only=False).astype(np.uint64)
     found.families[:] = 4
-    state.locate_numbers(found.families, np.zeros_like(lows), lows, found.rows)
+    locator.locate_numbers(found.families, np.zeros_like(lows), lows, found.rows)
 
 
-def _read_bytes(state: State, array: pa.Array, found: Located) -> None:
+def _read_bytes(locator: Locator, array: pa.Array, found: Located) -> None:
     """Read addresses in network byte order: 4 bytes are IPv4, 16 are IPv6."""
     plain = array.cast(pa.large_binary())
     _, offsets, data = plain.buffers()
@@ -129,10 +129,10 @@ def _read_bytes(state: State, array: pa.Array, found: Located) -> None:
     ipv4 = found.families == 4
     highs = np.where(ipv4, np.uint64(0), halves[:, 0])
     lows = np.where(ipv4, halves[:, 0] >> np.uint64(32), halves[:, 1])
-    state.locate_numbers(found.families, highs, lows, found.rows)
+    locator.locate_numbers(found.families, highs, lows, found.rows)
 
 
-def _read_nothing(_state: State, _array: pa.Array, found: Located) -> None:
+def _read_nothing(_locator: Locator, _array: pa.Array, found: Located) -> None:
     found.rows[:], found.families[:] = INVALID_ID, 0
 
 
@@ -155,8 +155,10 @@ _READERS: tuple[tuple[Callable[[pa.DataType], bool], _Reader], ...] = (
 )
 
 
-def reader_of(kind: pa.DataType) -> _Reader:
-    """Return how addresses of an Arrow type are read; TypeError for a type that holds none."""
+def address_reader(kind: pa.DataType) -> _Reader:
+    """Return the reader of addresses of an Arrow type; TypeError for a type that holds none."""
+    if isinstance(kind, pa.BaseExtensionType):
+        kind = kind.storage_type
     for reads, reader in _READERS:
         if reads(kind):
             return reader

@@ -54,7 +54,7 @@ def test_failed_gates_are_status_1_with_one_line_each(pair: tuple[str, str]) -> 
 def test_traffic_weighs(pair: tuple[str, str], tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("ip,n\n8.8.8.129,3\n8.8.8.1,1\n10.0.0.1,7\nx,2\n", encoding="utf-8")
-    options = ("--traffic", str(path), "--traffic-address", "ip", "--traffic-count", "n")
+    options = ("--traffic", str(path), "--ip-column", "ip", "--traffic-count", "n")
     done = run("diff", *pair, *options, "--fail-if", "country_moved >= 75%")
     assert done.returncode == 1
     assert "country_moved is 75 %" in done.stderr
@@ -82,3 +82,11 @@ def test_datasets_that_are_none_are_status_2(pair: tuple[str, str]) -> None:
     for sides in (("/nowhere", pair[1]), (pair[0], "/nowhere"), (pair[0],)):
         done = run("diff", *sides)
         assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_traffic_from_standard_input_is_a_list(pair: tuple[str, str]) -> None:
+    text = "8.8.8.129\n10.0.0.1\n"
+    done = run("diff", *pair, "--traffic", "-", text=text)
+    assert "requests  2, of which 1 for private addresses and 0 for no addresses" in done.stdout
+    csv = ("--input-format", "csv", "--no-header", "--ip-column", "column1")
+    assert run("diff", *pair, "--traffic", "-", *csv, text=text).stdout == done.stdout

@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import geolookup
-from geolookup.cli.enrich import READ, WRITTEN
+from geolookup.cli.options import READ, WRITTEN
+from geolookup.files.file_tree import RECORD
 from geolookup.files.formats import FORMATS
-from geolookup.files.tree import RECORD
 from tests.cli.test_commands import run
 from tests.conftest import ROOT, Build
 from tests.files.tables import (

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.files.enrich import Place
 from geolookup.files.formats import kind_of
 from geolookup.files.summarize import KINDS, Summary, count_file
+from geolookup.files.table_files import AddressColumn, TableFile
 from tests.cli.test_commands import run
 from tests.files.tables import KINDS as FORMATS
 from tests.files.tables import packed, table, written
@@ -75,8 +75,8 @@ def test_every_format(kind: str, suffix: str, sample: geolookup.Engine, tmp_path
     path = tmp_path / f"a.{kind}{suffix}"
     path.write_bytes(packed(written(table(), kind), suffix))
     counted = Summary(sample)
-    place = Place(str(path), kind_of(str(path), None, ""))
-    count_file(counted, place, "ip", None, lambda _fraction: None)
+    file = TableFile(str(path), kind_of(str(path), None, ""))
+    count_file(counted, file, AddressColumn(), lambda _fraction: None)
     assert (counted.addresses, counted.invalid, counted.private) == (10, 4, 1)
     assert (counted.located, counted.ipv6) == (5, 2)
 

@@ -1,9 +1,7 @@
-"""Traffic files: every form counts alike, and no error tells an address."""
+"""Traffic files: every format counts alike, and no error quotes an address."""
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,34 +11,43 @@ import pyarrow.parquet as pa_parquet
 import pytest
 
 from geolookup import comparison as diff
-from geolookup.errors import DiffError
+from geolookup.errors import TableFileError
+from tests.files.tables import KINDS, packed, written
 
 ADDRESSES = ["8.8.8.129", "8.8.8.1", "2a00::1", "10.0.0.1", "8.8.8.129", "nonsense", None]
 COUNTS = [3, 1, 4, 1, 5, 9, 2]
 
 
-def _csv(columns: dict[str, list[Any]]) -> str:
-    rows = zip(*columns.values(), strict=True)
-    lines = [",".join("" if cell is None else str(cell) for cell in row) for row in rows]
-    return "\n".join([",".join(columns), *lines, ""])
-
-
-def _arrow(path: Path, table: pa.Table) -> None:
-    with pa.ipc.new_file(str(path), table.schema) as file:
-        file.write_table(table, max_chunksize=3)
-
-
-COLUMNS: dict[str, list[Any]] = {"status": [200] * 7, "client": ADDRESSES, "hits": COUNTS}
-WRITERS: dict[str, Callable[[Path], object]] = {
-    "t.csv": lambda path: path.write_text(_csv(COLUMNS), encoding="utf-8"),
-    "t.csv.gz": lambda path: path.write_bytes(gzip.compress(_csv(COLUMNS).encode())),
-    "t.parquet": lambda path: pa_parquet.write_table(pa.table(COLUMNS), path),
-    "t.arrow": lambda path: _arrow(path, pa.table(COLUMNS)),
-    "t.feather": lambda path: _arrow(
-        path,
-        pa.table({**COLUMNS, "client": pa.array(ADDRESSES).dictionary_encode()}),
+TABLE = pa.table({"status": [200] * 7, "client": ADDRESSES, "hits": COUNTS})
+ENCODED = TABLE.set_column(1, "client", TABLE["client"].dictionary_encode())
+#: The same addresses as numbers, invalid ones as bytes of another length.
+RAW = TABLE.set_column(
+    1,
+    "client",
+    pa.array(
+        [
+            bytes([8, 8, 8, 129]),
+            bytes([8, 8, 8, 1]),
+            bytes.fromhex("2a00" + "0" * 27 + "1"),
+            bytes([10, 0, 0, 1]),
+            bytes([8, 8, 8, 129]),
+            b"x",
+            None,
+        ]
     ),
+)
+FILES = {
+    **{f"t.{kind}{suffix}": (TABLE, kind) for kind in KINDS for suffix in ("", ".gz", ".zst")},
+    "t.feather": (ENCODED, "arrow"),
+    "raw.parquet": (RAW, "parquet"),
 }
+
+
+def _listed(path: Path) -> Path:
+    """Write the requests as a list, one address a line; a line that is none where it is null."""
+    lines = [a or "-" for a, n in zip(ADDRESSES, COUNTS, strict=True) for _ in range(n)]
+    path.write_text("\r\n".join(lines), encoding="utf-8")
+    return path
 
 
 def _counted(pair: tuple[Path, Path], traffic: diff.Traffic) -> dict[str, Any]:
@@ -48,25 +55,40 @@ def _counted(pair: tuple[Path, Path], traffic: diff.Traffic) -> dict[str, Any]:
     return {"requests": comparison.requests, "parts": asdict(comparison)["parts"]}
 
 
-@pytest.mark.parametrize("name", WRITERS)
-def test_every_form_counts_alike(pair: tuple[Path, Path], tmp_path: Path, name: str) -> None:
-    WRITERS[name](tmp_path / name)
-    listed = [a or "" for a, n in zip(ADDRESSES, COUNTS, strict=True) for _ in range(n)]
-    (tmp_path / "list").write_text("\r\n".join(each or "-" for each in listed), encoding="utf-8")
-    expected = _counted(pair, diff.Traffic(tmp_path / "list"))
+@pytest.mark.parametrize("name", FILES)
+def test_every_format_counts_alike(pair: tuple[Path, Path], tmp_path: Path, name: str) -> None:
+    table, kind = FILES[name]
+    (tmp_path / name).write_bytes(packed(written(table, kind), Path(name).suffix))
+    expected = _counted(pair, diff.Traffic(_listed(tmp_path / "list.txt")))
     assert _counted(pair, diff.Traffic(tmp_path / name, "client", "hits")) == expected
     assert expected["requests"] == diff.Requests(total=25, private=1, invalid=11)
     assert expected["parts"]["all"]["moved"]["country"] == {"count": 8, "of": 13, "share": 8 / 13}
 
 
 def test_without_counts_each_row_is_one(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    WRITERS["t.parquet"](tmp_path / "t.parquet")
+    pa_parquet.write_table(TABLE, tmp_path / "t.parquet")
     found = _counted(pair, diff.Traffic(tmp_path / "t.parquet", "client"))
     assert found["requests"] == diff.Requests(total=7, private=1, invalid=2)
 
 
+def test_a_folder_is_counted_as_its_files(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "day").mkdir()
+    _listed(tmp_path / "a.txt")
+    _listed(tmp_path / "day" / "b.txt")
+    (tmp_path / "notes.md").write_text("8.8.8.8", encoding="utf-8")
+    found = _counted(pair, diff.Traffic(tmp_path))
+    assert found["requests"] == diff.Requests(total=50, private=2, invalid=22)
+
+
+def test_a_csv_of_another_form(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    path = tmp_path / "requests"
+    path.write_text("8.8.8.1;2\n10.0.0.1;3\n", encoding="utf-8")
+    asked = diff.Traffic(path, "column1", "column2", "csv", delimiter=";", header=False)
+    assert _counted(pair, asked)["requests"] == diff.Requests(total=5, private=3, invalid=0)
+
+
 def test_no_requests_at_all(pair: tuple[Path, Path], tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("address\n", encoding="utf-8")
+    (tmp_path / "t.csv").write_text("ip\n", encoding="utf-8")
     comparison = diff.compare(*pair, diff.Traffic(tmp_path / "t.csv"))
     assert comparison.requests == diff.Requests(0, 0, 0)
     assert not any(comparison.parts["all"].metrics.values())
@@ -75,20 +97,23 @@ def test_no_requests_at_all(pair: tuple[Path, Path], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "count", "told"),
     [
-        ("t.csv", "8.8.8.8\n8.8.4.4\n", None, "must have 'address'"),
-        ("t.csv", "address,n\n8.8.8.8,1\n", "hits", "must have 'address' and 'hits'"),
-        ("t.csv", "address,n\n8.8.8.8,8.8.4.4\n", "n", "column 'address' and 'n'"),
-        ("t.csv", "address,n\n8.8.8.8,-1\n", "n", "no count"),
-        ("t.csv", "address,n\n8.8.8.8,\n", "n", "no count"),
-        ("t.csv", "address,n\n8.8.8.8,1\n8.8.8.8,8.8.4.4,3\n", "n", "cannot be read"),
-        ("t.txt", "8.8.8.8\n", "n", "no columns"),
-        ("t.parquet", "8.8.8.8\n", None, "cannot be read"),
-        ("t.arrow", "8.8.8.8\n", None, "cannot be read"),
+        ("t.csv", "8.8.8.8\n8.8.4.4\n", None, "give --no-header"),
+        ("t.csv", "address,n\n8.8.8.8,1\n", None, "no column 'ip'; known are address, n"),
+        ("t.csv", "ip,n\n8.8.8.8,1\n", "hits", "no column 'hits'; known are ip, n"),
+        ("t.csv", "ip,n\n8.8.8.8,8.8.4.4\n", "n", "column 'n' holds a value that is not a count"),
+        ("t.csv", "ip,n\n8.8.8.8,-1\n", "n", "not a count"),
+        ("t.csv", "ip,n\n8.8.8.8,1.5\n", "n", "not a count"),
+        ("t.csv", "ip,n\n8.8.8.8,\n", "n", "not a count"),
+        ("t.csv", "ip,n\n8.8.8.8,1\n8.8.8.8,8.8.4.4,3\n", "n", "3 cells where the header"),
+        ("t.txt", "8.8.8.8\n", "n", "no column 'n'"),
+        ("t.log", "8.8.8.8\n", None, "name its format by --input-format"),
+        ("t.parquet", "8.8.8.8\n", None, "damaged or no Parquet file"),
+        ("t.arrow", "8.8.8.8\n", None, "damaged or no Arrow file"),
         ("missing/t.csv", None, None, "No such file"),
         ("missing/t.txt", None, None, "No such file"),
     ],
 )
-def test_what_cannot_be_counted_is_told_without_an_address(
+def test_errors_quote_no_address(
     pair: tuple[Path, Path],
     tmp_path: Path,
     name: str,
@@ -99,19 +124,19 @@ def test_what_cannot_be_counted_is_told_without_an_address(
     path = tmp_path / name
     if content is not None:
         path.write_text(content, encoding="utf-8")
-    with pytest.raises(DiffError) as raised:
+    with pytest.raises(TableFileError) as raised:
         diff.compare(*pair, diff.Traffic(path, count=count))
-    assert str(raised.value).startswith(f"{path}: ")
+    assert str(raised.value).startswith((f"{path}: ", f"{path}, row "))
     assert told in str(raised.value)
     assert "8.8." not in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
-def test_columns_of_other_types_are_told(pair: tuple[Path, Path], tmp_path: Path) -> None:
+def test_columns_of_other_types_are_errors(pair: tuple[Path, Path], tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
-    columns = {"number": [1, 2], "address": ["8.8.8.8", "8.8.4.4"], "share": [1.5, 2.0]}
+    columns = {"number": [1, 2], "ip": ["8.8.8.8", "8.8.4.4"], "share": [1.5, 2.0]}
     pa_parquet.write_table(pa.table(columns), path)
-    with pytest.raises(DiffError, match="column 'share' holds no whole numbers"):
-        diff.compare(*pair, diff.Traffic(path, "address", "share"))
-    with pytest.raises(DiffError, match="column 'number' holds no texts"):
+    with pytest.raises(TableFileError, match="column 'share' holds no whole numbers"):
+        diff.compare(*pair, diff.Traffic(path, "ip", "share"))
+    with pytest.raises(TableFileError, match=r"int64 holds no addresses.*--ip-column"):
         diff.compare(*pair, diff.Traffic(path, "number"))

@@ -14,8 +14,10 @@ import pytest
 
 import geolookup
 from geolookup.errors import TableFileError
-from geolookup.files.enrich import Counts, Place, Wishes, enrich_file
+from geolookup.files.enrich import enrich_file
+from geolookup.files.enriched_rows import Counts, EnrichOptions
 from geolookup.files.formats import kind_of
+from geolookup.files.table_files import TableFile
 from tests.files.tables import (
     ADDRESSES,
     AT,
@@ -30,14 +32,16 @@ from tests.files.tables import (
     written,
 )
 
-WISHES = Wishes("ip", FIELDS, at=AT)
+OPTIONS = EnrichOptions("ip", FIELDS, at=AT)
 TEXT_KINDS = ("csv", "tsv")
 
 
-def enrich(engine: geolookup.Engine, source: Path, target: Path, wishes: Wishes = WISHES) -> Counts:
+def enrich(
+    engine: geolookup.Engine, source: Path, target: Path, options: EnrichOptions = OPTIONS
+) -> Counts:
     counts = Counts()
-    places = [Place(str(path), kind_of(str(path), None, "")) for path in (source, target)]
-    enrich_file(engine, places[0], places[1], wishes, counts, lambda _fraction: None)
+    places = [TableFile(str(path), kind_of(str(path), None, "")) for path in (source, target)]
+    enrich_file(engine, places[0], places[1], options, counts, lambda _fraction: None)
     return counts
 
 
@@ -81,7 +85,10 @@ def test_csv_comes_out_as_it_went_in(sample: geolookup.Engine, tmp_path: Path) -
     )
     (tmp_path / "in.csv").write_bytes(b"\xef\xbb\xbf" + text.replace(b"\n0", b"\n\n0"))
     enrich(
-        sample, tmp_path / "in.csv", tmp_path / "out.csv", Wishes("ip", ("location.country_code",))
+        sample,
+        tmp_path / "in.csv",
+        tmp_path / "out.csv",
+        EnrichOptions("ip", ("location.country_code",)),
     )
     lines = text.replace(b",id\n", b",id,location_country_code\n")
     lines = lines.replace(b",1e5\n", b",1e5,US\n").replace(b"8.8.8.8,\n", b"8.8.8.8,,US\n")
@@ -92,7 +99,7 @@ def test_a_csv_of_one_column_keeps_its_empty_lines(
     sample: geolookup.Engine, tmp_path: Path
 ) -> None:
     (tmp_path / "in.csv").write_text("ip\n8.8.8.8\n\n1.1.1.1")
-    enrich(sample, tmp_path / "in.csv", tmp_path / "out.csv", Wishes("ip", ("network.asn",)))
+    enrich(sample, tmp_path / "in.csv", tmp_path / "out.csv", EnrichOptions("ip", ("network.asn",)))
     assert (tmp_path / "out.csv").read_text() == "ip,network_asn\n8.8.8.8,15169\n,\n1.1.1.1,13335\n"
 
 
@@ -104,7 +111,9 @@ def test_json_lines_come_out_as_they_went_in(sample: geolookup.Engine, tmp_path:
         '{"ip":null,"date":"2026-01-02 00:00:00"}',
     ]
     (tmp_path / "in.jsonl").write_text("\n\n".join(lines) + "\r\n")
-    enrich(sample, tmp_path / "in.jsonl", tmp_path / "out.jsonl", Wishes("ip", ("network.asn",)))
+    enrich(
+        sample, tmp_path / "in.jsonl", tmp_path / "out.jsonl", EnrichOptions("ip", ("network.asn",))
+    )
     found = (tmp_path / "out.jsonl").read_text().splitlines()
     added = ["15169", "13335", "null", "null"]
     commas = [",", ",", "", ","]
@@ -161,7 +170,12 @@ def _whole(path: Path) -> pa.Table:
 def test_every_type_as_text(sample: geolookup.Engine, tmp_path: Path) -> None:
     (tmp_path / "in.parquet").write_bytes(written(_typed(), "parquet"))
     for target in ("out.csv", "out.jsonl"):
-        enrich(sample, tmp_path / "in.parquet", tmp_path / target, Wishes("ip", ("network.asn",)))
+        enrich(
+            sample,
+            tmp_path / "in.parquet",
+            tmp_path / target,
+            EnrichOptions("ip", ("network.asn",)),
+        )
     rows = read((tmp_path / "out.csv").read_bytes(), "csv")
     assert rows[0] == {
         "ip": "8.8.8.8",
@@ -197,8 +211,8 @@ def test_csv_types_are_found_where_that_is_asked_for(
     infer: bool, sample: geolookup.Engine, tmp_path: Path
 ) -> None:
     (tmp_path / "in.csv").write_text("ip,zip,day\n8.8.8.8,007,2026-01-02\n")
-    wishes = Wishes("ip", ("network.asn",), infer_types=infer)
-    enrich(sample, tmp_path / "in.csv", tmp_path / "out.parquet", wishes)
+    options = EnrichOptions("ip", ("network.asn",), infer_types=infer)
+    enrich(sample, tmp_path / "in.csv", tmp_path / "out.parquet", options)
     row = pq.read_table(tmp_path / "out.parquet").to_pylist()[0]
     found = (7, date(2026, 1, 2)) if infer else ("007", "2026-01-02")
     assert (row["zip"], row["day"]) == found
@@ -270,7 +284,9 @@ def test_what_is_wrong_is_told_in_a_line(
 ) -> None:
     (tmp_path / name).write_bytes(content)
     with pytest.raises(TableFileError) as raised:
-        enrich(sample, tmp_path / name, tmp_path / f"out-{name}", Wishes("ip", ("network.asn",)))
+        enrich(
+            sample, tmp_path / name, tmp_path / f"out-{name}", EnrichOptions("ip", ("network.asn",))
+        )
     text = str(raised.value)
     assert told in text
     assert "8.8.8.8" not in text
@@ -289,32 +305,36 @@ def test_rows_with_their_own_instants(kind: str, sample: geolookup.Engine, tmp_p
     before, after = tmp_path / f"in.{kind}", tmp_path / f"out.{kind}"
     texts = ["1795132800", "2026-11-20T01:00:00.9+01:00", None, "-1.5"]
     before.write_bytes(written(pa.table({"ip": ["8.8.8.8"] * 4, "when": texts}), kind))
-    enrich(sample, before, after, Wishes("ip", ("time.current_timestamp",), at_column="when"))
+    enrich(
+        sample, before, after, EnrichOptions("ip", ("time.current_timestamp",), at_column="when")
+    )
     found = [row["time_current_timestamp"] for row in read(after.read_bytes(), kind)]
     assert [int(each) if each else None for each in found] == [AT, AT, None, -2]
 
 
 def test_an_instant_that_is_none_ends_it(sample: geolookup.Engine, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("ip,when\n8.8.8.8,yesterday\n")
-    wishes = Wishes("ip", ("time.current_time",), at_column="when")
+    options = EnrichOptions("ip", ("time.current_time",), at_column="when")
     with pytest.raises(TableFileError, match="neither Unix seconds nor ISO 8601"):
-        enrich(sample, tmp_path / "a.csv", tmp_path / "out.csv", wishes)
+        enrich(sample, tmp_path / "a.csv", tmp_path / "out.csv", options)
 
 
 def test_a_bad_address_ends_it_if_that_is_wished(sample: geolookup.Engine, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("ip\n8.8.8.8\n10.0.0.1\n")
-    wishes = Wishes("ip", ("network.asn",), on_invalid="raise")
+    options = EnrichOptions("ip", ("network.asn",), on_invalid="raise")
     with pytest.raises(TableFileError, match="Cannot geolocate private IP, in row 1"):
-        enrich(sample, tmp_path / "a.csv", tmp_path / "out.csv", wishes)
+        enrich(sample, tmp_path / "a.csv", tmp_path / "out.csv", options)
     assert not (tmp_path / "out.csv").exists()
 
 
 def test_error_codes_and_a_column_of_that_name(sample: geolookup.Engine, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("ip,error_code\n8.8.8.8,404\n10.0.0.1,\n,\n")
-    counts = enrich(sample, tmp_path / "a.csv", tmp_path / "b.csv", Wishes("ip", ("network.asn",)))
+    counts = enrich(
+        sample, tmp_path / "a.csv", tmp_path / "b.csv", EnrichOptions("ip", ("network.asn",))
+    )
     assert (counts.rows, counts.invalid, counts.private) == (3, 1, 1)
-    wishes = Wishes("ip", ("network.asn",), prefix="geo_", error_code=True)
-    enrich(sample, tmp_path / "a.csv", tmp_path / "c.csv", wishes)
+    options = EnrichOptions("ip", ("network.asn",), prefix="geo_", error_code=True)
+    enrich(sample, tmp_path / "a.csv", tmp_path / "c.csv", options)
     assert (tmp_path / "c.csv").read_text().splitlines() == [
         "ip,error_code,geo_network_asn,geo_error_code",
         "8.8.8.8,404,15169,",
@@ -333,8 +353,8 @@ def test_many_row_groups_and_batches(sample: geolookup.Engine, tmp_path: Path) -
         ("a.csv", "b.parquet"),
         ("in.parquet", "c.parquet"),
     ):
-        wishes = Wishes("ip", ("network.asn",), prefix=after[0], infer_types=True)
-        assert enrich(sample, tmp_path / before, tmp_path / after, wishes).invalid == count // 3
+        options = EnrichOptions("ip", ("network.asn",), prefix=after[0], infer_types=True)
+        assert enrich(sample, tmp_path / before, tmp_path / after, options).invalid == count // 3
     found = pq.read_table(tmp_path / "b.parquet")
     assert found["n"].to_pylist() == list(range(count))
     asn = pa.chunked_array([pa.array([15169, 13335, None]).take(pa.array(np.arange(count) % 3))])

@@ -1,8 +1,8 @@
-"""A tree of files to a tree of the same shape, which can be taken up again where it ended.
+"""A tree of files to enrich into a tree of the same shape; an interrupted run can be resumed.
 
-Strategy: a file under its final name is whole. What it was made of and how is
-one line in a record beside the outputs, so that a run knows its own work from
-anybody else's, and from work for another dataset, input or option.
+Strategy: a file under its final name is complete. A line in a record beside
+the outputs states its input and options, so that a run can tell its own
+outputs from foreign files, and from outputs for another dataset, input or option.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path, PurePath
 
 from geolookup.errors import TableFileError
-from geolookup.files.enrich import Place, Wishes
-from geolookup.files.formats import FORMATS, Kind, known_kind, renamed
+from geolookup.files.enriched_rows import EnrichOptions
+from geolookup.files.formats import FORMATS, Kind, renamed
+from geolookup.files.table_files import TableFile, files_of
 from geolookup.filesystem.atomic import output_errors
 
-#: In the output folder: a line of JSON for each file that was made.
+#: In the output folder: a line of JSON for each output file.
 RECORD = ".geolookup-enrich.jsonl"
 
 
@@ -28,22 +29,22 @@ class Task:
     """One file of a tree."""
 
     name: str  # its path under the output folder
-    source: Place
-    target: Place
+    source: TableFile
+    target: TableFile
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The files of a folder that are tables, in order, and how many others there are."""
+    """The table files of a folder, in order, and the number of other files."""
 
     tasks: list[Task]
     others: int
 
 
 def tree(source: Path, target: Path, output_format: str | None) -> Tree:
-    """Find what is to be made; hidden files are none of ours.
+    """Return the files to enrich; hidden files are skipped.
 
-    Raises TableFileError where two files would become one, or one folder lies in the other.
+    Raises TableFileError if two files have one output, or one folder is inside the other.
     """
     inside = (source.resolve(), target.resolve())
     if inside[0] == inside[1] or inside[0] in inside[1].parents or inside[1] in inside[0].parents:
@@ -62,65 +63,59 @@ def tree(source: Path, target: Path, output_format: str | None) -> Tree:
     return Tree(list(tasks.values()), others)
 
 
-def files_of(folder: Path) -> Iterator[tuple[Path, Kind | None]]:
-    """Yield the files of a tree in order, hidden ones left out, and what each is, if known."""
-    for parent, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            if not name.startswith("."):
-                yield Path(parent, name), known_kind(name)
-
-
 def _task(path: Path, kind: Kind, source: Path, target: Path, output_format: str | None) -> Task:
     name: PurePath = path.relative_to(source)
-    made = kind
+    target_kind = kind
     if output_format is not None and output_format != kind.format.name:
-        made = Kind(FORMATS[output_format], None)
-        name = renamed(name, made.format)
-    if made.format.writer is None:
-        raise TableFileError(path, f"{made.format.name} is read only", "give --output-format")
-    return Task(name.as_posix(), Place(str(path), kind), Place(str(target / name), made))
+        target_kind = Kind(FORMATS[output_format], None)
+        name = renamed(name, target_kind.format)
+    if target_kind.format.writer is None:
+        problem = f"{target_kind.format.name} is read only"
+        raise TableFileError(path, problem, "give --output-format")
+    return Task(
+        name.as_posix(), TableFile(str(path), kind), TableFile(str(target / name), target_kind)
+    )
 
 
-def stamp(task: Task, wishes: Wishes, generation: str) -> str:
-    """Return what an output depends on, as a digest: dataset, wishes, formats, the input's state.
+def stamp(task: Task, options: EnrichOptions, generation: str) -> str:
+    """Return a digest of what an output depends on: dataset, options, formats, input file.
 
-    An input counts as unchanged while its size and time of modification are.
+    The input file counts as unchanged while its size and time of modification are the same.
     """
     state = Path(task.source.path).stat()
-    meant = {
+    depends_on = {
         "generation": generation,
-        "wishes": {**asdict(wishes), "threads": None},
+        "options": {**asdict(options), "threads": None},
         "formats": [task.source.kind.format.name, task.target.kind.format.name],
         "input": [state.st_size, state.st_mtime_ns],
     }
-    return hashlib.sha256(json.dumps(meant, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()
 
 
 class Record:
-    """Which outputs were made of what; lines are only ever added, the last of a file counts."""
+    """The outputs and their stamps; lines are only appended, the last line of a file counts."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / RECORD
-        self._made = dict(_lines(self._path))
+        self._stamps = dict(_lines(self._path))
 
     def knows(self, name: str) -> bool:
-        """Say whether an output is one of ours."""
-        return name in self._made
+        """Say whether an earlier run made this output."""
+        return name in self._stamps
 
     def is_done(self, name: str, stamp: str) -> bool:
-        """Say whether an output was made just so."""
-        return self._made.get(name) == stamp
+        """Say whether this output was made with this stamp."""
+        return self._stamps.get(name) == stamp
 
     def add(self, name: str, stamp: str) -> None:
-        """Note an output that is in its place."""
-        # A line feed first: a line that was cut off by a crash does not spoil this one.
+        """Record an output that is complete."""
+        # A line feed first: a line that a crash truncated does not damage this one.
         line = json.dumps({"file": name, "stamp": stamp}, ensure_ascii=True)
         with output_errors(self._path), self._path.open("a", encoding="ascii") as file:
             file.write(f"\n{line}\n")
             file.flush()
             os.fsync(file.fileno())
-        self._made[name] = stamp
+        self._stamps[name] = stamp
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
@@ -131,4 +126,4 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
             found = json.loads(line)
             yield str(found["file"]), str(found["stamp"])
         except (ValueError, KeyError, TypeError, RecursionError):
-            continue  # blank or cut off: that file is made again
+            continue  # blank or truncated: that file is made again

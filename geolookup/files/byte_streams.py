@@ -1,7 +1,8 @@
-"""Streams of bytes under the formats: files, standard input and output, gzip and Zstandard."""
+"""Byte streams under the formats: files, standard input and output, gzip and Zstandard."""
 
 from __future__ import annotations
 
+import io
 import shutil
 import sys
 import tempfile
@@ -14,7 +15,7 @@ from typing import IO, Any
 import pyarrow as pa
 
 from geolookup.errors import TableFileError
-from geolookup.files.reading import explained
+from geolookup.files.row_streams import explained
 from geolookup.filesystem.atomic import staged_file
 
 #: Standard input or output.
@@ -25,8 +26,8 @@ _BUFFER = 1 << 20
 
 
 @dataclass(slots=True)
-class Incoming:
-    """The bytes of a file, unpacked; ``fraction`` says how far they were read."""
+class InputStream:
+    """The decompressed bytes of a file."""
 
     name: str
     plain: Any  # a pyarrow.NativeFile
@@ -35,11 +36,11 @@ class Incoming:
     _open: ExitStack = field(default_factory=ExitStack)
 
     def fraction(self) -> float | None:
-        """Return the part of the file that was read, None where its size is unknown."""
+        """Return the part of the file that was read, 0 to 1; None where its size is unknown."""
         return self._raw.tell() / self._size if self._size else None
 
     def seekable(self) -> Any:
-        """Return the bytes as a file to jump about in; packed or piped ones in a temporary file."""
+        """Return the bytes as a seekable file: a temporary one for compressed or piped input."""
         if self.plain is self._raw and self._size is not None:
             return self.plain
         spooled = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - it is
@@ -48,9 +49,28 @@ class Incoming:
         return self._open.enter_context(pa.PythonFile(spooled, "r"))
 
 
+class Prefixed:
+    """A stream whose first bytes were read already; it returns them again."""
+
+    closed = False
+
+    def __init__(self, first: bytes, rest: Any) -> None:
+        self._first: io.BytesIO | None = io.BytesIO(first)
+        self._rest = rest
+
+    def read(self, size: int = -1) -> bytes:
+        """Return at most ``size`` bytes, none at the end."""
+        if self._first is not None:
+            if part := self._first.read(size):
+                return part
+            self._first = None
+        found: bytes = self._rest.read(size)
+        return found
+
+
 @contextmanager
-def incoming(path: str, compression: str | None) -> Iterator[Incoming]:
-    """Open a file, or standard input, for reading; TableFileError where that cannot be."""
+def open_input(path: str, compression: str | None) -> Iterator[InputStream]:
+    """Open a file, or standard input, for reading; raises TableFileError if that fails."""
     name = input_name(path)
     with ExitStack() as opened:
         with explained(name, "file"):
@@ -58,38 +78,38 @@ def incoming(path: str, compression: str | None) -> Iterator[Incoming]:
         if compression and size == 0:
             raise TableFileError(name, "is empty", "is it whole?")
         plain = pa.CompressedInputStream(raw, compression) if compression else raw
-        yield Incoming(name, plain, raw, size, opened)
+        yield InputStream(name, plain, raw, size, opened)
 
 
 def _raw(path: str, opened: ExitStack) -> tuple[Any, int | None]:
-    """Return the bytes as they lie there, and how many, if that is known."""
+    """Return the stored bytes, and their number where it is known."""
     if path == STANDARD:
         return pa.PythonFile(sys.stdin.buffer, "r"), None
     return opened.enter_context(pa.OSFile(path, "rb")), Path(path).stat().st_size
 
 
 def input_name(path: str) -> str:
-    """Return what messages call an input."""
+    """Return the name of an input in messages."""
     return "standard input" if path == STANDARD else path
 
 
 @contextmanager
-def outgoing(path: str, compression: str | None) -> Iterator[Any]:
-    """Give a stream to write to; a file takes its place only if the block succeeds."""
+def open_output(path: str, compression: str | None) -> Iterator[Any]:
+    """Yield a stream to write to; a file gets its name only if the block succeeds."""
     if path == STANDARD:
-        with _to_standard_output() as raw, _packed(raw, compression) as stream:
+        with _to_standard_output() as raw, _compressed(raw, compression) as stream:
             yield stream
         return
     with (
         staged_file(Path(path)) as fresh,
         pa.OSFile(str(fresh), "wb") as raw,
-        _packed(raw, compression) as stream,
+        _compressed(raw, compression) as stream,
     ):
         yield stream
 
 
 @contextmanager
-def _packed(raw: Any, compression: str | None) -> Iterator[Any]:
+def _compressed(raw: Any, compression: str | None) -> Iterator[Any]:
     if compression is None:
         yield raw
         return
@@ -99,7 +119,7 @@ def _packed(raw: Any, compression: str | None) -> Iterator[Any]:
 
 @contextmanager
 def _to_standard_output() -> Iterator[Any]:
-    """Give standard output; where the block fails, nothing more is written, no footer either."""
+    """Yield standard output; if the block fails, nothing more is written, also no footer."""
     end = _StandardOutput(sys.stdout.buffer)
     try:
         yield pa.PythonFile(end, "w")
@@ -109,21 +129,21 @@ def _to_standard_output() -> Iterator[Any]:
 
 
 class _StandardOutput:
-    """Standard output with the position that formats ask for, which a pipe has not."""
+    """Standard output with a position, which formats ask for and a pipe does not have."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
         self._position = 0
-        self._gone = False
+        self._broken = False
         self.closed = False
 
     def write(self, data: Any) -> int:
-        """Write all of it, or nothing once the reader has gone."""
-        if not self._gone:
+        """Write all bytes, or none after the reader has closed the pipe."""
+        if not self._broken:
             try:
                 self._stream.write(data)
             except OSError:
-                self._gone = True
+                self._broken = True
                 raise
         self._position += len(data)
         return len(data)
@@ -132,9 +152,9 @@ class _StandardOutput:
         return self._position
 
     def flush(self) -> None:
-        if not self._gone:
+        if not self._broken:
             self._stream.flush()
 
     def close(self) -> None:
-        """Stop writing; the stream itself is the process's."""
-        self._gone = True
+        """Stop writing; the process keeps the stream itself open."""
+        self._broken = True

@@ -1,8 +1,8 @@
-"""Arrow columns as the texts of CSV cells and as JSON, whole columns at a time.
+"""Arrow columns as texts, whole columns at a time: CSV cells and JSON values.
 
-Strategy: one table from types to renderers each; dictionaries are rendered
-once and taken from. All texts are large_binary, so that bytes which are no
-UTF-8 pass through and no chunk is too long.
+Strategy: one table for each of the two maps types to renderers; a dictionary
+is rendered once and its texts are taken by index. All texts are large_binary,
+so that bytes which are not UTF-8 pass through and no chunk exceeds 2 GiB.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ _BYTES = pa.large_binary()
 
 
 def cell_texts(array: pa.Array) -> pa.Array:
-    """Return the texts of cells, null where the value is: lists and structs are JSON, bytes hex."""
+    """Return the texts of cells; null stays null, lists and structs are JSON, bytes are hex."""
     return _render(array, _AS_CELLS)
 
 
 def json_texts(array: pa.Array) -> pa.Array:
-    """Return values as JSON, null where the value is; times are texts, bytes are hex."""
+    """Return values as JSON texts; null stays null, times are strings, bytes are hex strings."""
     return _render(array, _AS_JSON)
 
 
 def joined(*parts: pa.Array | bytes) -> pa.Array:
-    """Return texts put together row by row; a null part is empty."""
+    """Return the parts concatenated row by row; a null part is empty."""
     values = [pa.scalar(part, _BYTES) if isinstance(part, bytes) else part for part in parts]
     return pc.binary_join_element_wise(
         *values, pa.scalar(b"", _BYTES), null_handling="replace", null_replacement=b""
@@ -37,7 +37,7 @@ def joined(*parts: pa.Array | bytes) -> pa.Array:
 
 
 def bytes_of(texts: pa.Array) -> pa.Buffer:
-    """Return the texts of a column without nulls one after the other, without copying."""
+    """Return the texts of a column without nulls as one buffer, without a copy."""
     _, offsets, data = texts.buffers()
     bounds = pa.Array.from_buffers(pa.int64(), texts.offset + len(texts) + 1, [None, offsets])
     first, last = bounds[texts.offset].as_py(), bounds[len(bounds) - 1].as_py()
@@ -68,7 +68,7 @@ def _cast(array: pa.Array) -> pa.Array:
 
 
 def _hex(array: pa.Array) -> pa.Array:
-    """Return bytes as hexadecimal digits; one by one, for Arrow has no function for it."""
+    """Return bytes as hexadecimal digits; one by one, since Arrow has no function for it."""
     values = (None if each is None else each.hex().encode() for each in array.to_pylist())
     return pa.array(values, _BYTES)
 
@@ -80,7 +80,7 @@ def _finite(array: pa.Array) -> pa.Array:
 
 
 def quoted_json(texts: pa.Array) -> pa.Array:
-    """Return JSON strings of texts; those with something to escape one by one."""
+    """Return JSON strings of texts; only those with characters to escape go one by one."""
     quoted = pc.if_else(pc.is_valid(texts), joined(b'"', texts, b'"'), pa.scalar(None, _BYTES))
     special = pc.fill_null(pc.match_substring_regex(texts, r'["\\\x00-\x1f]'), False)
     if not pc.any(special).as_py():
@@ -97,9 +97,9 @@ def _as_json_string(render: Render) -> Render:
 
 
 def _list(array: pa.Array) -> pa.Array:
-    """Return arrays; the values of all lists are rendered at once."""
+    """Return lists as JSON arrays; the values of all lists are rendered at once."""
     lists = array if pa.types.is_list(array.type) else array.cast(pa.list_(array.type.value_type))
-    if lists.offset or lists.null_count:  # flatten leaves out what is under nulls
+    if lists.offset or lists.null_count:  # a slice, or values under nulls, in ``values``
         lists = pa.concat_arrays([pc.take(lists, pa.array(range(len(lists)), pa.int64()))])
     values = json_texts(lists.values).fill_null(b"null").cast(pa.binary())
     texts = pa.ListArray.from_arrays(lists.offsets, values, mask=lists.is_null())

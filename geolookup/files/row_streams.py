@@ -1,4 +1,4 @@
-"""What every format's reader is asked for and gives back."""
+"""A table as a stream of record batches: what a reader gives and what a writer takes."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import pyarrow as pa
 
 from geolookup.errors import TableFileError, near_match
 
-#: What becomes of the columns that are not ours: passed through as they are written in the file,
-#: read with types (for a file of another format), or left out.
+#: How columns that are not keys are read: ``as_is`` keeps their text or encoding, for an output
+#: of the same format; ``typed`` gives them Arrow types, for another format; ``dropped`` skips them.
 Rest = Literal["as_is", "typed", "dropped"]
 #: The column of whole lines that the JSON lines reader gives for ``as_is``; members of the columns
-#: before it are in the line already, those of columns behind it are new.
+#: before it are in the line already, those of columns after it are new.
 LINE = "\0line"
 _ROW = re.compile(r"[Rr]ow #?(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How a file is to be read."""
+class ReadOptions:
+    """How to read a file."""
 
     name: str  # of the file, for messages
-    keys: tuple[str, ...]  # the columns that must be there
+    keys: tuple[str, ...]  # the columns that must exist
     rest: Rest
     delimiter: str | None = None  # None: the format's own
     infer_types: bool = False
@@ -35,15 +35,33 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A table as a stream; it is read once."""
+    """A table as a stream, which can be read once."""
 
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
-    total: int | None = None  # rows, where the file says so beforehand
+    total: int | None = None  # rows, where the file states it in advance
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """How to write a file."""
+
+    delimiter: str | None = None  # None: the format's own
+    header: bool = True  # of CSV: whether the first row names the columns
+
+
+class Sink(Protocol):
+    """Writes record batches of one schema; the file is complete after ``close``."""
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add rows."""
+
+    def close(self) -> None:
+        """Write the remaining rows and the end of the file; the byte stream stays open."""
 
 
 def check_columns(name: str, present: Iterable[str], wanted: Iterable[str]) -> None:
-    """Raise TableFileError where a column that is wanted is missing or there twice."""
+    """Raise TableFileError for a wanted column that is missing or not unique."""
     names = list(present)
     for each in wanted:
         if names.count(each) > 1:
@@ -54,7 +72,7 @@ def check_columns(name: str, present: Iterable[str], wanted: Iterable[str]) -> N
 
 @contextmanager
 def explained(name: str, what: str) -> Iterator[None]:
-    """Turn what Arrow says of a bad file into one line that holds nothing of the file's content."""
+    """Turn Arrow's errors about a bad file into one line that quotes no content of the file."""
     try:
         yield
     except OSError as error:
@@ -73,13 +91,13 @@ def _first_line(error: OSError) -> str:
 def explained_batches(
     batches: Iterable[pa.RecordBatch], name: str, what: str
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches, with what goes wrong on the way ``explained``."""
+    """Yield batches; errors on the way are ``explained``."""
     with explained(name, what):
         yield from batches
 
 
 def decoded(schema: pa.Schema) -> pa.Schema:
-    """Return a schema with plain columns where dictionaries were, which may change in a file."""
+    """Return a schema with plain columns in place of dictionaries, which may change in a file."""
     return pa.schema(
         [
             each.with_type(each.type.value_type) if pa.types.is_dictionary(each.type) else each

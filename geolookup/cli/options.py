@@ -1,0 +1,58 @@
+"""Options that several commands share: the same name, meaning and help in each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from geolookup.cli import fail
+
+F = TypeVar("F", bound=Callable[..., Any])
+# Names alone, so that --help needs no Arrow; a test compares them with the registry.
+READ = ("csv", "tsv", "jsonl", "parquet", "arrow", "arrows", "text")
+WRITTEN = READ[:-1]
+
+dataset = click.option(
+    "--dataset",
+    metavar="PATH",
+    help="Dataset to answer from. [default: $GEOLOOKUP_DATASET, else the bundled sample]",
+)
+
+
+def _check_delimiter(_context: object, _option: object, value: str | None) -> str | None:
+    if value is not None and (len(value) != 1 or not value.isascii()):
+        fail("--delimiter must be one ASCII character")
+    return value
+
+
+_TABLE_INPUT = (
+    click.option(
+        "--ip-column", metavar="NAME", default="ip", show_default=True, help="Column of addresses."
+    ),
+    click.option(
+        "--input-format", type=click.Choice(READ), help="Format to read. [default: by suffix]"
+    ),
+    click.option(
+        "--delimiter",
+        metavar="CHARACTER",
+        callback=_check_delimiter,
+        help="Separates the cells of CSV. [default: comma; in TSV, tab]",
+    ),
+    click.option(
+        "--no-header",
+        "header",
+        is_flag=True,
+        flag_value=False,
+        default=True,
+        help="CSV has no header: its columns are column1, column2 and so on.",
+    ),
+)
+
+
+def table_input(command: F) -> F:
+    """Add the options for a table file with addresses: column, format and form of CSV."""
+    for option in reversed(_TABLE_INPUT):
+        command = option(command)
+    return command

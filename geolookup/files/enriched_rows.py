@@ -1,0 +1,180 @@
+"""The rows of a file with columns of answers after the file's own.
+
+Strategy: the user's columns pass through the engine with numbers for names, so
+that their names and those of new columns cannot collide, and get their names
+back on the way out. The error codes are always requested, to be counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup.contract.fields import ERROR_CODE
+from geolookup.engine import Engine
+from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError, TableFileError
+from geolookup.files.row_streams import Rows
+from geolookup.tables.fields import of_table
+
+_AT = "at"
+_NUMBER = r"^-?[0-9]+(\.[0-9]*)?$"
+
+
+@dataclass(frozen=True, slots=True)
+class EnrichOptions:
+    """How to enrich every file."""
+
+    column: str  # of the addresses
+    fields: tuple[str, ...] | None = None
+    prefix: str = ""
+    on_invalid: str = "null"
+    at: float | None = None  # the instant of all rows, Unix seconds; None: now
+    at_column: str | None = None  # or the column of each row's instant
+    error_code: bool = False
+    threads: int | None = None
+    delimiter: str | None = None
+    infer_types: bool = False
+    header: bool = True  # of CSV, read and written
+
+    def paths(self) -> list[str]:
+        """Return the paths of the fields, groups expanded; ValueError for an unknown path.
+
+        The error code is not among them: it is always the last column.
+        """
+        return [each.path for each in of_table(self.fields) if each != ERROR_CODE]
+
+
+@dataclass(slots=True)
+class Counts:
+    """Rows, and of these the rows without an answer, by error code."""
+
+    rows: int = 0
+    refused: dict[int, int] = field(
+        default_factory=lambda: {InvalidAddressError.code: 0, PrivateAddressError.code: 0}
+    )
+
+    def add(self, codes: pa.Array) -> None:
+        """Count a batch by its error codes."""
+        self.rows += len(codes)
+        for code in self.refused:
+            self.refused[code] += pc.sum(pc.equal(codes, code)).as_py() or 0
+
+    @property
+    def invalid(self) -> int:
+        """Rows without a well-formed address."""
+        return self.refused[InvalidAddressError.code]
+
+    @property
+    def private(self) -> int:
+        """Rows with a private address."""
+        return self.refused[PrivateAddressError.code]
+
+
+class EnrichedRows:
+    """The rows of one file, enriched; ``name`` is the file's, for messages."""
+
+    def __init__(self, engine: Engine, rows: Rows, options: EnrichOptions, name: str) -> None:
+        self._rows = rows
+        self._options = options
+        self._name = name
+        with self._explained():
+            self._reader = self._enriched(engine)
+        enriched = list(self._reader.schema)
+        first = len(enriched) - len(options.paths()) - 1
+        #: the numbers of the new columns to write; the last of all are the error codes
+        new = range(first, len(enriched) - (not options.error_code))
+        self._written = [*range(len(rows.schema)), *new]
+        fields = [enriched[at] for at in new]
+        self._check_names([each.name for each in fields])
+        self.schema = pa.schema([*rows.schema, *fields], rows.schema.metadata)
+
+    def _enriched(self, engine: Engine) -> Any:
+        options = self._options
+        return engine.enrich(
+            pa.RecordBatchReader.from_batches(self._numbered_schema(), self._numbered()),
+            str(self._rows.schema.names.index(options.column)),
+            [*options.paths(), ERROR_CODE.path],
+            prefix=options.prefix,
+            on_invalid=options.on_invalid,
+            at=_AT if options.at_column else options.at,
+            threads=options.threads,
+        )
+
+    def _numbered_schema(self) -> pa.Schema:
+        """Return the schema with numbers for names, and a column of instants if there is one."""
+        fields = [pa.field(str(at), each.type) for at, each in enumerate(self._rows.schema)]
+        if self._options.at_column:
+            given = self._rows.schema.field(self._options.at_column).type
+            fields.append(pa.field(_AT, unix_seconds(pa.array([], given)).type))
+        return pa.schema(fields)
+
+    def _numbered(self) -> Iterator[pa.RecordBatch]:
+        schema = self._numbered_schema()
+        for batch in self._rows.batches:
+            columns = batch.columns
+            if self._options.at_column:
+                at = batch.schema.names.index(self._options.at_column)
+                columns = [*columns, unix_seconds(columns[at])]
+            yield pa.record_batch(columns, schema=schema)
+
+    def _check_names(self, new: list[str]) -> None:
+        twice = set(new) & set(self._rows.schema.names)
+        if twice:
+            problem = f"there is a column {min(twice)!r} already"
+            raise TableFileError(self._name, problem, "give --prefix")
+
+    def batches(self, counts: Counts) -> Iterator[pa.RecordBatch]:
+        """Yield the batches to write, in the order of the rows, and count them."""
+        with self._explained():
+            for batch in self._reader:
+                counts.add(batch.column(batch.num_columns - 1))
+                columns = [batch.column(at) for at in self._written]
+                yield pa.record_batch(columns, schema=self.schema)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Name the file in the engine's errors."""
+        try:
+            yield
+        except ContractError as error:
+            remedy = "give --on-invalid null to keep such rows"
+            raise TableFileError(self._name, _with_notes(error), remedy) from error
+        except (TypeError, ValueError) as error:
+            raise TableFileError(self._name, _with_notes(error), "see --help") from error
+
+
+def _with_notes(error: Exception) -> str:
+    """Return the text of an error with its notes, which name the row."""
+    return ", ".join([str(error), *getattr(error, "__notes__", [])])
+
+
+def unix_seconds(column: pa.Array) -> pa.Array:
+    """Return an array that the engine accepts as instants.
+
+    Texts are Unix seconds or ISO 8601 with an offset; they become int64, floored.
+    Raises ValueError for any other text; columns of other types are returned as they are.
+    """
+    kind = column.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return column
+    is_number = pc.match_substring_regex(column, _NUMBER)
+    null = pa.scalar(None, kind)
+    try:
+        numbers = pc.if_else(is_number, column, null).cast(pa.float64())
+        times = pc.if_else(is_number, null, column).cast(pa.timestamp("us", "UTC"))
+        return pc.coalesce(pc.floor(numbers).cast(pa.int64()), _floored(times))
+    except pa.ArrowInvalid:
+        problem = "an instant is neither Unix seconds nor ISO 8601 with an offset"
+        raise ValueError(problem) from None
+
+
+def _floored(times: pa.Array) -> pa.Array:
+    """Return microseconds as seconds, rounded down (Arrow's division rounds towards zero)."""
+    ticks = times.cast(pa.int64())
+    whole = ticks.fill_null(0).to_numpy() // 10**6
+    return pa.array(whole, mask=ticks.is_null().to_numpy(zero_copy_only=False))

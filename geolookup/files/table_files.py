@@ -1,0 +1,90 @@
+"""Table files by path: which files a path names, and their rows and addresses as a stream."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from geolookup.errors import TableFileError
+from geolookup.files.byte_streams import STANDARD, InputStream, input_name, open_input
+from geolookup.files.formats import Kind, kind_of, known_kind
+from geolookup.files.row_streams import ReadOptions, Rows
+from geolookup.tables.locate import address_reader
+
+
+@dataclass(frozen=True, slots=True)
+class TableFile:
+    """A table file by its path, or standard input or output, and its format."""
+
+    path: str
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class AddressColumn:
+    """Where the addresses of a table file are; the options that all commands share."""
+
+    name: str = "ip"
+    delimiter: str | None = None  # of CSV; None: the format's own
+    header: bool = True  # of CSV: whether the first row names the columns
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTable:
+    """The rows of an open table file."""
+
+    rows: Rows
+    stream: InputStream
+
+    def fraction(self, done: int) -> float | None:
+        """Return the part that was read, 0 to 1, after ``done`` rows; None where unknown."""
+        return done / self.rows.total if self.rows.total else self.stream.fraction()
+
+
+@contextmanager
+def open_table(file: TableFile, options: ReadOptions) -> Iterator[OpenTable]:
+    """Open a file for reading; raises TableFileError for a file that cannot be read."""
+    with open_input(file.path, file.kind.compression) as stream:
+        yield OpenTable(file.kind.format.reader.read(stream, options), stream)
+
+
+@contextmanager
+def open_addresses(file: TableFile, column: AddressColumn, *more: str) -> Iterator[OpenTable]:
+    """Open a file to read its column of addresses, and ``more`` columns after it.
+
+    Raises TableFileError for a missing column, and where the type of the first
+    holds no addresses.
+    """
+    name, keys = input_name(file.path), tuple(dict.fromkeys((column.name, *more)))
+    options = ReadOptions(name, keys, "dropped", column.delimiter, header=column.header)
+    with open_table(file, options) as table:
+        try:
+            address_reader(table.rows.schema.field(column.name).type)
+        except TypeError as error:
+            raise TableFileError(name, str(error), "name another by --ip-column") from error
+        yield table
+
+
+def table_files(path: str, format_name: str | None) -> Iterator[TableFile]:
+    """Yield the file that a path names, or the table files of a folder, in order.
+
+    A format that is named decides over the suffix of a file; standard input is
+    a list of addresses by default. Raises TableFileError for an unknown suffix.
+    """
+    if Path(path).is_dir():
+        yield from (TableFile(str(each), kind) for each, kind in files_of(Path(path)) if kind)
+    else:
+        named = format_name or ("text" if path == STANDARD else None)
+        yield TableFile(path, kind_of(path, named, "--input-format"))
+
+
+def files_of(folder: Path) -> Iterator[tuple[Path, Kind | None]]:
+    """Yield the files of a tree in order, except hidden ones, with their kind where it is known."""
+    for parent, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if not name.startswith("."):
+                yield Path(parent, name), known_kind(name)
