@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import re
 
 import pytest
 
@@ -94,6 +95,22 @@ def test_hints_without_a_near_word() -> None:
 )
 def test_one_owner(shared: str) -> None:
     assert [path for path, text in SOURCES.items() if shared in text] == ["geolookup/errors.py"]
+
+
+def test_state_of_modules_is_known() -> None:
+    """Two engines share none of it, but for the caches of immutable values in ``localtime``."""
+    container = r"\[\]|\{\}|set\(\)|weakref\.\w+\(\)|\w*[dD]ict\(\)|deque\(.*\)"
+    form = re.compile(rf"^(\w+)(?:: [^=\n]+)? = (?:{container})$", re.MULTILINE)
+    found = {(path, name) for path, text in SOURCES.items() for name in form.findall(text)}
+    assert found == {
+        ("geolookup/__init__.py", "_default"),
+        ("geolookup/contract/localtime.py", "_recent"),
+        ("geolookup/gate/accounts.py", "_alive"),
+        ("geolookup/gate/sqlite.py", "_of_parents"),
+        ("geolookup/store/watch.py", "_watches"),
+    }
+    python = {path: text for path, text in SOURCES.items() if path.endswith(".py")}
+    assert [path for path, text in python.items() if "\n    global " in text] == []
 
 
 @pytest.mark.parametrize("forbidden", ["os.umask", "os._exit"])

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from threading import Lock
 from zoneinfo import available_timezones
 
 import numpy as np
@@ -46,6 +47,8 @@ from geolookup_builder.tables import tables
 from geolookup_builder.values import Known
 
 DEFAULT_REJECTED_SHARE = 0.01
+#: Held by the build that runs: Arrow's default memory pool belongs to the whole process.
+_one_build = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +84,7 @@ def build(
     ``coverage`` (addresses by layer and family), ``generation`` (its id), ``bytes`` (of all
     files) and ``seconds``. Raises BuildError for a bad recipe or source, OutputError for an
     output that exists or cannot be written, ValueError for a negative ``max_rejects``; the
-    output stays as it was then. Runs one build at a time in a process: Arrow's default memory
-    pool is another one meanwhile.
+    output stays as it was then. Builds of one process run one after the other.
     """
     if max_rejects is not None and max_rejects < 0:
         raise ValueError(f"max_rejects is {max_rejects}; it is a number of rows, 0 or more")
@@ -111,12 +113,13 @@ def _system_memory() -> Iterator[None]:
     Arrow's own allocator returns memory to the system so early that page faults took a
     quarter of a build.
     """
-    usual = pa.default_memory_pool()
-    pa.set_memory_pool(pa.system_memory_pool())
-    try:
-        yield
-    finally:
-        pa.set_memory_pool(usual)
+    with _one_build:
+        usual = pa.default_memory_pool()
+        pa.set_memory_pool(pa.system_memory_pool())
+        try:
+            yield
+        finally:
+            pa.set_memory_pool(usual)
 
 
 def _compile(recipe_path: Path, output: Path, options: Options, progress: Progress) -> BuildReport:

@@ -83,8 +83,8 @@ def main() -> None:
 def _leave(status: object) -> None:
     """End the process after all files are closed.
 
-    Python's own way takes down the interpreter first, and aborts where a thread
-    of Arrow's is still reading standard input.
+    A thread of Arrow's may still be in a read of standard input. Python's own exit would
+    wait for that read, or abort.
     """
     with suppress(OSError):
         sys.stdout.flush()

@@ -222,6 +222,7 @@ class Accounts:
         self._store.after_fork()
 
 
+#: The accounts of this process, to reset each in a forked child. They share nothing.
 _alive: weakref.WeakSet[Accounts] = weakref.WeakSet()
 
 

@@ -43,6 +43,7 @@ else:
 
 __all__ = ["MISSING", "Kernel", "State", "parse_texts", "warn_if_missing"]
 
+#: What is still to be logged in this process.
 _notices = [MISSING] if MISSING else []
 
 

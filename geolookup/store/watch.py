@@ -1,7 +1,7 @@
-"""Watching a path: a thread that reloads an engine when its path comes to mean another dataset.
+"""Watching a path: a thread that polls it and reloads the engine when the dataset changes.
 
-Strategy: the thread looks at one file's stat, and knows the engine by a weak reference, so
-that it never keeps one alive. Threads do not live on in a forked child; it starts its own.
+The thread polls the stat of one file. It holds a weak reference to the engine, so that it
+does not keep it alive. Threads do not exist in a forked child, which starts its own.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ class Reloadable(Protocol):
     """What can be watched: an engine."""
 
     def reload(self) -> bool:
-        """Take up another dataset; DatasetError where it is refused."""
+        """Install the current dataset; DatasetError if it is refused."""
 
     def check_age(self) -> None:
-        """Say or raise DatasetError where the data are too old."""
+        """Log a warning or raise DatasetError if the data are too old."""
 
     @property
     def generation(self) -> str:
-        """What answers."""
+        """The id of the generation that answers."""
 
 
 class Watch:
-    """Reloads an engine within ``seconds`` of a change, until it is closed or gone.
+    """Polls a path every ``seconds`` and reloads the engine, until it is closed or collected.
 
-    A dataset that is refused is said once, in the log ``geolookup``, and tried again
-    when the path changes again. Raises ValueError for ``seconds`` that are not above 0.
+    A refused dataset is reported once in the log ``geolookup``, and retried when the path
+    changes again. Raises ValueError unless ``seconds`` is above 0.
     """
 
     def __init__(self, engine: Reloadable, path: str, seconds: float) -> None:
@@ -44,7 +44,9 @@ class Watch:
             raise ValueError("watch is how many seconds to wait between looks, above 0")
         self._engine = weakref.ref(engine)
         self._path, self._seconds = path, seconds
-        self._seen: follow.Signature | tuple[()] = ()  # the first look asks in any case
+        self._seen: (
+            follow.Signature | tuple[()]
+        ) = ()  # unlike any signature: the first poll reloads
         self._said = ""
         self.start()
         _watches.add(self)
@@ -55,7 +57,7 @@ class Watch:
         Thread(target=self._run, name="geolookup-watch", daemon=True).start()
 
     def end(self) -> None:
-        """Have the thread end; it may look once more."""
+        """Tell the thread to end; it may poll once more."""
         self._ended.set()
 
     def _run(self) -> None:
@@ -65,7 +67,7 @@ class Watch:
             if engine is None:
                 return
             self._look(engine)
-            del engine  # or it would be kept alive while waiting
+            del engine  # while the thread waits, it holds no strong reference
 
     def _look(self, engine: Reloadable) -> None:
         signature = follow.signature(self._path)
@@ -86,6 +88,7 @@ class Watch:
         self._said = problem
 
 
+#: The watches of this process, to restart each in a forked child. They share nothing.
 _watches: weakref.WeakSet[Watch] = weakref.WeakSet()
 
 
