@@ -236,7 +236,7 @@ class _File:
 
 def _mapped(path: str, size: int) -> memoryview:
     try:
-        with open(path, "rb") as stream:
+        with open(path, "rb", buffering=0) as stream:
             actual = os.fstat(stream.fileno()).st_size
             if actual != size:
                 problem = f"{actual} bytes, but the manifest says {size}"

@@ -36,10 +36,12 @@ _SOURCE_TEXTS = ("name", "format", "date", "licence", "attribution", "url")
 class BufferDescription:
     """Where the values of a column, or of its dictionary, lie in a file."""
 
-    __slots__ = ("stated",)
+    __slots__ = ("stated", "type")
 
     def __init__(self, stated: Any) -> None:
         self.stated = stated  # as JSON has it
+        #: Arrow's words for the type
+        self.type = stated.get("type") if isinstance(stated, dict) else None
 
     @classmethod
     def of(
@@ -64,11 +66,6 @@ class BufferDescription:
     __hash__ = None  # type: ignore[assignment]
 
     @property
-    def type(self) -> object:
-        """Arrow's words for the type."""
-        return self.stated.get("type") if isinstance(self.stated, dict) else None
-
-    @property
     def dictionary(self) -> BufferDescription:
         """The distinct values of a dictionary column."""
         return BufferDescription(self.stated.get("dictionary"))
@@ -76,10 +73,10 @@ class BufferDescription:
     def buffer(self, number: int) -> tuple[int, int] | None:
         """Return offset and length of a buffer in bytes; None where they are not stated."""
         try:
-            offset, length = (int(each) for each in self.stated["buffers"][number])
+            offset, length = self.stated["buffers"][number]
+            return int(offset), int(length)
         except (TypeError, KeyError, IndexError, ValueError, OverflowError):
             return None
-        return offset, length
 
 
 class FileDescription:
@@ -284,7 +281,7 @@ def is_dataset(folder: str | os.PathLike[str]) -> bool:
 
 
 def _json(folder: str | os.PathLike[str]) -> Any:
-    with open(os.path.join(folder, fmt.MANIFEST), "rb") as stream:
+    with open(os.path.join(folder, fmt.MANIFEST), "rb", buffering=0) as stream:
         return json.loads(stream.read())
 
 
