@@ -36,11 +36,9 @@ if TYPE_CHECKING:
 
     from geolookup.comparison import diff
     from geolookup.integrity import verify
-    from geolookup.store.generations import generations
+    from geolookup.store.generations import generations, prune, rollback
     from geolookup.store.pack import pack, unpack
-    from geolookup.store.prune import prune
     from geolookup.store.publish import publish
-    from geolookup.store.rollback import rollback
 
 __version__ = "0.1.0"
 
@@ -82,9 +80,9 @@ _CALLS = {
     "diff": "geolookup.comparison",
     "generations": "geolookup.store.generations",
     "pack": "geolookup.store.pack",
-    "prune": "geolookup.store.prune",
+    "prune": "geolookup.store.generations",
     "publish": "geolookup.store.publish",
-    "rollback": "geolookup.store.rollback",
+    "rollback": "geolookup.store.generations",
     "unpack": "geolookup.store.pack",
     "verify": "geolookup.integrity",
 }

@@ -226,8 +226,6 @@ def test_no_module_hides_a_call() -> None:
     modules = [
         "geolookup.store.publish",
         "geolookup.store.pack",
-        "geolookup.store.prune",
-        "geolookup.store.rollback",
         "geolookup.store.generations",
         "geolookup.integrity",
         "geolookup.comparison",

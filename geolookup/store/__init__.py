@@ -1,11 +1,12 @@
-"""A store: a folder of dataset generations, and a pointer to the one that answers.
+"""A store: a folder of dataset generations, and a pointer to the current one.
 
 ::
 
-    STORE/current                 which generations were published; replaced whole (``pointer``)
-    STORE/generations/ID/         a dataset, never changed (``publish``)
-    STORE/.lock                   held by whoever changes the store (``change``)
+    STORE/current                 the published generations, written atomically (``pointer``)
+    STORE/generations/ID/         a dataset, immutable (``publish``)
+    STORE/.lock                   held by the process that changes the store (``changing``)
 
-One module a command: ``publish``, ``rollback``, ``generations``, ``prune``. ``follow`` is
-what engines use: from a path, a store's or a dataset's, to the dataset it means now.
+``publish`` adds a generation; ``generations`` lists, rolls back and prunes; ``pack`` moves a
+dataset as one file. Engines use ``follow`` (from a path to the current dataset),
+``requirements`` (age and fields of the data) and ``watch`` (polling).
 """

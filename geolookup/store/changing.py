@@ -1,4 +1,4 @@
-"""Who may change a store: one process at a time, and it tidies up after those that died."""
+"""Exclusive access to a store: one process at a time, which also removes unfinished files."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _LOCK = ".lock"
 
 @contextmanager
 def changing(store: Path, *, make: bool = False) -> Iterator[list[Published]]:
-    """Give what a store has published, and the right to change it; others wait.
+    """Lock a store and give its published generations; other processes wait.
 
-    ``make`` makes a new store of a folder that is missing or empty. Raises
-    DatasetError where there is no store, OutputError where the folder cannot become one.
+    ``make`` creates a store in a missing or empty folder. Raises DatasetError if there is
+    no store, OutputError if the folder cannot become one.
     """
     with atomic.output_errors(store):
         if make:
@@ -38,12 +38,12 @@ def _make(store: Path) -> None:
     if not store.parent.is_dir():
         raise OutputError(store.parent, "no such folder", "make it first")
     if store.exists() and not store.is_dir():
-        raise OutputError(store, "is no folder", "choose another name")
+        raise OutputError(store, "is not a folder", "choose another name")
     if (store / fmt.MANIFEST).exists():
         raise OutputError(store, "is a dataset, not a store", "choose another name")
     if (store / pointer.GENERATIONS).is_dir():
         return
-    ours = {_LOCK, pointer.GENERATIONS}  # the latter where another process made it just now
+    ours = {_LOCK, pointer.GENERATIONS}  # the latter if another process has just created it
     if store.exists() and {path.name for path in store.iterdir()} - ours:
         raise OutputError(store, "holds something else than a store", "choose another name")
     (store / pointer.GENERATIONS).mkdir(parents=True, exist_ok=True)
@@ -52,7 +52,7 @@ def _make(store: Path) -> None:
 
 
 def _tidy(store: Path) -> None:
-    """Remove what a process that died left unfinished: the lock is ours, so nobody uses it."""
+    """Remove the unfinished files of dead processes: under the lock, no process uses them."""
     for path in (store / pointer.GENERATIONS).glob(".*"):
         shutil.rmtree(path)
     for path in store.glob(f".{pointer.CURRENT}.*"):

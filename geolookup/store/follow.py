@@ -1,8 +1,8 @@
-"""From a path to the dataset that it means now: a store's current generation, or the dataset there.
+"""From a path to its current dataset: the current generation of a store, or the dataset itself.
 
-Strategy: what moves under a reader shows in the stat of one file, the pointer or the
-manifest, for both are only ever replaced. A dataset was read whole where that file is the
-same behind the reading as before it.
+Strategy: every change replaces one file, the pointer or the manifest, so its stat is the
+signature of the path. A dataset was read consistently if the signature is the same before
+and after the read.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ if TYPE_CHECKING:
 
 
 def signature(path: str) -> Signature:
-    """Return what changes when a path comes to mean another dataset; None where nothing is."""
+    """Return a value that changes when the dataset of a path changes; None if there is none."""
     for name in (pointer.CURRENT, fmt.MANIFEST):
         try:
             found = os.stat(os.path.join(path, name))
-        except (OSError, ValueError):  # the latter for what is no path at all
+        except (OSError, ValueError):  # ValueError: not a path at all
             continue
         return found.st_ino, found.st_mtime_ns, found.st_size
     return None
 
 
 def folder(path: str) -> str:
-    """Return the folder of the dataset that a path means; DatasetError for a damaged pointer."""
+    """Return the folder of a path's current dataset; DatasetError for a damaged pointer."""
     published = pointer.standing(pointer.read(path))
     return pointer.folder_of(path, published[-1].generation) if published else path
 
 
 def generation(path: str) -> str:
-    """Return the generation that a path means; DatasetError where there is none."""
+    """Return the current generation of a path; DatasetError if there is none."""
     published = pointer.standing(pointer.read(path))
     return published[-1].generation if published else read_manifest(path).generation
 
 
 def opened(path: str, check: Callable[[Dataset], None] | None = None) -> Dataset:
-    """Open the dataset that a path means and that passes ``check``.
+    """Open the current dataset of a path, if it passes ``check``.
 
-    Where the path comes to mean another one meanwhile, that is opened instead: the
-    first may have been pruned, or replaced while it was read. Raises DatasetError.
+    If the path changes meanwhile, retry with the new dataset: the old one may have been
+    pruned, or replaced while it was read. Raises DatasetError.
     """
     while True:
         seen = signature(path)
@@ -66,7 +66,7 @@ def opened(path: str, check: Callable[[Dataset], None] | None = None) -> Dataset
 
 
 def opened_generation(path: str, wanted: str) -> Dataset:
-    """Open this very generation; DatasetError where it is not there any more."""
+    """Open one generation; DatasetError if it no longer exists."""
     if not pointer.read(path):
         dataset = opened(path)
     else:

@@ -1,12 +1,18 @@
-"""Which generations a store has."""
+"""The generations of a store: list them, roll back to the previous one, prune old ones."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 
 from geolookup.errors import DatasetError
+from geolookup.filesystem import atomic
 from geolookup.store import pointer
+from geolookup.store.changing import changing
+from geolookup.store.pointer import Published
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +21,8 @@ class Generation:
 
     generation: str
     at: str  # when it was last published, ISO 8601 in UTC
-    current: bool  # whether it answers
-    withdrawn: bool  # whether a rollback led away from it
+    current: bool  # whether engines answer from it
+    withdrawn: bool  # whether a rollback withdrew it
 
 
 def generations(store: str | os.PathLike[str]) -> list[Generation]:
@@ -33,3 +39,66 @@ def generations(store: str | os.PathLike[str]) -> list[Generation]:
         Generation(each.generation, each.at, each is current, each.withdrawn)
         for each in reversed(published)
     ]
+
+
+def rollback(store: str | os.PathLike[str]) -> str:
+    """Withdraw the current generation of a store; return the id of the new current one.
+
+    That is the generation before it, which is verified first. A withdrawn generation stays
+    in the store until it is pruned; ``publish`` makes it current again, a rollback never
+    does. Raises DatasetError if there is no store, no generation before the current one, or
+    a damaged one, OutputError if the store cannot be written; it stays as it was then.
+    """
+    from geolookup.integrity import verify  # imports Arrow, which a list need not wait for
+
+    store = Path(store)
+    with changing(store) as published:
+        standing = pointer.standing(published)
+        if len(standing) < 2:
+            raise DatasetError(store, "no generation before the current one", "publish another")
+        before, current = standing[-2:]
+        verify(pointer.folder_of(store, before.generation))
+        withdrawn = Published(current.generation, current.at, withdrawn=True)
+        pointer.write(store, [withdrawn if each is current else each for each in published])
+    return before.generation
+
+
+def prune(store: str | os.PathLike[str], keep: int = 2) -> list[str]:
+    """Remove all but the ``keep`` last published generations; return the removed ids.
+
+    The current generation is always kept, and the one before it unless ``keep`` is 1.
+    Engines that use a removed generation continue to answer, where the system can remove
+    mapped files; Windows cannot: close those engines first. Raises ValueError for a
+    ``keep`` below 1, DatasetError if there is no store, OutputError if it cannot be written.
+    """
+    if keep < 1:
+        raise ValueError(f"keep is {keep}; at least the current generation is kept")
+    store = Path(store)
+    with changing(store) as published:
+        kept = _kept(published, keep)
+        # First, so that the pointer never lists a missing generation.
+        if len(kept) < len(published):
+            pointer.write(store, kept)
+        names = {each.generation for each in kept}
+        removed = [path for path in _folders(store) if path.name not in names]
+        for path in removed:
+            _remove(path)
+        return [path.name for path in removed]
+
+
+def _kept(published: list[Published], keep: int) -> list[Published]:
+    held = {*published[-keep:], *pointer.standing(published)[-min(keep, 2) :]}
+    return [each for each in published if each in held]
+
+
+def _folders(store: Path) -> list[Path]:
+    """Return the folders of all generations, unpublished ones included."""
+    return sorted((store / pointer.GENERATIONS).iterdir())
+
+
+def _remove(path: Path) -> None:
+    """Remove a generation by one rename, so that none is ever incomplete."""
+    aside = Path(tempfile.mkdtemp(prefix=".removed.", dir=path.parent))
+    path.rename(aside / path.name)
+    atomic.fsync_folder(path.parent)
+    shutil.rmtree(aside)

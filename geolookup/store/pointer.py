@@ -1,8 +1,8 @@
-"""The pointer of a store: which generations were published, and so which one is current.
+"""The pointer of a store: the published generations, and which one is current.
 
-Strategy: one small file lists the generations in the order in which each was last
-published, and which of them were withdrawn by a rollback; the current one is the last that
-was not. History and pointer are one file, so that one rename changes both or neither.
+Strategy: one small file lists the generations in the order in which each was last published,
+and marks those that a rollback withdrew. The current one is the last that is not withdrawn.
+History and pointer are one file, so one rename changes both.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _RESTORE = "restore it, or remove it and publish again"
 
 
 class Published:
-    """A generation of a store: its id, when it was last published (UTC), whether withdrawn."""
+    """An entry of the pointer: id, time of the last publication (UTC), whether withdrawn."""
 
     __slots__ = ("at", "generation", "withdrawn")
 
@@ -35,22 +35,22 @@ class Published:
 
 
 def folder_of(store: str | os.PathLike[str], generation: str) -> str:
-    """Return where a store keeps a generation."""
+    """Return the folder of a generation in a store."""
     return os.path.join(store, GENERATIONS, generation)
 
 
 def is_generation(text: object) -> bool:
-    """Return whether this is the id of a generation, and so fit to be a folder's name."""
+    """Return whether a text is a generation id, and so a safe folder name."""
     return isinstance(text, str) and len(text) == 64 and _DIGITS.issuperset(text)
 
 
 def standing(published: Iterable[Published]) -> list[Published]:
-    """Return the generations that were not withdrawn; the last is the current one."""
+    """Return the generations that are not withdrawn; the last one is current."""
     return [each for each in published if not each.withdrawn]
 
 
 def read(store: str | os.PathLike[str]) -> list[Published]:
-    """Return what a store has published, the latest last; nothing where there is no store.
+    """Return the published generations, the newest last; an empty list if there is no store.
 
     Raises DatasetError for a pointer that is damaged or of another version.
     """
@@ -58,7 +58,7 @@ def read(store: str | os.PathLike[str]) -> list[Published]:
     try:
         with open(path, "rb") as stream:
             text = stream.read()
-    except (FileNotFoundError, NotADirectoryError, ValueError):  # the last: no path at all
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: not a path at all
         return []
     except OSError as error:
         raise DatasetError(path, error.strerror or "unreadable", "check its permissions") from error
@@ -72,8 +72,10 @@ def _published(stated: Any, path: str) -> list[Published]:
     if stated["format"] != _FORMAT:
         raise ValueError
     if stated["format_version"] != _VERSION:
-        problem = f"format version {stated['format_version']!r}, but {_VERSION} is what is read"
-        raise DatasetError(path, problem, "use the geolookup that wrote it")
+        problem = (
+            f"format version {stated['format_version']!r}, but this geolookup reads {_VERSION}"
+        )
+        raise DatasetError(path, problem, "use the version of geolookup that wrote it")
     published = [
         Published(each["generation"], str(each["at"]), withdrawn=bool(each["withdrawn"]))
         for each in stated["published"]
@@ -84,7 +86,7 @@ def _published(stated: Any, path: str) -> list[Published]:
 
 
 def write(store: str | os.PathLike[str], published: Sequence[Published]) -> None:
-    """Make this what a store has published, in one step that is there to stay."""
+    """Replace the pointer, atomically and durably."""
     from pathlib import Path
 
     from geolookup.filesystem import atomic

@@ -1,8 +1,8 @@
-"""Publishing: a dataset becomes a generation of a store, and the one that answers.
+"""Publishing: add a dataset to a store as a generation, and make it current.
 
-Strategy: the files are linked or copied into a folder that nobody reads, made durable and
-verified there; that folder takes its name, and last the pointer moves. Each of the two
-steps is one rename, so whatever ends the process leaves the old or the new generation.
+Strategy: link or copy the files into a staging directory, sync and verify them there, rename
+the directory, then replace the pointer. Both steps are one rename, so a process that dies
+leaves the old or the new generation.
 """
 
 from __future__ import annotations
@@ -28,19 +28,18 @@ def publish(
 ) -> str:
     """Make a dataset the current generation of a store; return its id, 64 hexadecimal digits.
 
-    Where both are on one file system the files are hard-linked, unless ``copy`` is
-    true. A generation that is in the store already only becomes the current one.
-    ``dataset`` may be a store, too, and means its current generation. The store is
-    made where it is not there. Raises DatasetError for a missing or damaged dataset,
-    OutputError for a folder that is no store or cannot be written; the store stays
-    as it was.
+    On one file system the files are hard-linked, unless ``copy`` is true. A generation
+    that the store already has only becomes current. ``dataset`` may also be a store: then
+    its current generation is published. A missing store is created. Raises DatasetError
+    for a missing or damaged dataset, OutputError for a folder that is not a store or
+    cannot be written; the store stays unchanged.
     """
     source, store = Path(follow.folder(os.fspath(dataset))), Path(store)
     generation = _generation(source)
     with changing(store, make=True) as published:
         place = Path(pointer.folder_of(store, generation))
-        if not _is_sound(place):
-            _bring(source, place, generation, copy=copy)
+        if not _is_present(place):
+            _add(source, place, generation, copy=copy)
         others = [each for each in published if each.generation != generation]
         pointer.write(store, [*others, Published(generation, _now())])
     return generation
@@ -49,12 +48,12 @@ def publish(
 def _generation(source: Path) -> str:
     generation = read_manifest(source).generation
     if not pointer.is_generation(generation):
-        raise DatasetError(source, f"{generation!r} is no generation", REBUILD)
+        raise DatasetError(source, f"{generation!r} is not a generation id", REBUILD)
     return generation
 
 
-def _is_sound(place: Path) -> bool:
-    """Return whether a generation is in its place; a damaged one is brought again."""
+def _is_present(place: Path) -> bool:
+    """Return whether the store has an undamaged copy of a generation."""
     try:
         verify(place)
     except DatasetError:
@@ -62,22 +61,22 @@ def _is_sound(place: Path) -> bool:
     return True
 
 
-def _bring(source: Path, place: Path, generation: str, *, copy: bool) -> None:
-    """Put a dataset into its place in the store, whole or not at all."""
+def _add(source: Path, place: Path, generation: str, *, copy: bool) -> None:
+    """Copy a dataset into the store, atomically."""
     manifest = read_manifest(source)
     names = (*fmt.FILES, *(fmt.EXPLAINING if manifest.explains_rows else ()), fmt.MANIFEST)
     with atomic.staged_folder(place) as fresh:
         for name in names:
-            _take(source / name, fresh / name, copy=copy)
+            _link_or_copy(source / name, fresh / name, copy=copy)
         _check(fresh, source, generation)
 
 
-def _take(source: Path, target: Path, *, copy: bool) -> None:
+def _link_or_copy(source: Path, target: Path, *, copy: bool) -> None:
     if not source.is_file():
         raise DatasetError(source, "missing", REBUILD)
-    # A link to a link would lead out of the store.
+    # A hard link to a symbolic link would point outside the store.
     if not copy and not source.is_symlink():
-        with contextlib.suppress(OSError):  # another file system, or one without links
+        with contextlib.suppress(OSError):  # another file system, or one without hard links
             target.hardlink_to(source)
     if not target.exists():
         _copy(source, target)
@@ -95,14 +94,14 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _check(fresh: Path, source: Path, generation: str) -> None:
-    """Verify what was brought; errors name the dataset that it came from."""
+    """Verify the copy; an error names the file of the original dataset."""
     try:
         verify(fresh)
     except DatasetError as error:
         at_fault = source / Path(error.path).relative_to(fresh)
         raise DatasetError(at_fault, error.problem, error.remedy) from error
     if read_manifest(fresh).generation != generation:
-        raise DatasetError(source, "replaced while it was read", "publish again")
+        raise DatasetError(source, "replaced while it was copied", "publish again")
 
 
 def _now() -> str:

@@ -18,12 +18,12 @@ _ON_STALE = ("warn", "refuse", "tag")
 
 
 class Requirements:
-    """The highest age of the data, and whether a replacement may lack fields of the dataset before.
+    """The maximum age of the data, and whether a new generation may lack fields of the old one.
 
     Raises ValueError or TypeError for a malformed ``max_age`` or ``on_stale``.
     """
 
-    __slots__ = ("_said", "allow_lost_fields", "limit", "on_stale")
+    __slots__ = ("_logged", "allow_lost_fields", "limit", "on_stale")
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Requirements:
             self.limit = age_limit(max_age)
         self.on_stale = on_stale
         self.allow_lost_fields = allow_lost_fields
-        self._said = ""
+        self._logged = ""
 
     def check(self, dataset: Dataset) -> None:
         """Raise DatasetError for data older than the limit, or log that, at most once a day."""
@@ -51,11 +51,11 @@ class Requirements:
         error = DatasetError(dataset.path, problem, "publish newer data, or raise max_age")
         if self.on_stale == "refuse":
             raise error
-        if str(error) != self._said:
+        if str(error) != self._logged:
             from logging import getLogger
 
             getLogger("geolookup").warning("%s", error)
-            self._said = str(error)
+            self._logged = str(error)
 
     def check_replacement(self, old: Dataset, new: Dataset) -> None:
         """Raise DatasetError unless ``new`` is undamaged and may replace ``old``."""
@@ -64,8 +64,8 @@ class Requirements:
         verify(new.path)
         lost = set(_fields(old)) - set(_fields(new))
         if lost and not self.allow_lost_fields:
-            problem = f"lacks {', '.join(sorted(lost))}, known until now"
-            remedy = "publish data that know them, or open with allow_lost_fields=True"
+            problem = f"lacks {', '.join(sorted(lost))}, which the old generation has"
+            remedy = "publish data that have them, or open with allow_lost_fields=True"
             raise DatasetError(new.path, problem, remedy)
         self.check(new)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from geolookup.store.generations import rollback
 from geolookup.store.publish import publish
-from geolookup.store.rollback import rollback
 from tests.conftest import ROOT, build_at
 from tests.http.load import Load
 from tests.http.serving import Store, serving

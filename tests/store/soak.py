@@ -20,8 +20,8 @@ import geolookup
 from geolookup.contract.fields import PATHS
 from geolookup.dataset.files import Dataset
 from geolookup.engine import SAMPLE
+from geolookup.store.generations import rollback
 from geolookup.store.publish import publish
-from geolookup.store.rollback import rollback
 from tests.near_addresses import near_addresses
 from tests.store.reading import descriptors, resident
 

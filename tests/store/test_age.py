@@ -12,8 +12,8 @@ import pytest
 
 import geolookup
 from geolookup.dataset import metadata
+from geolookup.store.generations import rollback
 from geolookup.store.publish import publish
-from geolookup.store.rollback import rollback
 from tests.conftest import Build
 from tests.store.numbered import generation, number, numbered
 from tests.store.test_watch import SOON, eventually

@@ -8,8 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import geolookup
-from geolookup.store.generations import generations
-from geolookup.store.prune import prune
+from geolookup.store.generations import generations, prune
 from geolookup.store.publish import publish
 from tests.conftest import ROOT
 from tests.store.numbered import ADDRESSES, answers_of, generation

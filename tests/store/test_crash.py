@@ -17,9 +17,8 @@ import pytest
 
 import geolookup
 from geolookup.integrity import verify
-from geolookup.store.prune import prune
+from geolookup.store.generations import prune, rollback
 from geolookup.store.publish import publish
-from geolookup.store.rollback import rollback
 from tests.conftest import ROOT
 from tests.store.dying import DONE, KILLED, REFUSED, Kind, ending
 from tests.store.numbered import answers_of, generation

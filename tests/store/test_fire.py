@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup.store.prune import prune
+from geolookup.store.generations import prune, rollback
 from geolookup.store.publish import publish
-from geolookup.store.rollback import rollback
 from tests.conftest import ROOT
 from tests.store.numbered import ADDRESSES, answers_of
 from tests.store.reading import Reader, descriptors

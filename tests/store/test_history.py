@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup.store import pointer
-from geolookup.store.generations import generations
-from geolookup.store.prune import prune
+from geolookup.store.generations import generations, prune, rollback
 from geolookup.store.publish import publish
-from geolookup.store.rollback import rollback
 from tests.store.numbered import answers_of, generation
 from tests.tiers import scaled
 

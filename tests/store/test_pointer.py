@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import geolookup
+from geolookup.store.generations import rollback
 from geolookup.store.publish import publish
-from geolookup.store.rollback import rollback
 
 ID = "a" * 64
 GOOD = {"at": "2026-11-20T00:00:00Z", "generation": ID, "withdrawn": False}

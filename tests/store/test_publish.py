@@ -156,7 +156,7 @@ def test_a_generation_that_is_no_folder_name_is_refused(
     broken = copied(datasets[2], tmp_path / "broken")
     manifest = json.loads((broken / fmt.MANIFEST).read_text()) | {"generation": wrong}
     (broken / fmt.MANIFEST).write_bytes(canonical(manifest))
-    with pytest.raises(geolookup.DatasetError, match="no generation"):
+    with pytest.raises(geolookup.DatasetError, match="not a generation id"):
         publish(broken, store)
     assert not (tmp_path / "outside").exists()
 
@@ -167,7 +167,7 @@ def test_what_is_no_store_is_left_alone(tmp_path: Path, datasets: list[Path]) ->
     (tmp_path / "file").write_text("Dear")
     wrong = {
         tmp_path / "full": "something else",
-        tmp_path / "file": "no folder",
+        tmp_path / "file": "not a folder",
         copied(datasets[1], tmp_path / "dataset"): "is a dataset",
         tmp_path / "missing" / "store": "no such folder",
     }

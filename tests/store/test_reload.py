@@ -18,9 +18,8 @@ import pytest
 import geolookup
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import canonical
-from geolookup.store.prune import prune
+from geolookup.store.generations import prune, rollback
 from geolookup.store.publish import publish
-from geolookup.store.rollback import rollback
 from tests.conftest import build_at
 from tests.damage import copied
 from tests.store.numbered import answers, answers_of, generation, number, numbered
