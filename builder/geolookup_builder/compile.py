@@ -206,7 +206,7 @@ class _Build:
             raise BuildError(
                 first.file,
                 f"{first.reason}; {count:,} of {report.read:,} rows of {name} are rejected,"
-                f" of at most {limit:,}",
+                f" at most {limit:,} are allowed",
                 line=first.line,
                 remedy="list them with --rejects FILE, or allow them with --max-rejects N",
             )

@@ -28,8 +28,8 @@ def test_more_than_one_percent_may_not(tmp_path: Path, good: int, bad: int, limi
     error = fails(tmp_path, {"a.csv": text(good, bad)}, max_rejects=None)
     assert str(error) == (
         f"{tmp_path / 'a.csv'}:{good + 2}: not an address; {bad} of {good + bad:,} rows of"
-        f" a.csv are rejected, at most {limit} may be;"
-        " see them with --rejects FILE, allow them with --max-rejects N"
+        f" a.csv are rejected, at most {limit} are allowed;"
+        " list them with --rejects FILE, or allow them with --max-rejects N"
     )
 
 
