@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import mmap
 import os
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from itertools import pairwise
 
 from geolookup.contract import fields
+from geolookup.contract.address import MAX
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.rows import Texts
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from geolookup.dataset.manifest import BufferDescription, FileDescription
+    from geolookup.dataset.provenance import Provenance
 
 _WIDTH: dict[str, tuple[Literal["B", "H", "I", "Q"], int]] = {
     "uint8": ("B", 1),
@@ -32,10 +34,12 @@ _WIDTH: dict[str, tuple[Literal["B", "H", "I", "Q"], int]] = {
     "uint32": ("I", 4),
     "uint64": ("Q", 8),
 }
+_INTERVALS = {4: fmt.IPV4, 6: fmt.IPV6}
+_LOW = (1 << 64) - 1
 
 
 class Encoded:
-    """A dictionary column of integers: the sequence of what its ``indices`` find in ``values``."""
+    """A dictionary column of integers: a sequence, decoded by item."""
 
     __slots__ = ("indices", "values")
 
@@ -59,7 +63,7 @@ class Dataset:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
         self.manifest = read_manifest(self.path)
-        self._files: dict[str, _File] = {}
+        self._files: dict[str, File] = {}
         jump = self._file(fmt.IPV4_JUMP)
         self.jump = jump.view("interval", "uint32")
         self.jump_shift = 32 - _jump_bits(jump.path, len(self.jump))
@@ -79,12 +83,13 @@ class Dataset:
         self.networks = self._file(fmt.NETWORK).texts(len(fields.in_table(fields.NETWORK)))
         self.countries = self._file(fmt.COUNTRY).texts(len(fields.in_table(fields.COUNTRY)))
         self._zones = self._file(fmt.ZONE)
+        self._starts: dict[int, Starts] = {}
         self._provenance: dict[int, Provenance] = {}
-        self._beside: dict[str, _File] = {}
+        self._beside: dict[str, File] = {}
 
-    def _file(self, name: str) -> _File:
+    def _file(self, name: str) -> File:
         path = os.path.join(self.path, name)
-        found = self._files[name] = _File(path, self.manifest.file(name))
+        found = self._files[name] = File(path, self.manifest.file(name))
         return found
 
     def mapped(self, name: str) -> memoryview:
@@ -100,23 +105,32 @@ class Dataset:
             raise DatasetError(self._zones.path, "a zone name is not UTF-8", REBUILD) from None
         return [None, *names[1:]]
 
+    def starts(self, family: int) -> Starts:
+        """Return the first addresses of the intervals that answer."""
+        if family not in self._starts:
+            self._starts[family] = Starts(self._files[_INTERVALS[family]], family)
+        return self._starts[family]
+
     def provenance(self, family: int) -> Provenance:
         """Return which source decided what; mapped when it is first asked for.
 
-        Raises DatasetError where another dataset has taken this one's place.
+        Raises DatasetError where another dataset has replaced this one.
         """
         if family not in self._provenance:
-            self._provenance[family] = Provenance(self.beside(fmt.PROVENANCE[family]), family)
+            from geolookup.dataset.provenance import Provenance
+
+            file = self.beside(fmt.PROVENANCE[family])
+            self._provenance[family] = Provenance(file, family)
         return self._provenance[family]
 
-    def beside(self, name: str) -> _File:
+    def beside(self, name: str) -> File:
         """Return a file that no lookup needs; mapped when it is first asked for.
 
-        Raises DatasetError where another dataset has taken this one's place.
+        Raises DatasetError where another dataset has replaced this one.
         """
         if name not in self._beside:
             file = self._file(name)
-            # Looked at behind the mapping, so that nothing can come in between.
+            # Read after the mapping, so that no other dataset can be installed in between.
             if read_manifest(self.path).generation != self.manifest.generation:
                 problem = "replaced by another dataset since it was opened"
                 raise DatasetError(self.path, problem, "open it again")
@@ -124,46 +138,59 @@ class Dataset:
         return self._beside[name]
 
 
-class Provenance:
-    """The intervals of one family, each with the number of the source that decided each layer."""
+class Starts:
+    """The first addresses of the intervals of one family, for one address at a time.
 
-    __slots__ = ("_family", "_highs", "_lows", "layers", "path")
+    The columns may be damaged: what is not there raises DatasetError. ``intervals`` does the
+    same for whole columns.
+    """
 
-    def __init__(self, file: _File, family: int) -> None:
-        self.path = file.path
-        self._family = family
-        self._lows: memoryview | Encoded
+    __slots__ = ("_count", "_path", "family", "highs", "lows")
+
+    def __init__(self, file: File, family: int) -> None:
+        self._path, self.family = file.path, family
+        self.lows: memoryview | Encoded
         if family == 4:
-            self._lows = self._highs = file.view("start", "uint32")
+            self.lows = self.highs = file.view("start", "uint32")
         else:
-            self._lows = file.encoded("start_low", "uint64")
-            self._highs = file.view("start_high", "uint64")
-        nobody = memoryview(bytes(len(self._lows)))
-        self.layers = {
-            layer: file.view(layer, "uint8") if layer in file else nobody for layer in fields.LAYERS
-        }
-        columns = (self._lows, self._highs, *self.layers.values())
-        if len({len(each) for each in columns}) > 1:
-            raise DatasetError(self.path, "the columns differ in length", REBUILD)
+            self.lows = file.encoded("start_low", "uint64")
+            self.highs = file.view("start_high", "uint64")
+        self._count = min(len(self.highs), len(self.lows))
 
     def __len__(self) -> int:
-        return len(self._lows)
+        return self._count
 
-    def start(self, interval: int) -> int:
+    def __getitem__(self, interval: int) -> int:
         """Return the first address of an interval."""
         try:
-            low: int = self._lows[interval]
+            low: int = self.lows[interval]
+            return low if self.family == 4 else self.highs[interval] << 64 | low
         except IndexError:
-            problem = "an index leads outside its table"
-            raise DatasetError(self.path, problem, REBUILD) from None
-        return low if self._family == 4 else self._highs[interval] << 64 | low
+            raise self._outside() from None
 
-    def interval(self, value: int) -> int:
-        """Return the interval that holds an address."""
-        found = bisect_right(range(len(self)), value, key=self.start) - 1
-        if found < 0:
-            raise DatasetError(self.path, "the first interval does not begin at 0", REBUILD)
-        return found
+    def last(self, interval: int) -> int:
+        """Return the last address of an interval."""
+        after = interval + 1
+        return MAX[self.family] if after == self._count else self[after] - 1
+
+    def holding(self, value: int, begin: int = 0, end: int | None = None) -> int:
+        """Return the interval that holds an address, of those from ``begin`` to before ``end``.
+
+        ``begin - 1`` where all of them start after it.
+        """
+        end = self._count if end is None else end
+        if self.family == 4:
+            return bisect_right(self.lows, value, begin, end) - 1
+        high, low = value >> 64, value & _LOW
+        end = bisect_right(self.highs, high, begin, end)
+        first = bisect_left(self.highs, high, begin, end)
+        try:
+            return bisect_right(self.lows, low, first, end) - 1
+        except IndexError:
+            raise self._outside() from None
+
+    def _outside(self) -> DatasetError:
+        return DatasetError(self._path, "an index leads outside its table", REBUILD)
 
 
 def _jump_bits(path: str, entries: int) -> int:
@@ -174,7 +201,7 @@ def _jump_bits(path: str, entries: int) -> int:
     return bits
 
 
-class _File:
+class File:
     """One mapped file and what the manifest says of its columns."""
 
     def __init__(self, path: str, described: FileDescription | None) -> None:

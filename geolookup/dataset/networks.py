@@ -10,7 +10,6 @@ import ipaddress
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Protocol
 
 from geolookup.contract.address import (
@@ -22,7 +21,7 @@ from geolookup.contract.address import (
 )
 from geolookup.contract.envelope import Object
 from geolookup.contract.special import PUBLIC, ranges_of
-from geolookup.dataset.files import Dataset
+from geolookup.dataset.files import Dataset, Starts
 from geolookup.errors import REBUILD, DatasetError, PrivateAddressError
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -65,8 +64,13 @@ class _Span:
 
 def network_of(state: Intervals, ip: object) -> Network:
     """Return the largest aligned network around ``ip`` with one answer, in the family asked."""
+
+    def around(family: int, value: int) -> tuple[int, int]:
+        starts, interval = state.dataset.starts(family), _holding(state, family, value)
+        return starts[interval], starts.last(interval)
+
     try:
-        return network_within(*parse(ip), partial(_around, state))
+        return network_within(*parse(ip), around)
     except IndexError:
         raise _outside(state) from None
 
@@ -110,22 +114,8 @@ def _public_up_to(family: int, value: int) -> int:
     return max(bisect_right(_PUBLIC[family], (value, MAX[family])) - 1, 0)
 
 
-def _around(state: Intervals, family: int, value: int) -> tuple[int, int]:
-    interval = state.interval_ipv4(value) if family == 4 else state.interval_ipv6(value)
-    return _interval(state, family, interval)
-
-
-def _interval(state: Intervals, family: int, interval: int) -> tuple[int, int]:
-    count = len(state.dataset.ipv4_starts if family == 4 else state.dataset.ipv6_lows)
-    end = _start(state, family, interval + 1) - 1 if interval + 1 < count else MAX[family]
-    return _start(state, family, interval), end
-
-
-def _start(state: Intervals, family: int, interval: int) -> int:
-    dataset = state.dataset
-    if family == 4:
-        return dataset.ipv4_starts[interval]
-    return dataset.ipv6_highs[interval] << 64 | dataset.ipv6_lows[interval]
+def _holding(state: Intervals, family: int, value: int) -> int:
+    return state.interval_ipv4(value) if family == 4 else state.interval_ipv6(value)
 
 
 def _largest(family: int, value: int, span: _Span) -> tuple[int, int]:
@@ -167,10 +157,9 @@ def _within(
     state: Intervals, limits: list[tuple[int, int, int]]
 ) -> Iterator[tuple[Network, Object]]:
     for family, first, last in limits:
-        interval = state.interval_ipv4(first) if family == 4 else state.interval_ipv6(first)
-        count = len(state.dataset.ipv4_starts if family == 4 else state.dataset.ipv6_lows)
-        while interval < count and _start(state, family, interval) <= last:
-            yield from _of_interval(state, family, interval, _Span(first, last))
+        interval, starts = _holding(state, family, first), state.dataset.starts(family)
+        while interval < len(starts) and starts[interval] <= last:
+            yield from _of_interval(state, starts, interval, _Span(first, last))
             interval += 1
 
 
@@ -186,12 +175,13 @@ def _limits(within: object) -> list[tuple[int, int, int]]:
 
 
 def _of_interval(
-    state: Intervals, family: int, interval: int, limit: _Span
+    state: Intervals, starts: Starts, interval: int, limit: _Span
 ) -> Iterator[tuple[Network, Object]]:
+    family = starts.family
     rows = state.rows(family, interval)
     if rows == (0, 0):
         return
-    first, last = _interval(state, family, interval)
+    first, last = starts[interval], starts.last(interval)
     for piece in _public(family, max(first, limit.first), min(last, limit.last)):
         for network in _aligned(family, piece):
             yield network, state.record(*rows)

@@ -7,7 +7,7 @@ rendered once and kept in bounded caches, the local time once per zone and secon
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable
 from time import time
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from geolookup.dataset.intervals import I64, U8, U64
     from geolookup.kernel.columns import I32, U32
 
-_LOW = (1 << 64) - 1
 _IPV4_CLASSES = classes(4)
 #: Entries of each half of a cache. A rendered row takes about 1 kB.
 _CACHED = 8192
+_LOW = (1 << 64) - 1
 _V = TypeVar("_V")
 
 
@@ -118,6 +118,7 @@ class State:
         self.dataset = dataset
         self._jump, self._jump_shift = dataset.jump, dataset.jump_shift
         self._ipv4_starts = dataset.ipv4_starts
+        self._ipv6_starts = dataset.starts(6)
         self._ipv4_locations = dataset.ipv4_locations
         self._ipv4_networks = dataset.ipv4_networks
         self._zones = dataset.zones()
@@ -137,13 +138,7 @@ class State:
 
     def interval_ipv6(self, value: int) -> int:
         """See ``protocol.State``."""
-        dataset = self.dataset
-        high, low = value >> 64, value & _LOW
-        end = bisect_right(dataset.ipv6_highs, high)
-        if dataset.ipv6_highs[end - 1] != high:
-            return end - 1
-        begin = bisect_left(dataset.ipv6_highs, high, 0, end)
-        return bisect_right(dataset.ipv6_lows, low, begin, end) - 1
+        return self._ipv6_starts.holding(value)
 
     def rows(self, family: int, interval: int) -> tuple[int, int]:
         """See ``protocol.State``."""

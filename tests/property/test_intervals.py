@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup.contract.address import MAX
+from geolookup.dataset.files import Encoded, File, Starts
 from geolookup.dataset.intervals import (
     Addresses,
     clamp,
@@ -185,3 +187,33 @@ def test_what_is_no_partition_is_seen() -> None:
 @pytest.mark.parametrize("family", [4, 6])
 def test_ipv4_takes_32_bits(family: int) -> None:
     assert Addresses.of(family, [1]).low.dtype == (np.uint32 if family == 4 else np.uint64)
+
+
+class _Columns:
+    """Starts as the columns of a file: for IPv6 the lower halves are a dictionary."""
+
+    path = "some.arrow"
+
+    def __init__(self, family: int, starts: list[int]) -> None:
+        self._starts = Addresses.of(family, starts)
+
+    def view(self, column: str, _kind: str) -> memoryview:
+        half = self._starts.high if column == "start_high" else self._starts.low
+        return np.asarray(half).data
+
+    def encoded(self, _column: str, _kind: str) -> Encoded:
+        values, indices = np.unique(self._starts.low, return_inverse=True)
+        return Encoded(indices.astype(np.uint8).data, values.data)
+
+
+@given(families.flatmap(lambda f: st.tuples(st.just(f), partitions(f))), st.data())
+def test_one_address_at_a_time(given_: tuple[int, list[int]], data: st.DataObject) -> None:
+    family, listed = given_
+    starts = Starts(cast("File", _Columns(family, listed)), family)
+    assert [starts[row] for row in range(len(starts))] == listed
+    assert [starts.last(row) for row in range(len(starts))] == ends(family, listed)
+    begin = data.draw(st.integers(0, len(listed)))
+    end = data.draw(st.integers(begin, len(listed)))
+    for value in {*listed, *ends(family, listed), data.draw(addresses(family))}:
+        assert starts.holding(value) == bisect_right(listed, value) - 1
+        assert starts.holding(value, begin, end) == bisect_right(listed, value, begin, end) - 1
