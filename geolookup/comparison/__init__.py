@@ -1,17 +1,16 @@
 """Two datasets compared: by addresses or by requests, not by rows.
 
-Strategy: ``overlay`` lays the intervals of both over each other, ``values`` reads
-both tables into one set of codes, ``measures`` sums what changed between the
-distinct pairs of rows, ``comparison`` puts the measures together; ``traffic``
-weighs by requests, ``gates`` judges the metrics, ``text`` writes it for people.
+Strategy: ``overlay`` overlays the intervals of both, ``values`` reads both tables
+into one set of codes, ``measures`` sums the changes between distinct pairs of
+rows, ``compare`` combines the measures; ``traffic`` weights by requests,
+``gates`` evaluates metrics, ``report`` prints the result.
 """
 
 from __future__ import annotations
 
-from geolookup.comparison.comparison import Comparison, Part, compare
+from geolookup.comparison.compare import Comparison, Judged, Part, compare, diff
 from geolookup.comparison.gates import Gate, Verdict, judge, parse_gate
-from geolookup.comparison.judged import Judged, diff
-from geolookup.comparison.text import lines, verdict_line
+from geolookup.comparison.report import lines, verdict_line
 from geolookup.comparison.traffic import Requests, Traffic
 
 __all__ = [

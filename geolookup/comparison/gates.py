@@ -1,17 +1,37 @@
-"""Gates: what a metric must not be, such as ``country_moved > 2%``."""
+"""Metrics of a comparison, shares from 0 to 1 and kilometres, and gates on them.
+
+A gate is a condition such as ``country_moved > 2%`` that must not hold.
+"""
 
 from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
-from geolookup.comparison.comparison import ALL, Comparison
-from geolookup.comparison.metrics import KILOMETRES, NAMES
+from geolookup.comparison.measures import Coverage, FieldChange, Share, share
+from geolookup.comparison.values import COMPARED
+from geolookup.comparison.weighted import Kilometres
 from geolookup.errors import DiffError, near_match
 
+if TYPE_CHECKING:
+    from geolookup.comparison.compare import Comparison
+
+#: The part that counts the requests of both families together.
+ALL = "all"
+_MOVED = ("location", "country", "region", "city", "asn")
+KILOMETRES = ("km_p50", "km_p90", "km_p99", "km_max")
+_FIELD = ("null_gained", "null_lost", "changed")
+#: The names of all metrics, in the order of a report.
+NAMES = (
+    *(f"{level}_moved" for level in _MOVED),
+    *KILOMETRES,
+    *("coverage_lost", "coverage_gained"),
+    *(f"{kind}.{path}" for path in COMPARED for kind in _FIELD),
+)
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
@@ -27,9 +47,39 @@ _FORM = re.compile(
 )
 
 
+def metrics(
+    moved: Mapping[str, Share],
+    kilometres: Kilometres,
+    known: Coverage,
+    changes: Mapping[str, FieldChange],
+) -> dict[str, float]:
+    """Return the metrics of a part by name, in the order of ``NAMES``.
+
+    ``X_moved`` is a share of the addresses with an X in both datasets, ``coverage_lost`` and
+    ``coverage_gained`` of those known in OLD or in NEW. Of a field F, ``null_gained.F`` is a
+    share of the addresses with an F in OLD, ``null_lost.F`` of those with one in NEW, and
+    ``changed.F`` of those with one in both. A share is 0 if there are no such addresses.
+    """
+    found = {f"{level}_moved": moved[level].share for level in _MOVED}
+    found |= {name: getattr(kilometres, name.removeprefix("km_")) for name in KILOMETRES}
+    found |= {"coverage_lost": known.lost.share, "coverage_gained": known.gained.share}
+    for path, each in changes.items():
+        found[f"null_gained.{path}"] = share(each.null_gained, each.old).share
+        found[f"null_lost.{path}"] = share(each.null_lost, each.new).share
+        found[f"changed.{path}"] = share(each.changed, each.old - each.null_gained).share
+    return {name: found[name] for name in NAMES}
+
+
+def metric_of(name: str) -> str:
+    """Return a metric's name without its family."""
+    for family in ("ipv4.", "ipv6."):
+        name = name.removeprefix(family)
+    return name
+
+
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A condition that fails a comparison; without a family it is about all addresses."""
+    """A condition that must not hold; without a family it applies to all addresses."""
 
     text: str
     family: str | None
@@ -40,7 +90,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a gate measured, by full name of the metric, and which of these fail."""
+    """The measured values of a gate by full name of the metric, and the names that fail."""
 
     gate: str
     limit: float
@@ -67,10 +117,10 @@ def parse_gate(text: str) -> Gate:
 
 
 def judge(gate: Gate, comparison: Comparison) -> Verdict:
-    """Measure a gate.
+    """Evaluate a gate.
 
-    Without a family it is measured on all requests together; of addresses,
-    which do not add up over families, on each family, and fails if one does.
+    Without a family, requests are measured together; addresses, which do not add up over
+    families, are measured in each family, and the gate fails if it fails in one of them.
     """
     test = _OPERATORS[gate.test]
     measured = dict(_measured(gate, comparison))

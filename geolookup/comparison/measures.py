@@ -1,8 +1,8 @@
-"""What changed between pairs of rows: places, networks, fields, kilometres.
+"""Changes between pairs of table rows: locations, networks, fields, kilometres.
 
-Strategy: what is measured comes as distinct pairs of rows, so that each is
-compared once; every measure is a sum of the pairs' weights. Countries and time
-zones have far fewer pairs than locations, so theirs are summed first.
+Strategy: the input is distinct pairs of rows, so that each pair is compared
+once; every measure is a sum of the pairs' weights. Countries and time zones
+have far fewer pairs than locations, so their weights are summed first.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.comparison.distinct import distinct
-from geolookup.comparison.kilometres import Kilometres, distances, quantiles
 from geolookup.comparison.values import CODE, LOCATION_FIELDS, Pair, Values
+from geolookup.comparison.weighted import Kilometres, distances, distinct, quantiles
 
 Bools = NDArray[np.bool_]
 F64 = NDArray[np.float64]
@@ -24,7 +23,7 @@ F64 = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """So many of so many; the share is 0 where there are none."""
+    """A count of a total; the share is 0 if the total is."""
 
     count: float
     of: float
@@ -32,24 +31,24 @@ class Share:
 
 
 def share(count: Any, of: Any) -> Share:
-    """Return a share, of numbers of any kind."""
+    """Return the share of two numbers of any type."""
     return Share(float(count), float(of), float(count) / float(of) if of else 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """How many addresses know one field in OLD and in NEW, and what became of it."""
+    """The number of addresses with a value of one field in OLD and in NEW, and its changes."""
 
     old: float
     new: float
-    null_gained: float  # known in OLD alone
-    null_lost: float  # known in NEW alone
-    changed: float  # known in both, and not the same
+    null_gained: float  # a value in OLD only
+    null_lost: float  # a value in NEW only
+    changed: float  # different values in both
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Pairs of rows of one table, with their weight; those with row 0 included."""
+    """Pairs of rows of one table with their weight, including pairs with row 0."""
 
     old: NDArray[Any]
     new: NDArray[Any]
@@ -60,7 +59,7 @@ class Pairs:
         return Pairs(self.old[rows], self.new[rows], self.weight[rows])
 
     def through(self, link: Pair) -> Pairs:
-        """Return the distinct pairs of rows that these lead to in a linked table."""
+        """Return the distinct pairs of rows of a linked table, with summed weights."""
         found = distinct([link.old[self.old], link.new[self.new]], self.weight)
         old, new = found.columns
         return Pairs(old, new, found.weight)
@@ -68,22 +67,22 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Which pairs can be compared, and which of these moved."""
+    """The pairs that can be compared, and of these the pairs that moved, as masks."""
 
     compared: Bools
     moved: Bools
 
     def share(self, weight: F64) -> Share:
-        """Return how much of what can be compared moved."""
+        """Return the share of the comparable weight that moved."""
         return share(weight[self.moved].sum(), weight[self.compared].sum())
 
 
-class Places:
-    """Location pairs and how they moved.
+class LocationMoves:
+    """Location pairs, and at which level they moved.
 
-    A region is its code, or its name where one side has no code; what lies in
-    another country, or a city in another region, is another one whatever its name.
-    ``location`` stands for any of country, region and city.
+    A region is compared by code, or by name if one side has no code. A region in another
+    country, or a city in another region, is a different one whatever its name. The level
+    ``location`` is any of country, region and city.
     """
 
     def __init__(self, values: Values, pairs: Pairs) -> None:
@@ -98,17 +97,17 @@ class Places:
         city = Move(named.compared, named.compared & elsewhere)
         levels = (country, region, city)
         location = Move(_any(each.compared for each in levels), _any(each.moved for each in levels))
-        self.moves = {"location": location, "country": country, "region": region, "city": city}
+        self.by_level = {"location": location, "country": country, "region": region, "city": city}
 
     def _move(self, path: str) -> Move:
-        return move(self._values.place[path], self._pairs)
+        return move(self._values.location[path], self._pairs)
 
     def shares(self) -> dict[str, Share]:
-        """Return how much moved, by level."""
-        return {level: each.share(self._pairs.weight) for level, each in self.moves.items()}
+        """Return the share that moved, by level."""
+        return {level: each.share(self._pairs.weight) for level, each in self.by_level.items()}
 
     def kilometres(self) -> Kilometres:
-        """Return how far they moved, where both sides have coordinates."""
+        """Return the distances moved, of pairs with coordinates on both sides."""
         pairs = self._pairs
         old = self._values.old_coordinates[:, pairs.old]
         new = self._values.new_coordinates[:, pairs.new]
@@ -116,7 +115,7 @@ class Places:
 
 
 def move(values: Pair, pairs: Pairs) -> Move:
-    """Compare one field, where both sides know it."""
+    """Compare one field of the pairs with a value on both sides."""
     old, new = values.old[pairs.old], values.new[pairs.new]
     compared = (old >= 0) & (new >= 0)
     return Move(compared, compared & (old != new))
@@ -128,15 +127,15 @@ def _any(masks: Iterable[Bools]) -> Bools:
 
 
 def location_changes(values: Values, pairs: Pairs) -> dict[str, FieldChange]:
-    """Return what became of each field that a location row leads to, in contract order."""
-    found = _changes(values.place, pairs)
+    """Return the changes of each field that a location row decides, in contract order."""
+    found = _changes(values.location, pairs)
     for linked in values.linked:
         found |= _changes(linked.fields, pairs.through(linked.link))
     return {path: found[path] for path in LOCATION_FIELDS}
 
 
 def network_changes(values: Values, pairs: Pairs) -> dict[str, FieldChange]:
-    """Return what became of each field of a network row."""
+    """Return the changes of each field of a network row."""
     return _changes(values.network, pairs)
 
 
@@ -148,23 +147,23 @@ def _change(values: Pair, pairs: Pairs) -> FieldChange:
     old, new = values.old[pairs.old], values.new[pairs.new]
     kind = (old >= 0) + np.uint8(2) * (new >= 0) + np.uint8(4) * (old != new)
     sums = np.bincount(kind, pairs.weight, minlength=8).tolist()
-    # 3: the same, 5: in OLD alone, 6: in NEW alone, 7: another.
+    # 3: the same value, 5: a value in OLD only, 6: in NEW only, 7: another value.
     both = sums[3] + sums[7]
     return FieldChange(both + sums[5], both + sums[6], sums[5], sums[6], sums[7])
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What is known at all: of the answer's location and network together, or of one of them."""
+    """The addresses with any known value: of location and network together, or of one of them."""
 
     old: float
     new: float
-    lost: Share  # of what OLD knows
-    gained: Share  # of what NEW knows
+    lost: Share  # of those known in OLD
+    gained: Share  # of those known in NEW
 
 
 def coverage(in_old: Bools, in_new: Bools, weight: F64) -> Coverage:
-    """Return how much is known, lost and gained, from what is known where."""
+    """Return the weight known, lost and gained, from masks of what each side knows."""
     old, new = weight[in_old].sum(), weight[in_new].sum()
     lost, gained = weight[in_old & ~in_new].sum(), weight[in_new & ~in_old].sum()
     return Coverage(float(old), float(new), share(lost, old), share(gained, new))
@@ -172,23 +171,23 @@ def coverage(in_old: Bools, in_new: Bools, weight: F64) -> Coverage:
 
 @dataclass(frozen=True, slots=True)
 class SourceChange:
-    """What became of the locations that one source decided."""
+    """The changes of the locations that one source decided."""
 
     source: str
     location: Coverage
     moved: Mapping[str, Share]
     kilometres: Kilometres
-    null_gained: Mapping[str, float]  # by field, those that have any
+    null_gained: Mapping[str, float]  # by field, without zeros
 
 
 def source_change(source: str, values: Values, pairs: Pairs) -> SourceChange:
     """Measure the location pairs that one source decided."""
-    places = Places(values, pairs)
+    moves = LocationMoves(values, pairs)
     changes = location_changes(values, pairs)
     return SourceChange(
         source,
         coverage(pairs.old > 0, pairs.new > 0, pairs.weight),
-        places.shares(),
-        places.kilometres(),
+        moves.shares(),
+        moves.kilometres(),
         {path: each.null_gained for path, each in changes.items() if each.null_gained},
     )

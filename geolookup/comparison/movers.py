@@ -30,10 +30,10 @@ def top_movers(
     moved: Bools,
     most: int,
 ) -> list[Mover]:
-    """Return the networks with the most moved weight, the greatest first.
+    """Return the networks with the most moved weight, the greatest first, at most ``most``.
 
-    ``networks`` are rows of NEW's network table, the other columns say of each
-    of them what it weighs, whether its location can be compared, and whether it moved.
+    Of shape (n,): ``networks`` are rows of NEW's network table, ``weight`` their weights,
+    ``compared`` whether the location can be compared, ``moved`` whether it moved.
     """
     size = len(values.new_networks)
     rows, group = _systems(values)
@@ -41,7 +41,7 @@ def top_movers(
         np.bincount(group, np.bincount(networks, weight * mask, minlength=size))
         for mask in (moved, compared)
     )
-    # Stable, so that of equal ones the first of the table stands first.
+    # A stable sort: networks of equal weight keep the order of the table.
     order = np.argsort(-moved_sums, kind="stable")[:most]
     total = float(moved_sums.sum())
     return [
@@ -57,7 +57,7 @@ def top_movers(
 
 
 def _systems(values: Values) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return one row for each system and holder, and by row of the table which of these it is."""
+    """Return a row for each system and holder, and the number of its system by table row."""
     asn = values.network["network.asn"].new.astype(np.int64)
     holder = values.network["network.asn_organization"].new.astype(np.int64)
     _, rows, group = np.unique(asn << 32 | holder + 1, return_index=True, return_inverse=True)

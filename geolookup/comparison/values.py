@@ -2,8 +2,8 @@
 
 Strategy: each member of an answer that does not depend on the instant is read
 by Arrow from both datasets and made one dictionary, so that comparing values
-is comparing integers. Values stay in their table: a location leads to its
-country and zone by a link, which is a pair of columns like any other.
+is comparing integers. Each value is kept by row of its own table: a location
+refers to its country and zone by a link, a pair of columns like any other.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from geolookup.errors import REBUILD, DatasetError
 
 CODE = "location.country_code"
 
-#: What a location row decides, and what a network row does, as contract paths.
+#: The fields that a location row decides, and those of a network row, as contract paths.
 LOCATION_FIELDS = tuple(each.path for each in FIELDS if each.layer == LOCATION)
 NETWORK_FIELDS = tuple(each.path for each in in_table(NETWORK))
 COMPARED = (*LOCATION_FIELDS, *NETWORK_FIELDS)
@@ -44,7 +44,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """A table that locations lead to: its fields by its own rows, and the rows by location row."""
+    """A table that locations refer to: fields by its own rows, and its row by location row."""
 
     fields: Mapping[str, Pair]
     link: Pair
@@ -54,7 +54,7 @@ class Linked:
 class Values:
     """Fields by contract path, and coordinates in degrees (NaN is null) by location row."""
 
-    place: Mapping[str, Pair]  # by location row, the country's code besides
+    location: Mapping[str, Pair]  # by location row, with the code of the country
     network: Mapping[str, Pair]  # by network row
     linked: tuple[Linked, ...]  # country and zone
     old_coordinates: NDArray[np.float64]  # (2, rows): latitude, longitude
@@ -63,7 +63,7 @@ class Values:
 
 
 def read_values(old: Dataset, new: Dataset) -> Values:
-    """Read what the tables of two datasets say; DatasetError where one is damaged."""
+    """Read the tables of two datasets; raises DatasetError for a damaged one."""
     sides = [_tables(dataset) for dataset in (old, new)]
 
     def in_common(table: str) -> dict[str, Pair]:
@@ -77,10 +77,10 @@ def read_values(old: Dataset, new: Dataset) -> Values:
         return Linked(in_common(table), Pair(links[0], links[1]))
 
     country = linked(COUNTRY)
-    place = {CODE: _through(country, CODE), **in_common(LOCATION)}
+    location = {CODE: _through(country, CODE), **in_common(LOCATION)}
     before, after = (_coordinates(side[LOCATION]) for side in sides)
     return Values(
-        place=place,
+        location=location,
         network=in_common(NETWORK),
         linked=(country, linked(ZONE)),
         old_coordinates=before,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from geolookup import comparison as diff
-from geolookup.comparison.metrics import NAMES
+from geolookup.comparison.gates import NAMES
 from geolookup.errors import DiffError
 
 

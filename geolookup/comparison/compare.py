@@ -1,13 +1,13 @@
-"""The whole comparison of two datasets, family by family.
+"""The comparison of two datasets, part by part, and the verdicts of its gates.
 
-A part of it is one family, or both together where requests are what is
-counted: requests add up over families, addresses do not.
+A part is one address family, or both together where requests are counted:
+requests add up over families, addresses do not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from os import PathLike
 from typing import Any
 
@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import geolookup
-from geolookup.comparison.distinct import distinct
-from geolookup.comparison.kilometres import Kilometres
+from geolookup.comparison.gates import ALL, Verdict, judge, metrics, parse_gate
 from geolookup.comparison.measures import (
     Coverage,
     FieldChange,
+    LocationMoves,
     Pairs,
-    Places,
     Share,
     SourceChange,
     coverage,
@@ -30,16 +29,14 @@ from geolookup.comparison.measures import (
     network_changes,
     source_change,
 )
-from geolookup.comparison.metrics import metrics
 from geolookup.comparison.movers import Mover, top_movers
 from geolookup.comparison.overlay import FAMILIES, Answers, Joints, together
 from geolookup.comparison.traffic import Requests, Traffic, count_requests
 from geolookup.comparison.values import Values, read_values
+from geolookup.comparison.weighted import Kilometres, distinct
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.metadata import Metadata
 
-#: The part in which requests of both families are counted together.
-ALL = "all"
 _UNITS = {"ipv4": "addresses", "ipv6": "/64 networks"}
 
 
@@ -54,27 +51,83 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What became of one family, or of all requests. Counts are in ``unit``."""
+    """The changes in one family, or in all requests. Counts are in ``unit``."""
 
     unit: str  # "addresses", "/64 networks" (for IPv6) or "requests"
-    coverage: Coverage  # of addresses about which anything is known
+    coverage: Coverage  # of addresses of which anything is known
     moved: Mapping[str, Share]  # location, country, region, city, asn
     kilometres: Kilometres
     fields: Mapping[str, FieldChange]  # by contract path
     old_sources: Sequence[SourceChange]  # by the source that decided the location in OLD
     new_sources: Sequence[SourceChange]
     movers: Sequence[Mover]
-    metrics: Mapping[str, float]  # what gates judge, by name
+    metrics: Mapping[str, float]  # by name, for gates
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two datasets compared; ``parts`` are ipv4, ipv6 and, of requests, all."""
+    """Two datasets compared; ``parts`` are ipv4, ipv6 and, if requests are counted, all."""
 
     old: Compared
     new: Compared
     requests: Requests | None
     parts: Mapping[str, Part]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged(Comparison):
+    """A comparison and the verdict of each gate."""
+
+    gates: Sequence[Verdict]
+
+    @property
+    def failed(self) -> list[Verdict]:
+        """The verdicts of the gates that fail."""
+        return [verdict for verdict in self.gates if verdict.failed]
+
+
+def diff(
+    old: str | PathLike[str],
+    new: str | PathLike[str],
+    *,
+    fail_if: Iterable[str] = (),
+    traffic: str | PathLike[str] | None = None,
+    traffic_count: str | None = None,
+    ip_column: str = "ip",
+    input_format: str | None = None,
+    delimiter: str | None = None,
+    header: bool = True,
+    top: int = 10,
+) -> Judged:
+    """Compare two datasets or stores over all addresses that a lookup can answer.
+
+    The result has ``old`` and ``new`` (path, name, generation), ``requests``, ``parts``
+    (by "ipv4", "ipv6" and, with ``traffic``, "all") and ``gates``. Counts are in the
+    ``unit`` of their part: IPv4 addresses, IPv6 networks of /64, or requests. Shares are
+    0 to 1, distances kilometres.
+
+    ``fail_if`` are gates such as "country_moved > 2%"; ``failed`` of the result lists those
+    that fail. ``top`` is the number of networks in ``movers``.
+
+    ``traffic`` is a table file of requested addresses or a folder of them, in any format that
+    ``geolookup enrich`` reads: each address counts as often as it is requested. ``ip_column``
+    is its column of addresses, ``traffic_count`` its column of requests (None: one per row),
+    ``input_format`` a format as of ``--input-format`` (None: by suffix). ``delimiter`` (None:
+    that of the format) and ``header`` (whether the first row names the columns) are of CSV.
+
+    Raises DatasetError for a missing or damaged dataset, DiffError for a malformed gate,
+    TableFileError for an unusable traffic file, ValueError for a ``top`` below 0 or an
+    unknown format.
+    """
+    if top < 0:
+        raise ValueError(f"top is {top}; it is a number of networks, 0 or more")
+    gates = [parse_gate(text) for text in fail_if]
+    requests = None
+    if traffic is not None:
+        requests = Traffic(traffic, ip_column, traffic_count, input_format, delimiter, header)
+    found = compare(old, new, requests, most_movers=top)
+    members = {each.name: getattr(found, each.name) for each in fields(Comparison)}
+    return Judged(**members, gates=[judge(gate, found) for gate in gates])
 
 
 def compare(
@@ -84,10 +137,15 @@ def compare(
     *,
     most_movers: int = 10,
 ) -> Comparison:
-    """Compare two datasets over all that a lookup reaches.
+    """Compare two datasets or stores over all addresses that a lookup can answer.
 
-    With ``traffic`` addresses count as often as they are requested. Raises
-    DatasetError for a damaged dataset, TableFileError for an unusable traffic file.
+    ``parts`` of the result are by "ipv4", "ipv6" and, with ``traffic``, "all". Counts are
+    float64 in the ``unit`` of their part: IPv4 addresses, IPv6 networks of /64 (fractions for
+    smaller ones), or requests. Shares are 0 to 1, distances kilometres. ``most_movers`` is
+    the greatest length of ``movers``.
+
+    Raises DatasetError for a missing or damaged dataset, TableFileError for an unusable
+    traffic file.
     """
     before, after = _opened(old), _opened(new)
     values, joints = read_values(before, after), Joints(before, after)
@@ -101,13 +159,13 @@ def compare(
 
 
 def _opened(path: str | PathLike[str]) -> Dataset:
-    """Open what lookups would answer from: a folder, or the current one of a store."""
+    """Open the dataset that lookups would use: a folder, or the current one of a store."""
     with geolookup.open(path) as engine:
         return Dataset(engine.path)
 
 
 def _weighed(joints: Joints, traffic: Traffic | None) -> tuple[Requests | None, dict[str, Answers]]:
-    """Return the answers by part, weighed by addresses or by requests."""
+    """Return the answers by part, weighted by addresses or by requests."""
     if traffic is None:
         return None, {f"ipv{family}": joints.families[family].answers for family in FAMILIES}
     requests, weights = count_requests(traffic, joints)
@@ -131,13 +189,13 @@ def _part(
     locations = Pairs(old_location, new_location, decided.weight)
     networks = _pairs(answers.old_network, answers.new_network, answers.weight)
     known = coverage(answers.in_old, answers.in_new, answers.weight)
-    places = Places(values, locations)
-    moved = places.shares() | {
+    moves = LocationMoves(values, locations)
+    moved = moves.shares() | {
         "asn": move(values.network["network.asn"], networks).share(networks.weight)
     }
-    kilometres = places.kilometres()
+    kilometres = moves.kilometres()
     changes = location_changes(values, locations) | network_changes(values, networks)
-    location = places.moves["location"]
+    location = moves.by_level["location"]
     movers = top_movers(
         values,
         answers.new_network,
@@ -168,7 +226,7 @@ def _pairs(old: NDArray[Any], new: NDArray[Any], weight: NDArray[np.float64]) ->
 def _by_source(
     values: Values, pairs: Pairs, sources: NDArray[Any], metadata: Metadata
 ) -> list[SourceChange]:
-    """Measure the pairs of each source apart, those of none left out."""
+    """Measure the pairs of each source separately, without pairs that no source decided."""
     order = np.argsort(sources, kind="stable")
     bounds = np.searchsorted(sources[order], np.arange(1, len(metadata.sources) + 2))
     return [

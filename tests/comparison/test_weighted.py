@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geolookup.comparison.distinct import distinct
+from geolookup.comparison.weighted import distinct
 
 _numbers = st.integers(0, 2) | st.sampled_from([0xFFFF_FFFF, 0xFFFF_FFFE])
 

@@ -1,20 +1,19 @@
-"""A comparison as lines for people."""
+"""The report of a comparison: lines of text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from geolookup.comparison.comparison import Comparison, Part
-from geolookup.comparison.gates import Verdict
+from geolookup.comparison.compare import Comparison, Part
+from geolookup.comparison.gates import KILOMETRES, Verdict, metric_of
 from geolookup.comparison.measures import Coverage, Share, SourceChange
-from geolookup.comparison.metrics import KILOMETRES, metric_of
 
-#: From here on whole numbers say more than anybody reads.
+#: Larger numbers are printed with 4 significant digits.
 _LARGE = 1e15
 
 
 def lines(comparison: Comparison) -> Iterator[str]:
-    """Yield the comparison, part by part."""
+    """Yield the lines of the report, part by part."""
     for role, each in (("old", comparison.old), ("new", comparison.new)):
         yield f"{role}  {each.name}, generation {each.generation}, {each.path}"
     if comparison.requests is not None:
@@ -90,7 +89,7 @@ def _system(asn: int | None) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield rows under their head, the first column to the left, the others to the right."""
+    """Yield a table: the first column is left-aligned, the others are right-aligned."""
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     for first, *others in (head, *rows):
         cells = (f"{cell:>{width}}" for cell, width in zip(others, widths[1:], strict=True))
@@ -115,12 +114,12 @@ def _count(number: float) -> str:
 
 
 def _percent(share: float) -> str:
-    """Return a share in percent; what is not 0 does not look like it."""
+    """Return a share in percent; a small share is not rounded to 0."""
     return "<0.01 %" if 0 < share < 0.0001 else f"{100 * share:.2f} %"
 
 
 def verdict_line(verdict: Verdict) -> str:
-    """Say what a gate measured and what it is measured against, in the metric's own unit."""
+    """Return the measured values of a failed gate and its limit, in the unit of the metric."""
     show = _kilometres if metric_of(verdict.failed[0]) in KILOMETRES else _exact
     measured = ", ".join(f"{name} is {show(verdict.measured[name])}" for name in verdict.failed)
     return f"gate failed: {verdict.gate}: {measured}, the limit is {show(verdict.limit)}"
