@@ -38,7 +38,7 @@ def test_every_threat_names_a_test() -> None:
 def test_the_limits_are_the_codes() -> None:
     for text in (
         f"| {address._LONGEST} characters |",
-        f"| {archives.ALLOWED_BYTES >> 30} GiB unpacked, or {archives.ALLOWED_RATIO} times",
+        f"| {archives.ALLOWED_BYTES >> 30} GiB decompressed, or {archives.ALLOWED_RATIO} times",
         f"| sources of a recipe | {MAX_SOURCES} |",
         f"| {pack._LARGEST_MANIFEST >> 20} MiB |",
         f"| {HEAD_LIMIT:,} bytes | 431 |",
