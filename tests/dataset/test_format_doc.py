@@ -186,7 +186,7 @@ def test_polars_example_agrees_with_the_engine(dataset: Path) -> None:
 
 def test_lookup_by_hand_agrees_with_the_engine(dataset: Path) -> None:
     scope: dict[str, Any] = {}
-    for _, text in blocks("By hand, on mapped files"):
+    for _, text in blocks("Without Arrow, on mapped files"):
         exec(text, scope)  # noqa: S102 - our own document
     addresses = ["8.8.8.8", "8.8.4.4", "9.9.255.255", "9.10.0.0", "200.1.2.3", "223.255.255.255"]
     addresses += ["2620:fe::fe", "2a00::7f12", "2a00::ffff:0:1", "2a00:80::1", "2fff::", "4000::"]
