@@ -1,9 +1,8 @@
-"""Whether a dataset is whole: nothing in it is trusted here, and everything is looked at.
+"""Verification of a dataset: every byte, the structure, the texts. Nothing in it is trusted.
 
-Strategy: what can be read safely is checked before what is read by it. First
-the manifest, then the bytes of the files, then the columns by themselves, then
-beside each other; each step yields all that it finds, and the next one begins
-only where it found nothing.
+Strategy: each step checks what the next one relies on. First the manifest, then the bytes of
+the files, then each column, then the columns together. A step yields all damages that it
+finds; the next step runs only if there were none.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from geolookup.integrity.texts import texts
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was looked at, and the damages found; none where the dataset is whole."""
+    """What was checked, and the damages; none if the dataset is undamaged."""
 
     damages: tuple[DatasetError, ...]
     files: int = 0
@@ -54,7 +53,7 @@ def verify(dataset: str | os.PathLike[str], *, deep: bool = False) -> Report:
 
 
 def examine(path: str | os.PathLike[str], *, deep: bool = False, limit: int = 20) -> Report:
-    """Return the report of any dataset, with at most ``limit`` damages; see ``verify``."""
+    """Return the report of a dataset, with at most ``limit`` damages; see ``verify``."""
     folder = Path(path)
     try:
         manifest = files.manifest_of(folder)
@@ -66,7 +65,7 @@ def examine(path: str | os.PathLike[str], *, deep: bool = False, limit: int = 20
 
 
 def _damages(folder: Path, manifest: Manifest, *, deep: bool) -> Iterator[DatasetError]:
-    """Yield the damages of the first step that finds any: later ones rely on it."""
+    """Yield the damages of the first step that finds any; later steps rely on it."""
     tables = Tables(folder, manifest, {})
     steps = [files.digests(folder, manifest), files.form(tables), files.load(tables)]
     steps += [shapes(tables), structure(tables)]

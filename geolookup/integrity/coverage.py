@@ -1,4 +1,4 @@
-"""What the manifest says that the columns say too: counts, fields, coverage, generation."""
+"""The parts of the manifest that follow from the columns: counts, fields, coverage, generation."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from geolookup.dataset import arrow_files
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import count_addresses
 from geolookup.errors import DatasetError
-from geolookup.integrity.damage import damaged
-from geolookup.integrity.tables import Tables
+from geolookup.integrity.tables import Tables, damaged
 
 Coverage = dict[str, dict[str, int]]
 
@@ -22,26 +21,26 @@ def summaries(tables: Tables) -> Iterator[DatasetError]:
     """Yield the members of the manifest that the columns contradict."""
     stated, path = tables.manifest.metadata(), tables.folder / fmt.MANIFEST
     if stated.counts != arrow_files.counts(tables.batches):
-        yield damaged(path, "'counts' says otherwise than the columns")
+        yield damaged(path, "'counts' differs from the columns")
     if list(stated.fields) != arrow_files.known_fields(tables.batches):
-        yield damaged(path, "'fields' says otherwise than the columns")
+        yield damaged(path, "'fields' differs from the columns")
     decided = _decided(tables, len(stated.sources))
     for number, source in enumerate(stated.sources, 1):
         if source.coverage != decided[number]:
-            yield damaged(path, f"'coverage' of source {number} is not that of the provenance")
+            yield damaged(path, f"'coverage' of source {number} differs from the provenance")
     if stated.coverage != _total(decided):
-        yield damaged(path, "'coverage' is not that of the provenance")
+        yield damaged(path, "'coverage' differs from the provenance")
 
 
 def generation(tables: Tables) -> Iterator[DatasetError]:
-    """Yield an error where the generation id is not that of the columns and the manifest."""
+    """Yield an error if the generation id is not the digest of the columns and the manifest."""
     if arrow_files.generation(tables.manifest, tables.batches) != tables.manifest.generation:
-        problem = "'generation' is not that of the columns and the rest of the manifest"
+        problem = "'generation' differs from the columns and the rest of the manifest"
         yield damaged(tables.folder / fmt.MANIFEST, problem)
 
 
 def _decided(tables: Tables, sources: int) -> list[Coverage]:
-    """Return, for each source from 1 on, the addresses that it decides, by layer and family."""
+    """Return the addresses that each source decides, by layer and family; index 0 is empty."""
     found: list[Coverage] = [{} for _ in range(sources + 1)]
     for family, name in fmt.PROVENANCE.items():
         names = tables.batches[name].schema.names

@@ -1,4 +1,4 @@
-"""The manifest and the files: canonical, of the size and digest stated, and laid out as stated."""
+"""The manifest and the files: canonical form, sizes, digests, and the layout of the columns."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ from geolookup.dataset.manifest import (
     read_manifest,
 )
 from geolookup.errors import DatasetError
-from geolookup.integrity.damage import damaged
-from geolookup.integrity.tables import Tables
+from geolookup.integrity.tables import Tables, damaged
 
 
 def manifest_of(folder: Path) -> Manifest:
-    """Return a manifest that has all its members; DatasetError for any other."""
+    """Return a complete manifest; DatasetError for any other."""
     path = folder / fmt.MANIFEST
     if not _is_plain(path):
         raise damaged(path, "not a plain file")
@@ -38,10 +37,10 @@ def manifest_of(folder: Path) -> Manifest:
 
 
 def _is_plain(path: Path) -> bool:
-    """Say whether a file is none that a reader would wait for, as for a pipe; a missing one is."""
+    """Return False for a pipe or device, where a read could block; True if it is missing."""
     try:
         return path.is_file() or not path.exists()
-    except OSError:  # what it is may not be asked, so it cannot be read either
+    except OSError:  # no permission to ask: reading it will report the error
         return True
 
 
@@ -53,7 +52,7 @@ def _check_names(path: Path, manifest: Manifest) -> None:
 
 
 def digests(folder: Path, manifest: Manifest) -> Iterator[DatasetError]:
-    """Yield the files that are missing, or have another size or digest than the manifest says."""
+    """Yield the files that are missing, or whose size or digest differs from the manifest."""
     for name, described in manifest.files.items():
         try:
             problem = _digest_problem(folder / name, described)
@@ -66,22 +65,22 @@ def digests(folder: Path, manifest: Manifest) -> Iterator[DatasetError]:
 def _digest_problem(path: Path, described: FileDescription) -> str:
     if not path.exists():
         return "missing"
-    if not path.is_file():  # nothing that a reader would wait for
+    if not path.is_file():  # a read of a pipe or device could block
         return "not a plain file"
     with path.open("rb") as stream:
         size = os.fstat(stream.fileno()).st_size
         if size != described.bytes:
             return f"{size:,} bytes, but the manifest says {described.bytes:,}"
         if hashlib.file_digest(stream, "sha256").hexdigest() != described.sha256:
-            return "its digest is not the manifest's"
+            return "its digest differs from the manifest"
     return ""
 
 
 def form(tables: Tables) -> Iterator[DatasetError]:
-    """Yield an error where the manifest's bytes are not its one serialisation."""
+    """Yield an error if the manifest's bytes are not its canonical serialisation."""
     path = tables.folder / fmt.MANIFEST
     if path.read_bytes() != _canonical(tables.manifest):
-        yield damaged(path, "not in the form that geolookup writes")
+        yield damaged(path, "not the canonical form of a manifest")
 
 
 def _canonical(manifest: Manifest) -> bytes | None:
@@ -92,14 +91,14 @@ def _canonical(manifest: Manifest) -> bytes | None:
 
 
 def load(tables: Tables) -> Iterator[DatasetError]:
-    """Read the columns of every file; yield those that Arrow cannot read, or reads elsewhere."""
+    """Read every file; yield those that Arrow cannot read, or whose layout differs."""
     for name, described in tables.manifest.files.items():
         path = tables.folder / name
         try:
             batch, whole = read(path)
-            batch.validate(full=True)  # offsets ascend, indices lead inside, text is UTF-8
+            batch.validate(full=True)  # ascending offsets, indices in range, UTF-8
             columns = columns_of(batch, whole)
-        # KeyError where columns share a name
+        # KeyError: two columns share a name
         except (pa.ArrowException, ValueError, KeyError, OSError, MemoryError) as error:
             lines = str(error).splitlines() or ["not an Arrow file"]
             yield damaged(path, f"Arrow cannot read it ({lines[0]})")
@@ -113,13 +112,13 @@ def load(tables: Tables) -> Iterator[DatasetError]:
 def _layout_problem(
     stated: FileDescription, rows: int, columns: Mapping[str, BufferDescription]
 ) -> tuple[str, str]:
-    """Return what the manifest says otherwise, and of which column."""
+    """Return the first difference between manifest and file, and its column."""
     described = stated.columns
     if described is None or not stated.is_complete:
-        return "not described as the format has it", ""
+        return "its description in the manifest is malformed", ""
     if stated.rows != rows:
         return f"{rows:,} rows, but the manifest says {stated.rows!r}", ""
     for name in sorted({*described, *columns}):
         if described.get(name) != columns.get(name):
-            return "the manifest says otherwise what it is or where it lies", name
+            return "its type or position differs from the manifest", name
     return "", ""

@@ -1,4 +1,4 @@
-"""A sample of addresses looked up by every path, beside what the columns say of them.
+"""A sample of addresses, looked up by every path and compared with the columns.
 
 The paths: single lookups as a dict and as JSON, whole columns, and that for
 the kernel in use and for the Python kernel.
@@ -23,8 +23,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.provenance import explain
 from geolookup.errors import DatasetError
-from geolookup.integrity.damage import damaged
-from geolookup.integrity.tables import Tables
+from geolookup.integrity.tables import Tables, damaged
 from geolookup.kernel import Kernel, State
 from geolookup.kernel import python as kernel_python
 
@@ -36,7 +35,7 @@ SIZE = 2000
 _AT = 1_795_132_800
 _HALF = (1 << 64) - 1
 _FILES = {4: fmt.IPV4, 6: fmt.IPV6}
-#: The rows that an explanation reads take many small steps.
+#: Addresses to explain: an explanation is slow.
 _EXPLAINED = 100
 
 
@@ -50,7 +49,7 @@ class _Sample:
 
 
 def sample(tables: Tables) -> Iterator[DatasetError]:
-    """Yield where a lookup says otherwise than the columns, or fails."""
+    """Yield lookups that fail or differ from the columns."""
     try:
         dataset = Dataset(tables.folder)
         for family in (4, 6):
@@ -65,7 +64,7 @@ def sample(tables: Tables) -> Iterator[DatasetError]:
 
 
 def _chosen(tables: Tables, family: int) -> _Sample:
-    """Choose first and last addresses of intervals, and others; the same ones of a generation."""
+    """Choose the ends of intervals and other addresses; a generation always gives the same."""
     starts = tables.starts(_FILES[family])
     rng = random.Random(tables.manifest.generation)  # noqa: S311 - no secret
     count = min(SIZE // 4, len(starts))
@@ -79,13 +78,13 @@ def _chosen(tables: Tables, family: int) -> _Sample:
 
 
 def _is_answered(family: int, value: int) -> bool:
-    """Say whether an address is answered from the intervals of its own family."""
+    """Return whether an address is public and located in its own family."""
     carried = family == 6 and embedded_ipv4(value) is not None
     return 0 <= value <= MAX[family] and not carried and not is_private(family, value)
 
 
 def _expected(tables: Tables, chosen: _Sample) -> list[dict[str, Any]]:
-    """Return the data of each address, but ip and ip_type, as the columns have it."""
+    """Return the data of each address from the columns, without ip and ip_type."""
     file = _FILES[chosen.family]
     intervals = np.array(chosen.intervals, np.int64)
     places = _rows(tables, fmt.LOCATION, tables.numbers(file, "location")[intervals])
@@ -135,7 +134,7 @@ def _single(
 
 
 def _columns(tables: Tables, chosen: _Sample, state: protocol.State) -> Iterator[DatasetError]:
-    """Locate all addresses at once, and take their rows."""
+    """Locate all addresses as a column, and take their rows."""
     values, file = chosen.values, _FILES[chosen.family]
     rows = np.zeros(len(values), np.int32)
     families = np.full(len(values), chosen.family, np.uint8)
@@ -155,7 +154,7 @@ def _columns(tables: Tables, chosen: _Sample, state: protocol.State) -> Iterator
 
 
 def _explained(tables: Tables, chosen: _Sample, dataset: Dataset) -> Iterator[DatasetError]:
-    """Ask who decided some of the addresses; the files beside the answers must agree."""
+    """Explain some of the addresses; the provenance files must agree with the answers."""
     sources = tables.manifest.metadata().sources
     for value in chosen.values[:: 1 + len(chosen.values) // _EXPLAINED]:
         try:
@@ -167,4 +166,4 @@ def _explained(tables: Tables, chosen: _Sample, dataset: Dataset) -> Iterator[Da
 
 def _differs(tables: Tables, family: int, interval: int, path: str) -> DatasetError:
     name = _FILES[family]
-    return damaged(tables.folder / name, f"{path} says otherwise than the columns", row=interval)
+    return damaged(tables.folder / name, f"{path} differs from the columns", row=interval)

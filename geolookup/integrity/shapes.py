@@ -1,4 +1,4 @@
-"""Each column by itself: its type, nulls, dictionary, and the lengths of its buffers."""
+"""Each column alone: type, nulls, dictionary, and lengths of buffers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import pyarrow.compute as pc
 
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
-from geolookup.integrity.damage import damaged
-from geolookup.integrity.tables import Tables
+from geolookup.integrity.tables import Tables, damaged
 
 
 def shapes(tables: Tables) -> Iterator[DatasetError]:
@@ -41,9 +40,9 @@ def _shape_problem(values: pa.Array, wanted: fmt.Column) -> str:
 
 
 def _exact(values: pa.Array) -> bool:
-    """Say whether the buffers that are read without Arrow hold these rows and no more."""
+    """Return whether the buffers that lookups read have exactly the length of their rows."""
     buffers, rows = values.buffers(), len(values)
-    if values.offset or pa.types.is_list(values.type):  # a list's are read by Arrow alone
+    if values.offset or pa.types.is_list(values.type):  # only Arrow reads lists
         return not values.offset
     if pa.types.is_string(values.type):
         offsets = np.frombuffer(buffers[1], np.int32) if buffers[1] else np.zeros(1, np.int32)
@@ -66,7 +65,7 @@ def _dictionary_problem(values: pa.DictionaryArray) -> str:
 
 
 def distinct(tables: Tables) -> Iterator[DatasetError]:
-    """Yield the dictionaries that have a value twice."""
+    """Yield the dictionaries with a repeated value."""
     for name, batch in tables.batches.items():
         for column, values in zip(batch.schema.names, batch.columns, strict=True):
             if pa.types.is_dictionary(values.type):

@@ -1,4 +1,4 @@
-"""The source rows behind the answers, where a dataset keeps them."""
+"""The source rows of a dataset built with ``explain = "full"``."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import Addresses
 from geolookup.errors import DatasetError
-from geolookup.integrity.damage import damaged
-from geolookup.integrity.tables import Tables
+from geolookup.integrity.tables import Tables, damaged
 from geolookup.integrity.texts import checksums
 
 _IPV4_LAST = 0xFFFF_FFFF
 
 
 def explained(tables: Tables) -> Iterator[DatasetError]:
-    """Yield where row numbers lead outside, or ranges and intervals are none."""
+    """Yield row numbers out of range, and malformed ranges and intervals."""
     for name in fmt.EXPLAINED.values():
         yield from tables.outside(name, "row", fmt.EXPLAINED_ROWS)
         yield from _partitions(tables, name)
@@ -32,12 +31,12 @@ def explained(tables: Tables) -> Iterator[DatasetError]:
 
 
 def said(tables: Tables) -> Iterator[DatasetError]:
-    """Yield the texts of what rows say that are no JSON objects, or not as they were written."""
+    """Yield the values of rows that are not JSON objects in canonical form."""
     name = fmt.EXPLAINED_VALUES
     yield from checksums(tables, name)
     texts = tables.batches[name].column("json").to_pylist()
     bad = [text != "" for text in texts[:1]] + [not _is_object(text) for text in texts[1:]]
-    yield from tables.bad(name, "json", np.array(bad), "not what a row may say")
+    yield from tables.bad(name, "json", np.array(bad), "not the values of a row")
 
 
 def _is_object(text: str) -> bool:
@@ -50,7 +49,7 @@ def _is_object(text: str) -> bool:
 
 
 def _partitions(tables: Tables, name: str) -> Iterator[DatasetError]:
-    """Yield where tables are not numbered from 1 on, or a table's starts are no partition."""
+    """Yield tables that are not numbered from 1, and starts that are not a partition."""
     numbers = tables.numbers(name, "table").astype(np.int64)
     first = np.diff(numbers, prepend=0)
     yield from tables.bad(name, "table", (first < 0) | (first > 1), "a table is left out")
@@ -78,7 +77,7 @@ def _rows(tables: Tables) -> Iterator[DatasetError]:
     first_high, first_low, last_high, last_low = (tables.numbers(name, each) for each in fmt.ENDS)
     bad = (first_high > last_high) | ((first_high == last_high) & (first_low > last_low))
     bad |= (family == 4) & ((last_high > 0) | (last_low > _IPV4_LAST))
-    bad[0] = False  # no row
+    bad[0] = False  # row 0: unknown
     yield from tables.bad(name, "last_low", bad, "no range")
     bad = (family != 4) & (family != 6)
     bad[0] = family[0] != 0

@@ -1,4 +1,4 @@
-"""The columns beside each other: order, and row numbers that lead inside their table."""
+"""The columns together: order of intervals, and row numbers in range."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ import pyarrow.compute as pc
 from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
-from geolookup.integrity.damage import damaged
-from geolookup.integrity.tables import Tables
+from geolookup.integrity.tables import Tables, damaged
 
 
 def structure(tables: Tables) -> Iterator[DatasetError]:
-    """Yield what lookups could stumble over."""
+    """Yield the damages that a lookup could meet."""
     for name in (fmt.IPV4, fmt.IPV6):
         yield from _intervals(tables, name)
     yield from _jump(tables)
@@ -39,7 +38,7 @@ def _intervals(tables: Tables, name: str) -> Iterator[DatasetError]:
 
 
 def _ascending(tables: Tables, name: str) -> Iterator[DatasetError]:
-    """Yield where starts are no partition: they begin at 0 and ascend."""
+    """Yield starts that are not a partition: the first is 0, and they ascend."""
     starts = tables.starts(name)
     column = tables.start_columns(name)
     bad = np.zeros(len(starts), bool)
@@ -65,7 +64,7 @@ def _jump(tables: Tables) -> Iterator[DatasetError]:
     bits = (len(found) - 1).bit_length() - 1
     least, most = fmt.JUMP_BITS
     if not least <= bits <= most or len(found) != (1 << bits) + 1:
-        yield damaged(tables.folder / fmt.IPV4_JUMP, f"{len(found):,} rows are no jump table")
+        yield damaged(tables.folder / fmt.IPV4_JUMP, f"{len(found):,} rows are not a jump table")
         return
     firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(32 - bits)
     starts = tables.numbers(fmt.IPV4, "start")
@@ -82,12 +81,12 @@ def _sparse_index(tables: Tables) -> Iterator[DatasetError]:
         yield damaged(tables.folder / fmt.IPV6_SPARSE_INDEX, problem)
         return
     yield from tables.bad(
-        fmt.IPV6_SPARSE_INDEX, "start_high", found != right, "not that of its interval"
+        fmt.IPV6_SPARSE_INDEX, "start_high", found != right, "not the start of its interval"
     )
 
 
 def _unknown_rows(tables: Tables) -> Iterator[DatasetError]:
-    """Yield where row 0 knows anything; zones have a name in all other rows."""
+    """Yield values in row 0, the unknown row, and zones without a name in other rows."""
     for name in (fmt.LOCATION, fmt.NETWORK, fmt.COUNTRY, fmt.ZONE):
         for column, kind in fmt.COLUMNS[name].items():
             first = tables.batches[name].column(column)[0]
@@ -102,11 +101,11 @@ def _coordinates(tables: Tables) -> Iterator[DatasetError]:
     for column, limit in (("latitude", 90.0), ("longitude", 180.0)):
         values = tables.batches[fmt.LOCATION].column(column)
         degrees = values.fill_null(0.0).to_numpy()
-        yield from tables.bad(fmt.LOCATION, column, ~(np.abs(degrees) <= limit), "no coordinate")
+        yield from tables.bad(fmt.LOCATION, column, ~(np.abs(degrees) <= limit), "not a coordinate")
 
 
 def _numbers_and_texts(tables: Tables) -> Iterator[DatasetError]:
-    """Yield what the format writes as null."""
+    """Yield zeros and empty texts that must be null."""
     zero = pc.equal(tables.batches[fmt.NETWORK].column("asn"), 0).fill_null(False)
     yield from tables.bad(fmt.NETWORK, "asn", zero.to_numpy(zero_copy_only=False), "0")
     for name, batch in tables.batches.items():

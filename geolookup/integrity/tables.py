@@ -1,4 +1,4 @@
-"""The columns of a dataset that is looked at, as numpy has them, and damage found in them."""
+"""The columns of a dataset under verification as numpy arrays, and errors for their damage."""
 
 from __future__ import annotations
 
@@ -14,9 +14,28 @@ from numpy.typing import NDArray
 from geolookup.dataset.intervals import Addresses, Bools
 from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError
-from geolookup.integrity.damage import damaged_rows
 
 Numbers = NDArray[Any]
+_REMEDY = "fetch it again, or build it with 'geolookup build'"
+
+
+def damaged(path: Path, problem: str, column: str = "", row: int | None = None) -> DatasetError:
+    """Return the error for one damage of a file; rows count from 0."""
+    place = [f"column {column}"] if column else []
+    place += [f"row {row}"] if row is not None else []
+    return DatasetError(
+        path, ": ".join([", ".join(place), problem] if place else [problem]), _REMEDY
+    )
+
+
+def damaged_rows(
+    path: Path, column: str, bad: NDArray[np.bool_], problem: str
+) -> Iterator[DatasetError]:
+    """Yield one error for all marked rows; it names the first row and counts the others."""
+    count = int(np.count_nonzero(bad))
+    if count:
+        more = f" (and {count - 1:,} rows more)" if count > 1 else ""
+        yield damaged(path, problem + more, column, int(np.argmax(bad)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +47,7 @@ class Tables:
     batches: dict[str, pa.RecordBatch]
 
     def numbers(self, name: str, column: str) -> Numbers:
-        """Return a column without nulls as numpy has it."""
+        """Return a column without nulls as a numpy array."""
         values = self.batches[name].column(column)
         if pa.types.is_dictionary(values.type):
             distinct = values.dictionary.to_numpy(zero_copy_only=False)
@@ -36,11 +55,11 @@ class Tables:
         return np.asarray(values.to_numpy())
 
     def rows(self, name: str) -> int:
-        """Return the rows of a file."""
+        """Return the number of rows of a file."""
         return int(self.batches[name].num_rows)
 
     def start_columns(self, name: str) -> str:
-        """Return the names of the columns of ``starts``, as damage tells them."""
+        """Return the names of the start columns, for error messages."""
         stored = self.batches[name].schema.names
         return ", ".join(each for each in stored if each.startswith("start"))
 
@@ -51,10 +70,10 @@ class Tables:
         return Addresses(self.numbers(name, "start_low"), self.numbers(name, "start_high"))
 
     def bad(self, name: str, column: str, rows: Bools, problem: str) -> Iterator[DatasetError]:
-        """Yield an error for the rows that are marked."""
+        """Yield an error for the marked rows."""
         return damaged_rows(self.folder / name, column, rows, problem)
 
     def outside(self, name: str, column: str, target: str) -> Iterator[DatasetError]:
-        """Yield an error where row numbers lead outside the table that they are of."""
+        """Yield an error for row numbers beyond the end of their table."""
         bad = self.numbers(name, column) >= self.rows(target)
-        return self.bad(name, column, bad, f"leads outside {target}")
+        return self.bad(name, column, bad, f"outside {target}")

@@ -1,8 +1,7 @@
-"""The JSON texts: UTF-8 whose checksums are right and that say what the other columns say.
+"""The JSON texts of rows: correct checksums, and the same values as the other columns.
 
-Strategy: the standard library writes every value once more, a column at a
-time; a row's texts must be these bytes. So no other text can hide behind JSON
-that reads the same.
+Strategy: the standard library writes every value again, column by column; the stored texts
+must be these bytes. So a text that parses to the same value but differs is found too.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 from geolookup.integrity.tables import Tables
 
-#: Stated again, like all of the codec here: a second opinion on what ``dataset.rows`` reads.
+#: Repeated on purpose, like the codec below: an independent check of ``dataset.rows``.
 _SEPARATOR = "\n"
 _TABLES = (fields.LOCATION, fields.NETWORK, fields.COUNTRY)
 
 
 def texts(tables: Tables) -> Iterator[DatasetError]:
-    """Yield the rows whose JSON texts are not those of their columns."""
+    """Yield the rows whose JSON texts differ from their columns."""
     for table in _TABLES:
         name = fmt.TABLES[table]
         yield from checksums(tables, name)
@@ -36,21 +35,21 @@ def texts(tables: Tables) -> Iterator[DatasetError]:
         written = zip(*members, strict=True)
         stored = batch.column("json").to_pylist()
         bad = [_SEPARATOR.join(row) != text for row, text in zip(written, stored, strict=True)]
-        yield from tables.bad(name, "json", np.array(bad), "says otherwise than the other columns")
+        yield from tables.bad(name, "json", np.array(bad), "differs from the other columns")
 
 
 def checksums(tables: Tables, name: str) -> Iterator[DatasetError]:
-    """Yield the rows whose checksum is not that of their text."""
+    """Yield the rows whose checksum is wrong."""
     _, offsets, data = tables.batches[name].column("json").buffers()
     bounds = np.frombuffer(offsets, np.int32).tolist()
-    letters = memoryview(data or b"")
-    right = [zlib.crc32(letters[begin:end]) for begin, end in pairwise(bounds)]
+    data_bytes = memoryview(data or b"")
+    right = [zlib.crc32(data_bytes[begin:end]) for begin, end in pairwise(bounds)]
     bad = tables.numbers(name, "json_crc32") != np.array(right, np.uint32)
     return tables.bad(name, "json_crc32", bad, "not the checksum of the row's text")
 
 
 def _texts(column: pa.Array, field: fields.Field) -> list[str]:
-    """Return the JSON text of each value; none where the answer leaves an unknown one out."""
+    """Return the JSON text of each value; an empty text for an unknown optional field."""
     if pa.types.is_dictionary(column.type):
         distinct = [*_written(column.dictionary.to_pylist()), "null"]
         return [distinct[at] for at in column.indices.fill_null(-1).to_pylist()]
@@ -62,7 +61,7 @@ def _texts(column: pa.Array, field: fields.Field) -> list[str]:
 
 
 def _written(values: list[Any]) -> list[str]:
-    """Return the JSON texts of scalars, written at one go: none of them has a raw line feed."""
+    """Return the JSON texts of scalars by one call; none contains a raw line feed."""
     if not values:
         return []
     together = json.dumps(values, ensure_ascii=False, separators=(_SEPARATOR, ":"))
@@ -70,5 +69,5 @@ def _written(values: list[Any]) -> list[str]:
 
 
 def _plain(value: Any) -> Any:
-    """Return what is written: whole numbers have no fraction."""
+    """Return the value as written: integral numbers have no fraction."""
     return int(value) if isinstance(value, float) and value.is_integer() else value

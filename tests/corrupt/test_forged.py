@@ -55,48 +55,48 @@ ROWS, FROM, SAID = fmt.EXPLAINED_ROWS, fmt.EXPLAINED_FILES, fmt.EXPLAINED_VALUES
 STRUCTURE: tuple[tuple[str, str, Change, str], ...] = (
     (fmt.IPV4, "start", put(0, 1), "row 0: the first interval does not begin at 0"),
     (fmt.IPV4, "start", swap(2, 3), "row 3: not greater than the row before"),
-    (fmt.IPV4, "location", put(4, 10**6), "row 4: leads outside location.arrow"),
-    (fmt.IPV4, "network", put(4, 2**32 - 1), "row 4: leads outside network.arrow"),
+    (fmt.IPV4, "location", put(4, 10**6), "row 4: outside location.arrow"),
+    (fmt.IPV4, "network", put(4, 2**32 - 1), "row 4: outside network.arrow"),
     (fmt.IPV4, "location", put(1, None), "1 values are null"),
     (fmt.IPV6, "start_high", swap(2, 4), "row 3: not greater than the row before"),
     (fmt.IPV6, "start_low", put(0, 7), "row 0: the first interval does not begin at 0"),
-    (fmt.IPV6, "network", put(2, 999), "row 2: leads outside network.arrow"),
+    (fmt.IPV6, "network", put(2, 999), "row 2: outside network.arrow"),
     (fmt.IPV4_JUMP, "interval", put(8, 3), "row 8: not the interval of its bucket"),
     (fmt.IPV4_JUMP, "interval", put(256, 10**6), "row 256: not the interval of its bucket"),
-    (fmt.IPV6_SPARSE_INDEX, "start_high", put(0, 1), "row 0: not that of its interval"),
-    (fmt.LOCATION, "country", put(2, 9), "row 2: leads outside country.arrow"),
-    (fmt.LOCATION, "zone", put(1, 999), "row 1: leads outside zone.arrow"),
+    (fmt.IPV6_SPARSE_INDEX, "start_high", put(0, 1), "row 0: not the start of its interval"),
+    (fmt.LOCATION, "country", put(2, 9), "row 2: outside country.arrow"),
+    (fmt.LOCATION, "zone", put(1, 999), "row 1: outside zone.arrow"),
     (fmt.LOCATION, "zone", put(0, 1), "row 0: not unknown"),
     (fmt.LOCATION, "city_name", put(0, "Nowhere"), "row 0: not unknown"),
     (fmt.LOCATION, "city_name", put(2, ""), "row 2: an empty text"),
-    (fmt.LOCATION, "latitude", put(1, 90.5), "row 1: no coordinate"),
-    (fmt.LOCATION, "longitude", put(1, float("nan")), "row 1: no coordinate"),
+    (fmt.LOCATION, "latitude", put(1, 90.5), "row 1: not a coordinate"),
+    (fmt.LOCATION, "longitude", put(1, float("nan")), "row 1: not a coordinate"),
     (fmt.NETWORK, "asn", put(1, 0), "row 1: 0"),
     (fmt.COUNTRY, "currency_name", put(1, ""), "row 1: an empty text"),
     (fmt.ZONE, "zone", put(1, None), "row 1: null"),
     (V4, "start", swap(1, 2), "row 2: not greater than the row before"),
     (V4, "location", put(1, 2), "row 1: of 1 sources"),
     (V6, "start_high", put(0, 1), "row 0: the first interval does not begin at 0"),
-    (E4, "row", put(1, 10**6), f"row 1: leads outside {ROWS}"),
+    (E4, "row", put(1, 10**6), f"row 1: outside {ROWS}"),
     (E4, "table", put(0, 2), "row 0: a table is left out"),
     (E4, "start", swap(1, 2), "row 2: not greater than the row before"),
     (E6, "start_high", put(0, 5), "row 0: the table's first interval does not begin at 0"),
-    (ROWS, "file", put(1, 3), f"row 1: leads outside {FROM}"),
+    (ROWS, "file", put(1, 3), f"row 1: outside {FROM}"),
     (ROWS, "file", put(1, 0), "row 1: of no file"),
     (ROWS, "family", put(1, 5), "row 1: neither 4 nor 6"),
     (ROWS, "last_low", put(1, 0), "row 1: no range"),
-    (ROWS, "asn", put(2, 10**6), f"row 2: leads outside {SAID}"),
+    (ROWS, "asn", put(2, 10**6), f"row 2: outside {SAID}"),
     (FROM, "source", put(1, 2), "row 1: of 1 sources"),
     (FROM, "file", put(1, None), "row 1: no name"),
 )
 TEXTS: tuple[tuple[str, str, Change, str], ...] = (
     (fmt.LOCATION, "json_crc32", put(2, 1), "row 2: not the checksum of the row's text"),
-    (fmt.LOCATION, "city_name", put(2, "Berlin"), "row 2: says otherwise than the other columns"),
-    (fmt.LOCATION, "latitude", put(1, 1.5), "row 1: says otherwise than the other columns"),
-    (fmt.NETWORK, "asn", put(1, 1), "row 1: says otherwise than the other columns"),
-    (fmt.NETWORK, "isp", put(1, "X"), "row 1: says otherwise than the other columns"),
-    (fmt.COUNTRY, "country_is_eu", put(1, None), "row 1: says otherwise than the other columns"),
-    (fmt.COUNTRY, "country_languages", put(1, []), "row 1: says otherwise than the other columns"),
+    (fmt.LOCATION, "city_name", put(2, "Berlin"), "row 2: differs from the other columns"),
+    (fmt.LOCATION, "latitude", put(1, 1.5), "row 1: differs from the other columns"),
+    (fmt.NETWORK, "asn", put(1, 1), "row 1: differs from the other columns"),
+    (fmt.NETWORK, "isp", put(1, "X"), "row 1: differs from the other columns"),
+    (fmt.COUNTRY, "country_is_eu", put(1, None), "row 1: differs from the other columns"),
+    (fmt.COUNTRY, "country_languages", put(1, []), "row 1: differs from the other columns"),
     (SAID, "json_crc32", put(1, 1), "row 1: not the checksum of the row's text"),
 )
 
@@ -159,7 +159,7 @@ def _twice(content: pa.Table) -> pa.Table:
         (fmt.LOCATION, _twice, "column city_name: its dictionary has a value twice"),
         (fmt.IPV4, lambda each: each.select(["location", "start", "network"]), "its columns are"),
         (fmt.IPV4, lambda each: each.rename_columns(["start", "location", "net"]), "columns are"),
-        (fmt.IPV4_JUMP, lambda each: each.slice(1), "256 rows are no jump table"),
+        (fmt.IPV4_JUMP, lambda each: each.slice(1), "256 rows are not a jump table"),
         (fmt.IPV6_SPARSE_INDEX, lambda each: each.slice(1), "no rows"),
         (
             fmt.IPV4,
@@ -180,12 +180,12 @@ def test_tables(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda each: each["counts"].update(locations=99), "'counts' says otherwise"),
-        (lambda each: each["fields"].pop(), "'fields' says otherwise"),
-        (lambda each: each["coverage"]["asn"].update(ipv4=1), "'coverage' is not that"),
+        (lambda each: each["counts"].update(locations=99), "'counts' differs"),
+        (lambda each: each["fields"].pop(), "'fields' differs"),
+        (lambda each: each["coverage"]["asn"].update(ipv4=1), "'coverage' differs"),
         (
             lambda each: each["sources"][0]["coverage"]["location"].update(ipv6=1),
-            "'coverage' of source 1 is not that",
+            "'coverage' of source 1 differs",
         ),
     ],
 )
@@ -203,7 +203,7 @@ def test_a_name_changed_is_another_generation(dataset: Path) -> None:
     document["name"] = "forged"
     (dataset / fmt.MANIFEST).write_bytes(canonical(document))
     verify(dataset)
-    with pytest.raises(DatasetError, match="'generation' is not that of the columns"):
+    with pytest.raises(DatasetError, match="'generation' differs from the columns"):
         verify(dataset, deep=True)
 
 
@@ -215,14 +215,14 @@ def test_a_name_changed_is_another_generation(dataset: Path) -> None:
         (lambda each: each["files"].pop(fmt.ZONE), f"{fmt.ZONE} is not described"),
         (lambda each: each["files"].update({"../x": {"bytes": 1}}), "unknown file '../x'"),
         (lambda each: each["files"][fmt.IPV4].update(rows=1), "rows, but the manifest says 1"),
-        (lambda each: each["files"][fmt.IPV4].update(more=1), "not described as the format has"),
+        (lambda each: each["files"][fmt.IPV4].update(more=1), "its description in the manifest is malformed"),
         (
             lambda each: each["files"][fmt.IPV4]["columns"]["start"].update(buffers=[None, [0, 8]]),
-            "column start: the manifest says otherwise",
+            "column start: its type or position differs",
         ),
         (lambda each: each["files"].update({fmt.IPV4: 7}), "manifest is damaged"),
-        (lambda each: each["files"][fmt.IPV4].update(columns=None), "not described"),
-        (lambda each: each.update(name="\ud800"), "not in the form"),
+        (lambda each: each["files"][fmt.IPV4].update(columns=None), "its description in the manifest is malformed"),
+        (lambda each: each.update(name="\ud800"), "not the canonical form"),
     ],
 )
 def test_manifests(dataset: Path, change: Callable[[Any], object], said: str) -> None:
@@ -242,5 +242,5 @@ def test_another_serialisation_of_the_same_manifest(dataset: Path) -> None:
     text = path.read_bytes()
     for other in (text + b"\n", text.replace(b" ", b"  ", 1), text.decode().encode("utf-16")):
         path.write_bytes(other)
-        with pytest.raises(DatasetError, match="not in the form that geolookup writes"):
+        with pytest.raises(DatasetError, match="not the canonical form of a manifest"):
             verify(dataset)
