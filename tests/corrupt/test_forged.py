@@ -215,13 +215,19 @@ def test_a_name_changed_is_another_generation(dataset: Path) -> None:
         (lambda each: each["files"].pop(fmt.ZONE), f"{fmt.ZONE} is not described"),
         (lambda each: each["files"].update({"../x": {"bytes": 1}}), "unknown file '../x'"),
         (lambda each: each["files"][fmt.IPV4].update(rows=1), "rows, but the manifest says 1"),
-        (lambda each: each["files"][fmt.IPV4].update(more=1), "its description in the manifest is malformed"),
+        (
+            lambda each: each["files"][fmt.IPV4].update(more=1),
+            "its description in the manifest is malformed",
+        ),
         (
             lambda each: each["files"][fmt.IPV4]["columns"]["start"].update(buffers=[None, [0, 8]]),
             "column start: its type or position differs",
         ),
         (lambda each: each["files"].update({fmt.IPV4: 7}), "manifest is damaged"),
-        (lambda each: each["files"][fmt.IPV4].update(columns=None), "its description in the manifest is malformed"),
+        (
+            lambda each: each["files"][fmt.IPV4].update(columns=None),
+            "its description in the manifest is malformed",
+        ),
         (lambda each: each.update(name="\ud800"), "not the canonical form"),
     ],
 )
