@@ -140,29 +140,31 @@ class Engine(Kernel):
         self._requirements.check(self._open_state().dataset)
 
     def locate(self, addresses: Any) -> Any:
-        """Return the row number of each address, as an Arrow int32 array without nulls.
+        """Return the interval id of each address, as an Arrow int32 array without nulls.
 
         ``addresses`` is a column: an Arrow array, a Series, a list of texts, or
         any object with Arrow's PyCapsule interface; of text, uint32 (IPv4) or
-        binary of 4 or 16 bytes. A row number is that of an interval: a row of
-        the dataset's ``ipv4.arrow``, or the count of those plus a row of its
-        ``ipv6.arrow``. It is -1 for null and malformed addresses (10001) and -2
-        for private ones (10002). Row numbers are valid for one generation of a
-        dataset only. Raises TypeError for other types.
+        binary of 4 or 16 bytes. An interval id is the position of an interval:
+        a row of the dataset's ``ipv4.arrow``, or the count of those plus a row
+        of its ``ipv6.arrow``. It is -1 for null and malformed addresses (10001)
+        and -2 for private ones (10002). Interval ids are valid for one generation
+        of a dataset only. Raises TypeError for other types.
         """
         from geolookup.tables import locate
 
         return locate(self._open_state(), addresses)
 
     def take(self, rows: Any, fields: str | Iterable[str] | None = None, *, at: Any = None) -> Any:
-        """Return columns of the answers for row numbers, as an Arrow record batch.
+        """Return columns of the answers for interval ids, as an Arrow record batch.
+
+        ``rows`` are the ids that ``locate`` returned, in a column of integers.
 
         ``fields`` are paths (``"location.country_code"``) and groups (``"time"``)
-        of the contract; None: all that depend on the row number, which excludes
+        of the contract; None: all that depend on the interval id, which excludes
         ``ip`` and ``ip_type``. Columns are named by path, with dots replaced by
-        underscores; null and numbers below 0 give nulls. ``at`` is the instant
+        underscores; null and ids below 0 give nulls. ``at`` is the instant
         of the time object. Raises ValueError for an unknown path, IndexError
-        for a number beyond the last row.
+        for an id that the dataset does not have.
         """
         from geolookup.tables import take
 

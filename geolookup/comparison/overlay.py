@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from geolookup.contract.special import PUBLIC, partition
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.files import Dataset, Encoded
+from geolookup.dataset.files import Dataset, Encoded, Starts
 from geolookup.dataset.intervals import Addresses, is_partition, overlay, sizes
 from geolookup.errors import REBUILD, DatasetError
 
@@ -120,22 +120,14 @@ class _Side:
     """What is compared of one family of one dataset, checked against its own tables."""
 
     def __init__(self, dataset: Dataset, family: int) -> None:
-        starts, locations, networks = {
-            4: (
-                Addresses(np.asarray(dataset.ipv4_starts)),
-                dataset.ipv4_locations,
-                dataset.ipv4_networks,
-            ),
-            6: (
-                Addresses(_decoded(dataset, dataset.ipv6_lows), np.asarray(dataset.ipv6_highs)),
-                dataset.ipv6_locations,
-                dataset.ipv6_networks,
-            ),
-        }[family]
         path = dataset.path
-        self.starts = _ascending(path, starts)
-        self.locations = _within(path, locations, len(starts), len(dataset.locations))
-        self.networks = _within(path, networks, len(starts), len(dataset.networks))
+        locations, networks = {
+            4: (dataset.ipv4_locations, dataset.ipv4_networks),
+            6: (dataset.ipv6_locations, dataset.ipv6_networks),
+        }[family]
+        self.starts = _partition(path, dataset.starts(family))
+        self.locations = _within(path, locations, len(self.starts), len(dataset.locations))
+        self.networks = _within(path, networks, len(self.starts), len(dataset.networks))
         self.decided, sources = _provenance(dataset, family)
         listed = len(dataset.manifest.metadata().sources) + 1
         self.sources = _within(path, sources, len(self.decided), listed)
@@ -144,27 +136,25 @@ class _Side:
 def _provenance(dataset: Dataset, family: int) -> tuple[Addresses, memoryview]:
     """Return the intervals of the provenance, and by interval the location's source."""
     file = dataset.beside(fmt.PROVENANCE[family])
-    if family == 4:
-        starts = Addresses(np.asarray(file.view("start", "uint32")))
-    else:
-        highs = np.asarray(file.view("start_high", "uint64"))
-        starts = Addresses(_decoded(dataset, file.encoded("start_low", "uint64")), highs)
+    starts = _partition(file.path, Starts(file, family))
     if "location" in file:
-        return _ascending(file.path, starts), file.view("location", "uint8")
-    return _ascending(file.path, starts), memoryview(bytes(len(starts)))
+        return starts, file.view("location", "uint8")
+    return starts, memoryview(bytes(len(starts)))
 
 
-def _decoded(dataset: Dataset, column: Encoded) -> NDArray[np.uint64]:
-    values: NDArray[np.uint64] = np.asarray(column.values)
-    return values[_within(dataset.path, column.indices, len(column), len(values))]
-
-
-def _ascending(path: str, starts: Addresses) -> Addresses:
-    if starts.high is not None and len(starts.high) != len(starts.low):
+def _partition(path: str, starts: Starts) -> Addresses:
+    """Return mapped starts as arrays, decoded; DatasetError where they are no partition."""
+    if len(starts.highs) != len(starts.lows):
         raise DatasetError(path, "the columns differ in length", REBUILD)
-    if not is_partition(starts):
+    if isinstance(starts.lows, Encoded):
+        values, indices = np.asarray(starts.lows.values), starts.lows.indices
+        low = values[_within(path, indices, len(indices), len(values))]
+        found = Addresses(low, np.asarray(starts.highs))
+    else:
+        found = Addresses(np.asarray(starts.lows))
+    if not is_partition(found):
         raise DatasetError(path, "the intervals are out of order", REBUILD)
-    return starts
+    return found
 
 
 def _within(path: str, rows: memoryview, length: int, size: int) -> Rows:

@@ -76,7 +76,7 @@ def _add(
             counts = None if traffic.count is None else _counts(batch, file.path, traffic.count)
             begin = 0
             for part in chunks(column_of(batch.column(0))):
-                ids = locate_chunk(locator, part).rows
+                ids = locate_chunk(locator, part).ids
                 end = begin + len(part)
                 np.add.at(sums, ids, 1.0 if counts is None else counts[begin:end])
                 begin = end

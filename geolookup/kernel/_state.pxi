@@ -190,7 +190,7 @@ cdef class State:
                     self, self.ipv4_networks, self.ipv6_networks, &ids[0], count, &networks[0]
                 )
         if bad >= 0:
-            raise IndexError(f"row {ids[bad]} is not one of this dataset")
+            raise IndexError(f"interval id {ids[bad]} is not one of this dataset")
 
 
 cdef Py_ssize_t _checked(State state, Py_ssize_t interval) except -2:

@@ -98,7 +98,7 @@ def take_rows(dataset: Dataset, ids: I32, locations: U32, networks: U32) -> None
     ipv4 = len(dataset.ipv4_starts)
     outside = ids >= ipv4 + len(dataset.ipv6_highs)
     if outside.any():
-        raise IndexError(f"row {ids[outside][0]} is not one of this dataset")
+        raise IndexError(f"interval id {ids[outside][0]} is not one of this dataset")
     for out, first, second in (
         (locations, dataset.ipv4_locations, dataset.ipv6_locations),
         (networks, dataset.ipv4_networks, dataset.ipv6_networks),

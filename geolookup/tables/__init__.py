@@ -1,6 +1,6 @@
 """Whole columns of addresses, on Arrow: the only vectorised path there is.
 
-``locate`` turns addresses into row numbers, ``take`` row numbers into columns
+``locate`` turns addresses into interval ids, ``take`` interval ids into columns
 of the answer, and ``enrich`` does both for a table of any kind. ``pandas``,
 ``polars``, ``duckdb`` and ``spark`` are thin adapters on top, each with an
 extra of its name.

@@ -45,7 +45,7 @@ _TEXT = pa.string()
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A stretch of a column, at most CHUNK rows."""
+    """Consecutive rows of a column, at most CHUNK."""
 
     begin: int  # its first row's number, for messages
     addresses: pa.Array
@@ -130,7 +130,7 @@ class Enricher:
         if self._strict:
             _refuse(located, part.begin)
         instants = None if part.instants is None else instants_of(part.instants, part.begin)
-        taken = iter(self._taker.take(located.rows, instants))
+        taken = iter(self._taker.take(located.ids, instants))
         columns = [
             _OF_ADDRESS[field.path](part.addresses, located) if field in OF_ADDRESS else next(taken)
             for field in self._fields
@@ -164,9 +164,9 @@ def _empty(kind: pa.DataType) -> pa.Array:
 
 def _refuse(located: Located, begin: int) -> None:
     """Raise the error of the first row that has one; the note says which, not what is in it."""
-    refused = np.flatnonzero(located.rows < 0)
+    refused = np.flatnonzero(located.ids < 0)
     if len(refused):
-        error = _ERRORS[int(located.rows[refused[0]])]()
+        error = _ERRORS[int(located.ids[refused[0]])]()
         error.add_note(f"in row {begin + int(refused[0])}, counted from 0")
         raise error
 
@@ -174,7 +174,7 @@ def _refuse(located: Located, begin: int) -> None:
 def _ip(addresses: pa.Array, located: Located) -> pa.Array:
     """Return canonical texts. One by one: there is one owner of the canonical form."""
     # What is no address may be no text either, and is not looked at.
-    known = np.flatnonzero(located.rows >= 0)
+    known = np.flatnonzero(located.ids >= 0)
     found: list[str | None] = [None] * len(addresses)
     for at, family in zip(known.tolist(), located.families[known].tolist(), strict=True):
         found[at] = _canonical(addresses[at].as_py(), family)
@@ -188,14 +188,14 @@ def _canonical(value: str | bytes | int, family: int) -> str:
 
 
 def _ip_type(_addresses: pa.Array, located: Located) -> pa.Array:
-    indices = pa.array((located.families == 6).view(np.int8), mask=located.rows < 0)
+    indices = pa.array((located.families == 6).view(np.int8), mask=located.ids < 0)
     return pa.DictionaryArray.from_arrays(indices, _FAMILIES)
 
 
 def _error_code(_addresses: pa.Array, located: Located) -> pa.Array:
-    codes = np.zeros(len(located.rows), np.int32)
-    for row, error in _ERRORS.items():
-        codes[located.rows == row] = error.code
+    codes = np.zeros(len(located.ids), np.int32)
+    for interval_id, error in _ERRORS.items():
+        codes[located.ids == interval_id] = error.code
     return pa.array(codes, mask=codes == 0)
 
 

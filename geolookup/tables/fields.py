@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from geolookup.contract.fields import ERROR_CODE, FIELDS, Field, unknown_path
 
-#: What an address alone tells, so that row numbers cannot.
+#: What an address alone tells, so that interval ids cannot.
 OF_ADDRESS = (*(field for field in FIELDS if not field.group), ERROR_CODE)
 OF_ROW = tuple(field for field in FIELDS if field not in OF_ADDRESS)
 
@@ -23,7 +23,7 @@ def of_table(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
 
 
 def of_rows(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
-    """Return the fields that paths name, of those that a row number leads to; None: all of them.
+    """Return the fields that paths name, of those that an interval id leads to; None: all of them.
 
     Raises ValueError for a path that the contract does not have, and for a field of the address.
     """

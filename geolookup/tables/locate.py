@@ -15,7 +15,7 @@ from geolookup.kernel.columns import INVALID_ID
 if TYPE_CHECKING:
     from geolookup.kernel.protocol import Locator
 
-#: Rows that are worked on at once: what is written of them stays in a core's cache.
+#: Rows processed at once: few enough that what is written of them stays in a core's cache.
 CHUNK = 1 << 16
 
 
@@ -23,7 +23,7 @@ CHUNK = 1 << 16
 class Located:
     """n addresses: interval ids (see ``kernel.protocol``) and families as written."""
 
-    rows: NDArray[np.int32]
+    ids: NDArray[np.int32]
     families: NDArray[np.uint8]  # 4, 6; 0 where there is no address
 
 
@@ -31,7 +31,7 @@ def locate(locator: Locator, addresses: Any) -> pa.Int32Array:
     """Return the interval id of each address; see ``Engine.locate``."""
     column = column_of(addresses)
     address_reader(column.type)  # also raises for an empty column
-    found = [locate_chunk(locator, chunk).rows for chunk in chunks(column)]
+    found = [locate_chunk(locator, chunk).ids for chunk in chunks(column)]
     return pa.array(np.concatenate([np.empty(0, np.int32), *found]))
 
 
@@ -81,7 +81,7 @@ def locate_chunk(locator: Locator, array: pa.Array) -> Located:
         read(locator, array, found)
     if array.null_count:
         absent = array.is_null().to_numpy(zero_copy_only=False)
-        found.rows[absent], found.families[absent] = INVALID_ID, 0
+        found.ids[absent], found.families[absent] = INVALID_ID, 0
     return found
 
 
@@ -91,7 +91,7 @@ def _read_texts(locator: Locator, array: pa.Array, found: Located) -> None:
     first = array.offset
     bounds = np.frombuffer(offsets, width, len(array) + 1, first * np.dtype(width).itemsize)
     data = np.frombuffer(letters or b"", np.uint8)
-    locator.locate_texts(data, bounds.astype(np.int64, copy=False), found.rows, found.families)
+    locator.locate_texts(data, bounds.astype(np.int64, copy=False), found.ids, found.families)
 
 
 def _read_views(locator: Locator, array: pa.Array, found: Located) -> None:
@@ -102,18 +102,18 @@ def _read_dictionary(locator: Locator, array: pa.Array, found: Located) -> None:
     """Locate the dictionary where it is the shorter of the two."""
     if len(array.dictionary) > len(array):
         plain = locate_chunk(locator, array.dictionary_decode())
-        found.rows[:], found.families[:] = plain.rows, plain.families
+        found.ids[:], found.families[:] = plain.ids, plain.families
         return
     values = locate_chunk(locator, array.dictionary)
     at = array.indices.fill_null(0).to_numpy(zero_copy_only=False)
-    if len(values.rows):
-        found.rows[:], found.families[:] = values.rows[at], values.families[at]
+    if len(values.ids):
+        found.ids[:], found.families[:] = values.ids[at], values.families[at]
 
 
 def _read_numbers(locator: Locator, array: pa.Array, found: Located) -> None:
     lows = array.fill_null(0).to_numpy(zero_copy_only=False).astype(np.uint64)
     found.families[:] = 4
-    locator.locate_numbers(found.families, np.zeros_like(lows), lows, found.rows)
+    locator.locate_numbers(found.families, np.zeros_like(lows), lows, found.ids)
 
 
 def _read_bytes(locator: Locator, array: pa.Array, found: Located) -> None:
@@ -129,11 +129,11 @@ def _read_bytes(locator: Locator, array: pa.Array, found: Located) -> None:
     ipv4 = found.families == 4
     highs = np.where(ipv4, np.uint64(0), halves[:, 0])
     lows = np.where(ipv4, halves[:, 0] >> np.uint64(32), halves[:, 1])
-    locator.locate_numbers(found.families, highs, lows, found.rows)
+    locator.locate_numbers(found.families, highs, lows, found.ids)
 
 
 def _read_nothing(_locator: Locator, _array: pa.Array, found: Located) -> None:
-    found.rows[:], found.families[:] = INVALID_ID, 0
+    found.ids[:], found.families[:] = INVALID_ID, 0
 
 
 _Reader = Callable[[Any, pa.Array, Located], None]

@@ -1,4 +1,4 @@
-"""Located rows to columns of the answer."""
+"""Interval ids to columns of the answer."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ UInt32 = NDArray[np.uint32]
 _PACKED_FROM = 3
 
 
-def take(state: State, rows: Any, paths: str | Iterable[str] | None, at: Any) -> pa.RecordBatch:
-    """Return the columns that paths name for located rows; see ``Engine.take``."""
+def take(state: State, ids: Any, paths: str | Iterable[str] | None, at: Any) -> pa.RecordBatch:
+    """Return the columns that paths name for interval ids; see ``Engine.take``."""
     fields = of_rows(paths)
-    numbers = _numbers(rows)
+    plain = _plain(ids)
     clock = Clock(row_tables(state.dataset).zones, instant(at))
-    columns = Taker(state, fields, clock).take(numbers)
+    columns = Taker(state, fields, clock).take(plain)
     return pa.record_batch(columns, names=[field.name for field in fields])
 
 
-def _numbers(rows: Any) -> Int32:
-    """Return row numbers as numpy, -1 where they are null or below 0."""
-    array = column_of(rows).combine_chunks()
+def _plain(ids: Any) -> Int32:
+    """Return interval ids as numpy, -1 where they are null or below 0."""
+    array = column_of(ids).combine_chunks()
     if not (pa.types.is_integer(array.type) or pa.types.is_null(array.type)):
-        raise TypeError(f"row numbers are integers, not {array.type}: use locate first")
+        raise TypeError(f"interval ids are integers, not {array.type}: use locate first")
     if not pa.types.is_unsigned_integer(array.type):
         array = pc.max_element_wise(array.cast(pa.int64()), -1)  # skips nulls, so none is left
     try:
         plain: Int32 = array.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
     except pa.ArrowInvalid:
-        raise IndexError("a row number that is none of this dataset") from None
+        raise IndexError("an interval id that is not one of this dataset") from None
     return np.ascontiguousarray(plain)
 
 
 class Taker:
-    """Takes some fields for located rows, a chunk at a time."""
+    """Takes some fields for interval ids, a chunk at a time."""
 
     def __init__(self, state: State, fields: Sequence[Field], clock: Clock) -> None:
         self._state = state
@@ -64,20 +64,20 @@ class Taker:
         self._needs_network = NETWORK in tables
         self._needs_location = bool(self._times or {LOCATION, COUNTRY} & tables)
 
-    def take(self, rows: Int32, instants: Instants | None = None) -> list[pa.Array]:
-        """Return a column a field for n rows, all null where a row is below 0.
+    def take(self, ids: Int32, instants: Instants | None = None) -> list[pa.Array]:
+        """Return a column a field for n interval ids; null where an id is below 0.
 
-        ``instants`` are n, where each row has its own.
+        ``instants`` are n, where each id has its own.
         """
-        locations = np.empty(len(rows) if self._needs_location else 0, np.uint32)
-        networks = np.empty(len(rows) if self._needs_network else 0, np.uint32)
-        self._state.take_rows(rows, locations, networks)
+        locations = np.empty(len(ids) if self._needs_location else 0, np.uint32)
+        networks = np.empty(len(ids) if self._needs_network else 0, np.uint32)
+        self._state.take_rows(ids, locations, networks)
         try:
             found = self._of_table(NETWORK, networks, self._columns(NETWORK))
             found |= self._of_location(locations)
         except IndexError:
             raise self._outside() from None
-        times = self._clock.take(found.get(ZONE), rows >= 0, self._times, instants)
+        times = self._clock.take(found.get(ZONE), ids >= 0, self._times, instants)
         return [
             times[field.member] if field.group == "time" else found[field.path]
             for field in self._fields

@@ -283,5 +283,5 @@ class TestTakeRows:
     def test_no_such_row(self, state: Any, row: int) -> None:
         out = np.empty(3, np.uint32)
         for columns in ((out, out), (out, out[:0]), (out[:0], out)):
-            with pytest.raises(IndexError, match=f"row {row} is not one"):
+            with pytest.raises(IndexError, match=f"interval id {row} is not one"):
                 state.take_rows(np.array([0, row, 1], np.int32), *columns)

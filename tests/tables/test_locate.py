@@ -1,4 +1,4 @@
-"""Row numbers: public, joinable, the same whatever holds the addresses."""
+"""Interval ids: public, joinable, the same whatever holds the addresses."""
 
 from __future__ import annotations
 

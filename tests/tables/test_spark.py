@@ -70,7 +70,7 @@ class Cluster:
         return [rest for name, *rest in lines if name == event]
 
     def frame(self, addresses: Sequence[Any], partitions: int = 5, **more: pa.Array) -> DataFrame:
-        """Return addresses, with their row numbers, in partitions of which the last is empty."""
+        """Return addresses, with their positions, in partitions of which the last is empty."""
         kind = pa.binary() if any(isinstance(each, bytes) for each in addresses) else pa.string()
         rows = pa.array(range(len(addresses)), pa.int64())
         table = pa.table({"row": rows, "ip": pa.array(addresses, kind), **more})

@@ -1,4 +1,4 @@
-"""Row numbers to columns."""
+"""Interval ids to columns."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def test_null_and_negative_numbers_are_null(engine: geolookup.Engine) -> None:
 
 
 @pytest.mark.parametrize("kind", [pa.int32(), pa.int64(), pa.uint32(), pa.uint64()])
-def test_numbers_that_are_no_row(state: Any, engine: geolookup.Engine, kind: pa.DataType) -> None:
+def test_ids_of_no_interval(state: Any, engine: geolookup.Engine, kind: pa.DataType) -> None:
     dataset = engine._open_state().dataset
     count = len(dataset.ipv4_starts) + len(dataset.ipv6_highs)
     for number in (count, (1 << 31) - 1, (1 << 32) - 1, 1 << 62):
         if number < 1 << (kind.bit_width - 1):
-            with pytest.raises(IndexError, match=r"none of|not one of"):
+            with pytest.raises(IndexError, match="not one of this dataset"):
                 tables.take(state, pa.array([0, number], kind), "network", None)
     last = tables.take(state, pa.array([count - 1], kind), "network", None)
     assert last.num_rows == 1
