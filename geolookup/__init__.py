@@ -4,7 +4,7 @@
 >>> geolookup.lookup("8.8.8.8")["data"]["location"]["country_code"]
 'US'
 
-What the commands do is a call each, imported when it is first used: ``build``, ``diff``,
+Most commands are also functions, each imported on first use: ``build``, ``diff``,
 ``generations``, ``pack``, ``prune``, ``publish``, ``rollback``, ``unpack``, ``verify``.
 """
 
@@ -73,8 +73,8 @@ __all__ = [
     "verify",
 ]
 
-#: The module of each call that is imported when it is first used (PEP 562). No module of
-#: this package bears such a name: importing it would hide the call.
+#: The module of each function that is imported on first use (PEP 562). No module of this
+#: package has the name of one of them: importing the module would hide the function.
 _CALLS = {
     "build": "geolookup_builder.compile",
     "diff": "geolookup.comparison",
@@ -87,7 +87,7 @@ _CALLS = {
     "verify": "geolookup.integrity",
 }
 
-if not TYPE_CHECKING:  # a type checker would take any name for one that exists
+if not TYPE_CHECKING:  # with __getattr__ a type checker accepts any name
 
     def __getattr__(name: str) -> Any:
         if name not in _CALLS:
@@ -101,15 +101,15 @@ if not TYPE_CHECKING:  # a type checker would take any name for one that exists
         return sorted({*globals(), *__all__})
 
 
-#: The default engine under one key, once it is open.
+#: The default engine, under the key "engine"; empty until the first lookup.
 _default: dict[str, Engine] = {}
 
 
 def _engine() -> Engine:
     """Return the default engine; open it on the first call.
 
-    Of several threads that open it at once, all use the first: ``setdefault`` is atomic,
-    and unlike a lock it cannot be left locked in a forked child.
+    If several threads open it at the same time, all use the engine that is stored first:
+    ``setdefault`` is atomic. A lock could stay locked in a forked child.
     """
     engine = _default.get("engine")
     return _default.setdefault("engine", open()) if engine is None else engine

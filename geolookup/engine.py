@@ -25,7 +25,7 @@ ENVIRONMENT = "GEOLOOKUP_DATASET"
 
 
 class Engine(Kernel):
-    """Offline lookups on one dataset; made by ``geolookup.open``.
+    """Offline lookups on one dataset; ``geolookup.open`` creates it.
 
     Safe to use from many threads and after a fork. Pickled as path and
     generation: the unpickled engine answers from that generation, which must
@@ -42,14 +42,14 @@ class Engine(Kernel):
 
     @property
     def path(self) -> Path:
-        """The absolute directory of the dataset that answers; in a store, the generation's."""
+        """The absolute path of the dataset in use; in a store, that of its generation."""
         from pathlib import Path
 
         return Path(self._open_state().dataset.path)
 
     @property
     def generation(self) -> str:
-        """The id of the generation that answers: ``metadata.generation`` in constant time."""
+        """The id of the generation in use: ``metadata.generation`` in constant time."""
         generation: str = self._open_state().dataset.manifest.generation
         return generation
 
@@ -66,8 +66,8 @@ class Engine(Kernel):
     def network(self, ip: object) -> Network:
         """Return the largest aligned network around ``ip`` that has one answer.
 
-        It is of the family asked. For an unknown address it is the largest
-        network in the gap. Raises InvalidAddressError or PrivateAddressError.
+        The network has the family of ``ip``. For an unknown address it is the
+        largest network in the gap. Raises InvalidAddressError or PrivateAddressError.
         """
         from geolookup.dataset.networks import network_of
 
@@ -77,17 +77,18 @@ class Engine(Kernel):
         """Return which source decided each layer of the answer for ``ip``.
 
         ``{"ip", "network", "layers"}``: the largest aligned network with one
-        deciding source in each layer, and for each layer None or ``{"source",
-        "date", "licence", "range"}``; the range is all adjacent addresses that
-        this source decides in that layer.
+        deciding source in each layer, and for each layer ``{"source", "date",
+        "licence", "range"}``, or None if it is unknown. ``"range"`` holds all
+        adjacent addresses that this source decides in that layer.
 
-        A dataset built with ``explain = "full"`` adds to each such layer
-        ``"row"``, the source's row as ``{"file", "line", "range"}``, and to
-        the whole ``"sources"``: for each source that has a row for ``ip``, in
-        order of precedence, ``{"source", "date", "licence", "file", "line",
-        "range", "values"}`` of its deciding row. ``values`` holds the fields of
-        that row, for each layer in which it has a value; the first source with
-        a value decides. Raises InvalidAddressError or PrivateAddressError.
+        If the dataset was built with ``explain = "full"``, each decided layer
+        also has ``"row"``, the row of the source: ``{"file", "line", "range"}``.
+        The result also has ``"sources"``, in order of precedence: for each
+        source with a row for ``ip``, ``{"source", "date", "licence", "file",
+        "line", "range", "values"}`` of its deciding row. ``"values"`` holds the
+        fields of that row by layer, without layers that are unknown. In each
+        layer the first source with a value decides. Raises InvalidAddressError
+        or PrivateAddressError.
         """
         from geolookup.dataset.provenance import explain
 
@@ -106,14 +107,13 @@ class Engine(Kernel):
         return networks_of(self._open_state(), within)
 
     def reload(self) -> bool:
-        """Switch to the dataset that the path now names; return whether it has changed.
+        """Install the current dataset of the path; return whether the dataset changed.
 
-        The path of a store names its current generation, any other path the dataset
-        at that path. The new dataset is verified first, while lookups continue. The
-        switch happens between two lookups; running lookups and iterations finish on
-        the dataset they started on. Raises DatasetError, and keeps the old dataset, if
-        the new one is damaged, of another format version, too old, or lacks fields
-        that the old one has.
+        For a store this is its current generation, for any other path the dataset at
+        that path. The new dataset is verified first, while lookups continue. Running
+        lookups and iterations finish on the dataset on which they started. Raises
+        DatasetError, and keeps the old dataset, if the new one is damaged, of another
+        format version, too old, or lacks fields that the old one has.
         """
         from geolookup.store import follow
 
@@ -121,7 +121,7 @@ class Engine(Kernel):
         # Re-check after the swap: another thread may have installed an older dataset.
         while self.generation != follow.generation(self._path):
             self._swap(self._successor(self._open_state().dataset))
-            if self._closed:  # by another thread, during the swap
+            if self._closed:  # another thread closed the engine during the swap
                 self._swap(None)
             changed = True
         return changed
@@ -133,9 +133,10 @@ class Engine(Kernel):
         return State(follow.opened(self._path, lambda new: check(old, new)))
 
     def check_age(self) -> None:
-        """Check the age of the data again, as ``open`` did; ``watch`` does so at each poll.
+        """Check the age of the data, as ``open`` does; ``watch`` calls this at each poll.
 
-        For data older than ``max_age``, log a warning or raise DatasetError, by ``on_stale``.
+        If the data are older than ``max_age``: log a warning if ``on_stale`` is "warn",
+        raise DatasetError if it is "refuse".
         """
         self._requirements.check(self._open_state().dataset)
 
@@ -143,10 +144,10 @@ class Engine(Kernel):
         """Return the interval id of each address, as an Arrow int32 array without nulls.
 
         ``addresses`` is a column: an Arrow array, a Series, a list of texts, or
-        any object with Arrow's PyCapsule interface; of text, uint32 (IPv4) or
-        binary of 4 or 16 bytes. An interval id is the position of an interval:
-        a row of the dataset's ``ipv4.arrow``, or the count of those plus a row
-        of its ``ipv6.arrow``. It is -1 for null and malformed addresses (10001)
+        any object with Arrow's PyCapsule interface. Its type is text, uint32
+        (IPv4), or binary of 4 or 16 bytes. An interval id is the row of the
+        interval in ``ipv4.arrow`` of the dataset, or the number of those rows
+        plus its row in ``ipv6.arrow``. It is -1 for null and malformed addresses (10001)
         and -2 for private ones (10002). Interval ids are valid for one generation
         of a dataset only. Raises TypeError for other types.
         """
@@ -160,8 +161,8 @@ class Engine(Kernel):
         ``rows`` are the ids that ``locate`` returned, in a column of integers.
 
         ``fields`` are paths (``"location.country_code"``) and groups (``"time"``)
-        of the contract; None: all that depend on the interval id, which excludes
-        ``ip`` and ``ip_type``. Columns are named by path, with dots replaced by
+        of the contract; None: all except ``ip`` and ``ip_type``, which do not
+        depend on the interval id. Columns are named by path, with dots replaced by
         underscores; null and ids below 0 give nulls. ``at`` is the instant
         of the time object. Raises ValueError for an unknown path, IndexError
         for an id that the dataset does not have.
@@ -184,12 +185,12 @@ class Engine(Kernel):
         """Return ``data`` with columns of answers for the addresses in one of its columns.
 
         ``data`` is a pyarrow Table, RecordBatch or RecordBatchReader, a pandas
-        or Polars frame (lazy ones too), and the result has the same type; a
-        reader is read while the result is read. Any other object with Arrow's
-        PyCapsule interface (DuckDB relations, nanoarrow) gives a reader, a bare
-        column (array, Series) a table of the answers only.
+        frame, or a Polars DataFrame or LazyFrame. The result has the same type;
+        a reader is read as its result is read. For any other object with Arrow's
+        PyCapsule interface (DuckDB relations, nanoarrow) the result is a reader.
+        For a single column (array, Series) it is a table of the answers only.
 
-        ``fields`` are as for ``take``, and also ``ip``, ``ip_type`` and
+        ``fields`` are those of ``take``, and ``ip``, ``ip_type`` and
         ``error_code``; None: all but ``ip`` and ``error_code``. New columns are
         named ``prefix`` + path, with dots replaced by underscores. Rows without
         an answer are null, and ``error_code`` is 10001 (malformed or null) or
@@ -247,14 +248,14 @@ def open(  # noqa: A001 - the public name
 
     Takes constant time: files are mapped, not read. For a store, its current
     generation is opened. ``watch`` is the interval in seconds at which the path is
-    polled for a new generation, which is installed as by ``reload``; a refused one is
-    reported once in the log ``geolookup``.
+    polled for a new generation, which is installed as by ``reload``. A refused generation
+    is reported once in the log ``geolookup``.
 
-    ``max_age`` is the highest age of the data: a timedelta, a number of days, or "30d",
+    ``max_age`` is the maximum age of the data: a timedelta, a number of days, or "30d",
     "4w". The age is that of the oldest dated source that decides any layer. ``on_stale``
-    is the action for older data: "warn" in the log, "refuse" with DatasetError, or "tag",
-    which only sets ``engine.stale`` (as the others do, too). ``allow_lost_fields`` lets a
-    reload install a dataset that lacks fields of the one before.
+    is the action for older data: "warn" logs a warning, "refuse" raises DatasetError,
+    "tag" does neither. ``engine.stale`` is True in each case. ``allow_lost_fields`` lets a
+    reload install a dataset that lacks fields of the old one.
 
     Raises DatasetError for a path without a dataset, a dataset that is damaged, of another
     format version, or refused for its age; ValueError or TypeError for a malformed option.
@@ -264,13 +265,13 @@ def open(  # noqa: A001 - the public name
 
     if path is None:
         path = os.environ.get(ENVIRONMENT) or SAMPLE
-    place = os.path.abspath(os.fspath(path))
+    absolute = os.path.abspath(os.fspath(path))
     requirements = Requirements(max_age, on_stale, allow_lost_fields=allow_lost_fields)
-    engine = Engine(place, follow.opened(place, requirements.check), requirements)
+    engine = Engine(absolute, follow.opened(absolute, requirements.check), requirements)
     if watch is not None:
         from geolookup.store.watch import Watch
 
-        engine._watch = Watch(engine, place, watch)  # noqa: SLF001 - its own module
+        engine._watch = Watch(engine, absolute, watch)  # noqa: SLF001 - of this module
     return engine
 
 

@@ -1,7 +1,7 @@
-"""Every exception that geolookup raises on purpose, and the remedies that messages share.
+"""The exceptions that geolookup defines, and texts that their messages share.
 
-Contract errors carry the code, message and HTTP status of the contract's error
-tables as class attributes, so that an adapter needs no case for each.
+Contract errors have the code, message and HTTP status of the contract's error tables as
+class attributes, so that adapters treat all of them alike.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
 #: The remedy for a dataset that is damaged or of another version.
 REBUILD = "build it again with 'geolookup build'"
-#: The most names that a hint lists.
+#: The maximum number of names in a hint.
 _LISTED = 40
 
 
-def near_match(word: object, words: Iterable[object], *, otherwise: str | None = None) -> str:
-    """Return ``did you mean 'x'?`` for the legal word nearest to ``word``, in any case of letters.
+def near_match(word: object, words: Iterable[object], *, fallback: str | None = None) -> str:
+    """Return ``did you mean 'x'?`` for the legal word nearest to ``word``, ignoring case.
 
-    Where none is near: ``otherwise``, by default the list of the legal words.
+    If none is similar, return ``fallback``, by default the list of the legal words.
     """
-    from difflib import get_close_matches  # only where there is an error: it loads slowly
+    from difflib import get_close_matches  # imported only for an error: the import is slow
 
     known = [str(each) for each in words]
     folded = {each.casefold(): each for each in known}
     close = get_close_matches(str(word).casefold(), folded, n=1)
     if close:
         return f"did you mean {folded[close[0]]!r}?"
-    if otherwise is not None:
-        return otherwise
+    if fallback is not None:
+        return fallback
     more = f" and {len(known) - _LISTED:,} more" if len(known) > _LISTED else ""
     return f"known are {', '.join(known[:_LISTED])}{more}" if known else "none is known"
 
@@ -42,18 +42,18 @@ class GeoLookupError(Exception):
 
 
 class ContractError(GeoLookupError):
-    """An answer of the contract that is an error; rendered as an envelope."""
+    """An error that the contract defines; rendered as an envelope."""
 
     code: ClassVar[int]
     message: ClassVar[str]
     http_status: ClassVar[int]
 
     def __init__(self) -> None:
-        # No argument: the text must never hold the address that was looked up.
+        # No argument: the text must not contain the address that was looked up.
         super().__init__(self.message)
 
     def __reduce__(self) -> tuple[type[ContractError], tuple[object, ...]]:
-        # Unlike the usual one it repeats no arguments: there are none.
+        # The inherited method would pass the message to the constructor, which takes none.
         return type(self), ()
 
 
@@ -90,9 +90,9 @@ class InvalidKeyError(ContractError):
 
 
 class RateLimitError(ContractError):
-    """More requests in a second than the plan's rate.
+    """The account has used the rate of its plan.
 
-    ``retry_after`` is how many seconds it takes until a request can be admitted.
+    ``retry_after`` is the number of seconds until a request can be admitted.
     """
 
     code = 30001
@@ -122,12 +122,12 @@ class PathError(GeoLookupError):
     """
 
     def __init__(
-        self, path: str | PathLike[str], problem: str, remedy: str, *, place: str | None = None
+        self, path: str | PathLike[str], problem: str, remedy: str, *, where: str | None = None
     ) -> None:
         self.path = fspath(path)
         self.problem = problem
         self.remedy = remedy
-        text = f"{place or self.path}: {problem}" + (f"; {remedy}" if remedy else "")
+        text = f"{where or self.path}: {problem}" + (f"; {remedy}" if remedy else "")
         super().__init__(_escaped(text))
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
@@ -139,13 +139,13 @@ class DatasetError(PathError):
 
 
 class OutputError(PathError):
-    """An output that cannot be written: a name that is taken, a folder, a full disk."""
+    """An output that cannot be written: for example it exists, or the disk is full."""
 
 
 class BuildError(PathError):
-    """Bad input of a build: recipe, source or table.
+    """Invalid input of a build: recipe, source or table.
 
-    ``line`` counts from 1 in the file named by ``path``; None where no line applies.
+    ``line`` is the line of the file ``path``, from 1; None if no line applies.
     """
 
     def __init__(
@@ -157,34 +157,34 @@ class BuildError(PathError):
         remedy: str = "",
     ) -> None:
         self.line = line
-        place = None if line is None else f"{fspath(path)}:{line}"
-        super().__init__(path, problem, remedy, place=place)
+        where = None if line is None else f"{fspath(path)}:{line}"
+        super().__init__(path, problem, remedy, where=where)
 
 
 class TableFileError(PathError):
-    """A table file that cannot be read or written as asked.
+    """A table file that cannot be read or written with the given options.
 
-    The text names the file, and the row (from 1) if it is known; never the content of
-    a cell, which may be an address.
+    The text names the file, and the row (from 1) if it is known. It never contains the
+    content of a cell, which may be an address.
     """
 
     def __init__(
         self, path: str | PathLike[str], problem: str, remedy: str, *, row: int | None = None
     ) -> None:
         self.row = row
-        place = None if row is None else f"{fspath(path)}, row {row}"
-        super().__init__(path, problem, remedy, place=place)
+        where = None if row is None else f"{fspath(path)}, row {row}"
+        super().__init__(path, problem, remedy, where=where)
 
 
 class DiffError(GeoLookupError):
-    """A comparison that cannot be made as asked: a malformed gate."""
+    """Invalid options of a comparison: a malformed gate."""
 
 
 class AccountsError(GeoLookupError):
-    """An account store that cannot be used now; no request passes without it.
+    """An account store that cannot be used; without it no request is admitted.
 
-    The text names the store (without a password), what is wrong, and what to
-    do. No answer of the contract: over HTTP it is a 503 with ``Retry-After``.
+    The text names the store (without a password), the problem and the remedy. The
+    contract does not define this error: over HTTP it is a 503 with ``Retry-After``.
     """
 
     http_status: ClassVar[int] = 503
@@ -205,18 +205,18 @@ class PlansError(GeoLookupError):
 
 
 class SettingsError(GeoLookupError):
-    """A malformed setting of the HTTP service; the text says what to write."""
+    """A malformed setting of the HTTP service; the text states the expected form."""
 
 
 class ClosedError(GeoLookupError):
-    """The engine was closed; open the dataset again to look anything up."""
+    """The engine is closed; open the dataset again for more lookups."""
 
     def __init__(self) -> None:
         super().__init__("the engine is closed; open the dataset again")
 
 
 def _escaped(text: str) -> str:
-    """Escape what a terminal acts on and what ends a line; names in archives may hold any of it."""
+    """Escape control characters and line separators: names in archives may contain them."""
     if text.isprintable():
         return text
     controls = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)
@@ -226,7 +226,7 @@ def _escaped(text: str) -> str:
 def _unpickled(
     kind: type[PathError], args: tuple[object, ...], state: dict[str, object]
 ) -> PathError:
-    """Restore a pickled error without its constructor, whose arguments ``args`` are not."""
+    """Restore a pickled error without its constructor, which takes other arguments."""
     error = kind.__new__(kind, *args)
     error.__dict__.update(state)
     return error

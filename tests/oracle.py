@@ -17,7 +17,7 @@ from zoneinfo import available_timezones
 
 from geolookup_builder.reference.tables import load_continents, load_countries
 
-from geolookup.contract.special import BESIDES, IPV4_REGISTRY, IPV6_REGISTRY
+from geolookup.contract.special import IPV4_REGISTRY, IPV6_REGISTRY, UNREGISTERED
 
 Address = IPv4Address | IPv6Address
 
@@ -46,7 +46,7 @@ CONTINENTS = load_continents()
 ZONES = available_timezones()
 _SPECIAL = [
     (ip_network(row.block), row.reachable)
-    for row in (*IPV4_REGISTRY, *IPV6_REGISTRY, *BESIDES)
+    for row in (*IPV4_REGISTRY, *IPV6_REGISTRY, *UNREGISTERED)
     if not row.terminated
 ]
 

@@ -85,7 +85,7 @@ def test_hints(word: object, words: tuple[object, ...], hint: str) -> None:
 
 
 def test_hints_without_a_near_word() -> None:
-    assert near_match("xyz", ["country"], otherwise="see the page") == "see the page"
+    assert near_match("xyz", ["country"], fallback="see the page") == "see the page"
     many = near_match("xyz", [f"c{number}" for number in range(1000)])
     assert many.endswith(", c39 and 960 more")
 

@@ -108,7 +108,7 @@ def parse_gate(text: str) -> Gate:
         raise DiffError(f"malformed gate {text!r}; write one like 'country_moved > 2%'")
     metric, percent = found["metric"], found["percent"]
     if metric not in NAMES:
-        hint = near_match(metric, NAMES, otherwise="docs/diff.md lists them")
+        hint = near_match(metric, NAMES, fallback="docs/diff.md lists them")
         raise DiffError(f"no metric {metric!r} in gate {text!r}; {hint}")
     if percent and metric in KILOMETRES:
         raise DiffError(f"{metric} is in kilometres, in gate {text!r}; leave out the percent sign")

@@ -163,7 +163,7 @@ def _within(path: str, rows: memoryview, length: int, size: int) -> Rows:
     if len(found) != length:
         raise DatasetError(path, "the columns differ in length", REBUILD)
     if length and found.max() >= size:
-        raise DatasetError(path, "an index leads outside its table", REBUILD)
+        raise DatasetError(path, "an index points outside its table", REBUILD)
     return found
 
 

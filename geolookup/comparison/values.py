@@ -105,7 +105,7 @@ def _tables(dataset: Dataset) -> dict[str, pa.Table]:
     for link in fmt.LINKS:
         rows = tables[LOCATION][link]
         if rows.null_count or (pc.max(rows).as_py() or 0) >= len(tables[link]):
-            raise DatasetError(dataset.path, f"a {link} leads outside its table", REBUILD)
+            raise DatasetError(dataset.path, f"a {link} points outside its table", REBUILD)
     # Read again after the tables: another dataset may have replaced this one meanwhile.
     if read_manifest(dataset.path).generation != dataset.manifest.generation:
         problem = "replaced by another dataset since it was opened"

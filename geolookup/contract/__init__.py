@@ -1,1 +1,1 @@
-"""What an answer says: addresses, special-purpose space, local time and the envelope."""
+"""The contract of answers: addresses, special-purpose space, fields, local time, envelope."""

@@ -1,6 +1,6 @@
-"""Address text to (family, integer) and back, by strict rules.
+"""Parses the text of addresses into (family, integer) by strict rules, and writes it.
 
-Strategy: this module alone decides the text form. IPv4 octets are looked up in a dictionary
+Strategy: only this module defines the text form. IPv4 octets are looked up in a dictionary
 of the 256 valid texts, so signs, blanks, leading zeros and non-ASCII digits are invalid.
 IPv6 (RFC 4291, section 2.2) is split at ``::`` and padded to 32 hexadecimal digits. Output
 follows RFC 5952.
@@ -24,8 +24,8 @@ BITS = {4: 32, 6: 128}
 MAPPED = 0xFFFF << 32  # ::ffff:0:0/96, RFC 4291 2.5.5.2
 NAT64 = 0x64FF9B << 96  # 64:ff9b::/96, RFC 6052
 SIX_TO_FOUR = 0x2002 << 112  # 2002::/16, RFC 3056
-#: How many bits follow the carried IPv4 address, by the first address of each block.
-EMBEDDED_BEFORE = {MAPPED: 0, NAT64: 0, SIX_TO_FOUR: 80}
+#: The number of bits after the IPv4 address, by the first address of each block.
+BITS_AFTER_IPV4 = {MAPPED: 0, NAT64: 0, SIX_TO_FOUR: 80}
 #: (first, last) of the IPv6 space that carries an IPv4 address, in address order.
 EMBEDDED = (
     (MAPPED, MAPPED | IPV4_MAX),
@@ -44,8 +44,8 @@ _HEX = b"0123456789abcdefABCDEF"
 def parse(ip: object) -> tuple[int, int]:
     """Return ``(family, integer)`` of an address, family being 4 or 6.
 
-    Accepts text and the address objects of ``ipaddress``; anything else, of
-    any type, length or content, raises InvalidAddressError and nothing else.
+    Accepts text and the address objects of ``ipaddress``. Any other argument, of
+    any type, length or content, raises InvalidAddressError.
     """
     if type(ip) is str:
         return parse_text(ip)
@@ -106,7 +106,7 @@ def _join_groups(groups: list[str]) -> int | None:
 
 
 def _parse_object(ip: object) -> tuple[int, int]:
-    # The caller of an address object has imported its module; no other caller needs it.
+    # Whoever passes an address object has imported its module: it need not be imported here.
     module = sys.modules.get("ipaddress")
     if module is not None:
         if issubclass(type(ip), module.IPv4Address):

@@ -1,7 +1,7 @@
-"""The contract's objects: the envelope around data, and the JSON that data is joined from.
+"""The objects of the contract: the envelope around data, and the JSON parts of data.
 
-Strategy: a row of the dataset holds the JSON texts of its members without
-their names. Here the names are put back, by one template a table.
+Strategy: a row of the dataset holds the JSON texts of its members, without their names.
+This module inserts the names, with one template for each table.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2
 if TYPE_CHECKING:
     from typing import Any
 
-    #: data by member; values are JSON's types.
+    #: A JSON object.
     Object = dict[str, Any]
 else:
     Object = dict
@@ -54,7 +54,7 @@ def to_json(envelope: Object) -> bytes:
     return json.dumps(envelope, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-#: The two answers that depend on nothing but the address's form and kind.
+#: The error answers of a lookup; they do not depend on the dataset.
 FAILURES_JSON: dict[type[ContractError], bytes] = {
     error: to_json(failure(error)) for error in (InvalidAddressError, PrivateAddressError)
 }
@@ -76,20 +76,20 @@ _NETWORK_WITHOUT_ASN = b'"network":{' + _template(NETWORK_MEMBERS_WITHOUT_ASN) +
 
 
 def country_json(country: list[bytes]) -> bytes:
-    """Return the location member as far as the country goes."""
+    """Return the beginning of the location member: the fields of the country."""
     return _COUNTRY % tuple(country[: len(COUNTRY_MEMBERS)])
 
 
 def place_json(place: list[bytes]) -> bytes:
-    """Return the rest of the location member, and the name of the time member."""
+    """Return the end of the location member, and the name of the time member."""
     return _PLACE % tuple(place)
 
 
 def currency_json(country: list[bytes]) -> bytes:
-    """Return the currency member between its commas."""
+    """Return the currency member, with a comma before and after it."""
     return _CURRENCY % tuple(country[len(COUNTRY_MEMBERS) :])
 
 
 def network_json(network: list[bytes]) -> bytes:
-    """Return the network member; an unknown asn, which has no text, is left out."""
+    """Return the network member; an unknown asn has no text and is left out."""
     return _NETWORK % tuple(network) if network[0] else _NETWORK_WITHOUT_ASN % tuple(network[1:])

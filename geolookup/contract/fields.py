@@ -1,8 +1,7 @@
-"""Every field of an answer: its path, type, and where a dataset keeps it.
+"""The fields of an answer: path, type, and the table and column that store each.
 
-The one owner: envelope, kernels, tables, comparison, integrity and compiler
-derive from these rows. Order is contract order, of paths and of the columns
-of a table alike.
+Envelope, kernels, tables, comparison, integrity and compiler derive their lists of fields
+from this module. Fields are in contract order, and so are the columns of a table.
 """
 
 from __future__ import annotations
@@ -13,16 +12,16 @@ TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-#: Arrow's words for the types of answers.
+#: Names of Arrow types.
 TEXT, TEXTS = "string", "list<item: string>"
-#: The tables of a dataset that hold fields.
+#: The tables of a dataset that store fields.
 COUNTRY, LOCATION, ZONE, NETWORK = "country", "location", "zone", "network"
 
 
 class Field:
-    """A member of an answer that is no object; there is one instance a path.
+    """A member of an answer that is not an object; one instance for each path.
 
-    No dataclass: importing dataclasses costs a cold start several milliseconds.
+    Not a dataclass: importing dataclasses takes several milliseconds of a cold start.
     """
 
     __slots__ = (
@@ -41,7 +40,7 @@ class Field:
     def __init__(
         self,
         path: str,
-        type: str,  # noqa: A002 - what the attribute is called
+        type: str,  # noqa: A002 - the name of the attribute
         table: str = "",
         layer: str = "",
         *,
@@ -50,16 +49,16 @@ class Field:
         optional: bool = False,
     ) -> None:
         self.path = path  # "location.country_code"
-        #: the object it is in ("" where it is in none), and its name there
+        #: the object that contains it ("": data itself), and its name in that object
         self.group, _, self.member = path.rpartition(".")
-        self.name = path.replace(".", "_")  # of its column beside a table's own
-        self.type = type  # in Arrow's words
-        #: the table that keeps its values and the column there; "" where it follows from the
+        self.name = path.replace(".", "_")  # of its column in an enriched table
+        self.type = type  # the name of an Arrow type
+        #: the table and the column that store its values; "" if they derive from the
         #: address, or from zone and instant
         self.table, self.column = table, column or (table and self.member)
-        self.layer = layer  # one source decides all fields of a layer; "" where it has no table
-        self.nullable = nullable  # null where unknown
-        self.optional = optional  # left out of the answer where unknown
+        self.layer = layer  # one source decides all fields of a layer; "" if no table stores it
+        self.nullable = nullable  # null if unknown
+        self.optional = optional  # left out of the answer if unknown
 
     def __repr__(self) -> str:
         return f"Field({self.path!r})"
@@ -107,14 +106,14 @@ FIELDS = (
     Field("network.connection_type", TEXT, NETWORK, "connection_type"),
     Field("network.user_type", TEXT, NETWORK, "user_type"),
 )
-#: Of the envelope, not of data: columns alone have it, where they are asked for it by name.
+#: A member of the envelope, not of data. Only tables have it as a column, and only on request.
 ERROR_CODE = Field("error_code", "int32")
 
-#: What is decided apart, each layer by one source; ``docs/recipe.md`` says what lies in each.
+#: In each layer one source decides all fields; ``docs/recipe.md`` lists the fields of each.
 LAYERS = tuple(dict.fromkeys(field.layer for field in FIELDS if field.layer))
 #: The objects of data.
 GROUPS = tuple(dict.fromkeys(field.group for field in FIELDS if field.group))
-#: What ``Engine.get`` takes: members and groups of data, in contract order.
+#: The paths that ``Engine.get`` accepts: members and groups of data, in contract order.
 PATHS = (
     *(field.path for field in FIELDS if not field.group),
     *GROUPS,
@@ -123,16 +122,17 @@ PATHS = (
 
 
 def in_table(table: str) -> tuple[Field, ...]:
-    """Return the fields that a table of the dataset keeps, in the order of its columns."""
+    """Return the fields that a table of the dataset stores, in the order of its columns."""
     return tuple(field for field in FIELDS if field.table == table)
 
 
 def members(fields: Iterable[Field], group: str) -> tuple[str, ...]:
-    """Return the names that those of the fields have which are in a group."""
+    """Return the member names of those fields that are in a group."""
     return tuple(field.member for field in fields if field.group == group)
 
 
 COUNTRY_MEMBERS = members(in_table(COUNTRY), "location")
+#: The members of location that depend on the place within the country.
 PLACE_MEMBERS = members(in_table(LOCATION), "location")
 LOCATION_MEMBERS = members(FIELDS, "location")
 TIME_MEMBERS = members(FIELDS, "time")
@@ -143,6 +143,6 @@ NETWORK_MEMBERS_WITHOUT_ASN = members((each for each in FIELDS if not each.optio
 
 
 def unknown_path(path: object, *more: str) -> ValueError:
-    """Return the error for a path that is none of ``PATHS`` and ``more``."""
-    hint = near_match(path, (*PATHS, *more), otherwise="see docs/contract.md")
+    """Return the error for a path that is neither in ``PATHS`` nor in ``more``."""
+    hint = near_match(path, (*PATHS, *more), fallback="see docs/contract.md")
     return ValueError(f"no field or group {path!r}; {hint}")

@@ -1,10 +1,10 @@
-"""Zone name and instant to the time object of the contract.
+"""Makes the time object of the contract from a zone name and an instant.
 
 Strategy: a zone's local year is split once into periods of constant offset, by sampling it
 daily through `zoneinfo` and bisecting each change to the second. The period that contains
-the instant gives the answer, so the usual lookup costs one dictionary access and one
-format. Caches are bounded and hold immutable values; readers need no lock. A process sees
-a changed tz database after a restart.
+the instant gives the answer, so most lookups need one dictionary access and one
+format. Caches are bounded and hold immutable values; readers need no lock. A changed tz
+database takes effect after a restart.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from zoneinfo import ZoneInfo
 
-# Unix seconds, first included and last excluded: no offset reaches a day, so
+# Unix seconds, first included and last excluded: every offset is below a day, so
 # the local time in any zone has a year between 0001 and 9999.
 EARLIEST = -62135510400  # 0001-01-02T00:00:00Z
 LATEST = 253402214400  # 9999-12-31T00:00:00Z
@@ -32,8 +32,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _WALL_EPOCH = _EPOCH.replace(tzinfo=None)
 _KEY_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-_/")
 _KEY_LENGTH = 64  # twice the longest key; bounds what the caches can hold
-# Some systems store these beside the IANA keys: the machine's own zone, and copies of the
-# tree, one with leap seconds.
+# Some systems also store these: the zone of the machine, and copies of all keys, one of them
+# with leap seconds.
 _NOT_IANA = ("localtime", "posixrules", "posix/", "right/")
 _TWO_DIGITS = tuple(f"{number:02d}" for number in range(60))
 
@@ -138,7 +138,7 @@ _recent: dict[str, Period] = {}
 def period(zone: str, at: int) -> Period | None:
     """Return the period of `zone` that holds Unix second `at` (EARLIEST <= at < LATEST).
 
-    None if the tz database has no such key; keys are case-sensitive. No text raises.
+    None if the tz database does not have the key; keys are case-sensitive. No text raises an error.
     """
     found = _recent.get(zone)
     if found is not None and found.start <= at < found.end:
@@ -155,13 +155,13 @@ def period(zone: str, at: int) -> Period | None:
 @lru_cache(maxsize=1024)  # more than all keys of the tz database
 def _rules(zone: str) -> ZoneInfo | None:
     """Load a zone from the tz database; None for an unknown key."""
-    # Not at module level: importing the reader costs time.
+    # Not at module level: the import is slow.
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
     if not _KEY_CHARACTERS.issuperset(zone) or zone.startswith(_NOT_IANA):
         return None
-    # Case-insensitive file systems find "europe/paris" too. Elsewhere this costs 20 ms for
-    # nothing.
+    # Case-insensitive file systems find "europe/paris" too. Other systems do not need this
+    # check, which takes 20 ms.
     if sys.platform in ("win32", "darwin") and zone not in available_timezones():
         return None
     try:
@@ -192,7 +192,7 @@ def _year(rules: ZoneInfo, year: int) -> tuple[Period, ...]:
 
 
 def _runs(rules: ZoneInfo, year: int) -> Iterator[_Run]:
-    """Yield the runs of a local year and of a day or two around it."""
+    """Yield the runs of a local year, and of a day or two before and after it."""
     # One day more on each side covers the local year in every zone.
     start = max(EARLIEST, _unix(date(year, 1, 1)) - _DAY)
     last = min(LATEST - 1, _unix(date(year, 12, 31)) + 2 * _DAY)

@@ -1,13 +1,11 @@
-"""Special-purpose space: the partition of the address space into what lookups answer and what not.
+"""Special-purpose space: the partition of the address space into public, private, carrying IPv4.
 
-Strategy: one row for each row of IANA's two special-purpose address
-registries, and the four blocks that the registries leave to other documents.
-The longest row that is not terminated decides, and only a row that is
-globally reachable is public; what no row covers is public. The blocks that
-carry IPv4 addresses are a kind of their own, whatever their rows say. All this
-is flattened once into a partition, and every other module derives from it. A
-single address needs one look at the class of its first octet and, for the few
-octets of both kinds, one bisection.
+Strategy: the rows are those of IANA's two special-purpose address registries, and four
+blocks that other documents define. The longest prefix that is not terminated decides: it is
+public if it is globally reachable. Addresses that no row covers are public. Blocks that
+carry IPv4 addresses are a third kind, whatever their rows state. All rows are flattened once
+into a partition, from which every other module derives. To classify an address, look up the
+class of its first octet; only for an octet of several kinds, bisect the partition.
 """
 
 from __future__ import annotations
@@ -90,7 +88,7 @@ IPV6_REGISTRY = (
     Special("fe80::/10", "link local", "RFC 4291", False),
 )
 #: Not in the registries, and not globally reachable unicast.
-BESIDES = (
+UNREGISTERED = (
     Special("224.0.0.0/4", "multicast", "RFC 5771", False),
     Special("ff00::/8", "multicast", "RFC 4291", False),
     Special("fec0::/10", "site local", "RFC 3879", False),
@@ -109,14 +107,14 @@ _ALL_PUBLIC, _ALL_PRIVATE, _BOTH = range(3)
 def partition(family: int) -> tuple[Part, ...]:
     """Return the whole space of a family (4 or 6) as ``(first, last, kind)``.
 
-    Sorted, without gaps; two neighbours are never of one kind. ``kind`` is PUBLIC, PRIVATE
+    Sorted, without gaps; neighbours differ in kind. ``kind`` is PUBLIC, PRIVATE
     or CARRIES_IPV4 (RFC 4291 IPv4-mapped, RFC 6052 NAT64, RFC 3056 6to4).
     """
     return _SPACES[family].parts
 
 
 def ranges_of(family: int, *kinds: int) -> tuple[Range, ...]:
-    """Return the inclusive ranges of a family that are of any of the kinds.
+    """Return the inclusive ranges of a family that have one of the kinds.
 
     Sorted, disjoint and not adjacent.
     """
@@ -130,17 +128,17 @@ def ranges_of(family: int, *kinds: int) -> tuple[Range, ...]:
 
 
 def is_private(family: int, value: int) -> bool:
-    """Say whether an address is private; one that carries an IPv4 address is not by itself."""
+    """Return whether an address is private; False for one that carries an IPv4 address."""
     return _SPACES[family].is_private(value)
 
 
 def classes(family: int) -> bytes:
-    """Return, by first octet of an address: 0 nothing private, 1 all private, 2 both."""
+    """Return for each first octet: 0 if no address is private, 1 if all are, 2 if some are."""
     return _SPACES[family].classes
 
 
 class _Space:
-    """The partition of one family, ready for single addresses."""
+    """The partition of one family, indexed for single addresses."""
 
     __slots__ = ("_shift", "_starts", "classes", "parts")
 
@@ -178,8 +176,8 @@ def _flatten(family: int) -> tuple[Part, ...]:
 
 
 def _blocks(family: int) -> list[tuple[int, int, bool]]:
-    """Return ``(first, last, globally reachable)`` of the rows of a family that are in force."""
-    rows = [(parse_block(row.block), row) for row in IPV4_REGISTRY + IPV6_REGISTRY + BESIDES]
+    """Return ``(first, last, globally reachable)`` of the active rows of a family."""
+    rows = [(parse_block(row.block), row) for row in IPV4_REGISTRY + IPV6_REGISTRY + UNREGISTERED]
     return [
         (first, last, row.reachable)
         for (row_family, first, last), row in rows

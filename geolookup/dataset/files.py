@@ -190,7 +190,7 @@ class Starts:
             raise self._outside() from None
 
     def _outside(self) -> DatasetError:
-        return DatasetError(self._path, "an index leads outside its table", REBUILD)
+        return DatasetError(self._path, "an index points outside its table", REBUILD)
 
 
 def _jump_bits(path: str, entries: int) -> int:

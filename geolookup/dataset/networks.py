@@ -14,7 +14,7 @@ from typing import Protocol
 
 from geolookup.contract.address import (
     BITS,
-    EMBEDDED_BEFORE,
+    BITS_AFTER_IPV4,
     MAX,
     embedded_ipv4,
     parse,
@@ -89,13 +89,13 @@ def network_within(family: int, value: int, around: Around) -> Network:
 
 
 def _outside(state: Intervals) -> DatasetError:
-    problem = "an index leads outside its table"
+    problem = "an index points outside its table"
     return DatasetError(state.dataset.path, problem, REBUILD)
 
 
 def _carrying(value: int, first: int, bits: int) -> Network:
     """Return the IPv6 network that carries an IPv4 network, around the address asked."""
-    for base, shift in EMBEDDED_BEFORE.items():
+    for base, shift in BITS_AFTER_IPV4.items():
         if value >> 32 + shift == base >> 32 + shift:
             return _network(6, base | first << shift, bits + shift)
     raise AssertionError("an address that carries none")

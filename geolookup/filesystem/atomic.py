@@ -1,7 +1,7 @@
-"""Atomic writes: a file or folder is written beside its name, synced and renamed into place.
+"""Atomic writes: a file or folder is written under a temporary name, synced and renamed.
 
-Nothing is changed in place: readers keep what they have mapped, and a failure at any step
-leaves what was there before.
+No file is changed in place. Readers keep the files that they have mapped, and a failure at
+any step leaves the old file or folder.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def check_folder(output: Path, *, force: bool, replaceable: Callable[[Path], boo
     """
     with output_errors(output):
         if not output.parent.is_dir():
-            raise OutputError(output.parent, "no such folder", "make it first")
+            raise OutputError(output.parent, "no such folder", "create it first")
         if not (output.exists() or output.is_symlink()):
             return
         if not force:
@@ -37,7 +37,7 @@ def check_folder(output: Path, *, force: bool, replaceable: Callable[[Path], boo
         if not output.is_dir() or output.is_symlink():
             raise OutputError(output, "is not a dataset folder", "choose another name")
         if any(output.iterdir()) and not replaceable(output):
-            problem = "holds something else than a dataset"
+            problem = "is not empty and not a dataset"
             raise OutputError(output, problem, "choose another name")
 
 
@@ -45,7 +45,7 @@ def check_file(output: Path, *, force: bool) -> None:
     """Raise OutputError unless a file may be written at ``output``."""
     with output_errors(output):
         if not output.parent.is_dir():
-            raise OutputError(output.parent, "no such folder", "make it first")
+            raise OutputError(output.parent, "no such folder", "create it first")
         if output.is_dir():
             raise OutputError(output, "is a folder", "name a file to write")
         if output.exists() and not force:
@@ -57,10 +57,10 @@ def check_file(output: Path, *, force: bool) -> None:
 def staged_folder(output: Path) -> Iterator[Path]:
     """Yield a new folder beside ``output``; rename it into place if the block succeeds.
 
-    An existing folder is replaced. Its mode is 0o777 less the umask, applied by the
-    system: to read the umask a process would have to change it, for all its threads.
+    An existing folder is replaced. Its mode is 0o777 without the bits of the umask,
+    which the system applies: a process can read its umask only by changing it, for all threads.
     """
-    fresh = _beside(output)
+    fresh = _temporary_name(output)
     with output_errors(output):
         fresh.mkdir()
     try:
@@ -77,9 +77,9 @@ def staged_folder(output: Path) -> Iterator[Path]:
 def staged_file(output: Path) -> Iterator[Path]:
     """Yield the path of a new file beside ``output``; rename it into place if the block succeeds.
 
-    An existing file is replaced. The mode is 0o666 less the umask; see ``staged_folder``.
+    An existing file is replaced. Its mode is 0o666 without the umask; see ``staged_folder``.
     """
-    fresh = _beside(output)
+    fresh = _temporary_name(output)
     with output_errors(output):
         fresh.touch(exist_ok=False)
     try:
@@ -92,8 +92,8 @@ def staged_file(output: Path) -> Iterator[Path]:
         fresh.unlink(missing_ok=True)
 
 
-def _beside(output: Path) -> Path:
-    """Return a hidden name beside ``output`` that nothing has."""
+def _temporary_name(output: Path) -> Path:
+    """Return an unused hidden name in the folder of ``output``."""
     return output.parent / f".{output.name}.{os.urandom(8).hex()}"
 
 
@@ -140,7 +140,7 @@ def _rename_into(fresh: Path, output: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Swap two folders in one step (Linux renameat2); False where the system cannot."""
+    """Swap two folders atomically (Linux renameat2); return False if the system cannot."""
     if not sys.platform.startswith("linux"):
         return False
     with contextlib.suppress(OSError, AttributeError):

@@ -1,4 +1,4 @@
-"""File locks between processes: the system releases them however their holder ends.
+"""File locks between processes: the system releases a lock when its process ends.
 
 POSIX: ``flock``; Windows: ``msvcrt.locking`` of the first byte.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a file, made if it is missing; wait while another process holds it."""
+    """Hold the lock of a file, created if missing; wait while another process holds it."""
     with _open(path) as descriptor:
         _wait(descriptor)
         yield
@@ -22,7 +22,7 @@ def locked(path: Path) -> Iterator[None]:
 
 @contextmanager
 def locked_if_free(path: Path) -> Iterator[bool]:
-    """Hold the lock of a file, made if it is missing; yield False if another process holds it."""
+    """Hold the lock of a file, created if missing, and yield True; yield False if it is held."""
     with _open(path) as descriptor:
         try:
             _try(descriptor)

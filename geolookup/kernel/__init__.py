@@ -1,15 +1,15 @@
-"""Which kernel answers lookups: the compiled one where it was built, else the Python one.
+"""Selects the kernel: the compiled one if it is built, else the Python kernel.
 
-``$GEOLOOKUP_KERNEL`` overrides this: ``python`` takes the Python kernel, ``compiled`` raises
-ImportError where the extension is missing. ``protocol`` says what both offer.
-Whoever gets the Python kernel without having asked for it is told once, in the log ``geolookup``.
+``$GEOLOOKUP_KERNEL`` overrides this: ``python`` selects the Python kernel, ``compiled`` raises
+ImportError if the extension is missing. ``protocol`` documents the interface of both. If the
+extension is missing and nothing was selected, the log ``geolookup`` gets one warning.
 """
 
 from __future__ import annotations
 
 import os
 
-#: Why the Python kernel answers although nobody asked for it, and the remedy; else empty.
+#: The warning for a missing extension, with the remedy; else empty.
 MISSING = ""
 _NOTICE = (
     "the compiled kernel is missing: the Python kernel answers, several times slower; "
@@ -43,12 +43,12 @@ else:
 
 __all__ = ["MISSING", "Kernel", "State", "parse_texts", "warn_if_missing"]
 
-#: What is still to be logged in this process.
+#: Warnings not yet logged in this process.
 _notices = [MISSING] if MISSING else []
 
 
 def warn_if_missing() -> None:
-    """Say in the log ``geolookup`` that the extension is missing; once a process."""
+    """Log a warning if the extension is missing, once per process."""
     if _notices:
         from logging import getLogger
 

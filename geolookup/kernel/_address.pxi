@@ -1,4 +1,4 @@
-"""Addresses in C: one text parsed or written, as ``geolookup.contract.address`` does."""
+"""Parses and writes one address in C, as ``geolookup.contract.address`` does."""
 
 cdef struct Address:
     int family
@@ -8,11 +8,11 @@ cdef struct Address:
 
 cdef struct Answer:
     Address address
-    uint32_t location, network  # rows; not yet compared with the tables' lengths
+    uint32_t location, network  # rows, not yet compared with the lengths of the tables
 
 
 cdef bint _parse_ipv4(Text text, Py_ssize_t size, uint64_t* value) noexcept nogil:
-    """Exactly four decimal octets without leading zeros."""
+    """Parse exactly four decimal octets without leading zeros."""
     cdef uint32_t octet, digit, found = 0
     cdef Py_ssize_t at = 0
     cdef int part
@@ -54,7 +54,7 @@ cdef inline int _nibble(unsigned char digit) noexcept nogil:
 
 
 cdef bint _parse_ipv6(Text text, Py_ssize_t size, Address* out) noexcept nogil:
-    """RFC 4291, section 2.2: groups, one ``::``, a dotted-quad tail."""
+    """Parse groups, at most one ``::``, and a dotted-quad tail (RFC 4291, section 2.2)."""
     cdef uint16_t groups[8]
     cdef uint64_t tail
     cdef Py_ssize_t at = 0, begin
@@ -106,7 +106,7 @@ cdef bint _parse_ipv6(Text text, Py_ssize_t size, Address* out) noexcept nogil:
 
 
 cdef void _join(uint16_t* groups, int count, int gap, Address* out) noexcept nogil:
-    """Lay groups out as 128 bits, zeros where the gap is."""
+    """Join groups to 128 bits; zero groups replace ``::``, which is before group ``gap``."""
     cdef int at, place
     cdef uint64_t halves[2]
     halves[0] = halves[1] = 0
@@ -117,7 +117,7 @@ cdef void _join(uint16_t* groups, int count, int gap, Address* out) noexcept nog
 
 
 cdef int _parse(Text text, Py_ssize_t size, Address* out) noexcept nogil:
-    """Return the family, 0 where the text is no address."""
+    """Return the family, 0 for a malformed text."""
     out.family, out.high = 0, 0
     if _parse_ipv4(text, size, &out.low):
         out.family = 4
@@ -157,7 +157,7 @@ cdef char* _write_octets(char* out, uint64_t value) noexcept nogil:
 
 
 cdef char* _write_ipv6(char* out, Address* address) noexcept nogil:
-    """RFC 5952; mixed notation in ::ffff:0:0/96 and 64:ff9b::/96."""
+    """Write RFC 5952 text; mixed notation in ::ffff:0:0/96 and 64:ff9b::/96."""
     cdef uint16_t groups[8]
     cdef int at, begin = -1, best = 1, run = 0, count = 8
     cdef uint64_t carried

@@ -2,7 +2,7 @@
 
 
 cdef class _Column:
-    """A buffer that stays mapped while this lives."""
+    """A buffer that stays mapped as long as this object exists."""
 
     cdef Py_buffer view
     cdef const void* data
@@ -18,7 +18,7 @@ cdef class _Column:
 
 
 cdef class _Texts:
-    """The JSON texts of a table's rows; ``source`` checks each when it is first read."""
+    """The JSON texts of the rows of a table; ``source`` checks each text at its first read."""
 
     cdef _Column offsets, data, checksums
     cdef uint8_t* checked
@@ -39,7 +39,7 @@ cdef class _Texts:
         free(self.checked)
 
     cdef void prefetch(self, Py_ssize_t row) noexcept nogil:
-        """Prefetch what a row begins with."""
+        """Prefetch the offsets and the flag of a row."""
         if row < self.count:
             PREFETCH(&(<const uint32_t*>self.offsets.data)[row])
             PREFETCH(&self.checked[row])

@@ -1,9 +1,9 @@
-"""Columns of addresses, searched a block at a time, so that memory is waited for once a block.
+"""Searches columns of addresses in blocks, to hide the latency of memory.
 
-Strategy: every step of the search is done for all addresses of a block before the next step is
-done for any of them, and prefetches the memory of the next step. Where one search alone would wait
-for memory at each step, the block waits for up to ``BLOCK`` cache lines at once. No step branches
-on an address: a branch that the processor mispredicts would cost as much as the step.
+Strategy: each step of the search runs for all addresses of a block before the next step begins,
+and prefetches the memory of that next step. A single search waits for memory at each step; a
+block waits for up to ``BLOCK`` cache lines at the same time. No step branches on an address: a
+branch that the processor mispredicts would cost as much as the step.
 
 See "interleaving" in Psaropoulos et al., Interleaving with Coroutines, VLDB 2017, and branch-free
 bisection in Khuong and Morin, Array Layouts for Comparison-Based Searching, 2017.
@@ -66,7 +66,7 @@ cdef int _locate_numbers(
 cdef inline int32_t _add_to_block(
     State state, Block* block, Py_ssize_t at, Address* address
 ) noexcept nogil:
-    """Add an address to those to search for; return the interval id of one that is not."""
+    """Add an address to the block and return 0; return the id of a malformed or private one."""
     cdef uint64_t value = address.low
     cdef int last
     if address.family == 0:
@@ -95,7 +95,7 @@ cdef int _locate_block(State state, Block* block, int32_t* ids) noexcept nogil:
 
 
 cdef int _locate_ipv4s(State state, Block* block, int32_t* ids) noexcept nogil:
-    """Bisect between entries of the jump table; all take as many steps as the largest bucket."""
+    """Bisect the buckets of the jump table, all with the number of steps of the largest bucket."""
     cdef uint32_t lows[BLOCK]
     cdef uint32_t sizes[BLOCK]
     cdef uint32_t low, size, half, value, private, all_sizes = 0, bad = 0
@@ -107,7 +107,7 @@ cdef int _locate_ipv4s(State state, Block* block, int32_t* ids) noexcept nogil:
         bad |= (start >= end) | (end > state.ipv4_count)
         lows[at], sizes[at] = <uint32_t>start, <uint32_t>(end - start)
         all_sizes |= sizes[at] - 1
-        # Half of the buckets lie in two or three cache lines.
+        # Half of the buckets span two or three cache lines: prefetch the ends and the middle.
         PREFETCH(&state.ipv4_starts[start])
         PREFETCH(&state.ipv4_starts[start + ((end - start) >> 1)])
         PREFETCH(&state.ipv4_starts[end - 1])
@@ -128,7 +128,7 @@ cdef int _locate_ipv4s(State state, Block* block, int32_t* ids) noexcept nogil:
 
 
 cdef int _locate_ipv6s(State state, Block* block, int32_t* ids) noexcept nogil:
-    """Search the sparse index by high halves, then the block of intervals of one of its entries."""
+    """Search the sparse index by high halves, then the intervals of the entry that is found."""
     cdef uint32_t found[BLOCK]
     cdef Py_ssize_t window = min(<Py_ssize_t>_STRIDE, state.ipv6_count), start, low
     cdef int at, bad = 0
@@ -142,7 +142,7 @@ cdef int _locate_ipv6s(State state, Block* block, int32_t* ids) noexcept nogil:
         return DAMAGED
     _advance(state.sparse_index, state.sparse_count, block.highs, block.ipv6_count, found)
     for at in range(block.ipv6_count):
-        # The last block overlaps the one before it, so that all have one size.
+        # The last window overlaps the one before it, so that all windows have the same size.
         start = min(<Py_ssize_t>found[at] * _STRIDE, state.ipv6_count - window)
         found[at] = <uint32_t>start
         PREFETCH(&state.ipv6_highs[start + (window >> 1)])
@@ -165,10 +165,10 @@ cdef int _locate_ipv6s(State state, Block* block, int32_t* ids) noexcept nogil:
 cdef void _advance(
     const uint64_t* table, Py_ssize_t size, const uint64_t* keys, int count, uint32_t* found
 ) noexcept nogil:
-    """Move each of ``found`` to the last of the ``size`` sorted numbers from there on <= its key.
+    """Advance each of ``found`` to the last of the next ``size`` sorted numbers that is <= its key.
 
-    It stays where it is when there is none. Branch-free bisection: ``size`` is the same for all,
-    and the half that holds the key is chosen by a mask.
+    If there is none, it does not change. Branch-free bisection: ``size`` is the same for all
+    keys, and a mask selects the half that holds the key.
     """
     cdef uint32_t half, after, row
     cdef int at
@@ -191,7 +191,7 @@ cdef Py_ssize_t _take_rows(
     Py_ssize_t count,
     uint32_t* out,
 ) noexcept nogil:
-    """Take the rows of one table; return the position of an unknown interval id, or -1."""
+    """Take the rows of one table; return the position of the first id that does not exist, or -1."""
     cdef Py_ssize_t at, id, total = state.ipv4_count + state.ipv6_count
     for at in range(count):
         id = ids[at]
@@ -215,7 +215,7 @@ cdef inline void _parse_number(
     uint64_t* high,
     uint64_t* low,
 ) noexcept nogil:
-    """Parse the text that begins at ``start``; family and halves are 0 where it is no address."""
+    """Parse the text that begins at ``start``; family and halves are 0 if it is malformed."""
     cdef Address address
     family[0], high[0], low[0] = 0, 0, 0
     if not (0 <= start <= size and 0 <= length <= size - start):

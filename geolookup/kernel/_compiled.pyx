@@ -1,15 +1,15 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
 # cython: freethreading_compatible=True
-"""The compiled kernel; ``protocol`` says what its classes offer.
+"""The compiled kernel; ``protocol`` documents its classes.
 
 Strategy: the address is parsed in place, the interval is found through pointers into the mapped
-files, and JSON is written once, into bytes of the right size. A dict is copied from a cached
-template, or filled from the JSON texts of the row. Every number read from a file is compared
-with the length of what it points into before it is used. Shared state is either constant, or a
-list whose items are replaced as a whole, so that no lookup needs a lock.
+files, and JSON is written once, into bytes of exactly its size. A dict is copied from a cached
+template, or filled from the JSON texts of the row. Every index read from a file is compared
+with the length of its table before it is used. Shared state is either constant, or a list whose
+items are replaced as a whole, so that no lookup needs a lock.
 
 The parts, in the order of the includes: one address (``_address``, ``_special``), texts of whole
-columns (``_parse_words``), the mapped files (``_buffers``), what answers are composed of (``_json``,
+columns (``_parse_words``), the mapped files (``_buffers``), the parts of answers (``_json``,
 ``_templates``), an open dataset (``_state``), the search for one address (``_search``) and for a
 column (``_columns``), answers (``_envelope``), and the public class (``_kernel``).
 """
@@ -65,8 +65,8 @@ cdef enum:
     INVALID = 10001
     PRIVATE = 10002
     DAMAGED = -1
-    BLOCK = 64  # addresses of a column that are searched for together
-    INVALID_ID = -1  # interval ids, as ``protocol`` says
+    BLOCK = 64  # addresses of a column that are searched together
+    INVALID_ID = -1  # interval ids; see ``protocol``
     PRIVATE_ID = -2
 
 

@@ -1,7 +1,7 @@
 """Answers: rows of the tables as objects, and the envelope as a dict or as JSON bytes."""
 
 cdef _Country _country(State state, uint32_t location_row):
-    """Return the country of a location row, rendered when it is first asked for."""
+    """Return the country of a location row, rendered on first use."""
     cdef Py_ssize_t row, size
     cdef Text texts
     if location_row >= state.location_count:
@@ -18,9 +18,9 @@ cdef _Country _country(State state, uint32_t location_row):
 
 cdef _Period _period(State state, Py_ssize_t zone, int64_t second):
     """Return the period of a zone that holds a second."""
-    kept = state.periods[zone]
-    if kept is not None and (<_Period>kept).start <= second < (<_Period>kept).end:
-        return <_Period>kept
+    cached = state.periods[zone]
+    if cached is not None and (<_Period>cached).start <= second < (<_Period>cached).end:
+        return <_Period>cached
     name = state.zones[zone]
     found = state.periods[zone] = _Period(name, None if name is None else period_of(name, second))
     return <_Period>found
@@ -30,13 +30,13 @@ cdef dict _location(State state, uint32_t row, _Country country, Text texts, Py_
     """Return a location object that the caller may change; ``texts`` are the row's."""
     cdef Py_ssize_t slot = row & (CACHE_SIZE - 1)
     cdef dict location
-    kept = state.location_cache[slot]
-    if kept is not None and (<_Cached>kept).row == row:
-        location = PyDict_Copy((<_Cached>kept).template)
+    cached = state.location_cache[slot]
+    if cached is not None and (<_Cached>cached).row == row:
+        location = PyDict_Copy((<_Cached>cached).template)
     else:
         location = PyDict_Copy(country.location)
         _fill(state, location, _PLACE, texts, size)
-        if state.location_misses[slot] == row:  # the second time in a row: cache it
+        if state.location_misses[slot] == row:  # the second miss in a row of this slot: cache it
             state.location_cache[slot] = _Cached(row, PyDict_Copy(location))
         else:
             state.location_misses[slot] = row
@@ -51,9 +51,9 @@ cdef dict _network(State state, uint32_t row, Text texts, Py_ssize_t size):
     """Return a network object that the caller may change; ``texts`` are the row's."""
     cdef Py_ssize_t slot = row & (CACHE_SIZE - 1)
     cdef dict network
-    kept = state.network_cache[slot]
-    if kept is not None and (<_Cached>kept).row == row:
-        return PyDict_Copy((<_Cached>kept).template)
+    cached = state.network_cache[slot]
+    if cached is not None and (<_Cached>cached).row == row:
+        return PyDict_Copy((<_Cached>cached).template)
     network = PyDict_Copy(_NO_NETWORK)
     _fill(state, network, _NETWORK, texts, size)
     if state.network_misses[slot] == row:
@@ -64,7 +64,7 @@ cdef dict _network(State state, uint32_t row, Text texts, Py_ssize_t size):
 
 
 cdef int _fill(State state, dict target, tuple names, Text texts, Py_ssize_t size) except -1:
-    """Set the members of a row from its JSON texts; one without text is removed."""
+    """Set the members of a row from its JSON texts; remove a member without text."""
     cdef Text end = texts + size
     cdef Text stop
     cdef Py_ssize_t at, count = len(names)
@@ -83,7 +83,7 @@ cdef int _fill(State state, dict target, tuple names, Text texts, Py_ssize_t siz
 
 
 cdef object _member(State state, _Texts table, uint32_t row, int number):
-    """Return one member of a row; None where it has no text."""
+    """Return one member of a row; None if it has no text."""
     cdef Py_ssize_t size
     cdef Text texts = table.row(row, &size)
     cdef Text end = texts + size
@@ -123,10 +123,10 @@ cdef _Moment _moment(State state, uint32_t location_row, int64_t second):
     cdef Py_ssize_t zone = state.location_zones[location_row]
     if zone >= len(state.moments):
         raise _outside(state)
-    kept = state.moments[zone]
-    if kept is None or (<_Moment>kept).second != second:
-        kept = state.moments[zone] = _Moment(second, _period(state, zone, second))
-    return <_Moment>kept
+    cached = state.moments[zone]
+    if cached is None or (<_Moment>cached).second != second:
+        cached = state.moments[zone] = _Moment(second, _period(state, zone, second))
+    return <_Moment>cached
 
 
 cdef bytes _json(State state, Text echo, Py_ssize_t echo_size, Answer* answer, int64_t second):

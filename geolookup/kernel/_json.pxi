@@ -1,4 +1,4 @@
-"""JSON in C: names and texts copied into bytes, and texts read as Python values."""
+"""JSON in C: copies names and texts into bytes, and reads texts as Python values."""
 
 cdef struct Piece:
     Text text
@@ -10,7 +10,7 @@ cdef Piece _network_names[6]
 cdef Piece _names_without_asn[5]
 cdef Piece _head, _ipv4_type, _ipv6_type, _time_name, _network_open, _tail
 cdef Py_ssize_t _place_names_size = 0, _network_names_size = 0, _names_without_asn_size = 0
-_pieces = []  # keeps alive the bytes that pieces point into
+_pieces = []  # holds the bytes objects that pieces point into
 
 
 cdef Piece _piece(bytes text):
@@ -21,7 +21,7 @@ cdef Piece _piece(bytes text):
 
 
 cdef int _load_names() except -1:
-    """Render the names of members, once, when the module is imported."""
+    """Render the names of members once, at import."""
     global _head, _ipv4_type, _ipv6_type, _time_name, _network_open, _tail
     global _place_names_size, _network_names_size, _names_without_asn_size
     for at, name in enumerate(fields.PLACE_MEMBERS):
@@ -68,7 +68,7 @@ cdef inline char* _put_bytes(char* out, bytes text) noexcept:
 
 
 cdef char* _put_members(char* out, Piece* names, int count, Text texts, Py_ssize_t size) noexcept:
-    """Write names and texts in turn; NULL where there are not ``count`` texts."""
+    """Write names and texts alternately; return NULL if there are not ``count`` texts."""
     cdef Text end = texts + size
     cdef Text stop
     cdef int at
@@ -106,7 +106,7 @@ cdef object _value(Text text, Py_ssize_t size):
         else:
             break
         at += 1
-    # Up to 15 digits and 10^15 are exact doubles, so one division rounds as it should.
+    # Numbers of up to 15 digits and 10^15 are exact doubles, so one division rounds correctly.
     if at < size or size - negative > 16:
         return json.loads(text[:size])
     if point < 0:

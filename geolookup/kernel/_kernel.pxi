@@ -3,9 +3,9 @@
 cdef class Kernel:
     """Single lookups on one dataset; see ``protocol.Kernel``."""
 
-    # A list of one state: replacing an item is atomic, also without the interpreter lock.
+    # A list of one state: replacing an item is atomic, even without the interpreter lock.
     cdef list _current
-    #: Which of the two implementations this is.
+    #: The name of this implementation.
     kernel = "compiled"
 
     def __init__(self, dataset):
@@ -18,7 +18,7 @@ cdef class Kernel:
         return state
 
     def _swap(self, state):
-        """Answer from another state from now on; None closes."""
+        """Replace the state; None closes."""
         self._current[0] = state
 
     def lookup(self, ip, *, at=None):
@@ -26,8 +26,8 @@ cdef class Kernel:
 
         ``at`` is the instant of the time object: Unix seconds, an aware
         datetime, or None for now. No address makes this raise: a malformed
-        one is an envelope with code 10001, a private one with 10002. Raises
-        TypeError or ValueError for a bad ``at``, DatasetError for a damaged dataset.
+        one gives an envelope with code 10001, a private one with 10002. Raises
+        TypeError or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
         """
         cdef State state = self._open()
         cdef int64_t second = c_time(NULL) if at is None else instant(at)
@@ -44,7 +44,7 @@ cdef class Kernel:
         }
 
     def data(self, ip, *, at=None):
-        """Return the data member of the envelope alone.
+        """Return only the data member of the envelope.
 
         Raises InvalidAddressError (10001) or PrivateAddressError (10002), and
         what ``lookup`` raises.
@@ -78,7 +78,7 @@ cdef class Kernel:
 
         ``path`` is ``"location.country_code"``, ``"network"`` and so on. An
         unknown or absent value is None. Raises what ``data`` raises, and
-        ValueError for a path that the contract does not have.
+        ValueError for a path that the contract does not define.
         """
         cdef State state = self._open()
         cdef Answer answer
@@ -108,7 +108,7 @@ cdef enum:
 
 
 cdef int _find(State state, object ip, Answer* answer) except -1:
-    """Parse and resolve; 0, INVALID or PRIVATE."""
+    """Parse an address and find its rows; return 0, INVALID or PRIVATE."""
     cdef int status
     if type(ip) is str:
         if not PyUnicode_IS_COMPACT_ASCII(ip) or not _parse(
@@ -136,7 +136,7 @@ cdef bint _read_object(object ip, Address* address) except -1:
 
 
 cdef str _echo(object ip, Answer* answer):
-    """Return data.ip: the input where it is IPv4 text, else the canonical text."""
+    """Return data.ip: the input if it is IPv4 text, else the canonical text."""
     cdef char written[64]
     cdef char* end
     if answer.address.family == 4:
@@ -149,7 +149,7 @@ cdef str _echo(object ip, Answer* answer):
 
 
 cdef object _project(State state, Answer* answer, int code, object ip, object at):
-    """Return what a path of ``_PATHS`` names."""
+    """Return the value of a path of ``_PATHS``."""
     cdef _Country country
     cdef Py_ssize_t size
     cdef Text texts

@@ -1,4 +1,4 @@
-"""Address texts parsed eight bytes at a time, for columns.
+"""Parses address texts eight bytes at a time, for columns.
 
 The scalar parsers of ``_address.pxi`` branch at every byte. In a column of mixed addresses the
 processor mispredicts many of those branches, and each costs as much as parsing a few digits.
@@ -17,9 +17,9 @@ lanes with one operation. To parse "9.81.0.255":
 
 A group of an IPv6 address has four hexadecimal digits in four bytes, which are joined the same way.
 
-What these functions accept, the scalar parsers accept with the same value; the tests hold them
-against each other. What they do not accept, the scalar parsers decide: dotted tails, texts near
-the end of the buffer, and whatever is no address. Bytes behind a text are read, and masked.
+A text that these functions accept has the same value in the scalar parsers; tests compare both.
+All other texts go to the scalar parsers: dotted tails, texts near the end of the buffer, and
+malformed texts. The bytes after a text are read, and then masked.
 
 References: Warren, Hacker's Delight, chapters 2 and 6 (finding bytes in words); Anderson, Bit
 Twiddling Hacks ("Determine if a word has a byte equal to n", "Counting bits set"); Lemire, Parsing
@@ -46,8 +46,8 @@ cdef extern from *:
     }
     #endif
 
-    /* Bit i of the result says whether byte i of the 8 is ``wanted``. After the XOR such a byte is 0;
-       the next line makes it 0x80 and any other 0. The product gathers the 8 bits in one byte. */
+    /* Bit i of the result is 1 if byte i of the 8 is ``wanted``. The XOR makes such a byte 0; the
+       next line makes it 0x80 and any other byte 0. The product gathers the 8 bits in one byte. */
     static inline unsigned long long marks8(const unsigned char* text, unsigned char wanted) {
         unsigned long long word;
         memcpy(&word, text, 8);
@@ -56,7 +56,7 @@ cdef extern from *:
         return (word >> 7) * BITS_TO_TOP >> 56;
     }
 
-    /* The same of 16 bytes; every x86-64 has SSE2. */
+    /* The same for 16 bytes; every x86-64 has SSE2. */
     static inline unsigned long long MARKS(const unsigned char* text, unsigned char wanted) {
     #if defined(__SSE2__)
         __m128i bytes = _mm_loadu_si128((const __m128i*)text);
@@ -72,16 +72,16 @@ cdef extern from *:
     uint64_t MARKS(Text text, unsigned char wanted) noexcept nogil
 
 cdef enum:
-    # Bytes that the parsers read from a text's beginning on.
+    # Number of bytes that the parsers read, counted from the beginning of the text.
     QUICK_IPV4 = 24
     QUICK_IPV6 = 48
 
-#: The least octet of 1, 2 and 3 digits: one below it has a leading zero.
+#: The least octet of 1, 2 and 3 digits: an octet below it has a leading zero.
 cdef uint64_t[4] _least_octet = [0, 0, 10, 100]
 
 
 cdef int _parse_quickly(Text text, Py_ssize_t size, Py_ssize_t room, Address* out) noexcept nogil:
-    """Do what ``_parse`` does; ``room`` bytes from ``text`` on may be read."""
+    """Parse as ``_parse`` does; ``room`` is the number of readable bytes from ``text`` on."""
     if PY_LITTLE_ENDIAN and room >= QUICK_IPV4:
         if not _begins_with_group(text):
             out.high, out.family = 0, 4
@@ -118,7 +118,7 @@ cdef inline bint _begins_with_group(Text text) noexcept nogil:
 cdef inline uint64_t _digits(Text text, int begin, int count) noexcept nogil:
     """Return up to 4 digits as numbers, a byte each, the last one in the highest of 4 bytes.
 
-    "81" becomes 0 0 8 1, lowest byte first; bytes behind the digits are shifted out.
+    "81" becomes 0 0 8 1, lowest byte first; bytes after the digits are shifted out.
     """
     return <uint32_t>((_half_word(text + begin) ^ 0x30303030u) << (32 - 8 * count))
 
@@ -126,8 +126,8 @@ cdef inline uint64_t _digits(Text text, int begin, int count) noexcept nogil:
 cdef inline uint64_t _octets(uint64_t digits, int first, int second, uint64_t* bad) noexcept nogil:
     """Return two octets of ``first`` and ``second`` digits, 32 bits each, from two ``_digits``.
 
-    Bytes 0 h t o of an octet become h and 10 t + o, 16 bits each, then 100 h + 10 t + o. Anything
-    wrong sets bits in ``bad``.
+    Bytes 0 h t o of an octet become h and 10 t + o, 16 bits each, then 100 h + 10 t + o. An
+    invalid octet sets bits in ``bad``.
     """
     cdef uint64_t least = _least_octet[first] | _least_octet[second] << 32, octets
     # A byte from 10 on reaches 0x80 when 0x76 is added.
@@ -155,7 +155,7 @@ cdef inline bint _quick_ipv4(Text text, Py_ssize_t size, uint64_t* value) noexce
     end1, end2, end3 = LOWEST_BIT(stops), LOWEST_BIT(second), LOWEST_BIT(third)
     size1, size2, size3 = end1, end2 - end1 - 1, end3 - end2 - 1
     size4 = <int>size - end3 - 1
-    # Each is 1 to 3: neither it nor what is one less has another bit.
+    # Each size must be 1 to 3: neither it nor the size minus 1 has a bit above the lowest two.
     if (size1 | size2 | size3 | size4 | size1 - 1 | size2 - 1 | size3 - 1 | size4 - 1) & ~3:
         return False
     high = _digits(text, 0, size1) | _digits(text, end1 + 1, size2) << 32
@@ -172,9 +172,9 @@ cdef inline int _count_bits(uint64_t bits) noexcept nogil:
 
 
 cdef inline uint64_t _two_groups(const uint32_t* digits, uint64_t* bad) noexcept nogil:
-    """Return the groups of two ``_digits``, the first in bits 16 to 31, the other below it.
+    """Return the groups of two ``_digits``, the first in bits 16 to 31, the second in bits 0 to 15.
 
-    A byte that is no hexadecimal digit sets bits in ``bad``.
+    A byte that is not a hexadecimal digit sets bits in ``bad``.
     """
     cdef uint64_t word = _word(<Text>digits), nibbles
     cdef uint64_t alphas = word >> 6 & EACH_BYTE  # 1 in each byte of a to f, A to F
@@ -205,7 +205,7 @@ cdef inline bint _quick_ipv6(Text text, Py_ssize_t size, Address* out) noexcept 
     pairs = colons & colons >> 1
     if pairs & (pairs - 1):
         return False
-    # A colon at either end must be one of ``::``; the outer one of the two is then left out.
+    # A colon at either end must belong to ``::``; then the outer colon of the two is skipped.
     begin, end = <int>(pairs & 1), <int>(pairs >> (size - 2) & 1)
     if (colons & 1) != <uint64_t>begin or colons >> (size - 1) != <uint64_t>end:
         return False

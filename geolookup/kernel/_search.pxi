@@ -1,4 +1,4 @@
-"""The search for one address: its interval, and the rows that the interval leads to.
+"""Searches the interval of one address and the rows of that interval.
 
 An IPv4 interval is found by bisection between two entries of the jump table, an IPv6 interval by
 bisection of the sparse index, then of the block between two of its entries.
@@ -28,7 +28,7 @@ cdef Py_ssize_t _interval_ipv6(State state, Address* address) noexcept nogil:
     """Return the position of the interval that holds an address, or DAMAGED."""
     cdef uint64_t half = address.high
     cdef Py_ssize_t below = 0, upto, low, high, at, value
-    # The entries of the sparse index that equal the high half are ``below`` to ``upto``.
+    # The entries of the sparse index that equal the high half are below, below + 1, ... upto - 1.
     high = state.sparse_count
     while below < high:
         at = (below + high) >> 1
@@ -76,7 +76,7 @@ cdef inline Py_ssize_t _low_index(State state, Py_ssize_t at) noexcept nogil:
 
 
 cdef int _resolve(State state, Answer* answer) noexcept nogil:
-    """Find the rows of an address; 0, PRIVATE or DAMAGED."""
+    """Find the rows of an address; return 0, PRIVATE or DAMAGED."""
     cdef Address* address = &answer.address
     cdef uint64_t value = address.low
     cdef Py_ssize_t interval
@@ -100,7 +100,7 @@ cdef int _resolve(State state, Answer* answer) noexcept nogil:
 
 
 cdef void _prefetch_rows(State state, Answer* answer) noexcept nogil:
-    """Prefetch what the rows of an answer begin with, all at once."""
+    """Prefetch the beginning of each row of an answer before any of them is read."""
     if answer.location < state.location_count:
         PREFETCH(&state.location_countries[answer.location])
         PREFETCH(&state.location_zones[answer.location])

@@ -1,4 +1,4 @@
-"""Private space in C: the ranges of ``special.partition``, and whether they hold an address."""
+"""Private space in C: the private ranges of ``special.partition``, and their search."""
 
 cdef uint8_t _ipv4_class[256]  # see ``special.classes``
 cdef uint8_t _ipv6_class[256]

@@ -1,7 +1,7 @@
-"""An open dataset: pointers into its mapped files, and caches of what was rendered of it.
+"""An open dataset: pointers into its mapped files, and caches of rendered rows.
 
-Rendered rows are cached by row number modulo ``CACHE_SIZE``. A row is cached when it comes twice
-in a row in its slot, so that a pass over distinct addresses does not evict rows that come often.
+The slot of a row in a cache is its number modulo ``CACHE_SIZE``. A row is cached at its second
+miss in a row in its slot, so that a pass over distinct addresses does not evict frequent rows.
 """
 
 cdef class State:
@@ -28,7 +28,7 @@ cdef class State:
     cdef Py_ssize_t ipv4_count, ipv6_count, sparse_count, location_count
     cdef _Texts locations, networks, country_texts
     cdef list zones, countries, periods, moments, location_cache, network_cache
-    cdef uint32_t* location_misses  # the row that a slot did not hold last
+    cdef uint32_t* location_misses  # by slot: the row of the last miss
     cdef uint32_t* network_misses
 
     def __cinit__(self, dataset):
@@ -190,7 +190,7 @@ cdef class State:
                     self, self.ipv4_networks, self.ipv6_networks, &ids[0], count, &networks[0]
                 )
         if bad >= 0:
-            raise IndexError(f"interval id {ids[bad]} is not one of this dataset")
+            raise IndexError(f"interval id {ids[bad]} does not exist in this dataset")
 
 
 cdef Py_ssize_t _checked(State state, Py_ssize_t interval) except -2:
@@ -200,4 +200,4 @@ cdef Py_ssize_t _checked(State state, Py_ssize_t interval) except -2:
 
 
 cdef object _outside(State state):
-    return DatasetError(state.dataset.path, "an index leads outside its table", REBUILD)
+    return DatasetError(state.dataset.path, "an index points outside its table", REBUILD)

@@ -1,4 +1,4 @@
-"""Parts of answers that are rendered once and copied: countries, rows, periods, seconds."""
+"""Parts of answers that are rendered once and then copied: countries, rows, periods, times."""
 
 cdef class _Country:
     """A row of the country table: JSON pieces, and templates of location and currency."""
@@ -17,7 +17,7 @@ cdef class _Country:
 
 
 cdef class _Cached:
-    """A row as a template, which answers copy."""
+    """A cached row: a template that answers copy."""
 
     cdef uint32_t row
     cdef dict template
@@ -27,7 +27,7 @@ cdef class _Cached:
 
 
 cdef class _Period:
-    """A period of one UTC offset in one zone, with the parts of the time object that stay the same."""
+    """A period of constant UTC offset in a zone, and the constant parts of its time object."""
 
     cdef int64_t start, end
     cdef int offset
@@ -76,7 +76,7 @@ cdef class _Period:
 
 
 cdef class _Moment:
-    """The time object of a zone in the second last asked for, as JSON and as a template."""
+    """The time object of a zone at one second, as JSON and as a template."""
 
     cdef int64_t second
     cdef bytes json
@@ -95,7 +95,7 @@ cdef char* _write_two(char* out, uint32_t value) noexcept nogil:
 cdef char* _write_clock(char* out, int64_t seconds) noexcept nogil:
     """Write YYYY-MM-DDTHH:MM:SS of local seconds in the years 1 to 9999.
 
-    Counts days from 0000-03-01, so that the leap day is the last day of a year; see Howard
+    Counts days from 0000-03-01, so that the leap day is the last day of a year. See Howard
     Hinnant, chrono-Compatible Low-Level Date Algorithms, ``civil_from_days``.
     """
     cdef int64_t days = (seconds + 62135596800LL) // 86400  # since 0001-01-01

@@ -1,8 +1,8 @@
-"""Whole columns of addresses in numpy: how the Python kernel locates them.
+"""The search for columns of addresses in the Python kernel, with numpy.
 
-Strategy: mark private addresses by the bounds of private space, move carried IPv4 addresses to
-their family, and search the interval starts, for all addresses of a family at once. Texts are
-parsed one by one before. ``protocol`` says what an interval id is.
+Strategy: texts are parsed one by one. Addresses that carry an IPv4 address are replaced by it.
+Then private addresses are marked and the interval starts are searched, for all addresses of a
+family at once. ``protocol`` defines the interval id.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 I32 = NDArray[np.int32]
 U32 = NDArray[np.uint32]
 _Parser = Callable[[U8, I64, I64, U8, U64, U64], None]
-#: Interval ids of what has no interval; see ``protocol``.
+#: Interval ids of malformed and of private addresses; see ``protocol``.
 INVALID_ID = -1
 PRIVATE_ID = -2
 _MASK_32 = np.uint64(0xFFFF_FFFF)
 
 
 class Partitions(Protocol):
-    """What addresses are located in: the interval starts of both families, as a dataset has."""
+    """The interval starts of both families, as ``Dataset`` has them."""
 
     ipv4_starts: memoryview
     ipv6_highs: memoryview
@@ -51,8 +51,8 @@ def parse(
 ) -> MixedAddresses:
     """Parse the UTF-8 texts ``data[start : start + length]``.
 
-    ``starts`` and ``lengths`` have the shape (n,). Rows that are no address, or lie outside
-    ``data``, have family 0 and value 0. ``parse_texts`` is that of the kernel in use.
+    ``starts`` and ``lengths`` have the shape (n,). For a text that is malformed or outside
+    ``data``, family and value are 0. ``parse_texts`` is the parser of a kernel.
     """
     count = len(starts)
     out = MixedAddresses(
@@ -70,7 +70,7 @@ def locate_numbers(
     lows: U64,
     ids: I32,
 ) -> None:
-    """Locate n addresses by family (4, 6; 0: none) and halves; IPv4 lies in ``lows``."""
+    """Locate n addresses by family (4, 6; 0: malformed) and halves; IPv4 is in ``lows``."""
     found = _carried_as_ipv4(MixedAddresses(families, highs, lows))
     ids[:] = INVALID_ID
     before = 0
@@ -92,13 +92,13 @@ def locate_numbers(
 def take_rows(dataset: Dataset, ids: I32, locations: U32, networks: U32) -> None:
     """Fill in the rows of the location and network tables for n interval ids.
 
-    Both are 0, the unknown row, where the id is below 0. A table whose array has length 0 is
-    left out, and costs nothing. Raises IndexError for an interval id that does not exist.
+    Both are 0, the unknown row, if the id is below 0. A table whose array has length 0 is
+    skipped. Raises IndexError for an interval id that does not exist in the dataset.
     """
     ipv4 = len(dataset.ipv4_starts)
     outside = ids >= ipv4 + len(dataset.ipv6_highs)
     if outside.any():
-        raise IndexError(f"interval id {ids[outside][0]} is not one of this dataset")
+        raise IndexError(f"interval id {ids[outside][0]} does not exist in this dataset")
     for out, first, second in (
         (locations, dataset.ipv4_locations, dataset.ipv6_locations),
         (networks, dataset.ipv4_networks, dataset.ipv6_networks),
@@ -110,7 +110,7 @@ def take_rows(dataset: Dataset, ids: I32, locations: U32, networks: U32) -> None
 
 
 def _carried_as_ipv4(found: MixedAddresses) -> MixedAddresses:
-    """Turn addresses that carry an IPv4 address into it; see ``address.embedded_ipv4``."""
+    """Replace addresses that carry an IPv4 address by it; see ``address.embedded_ipv4``."""
     family, high, low = found.family.copy(), found.high.copy(), found.low.copy()
     rows = np.flatnonzero(found.family == 6)
     bounds, carries = cut_at(6, ranges_of(6, CARRIES_IPV4))
@@ -122,7 +122,7 @@ def _carried_as_ipv4(found: MixedAddresses) -> MixedAddresses:
 
 
 class _Lows:
-    """The lower halves of the starts; only those asked for are taken from the dictionary."""
+    """The lower halves of the starts, decoded on access."""
 
     def __init__(self, column: Encoded) -> None:
         self._indices, self._values = np.asarray(column.indices), np.asarray(column.values)

@@ -1,13 +1,13 @@
-"""What a kernel offers: the protocols that the compiled and the Python implementation satisfy.
+"""The interface of a kernel: protocols that the compiled and the Python kernel satisfy.
 
-Both modules hold a class ``State``, a class ``Kernel`` and a function ``parse_texts``. mypy checks
-them against this module (see ``geolookup.kernel``); what only one of them has begins with an
-underscore. This module is imported by type checkers alone, so that it costs a cold start nothing.
+Both modules define a class ``State``, a class ``Kernel`` and a function ``parse_texts``. mypy
+checks them against this module (see ``geolookup.kernel``). A name that only one of them has
+begins with an underscore. Only type checkers import this module, to keep the cold start short.
 
-Columns are numpy arrays, contiguous, of one length where nothing else is said; ValueError is
-raised where their lengths differ. An *interval id* is the position of an interval: among
-the IPv4 intervals, or the count of those plus the position among the IPv6 intervals. It is -1
-where there is no address and -2 where the address is private.
+Columns are contiguous numpy arrays, all of the same length unless stated; other lengths raise
+ValueError. An *interval id* is the position of an interval: its position among the IPv4
+intervals, or the number of those plus its position among the IPv6 intervals. It is -1 for a
+malformed address and -2 for a private one.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Locator(Protocol):
         """Locate the n UTF-8 texts ``data[offsets[i] : offsets[i + 1]]``.
 
         ``offsets`` has n + 1 items. Fills ``ids`` with interval ids and ``families`` with the
-        family of the address as written: 4, 6, or 0 where the text is no address. A text whose
-        offsets lead outside ``data`` is no address.
+        family of the address as written: 4, 6, or 0 for a malformed text. A text whose offsets
+        are outside ``data`` counts as malformed.
         """
 
     def locate_numbers(
@@ -48,17 +48,17 @@ class Locator(Protocol):
         lows: NDArray[np.uint64],
         ids: NDArray[np.int32],
     ) -> None:
-        """Locate n addresses, given by family (4, 6; 0: none) and the halves of the integer.
+        """Locate n addresses, given by family (4, 6; 0: malformed) and the halves of the integer.
 
-        Fills ``ids`` with interval ids. An IPv4 address lies in ``lows``.
+        Fills ``ids`` with interval ids. An IPv4 address is in ``lows``.
         """
 
 
 class State(Locator, Intervals, Protocol):
-    """A dataset with what has been rendered of it; an engine replaces it as a whole.
+    """An open dataset and the caches of its rows; an engine replaces it as a whole.
 
-    Every method raises DatasetError where an index of the dataset leads outside its table, except
-    that ``take_rows`` raises IndexError for an interval id that the dataset does not have.
+    Every method raises DatasetError if an index of the dataset points outside its table.
+    ``take_rows`` raises IndexError for an interval id that does not exist in the dataset.
     """
 
     def __init__(self, dataset: Dataset) -> None: ...
@@ -69,9 +69,9 @@ class State(Locator, Intervals, Protocol):
         locations: NDArray[np.uint32],
         networks: NDArray[np.uint32],
     ) -> None:
-        """Fill in the location and network rows of n interval ids; 0, unknown, for ids below 0.
+        """Fill in the location and network rows of n interval ids; 0 (unknown) for ids below 0.
 
-        A table whose array has length 0 is left out.
+        A table whose array has length 0 is skipped.
         """
 
 
@@ -96,10 +96,10 @@ class Kernel(Protocol):
         """Return one field or one group of data."""
 
     def _open_state(self) -> State:
-        """Return the state that answers; raises ClosedError when there is none."""
+        """Return the current state; raises ClosedError after ``_swap(None)``."""
 
     def _swap(self, state: Any) -> None:
-        """Answer from another state of the same implementation; None closes."""
+        """Replace the state by one of the same implementation; None closes."""
 
 
 class Implementation(Protocol):
@@ -124,6 +124,6 @@ class Implementation(Protocol):
     ) -> None:
         """Parse the n UTF-8 texts ``data[start : start + length]``.
 
-        Fills in the family (4, 6; 0: no address) and the halves of the integer; an IPv4 address
-        lies in ``lows``. What is no address, or lies outside ``data``, has family and halves 0.
+        Fills in the family (4, 6) and the halves of the integer; an IPv4 address is in ``lows``.
+        For a text that is malformed or outside ``data``, family and halves are 0.
         """

@@ -1,8 +1,8 @@
-"""The Python kernel: address -> interval -> rows -> envelope, as a dict or as JSON bytes.
+"""The Python kernel, the reference implementation: address -> interval -> rows -> envelope.
 
 Strategy: a lookup finds the interval (IPv4 by the jump table and bisection, IPv6 by bisection),
-reads its two row numbers, and joins rendered parts: locations, currencies and networks are
-rendered once and kept in bounded caches, the local time once per zone and second.
+reads its two row numbers, and joins rendered parts. Locations, currencies and networks are
+rendered once and stored in bounded caches. The local time is rendered once per zone and second.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ _V = TypeVar("_V")
 
 
 class _Cache(dict[int, _V], Generic[_V]):
-    """A bounded cache of values by row, made on demand.
+    """A bounded cache of values by row, computed on demand.
 
-    It holds two generations. When the younger one is full it becomes the older one, and the
-    values of the older one that were not read meanwhile are evicted.
+    It has two halves. When the younger half is full, it replaces the older half. This evicts
+    the values of the older half that were not read since the last replacement.
     """
 
     __slots__ = ("_make", "_older")
@@ -84,7 +84,7 @@ class _Country:
 
 
 class _Rendering:
-    """Rows of a dataset as the parts that answers are joined from."""
+    """Renders rows of a dataset as parts of answers."""
 
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
@@ -122,7 +122,8 @@ class State:
         self._ipv4_locations = dataset.ipv4_locations
         self._ipv4_networks = dataset.ipv4_networks
         self._zones = dataset.zones()
-        # Nothing refers back to the state, so that its files close with its last reader.
+        # The caches do not refer to the state: without a reference cycle its files close as soon
+        # as the last reader ends.
         rendering = _Rendering(dataset)
         self._locations_json = _Cache(rendering.location_json)
         self._networks_json = _Cache(rendering.network_json)
@@ -151,7 +152,7 @@ class State:
         """See ``protocol.State``."""
         location, _zone, currency = self._locations[location_row]
         return {
-            "location": _own_location(location),
+            "location": _copied_location(location),
             "currency": currency.copy(),
             "network": self._networks[network_row].copy(),
         }
@@ -180,31 +181,31 @@ class State:
         take_rows(self.dataset, ids, locations, networks)
 
     def _time_json(self, zone: int, second: int) -> bytes:
-        """Return the time object's JSON, cached for the second."""
-        kept = self._times_json.get(zone)
-        if kept is None or kept[0] != second:
-            kept = self._times_json[zone] = second, time_json(self._zones[zone], second)
-        return kept[1]
+        """Return the JSON of the time object, cached for one second."""
+        cached = self._times_json.get(zone)
+        if cached is None or cached[0] != second:
+            cached = self._times_json[zone] = second, time_json(self._zones[zone], second)
+        return cached[1]
 
     def _time(self, zone: int, second: int) -> Object:
-        """Return the time object, cached for the second; callers copy it."""
-        kept = self._times.get(zone)
-        if kept is None or kept[0] != second:
-            kept = self._times[zone] = second, time_object(self._zones[zone], second)
-        return kept[1]
+        """Return the time object, cached for one second; callers copy it."""
+        cached = self._times.get(zone)
+        if cached is None or cached[0] != second:
+            cached = self._times[zone] = second, time_object(self._zones[zone], second)
+        return cached[1]
 
 
 class Kernel:
     """Single lookups on one dataset; see ``protocol.Kernel``."""
 
-    #: Which of the two implementations this is.
+    #: The name of this implementation.
     kernel: ClassVar[str] = "python"
 
     def __init__(self, dataset: Dataset) -> None:
         self._state: State | None = State(dataset)
 
     def _swap(self, state: State | None) -> None:
-        """Answer from another state from now on; None closes."""
+        """Replace the state; None closes."""
         self._state = state
 
     def _open_state(self) -> State:
@@ -218,8 +219,8 @@ class Kernel:
 
         ``at`` is the instant of the time object: Unix seconds, an aware
         datetime, or None for now. No address makes this raise: a malformed
-        one is an envelope with code 10001, a private one with 10002. Raises
-        TypeError or ValueError for a bad ``at``, DatasetError for a damaged dataset.
+        one gives an envelope with code 10001, a private one with 10002. Raises
+        TypeError or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
         """
         try:
             return envelope.success(self.data(ip, at=at))
@@ -227,7 +228,7 @@ class Kernel:
             return envelope.failure(type(error))
 
     def data(self, ip: object, *, at: Any = None) -> Object:
-        """Return the data member of the envelope alone.
+        """Return only the data member of the envelope.
 
         Raises InvalidAddressError (10001) or PrivateAddressError (10002), and
         what ``lookup`` raises.
@@ -240,7 +241,7 @@ class Kernel:
             return {
                 "ip": echo,
                 "ip_type": "ipv4" if family == 4 else "ipv6",
-                "location": _own_location(location),
+                "location": _copied_location(location),
                 "time": state._time(zone, second).copy(),
                 "currency": currency.copy(),
                 "network": state._networks[network_row].copy(),
@@ -276,7 +277,7 @@ class Kernel:
 
         ``path`` is ``"location.country_code"``, ``"network"`` and so on. An
         unknown or absent value is None. Raises what ``data`` raises, and
-        ValueError for a path that the contract does not have.
+        ValueError for a path that the contract does not define.
         """
         state = self._state or self._open_state()
         if path not in fields.PATHS:
@@ -298,7 +299,7 @@ def _group(state: State, group: str, ip: object, at: Any) -> Any:
         return echo if group == "ip" else f"ipv{family}"
     location, zone, currency = state._locations[location_row]
     if group == "location":
-        return _own_location(location)
+        return _copied_location(location)
     if group == "currency":
         return currency.copy()
     return state._time(zone, int(time()) if at is None else instant(at)).copy()
@@ -326,7 +327,7 @@ def _rows_ipv4(state: State, value: int) -> tuple[int, int]:
     return state._ipv4_locations[interval], state._ipv4_networks[interval]
 
 
-def _own_location(template: Object) -> Object:
+def _copied_location(template: Object) -> Object:
     """Copy a location with its lists, so that a caller's changes do not reach the cache."""
     location = template.copy()
     for member in ("country_languages", "country_neighbors"):
@@ -336,7 +337,7 @@ def _own_location(template: Object) -> Object:
 
 
 def _outside(state: State) -> DatasetError:
-    problem = "an index leads outside its table"
+    problem = "an index points outside its table"
     return DatasetError(state.dataset.path, problem, REBUILD)
 
 
@@ -354,9 +355,9 @@ def parse_texts(data: U8, starts: I64, lengths: I64, families: U8, highs: U64, l
 
 
 def _parsed(text: memoryview) -> tuple[int, int]:
-    """Return family and integer of a UTF-8 text; (0, 0) where it is no address."""
+    """Return family and integer of a UTF-8 text; (0, 0) if it is malformed."""
     try:
-        # Latin-1 decodes any bytes; a character beyond ASCII is in no address.
+        # Latin-1 decodes any bytes; no address contains a non-ASCII character.
         return parse_text(str(text, "latin-1"))
     except InvalidAddressError:
         return 0, 0

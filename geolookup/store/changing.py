@@ -36,7 +36,7 @@ def changing(store: Path, *, make: bool = False) -> Iterator[list[Published]]:
 
 def _make(store: Path) -> None:
     if not store.parent.is_dir():
-        raise OutputError(store.parent, "no such folder", "make it first")
+        raise OutputError(store.parent, "no such folder", "create it first")
     if store.exists() and not store.is_dir():
         raise OutputError(store, "is not a folder", "choose another name")
     if (store / fmt.MANIFEST).exists():
@@ -45,7 +45,7 @@ def _make(store: Path) -> None:
         return
     ours = {_LOCK, pointer.GENERATIONS}  # the latter if another process has just created it
     if store.exists() and {path.name for path in store.iterdir()} - ours:
-        raise OutputError(store, "holds something else than a store", "choose another name")
+        raise OutputError(store, "is not empty and not a store", "choose another name")
     (store / pointer.GENERATIONS).mkdir(parents=True, exist_ok=True)
     atomic.fsync_folder(store)
     atomic.fsync_folder(store.parent)

@@ -103,5 +103,5 @@ class _Columns:
         """Return a column of row numbers of another table, compared with its length."""
         column = self._values(name, _LINK)
         if column.null_count or pc.max(column).as_py() >= count:
-            raise DatasetError(self._path, f"column {name} leads outside its table", REBUILD)
+            raise DatasetError(self._path, f"column {name} points outside its table", REBUILD)
         return column

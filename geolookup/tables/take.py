@@ -47,7 +47,7 @@ def _plain(ids: Any) -> Int32:
     try:
         plain: Int32 = array.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
     except pa.ArrowInvalid:
-        raise IndexError("an interval id that is not one of this dataset") from None
+        raise IndexError("an interval id does not exist in this dataset") from None
     return np.ascontiguousarray(plain)
 
 
@@ -108,5 +108,5 @@ class Taker:
         }
 
     def _outside(self) -> DatasetError:
-        problem = "an index leads outside its table"
+        problem = "an index points outside its table"
         return DatasetError(self._state.dataset.path, problem, REBUILD)

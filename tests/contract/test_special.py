@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from geolookup.contract.special import (
-    BESIDES,
     IPV4_REGISTRY,
     IPV6_REGISTRY,
+    UNREGISTERED,
     Special,
     parse_block,
 )
@@ -83,7 +83,7 @@ def test_the_files_hold_what_makes_them_hard(shared_data: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "row", [*IPV4_REGISTRY, *IPV6_REGISTRY, *BESIDES], ids=lambda row: row.block
+    "row", [*IPV4_REGISTRY, *IPV6_REGISTRY, *UNREGISTERED], ids=lambda row: row.block
 )
 def test_rows_are_canonical_blocks_with_a_document(row: Special) -> None:
     network = ipaddress.ip_network(row.block)  # refuses host bits
@@ -96,17 +96,17 @@ def test_rows_are_canonical_blocks_with_a_document(row: Special) -> None:
 
 
 def test_besides_is_what_the_contract_names() -> None:
-    assert {row.block: row.rfc for row in BESIDES} == {
+    assert {row.block: row.rfc for row in UNREGISTERED} == {
         "224.0.0.0/4": "RFC 5771",
         "ff00::/8": "RFC 4291",
         "fec0::/10": "RFC 3879",
         "::/96": "RFC 4291",
     }
-    assert not any(row.reachable or row.terminated for row in BESIDES)
+    assert not any(row.reachable or row.terminated for row in UNREGISTERED)
 
 
 def test_no_block_twice() -> None:
-    blocks = [row.block for row in (*IPV4_REGISTRY, *IPV6_REGISTRY, *BESIDES)]
+    blocks = [row.block for row in (*IPV4_REGISTRY, *IPV6_REGISTRY, *UNREGISTERED)]
     assert len(set(blocks)) == len(blocks)
 
 

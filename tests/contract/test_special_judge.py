@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 from geolookup.contract.address import BITS, MAX, embedded_ipv4, parse
 from geolookup.contract.special import (
-    BESIDES,
     CARRIES_IPV4,
     IPV4_REGISTRY,
     IPV6_REGISTRY,
     PRIVATE,
     PUBLIC,
+    UNREGISTERED,
     classes,
     is_private,
     parse_block,
@@ -31,7 +31,7 @@ from geolookup.contract.special import (
 )
 from tests.strategies import ipv4_values, ipv6_values
 
-ROWS = (*IPV4_REGISTRY, *IPV6_REGISTRY, *BESIDES)
+ROWS = (*IPV4_REGISTRY, *IPV6_REGISTRY, *UNREGISTERED)
 PUBLIC_TEXTS = (
     *("192.0.0.9", "192.0.0.10", "192.88.99.1", "192.88.99.3", "192.31.196.1", "192.52.193.1"),
     *("192.175.48.1", "1.1.1.1", "8.8.8.8", "100.63.255.255", "100.128.0.0", "126.255.255.255"),

@@ -116,7 +116,7 @@ def test_a_folder_that_holds_something_else_is_kept(tmp_path: Path, name: str) -
     folder.mkdir()
     (folder / name).write_text(SOMETHING_ELSE[name], encoding="utf-8")
     error = unwritable(tmp_path, NEW)
-    assert str(error) == f"{folder}: holds something else than a dataset; choose another name"
+    assert str(error) == f"{folder}: is not empty and not a dataset; choose another name"
     assert (folder / name).read_text(encoding="utf-8") == SOMETHING_ELSE[name]
 
 

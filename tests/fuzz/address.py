@@ -12,11 +12,11 @@ from geolookup.kernel import python as kernel_python
 from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
 from tests.envelopes import compact
 from tests.fuzz.target import Target
-from tests.kernel.test_locate import BEHIND, COMPILED, TWIN, column, single
+from tests.kernel.test_locate import COMPILED, REFERENCE, SUFFIXES, column, single
 
 _LONGEST = 200
 _engine = geolookup.open(SAMPLE)
-_twin = kernel_python.Kernel(Dataset(SAMPLE))
+_reference = kernel_python.Kernel(Dataset(SAMPLE))
 _MIXED = tuple(map(ipaddress.IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96")))
 
 
@@ -29,13 +29,13 @@ def seeds() -> Iterator[bytes]:
 def run(data: bytes) -> None:
     text = data.decode("utf-8", "surrogateescape")
     answer = _engine.lookup(text, at=0)
-    assert answer == _twin.lookup(text, at=0)
-    assert _engine.lookup_json(text, at=0) == _twin.lookup_json(text, at=0) == compact(answer)
+    assert answer == _reference.lookup(text, at=0)
+    assert _engine.lookup_json(text, at=0) == _reference.lookup_json(text, at=0) == compact(answer)
     _check(answer, _by_ipaddress(text))
     texts = [data, b"8.8.8.8", data]
     expected = list(map(single, texts))
-    assert column(TWIN, texts) == expected
-    assert column(COMPILED, texts, BEHIND[sum(data) % len(BEHIND)]) == expected
+    assert column(REFERENCE, texts) == expected
+    assert column(COMPILED, texts, SUFFIXES[sum(data) % len(SUFFIXES)]) == expected
 
 
 def _by_ipaddress(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -53,7 +53,7 @@ def test_a_fault_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forwarded, "_proxies", forwarded._nobody)
     with pytest.raises(AssertionError):
         TARGETS["forwarded"].run(b"1.1.1.1")
-    monkeypatch.setattr("tests.fuzz.address._twin", geolookup.open())
+    monkeypatch.setattr("tests.fuzz.address._reference", geolookup.open())
     monkeypatch.setattr("tests.fuzz.address.column", lambda *_given: [])
     with pytest.raises(AssertionError):
         TARGETS["address"].run(b"8.8.8.8")

@@ -1,8 +1,7 @@
-"""The compiled kernel and its Python twin say the same of everything.
+"""The compiled kernel and the reference implementation (the Python kernel) give equal answers.
 
-Very many texts, most of them a step away from an address, go through both; so
-do hostile objects, instants and paths. The rest of the suite runs on either
-(``GEOLOOKUP_KERNEL``).
+The inputs are many texts, most of them one edit away from an address, and hostile objects,
+instants and paths. The other tests run with either kernel (``GEOLOOKUP_KERNEL``).
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def dataset() -> Dataset:
 
 
 @pytest.fixture(scope="module")
-def twin(dataset: Dataset) -> kernel_python.Kernel:
+def reference(dataset: Dataset) -> kernel_python.Kernel:
     return kernel_python.Kernel(dataset)
 
 
@@ -45,47 +44,47 @@ def kernel(dataset: Dataset) -> Any:
     return compiled.Kernel(dataset)
 
 
-def test_many_texts(kernel: Any, twin: kernel_python.Kernel, dataset: Dataset) -> None:
+def test_many_texts(kernel: Any, reference: kernel_python.Kernel, dataset: Dataset) -> None:
     texts = near_addresses(random.Random(20261120), dataset)
     failures = 0
     count = scaled(50_000, 1_000_000)
     for _ in range(count):
         text = next(texts)
         answer = kernel.lookup_json(text, at=AT)
-        assert answer == twin.lookup_json(text, at=AT), ascii(text)
+        assert answer == reference.lookup_json(text, at=AT), ascii(text)
         failures += answer.startswith(b'{"success":false')
     assert 0.2 * count < failures < 0.8 * count
 
 
-def test_dicts_too(kernel: Any, twin: kernel_python.Kernel, dataset: Dataset) -> None:
+def test_dicts_too(kernel: Any, reference: kernel_python.Kernel, dataset: Dataset) -> None:
     texts = near_addresses(random.Random(4), dataset)
     for _ in range(scaled(4_000, 20_000)):
         text = next(texts)
         answer = kernel.lookup(text, at=AT)
-        assert json.dumps(answer) == json.dumps(twin.lookup(text, at=AT)), ascii(text)
+        assert json.dumps(answer) == json.dumps(reference.lookup(text, at=AT)), ascii(text)
 
 
-def test_instants(kernel: Any, twin: kernel_python.Kernel, dataset: Dataset) -> None:
+def test_instants(kernel: Any, reference: kernel_python.Kernel, dataset: Dataset) -> None:
     drawn = addresses(random.Random(5), dataset)
     for _ in range(scaled(400, 2_000)):
         address = next(drawn)
         for at in INSTANTS:
-            assert kernel.lookup_json(address, at=at) == twin.lookup_json(address, at=at)
-            assert kernel.lookup(address, at=at) == twin.lookup(address, at=at)
+            assert kernel.lookup_json(address, at=at) == reference.lookup_json(address, at=at)
+            assert kernel.lookup(address, at=at) == reference.lookup(address, at=at)
 
 
 @pytest.mark.parametrize("number", range(len(NO_ADDRESS)))
-def test_hostile_objects(kernel: Any, twin: kernel_python.Kernel, number: int) -> None:
+def test_hostile_objects(kernel: Any, reference: kernel_python.Kernel, number: int) -> None:
     value = NO_ADDRESS[number]  # not a parameter, for pytest would look into it
-    assert kernel.lookup_json(value, at=AT) == twin.lookup_json(value, at=AT)
+    assert kernel.lookup_json(value, at=AT) == reference.lookup_json(value, at=AT)
 
 
-def test_paths(kernel: Any, twin: kernel_python.Kernel, dataset: Dataset) -> None:
+def test_paths(kernel: Any, reference: kernel_python.Kernel, dataset: Dataset) -> None:
     drawn = addresses(random.Random(6), dataset)
     for _ in range(scaled(200, 1_000)):
         address = next(drawn)
         try:
-            data = twin.data(address, at=AT)
+            data = reference.data(address, at=AT)
         except geolookup.PrivateAddressError:
             with pytest.raises(geolookup.PrivateAddressError):
                 kernel.get(address, "ip")
@@ -94,25 +93,25 @@ def test_paths(kernel: Any, twin: kernel_python.Kernel, dataset: Dataset) -> Non
             group, _, member = path.partition(".")
             expected = data[group].get(member) if member else data[group]
             assert kernel.get(address, path, at=AT) == expected
-            assert twin.get(address, path, at=AT) == expected
+            assert reference.get(address, path, at=AT) == expected
 
 
 @pytest.mark.parametrize("path", ["", "location.", "location.country", "asn", None, 5])
-def test_unknown_paths(kernel: Any, twin: kernel_python.Kernel, path: Any) -> None:
-    for each in (kernel, twin):
+def test_unknown_paths(kernel: Any, reference: kernel_python.Kernel, path: Any) -> None:
+    for each in (kernel, reference):
         with pytest.raises(ValueError, match="no field or group"):
             each.get("8.8.8.8", path)
 
 
 def test_intervals_and_rows(kernel: Any, dataset: Dataset) -> None:
-    state, twin = compiled.State(dataset), kernel_python.State(dataset)
+    state, reference = compiled.State(dataset), kernel_python.State(dataset)
     ipv4, ipv6 = interval_starts(dataset)
     for family, starts in ((4, ipv4), (6, ipv6)):
         for at, start in enumerate(starts):
             for value in (start, max(start - 1, 0)):
                 found = getattr(state, f"interval_ipv{family}")(value)
-                assert found == getattr(twin, f"interval_ipv{family}")(value)
-            assert state.rows(family, at) == twin.rows(family, at)
+                assert found == getattr(reference, f"interval_ipv{family}")(value)
+            assert state.rows(family, at) == reference.rows(family, at)
 
 
 @pytest.mark.parametrize("name", ["python", "compiled"])

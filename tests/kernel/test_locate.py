@@ -1,8 +1,8 @@
-"""Columns locate as single addresses do, in either kernel, wherever in its buffer a text stands.
+"""Columns give the same interval ids as single addresses, in both kernels.
 
-Both kernels are held against ``address.parse`` and the single lookup's own
-search: texts near addresses, at the very end of their buffer and before
-foreign letters, and columns of numbers around every interval.
+Both kernels are compared with ``address.parse`` and the search for single addresses. The
+inputs are texts near addresses, at the end of their buffer and before other bytes, and columns
+of numbers around every interval.
 """
 
 from __future__ import annotations
@@ -34,17 +34,28 @@ from tests.dataset.test_dataset_flips import flip
 from tests.near_addresses import interval_starts, near_addresses
 from tests.tiers import scaled
 
-#: How many mutated texts; more by hand: GEOLOOKUP_FUZZ=3000000.
+#: Number of mutated texts; for more set GEOLOOKUP_FUZZ=3000000.
 FUZZ = int(os.environ.get("GEOLOOKUP_FUZZ", "300000"))
 DATASET = Dataset(SAMPLE)
-COMPILED, TWIN = kernel.State(DATASET), kernel_python.State(DATASET)
-STATES = [COMPILED, TWIN]
-#: What may stand behind a text: a parser that reads beyond its end would take it up.
-BEHIND = (b"", b"0", b"5", b".", b":", b"f", b".1.2.3.4:5::6", b"1" * 64, b"\xff" * 64, b"\0" * 64)
+COMPILED, REFERENCE = kernel.State(DATASET), kernel_python.State(DATASET)
+STATES = [COMPILED, REFERENCE]
+#: Bytes that may follow a text: a parser that reads beyond its end would parse them.
+SUFFIXES = (
+    b"",
+    b"0",
+    b"5",
+    b".",
+    b":",
+    b"f",
+    b".1.2.3.4:5::6",
+    b"1" * 64,
+    b"\xff" * 64,
+    b"\0" * 64,
+)
 
 
 def located(state: Any, letters: bytes, offsets: list[int]) -> list[tuple[int, int]]:
-    """Return (row, family) of the texts between offsets; letters end with their memory."""
+    """Return (row, family) of the texts between offsets; the buffer ends where the texts end."""
     count = len(offsets) - 1
     rows, families = np.full(count, 77, np.int32), np.full(count, 77, np.uint8)
     data = np.frombuffer(letters, np.uint8).copy()
@@ -52,9 +63,9 @@ def located(state: Any, letters: bytes, offsets: list[int]) -> list[tuple[int, i
     return list(zip(rows.tolist(), families.tolist(), strict=True))
 
 
-def column(state: Any, texts: list[bytes], behind: bytes = b"") -> list[tuple[int, int]]:
+def column(state: Any, texts: list[bytes], suffix: bytes = b"") -> list[tuple[int, int]]:
     offsets = np.cumsum([0, *map(len, texts)]).tolist()
-    return located(state, b"".join(texts) + behind, offsets)
+    return located(state, b"".join(texts) + suffix, offsets)
 
 
 def single(text: bytes) -> tuple[int, int]:
@@ -72,8 +83,8 @@ def single_number(family: int, value: int) -> int:
     if is_private(family, value):
         return PRIVATE_ID
     if family == 4:
-        return TWIN.interval_ipv4(value)
-    return TWIN.interval_ipv6(value) + len(DATASET.ipv4_starts)
+        return REFERENCE.interval_ipv4(value)
+    return REFERENCE.interval_ipv6(value) + len(DATASET.ipv4_starts)
 
 
 def encoded(texts: Iterable[str]) -> list[bytes]:
@@ -116,16 +127,16 @@ _texts = st.one_of(
 @example([b"255.255.255.255", b"0000:0000:0000:0000:0000:ffff:255.255.255.255"])
 def test_equal_to_single_texts(texts: list[bytes]) -> None:
     expected = list(map(single, texts))
-    for behind in BEHIND:
-        assert column(COMPILED, texts, behind) == expected
-    assert column(TWIN, texts) == expected
+    for suffix in SUFFIXES:
+        assert column(COMPILED, texts, suffix) == expected
+    assert column(REFERENCE, texts) == expected
 
 
 @pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("behind", BEHIND)
-def test_hand_picked(state: Any, behind: bytes) -> None:
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_hand_picked(state: Any, suffix: bytes) -> None:
     for text in encoded([*VALID_IPV4, *VALID_IPV6, *INVALID]):
-        assert column(state, [text], behind) == [single(text)], text
+        assert column(state, [text], suffix) == [single(text)], text
 
 
 def test_every_octet_and_group_text() -> None:
@@ -138,12 +149,12 @@ def test_every_octet_and_group_text() -> None:
     texts += [f"9.9.{o}.9" for o in octets] + [f"9.9.9.{o}" for o in octets]
     texts += [f"2a00:{n:x}:{n:04X}::{n:x}" for n in range(1 << 16)]
     found = column(COMPILED, encoded(texts))
-    assert found == column(TWIN, encoded(texts)) == list(map(single, encoded(texts)))
+    assert found == column(REFERENCE, encoded(texts)) == list(map(single, encoded(texts)))
 
 
 @pytest.mark.parametrize("whole", ["123.45.6.78", "255.255.255.255", "2a00:1450:4001:82b::200e"])
-@pytest.mark.parametrize("behind", [b"", b"7" * 64])
-def test_every_byte_at_every_place(whole: str, behind: bytes) -> None:
+@pytest.mark.parametrize("suffix", [b"", b"7" * 64])
+def test_every_byte_at_every_place(whole: str, suffix: bytes) -> None:
     text = whole.encode()
     texts = [
         text[:at] + bytes([byte]) + text[at + skip :]
@@ -152,7 +163,7 @@ def test_every_byte_at_every_place(whole: str, behind: bytes) -> None:
         for skip in (0, 1)
     ]
     expected = list(map(single, texts))
-    assert column(COMPILED, texts, behind) == expected
+    assert column(COMPILED, texts, suffix) == expected
     # One by one as well: each then stands at the end of the buffer.
     assert [column(COMPILED, [text])[0] for text in texts] == expected
 
@@ -163,7 +174,7 @@ def test_many_texts_near_addresses() -> None:
         texts = encoded(next(found) for _ in range(50_000))
         expected = list(map(single, texts))
         assert column(COMPILED, texts) == expected
-        assert column(TWIN, texts) == expected
+        assert column(REFERENCE, texts) == expected
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -229,7 +240,7 @@ def test_many_intervals_close_together(crowded: Path) -> None:
 
 @pytest.mark.parametrize("name", [fmt.IPV4_JUMP, fmt.IPV4, fmt.IPV6, fmt.IPV6_SPARSE_INDEX])
 def test_damage_gives_a_row_or_an_error(crowded: Path, tmp_path: Path, name: str) -> None:
-    """Whatever the indices say, a row lies in the dataset; beyond it memory is not read."""
+    """Whatever the indices are, a row is in the dataset, and no memory outside it is read."""
     dataset, rng = copied(crowded, tmp_path / "copy"), random.Random(name)
     path = dataset / name
     size = path.stat().st_size
@@ -262,7 +273,11 @@ class TestTakeRows:
         rows = [*range(self.COUNT), INVALID_ID, PRIVATE_ID]
         random.Random(9).shuffle(rows)
         expected = [
-            (0, 0) if row < 0 else TWIN.rows(4, row) if row < ipv4 else TWIN.rows(6, row - ipv4)
+            (0, 0)
+            if row < 0
+            else REFERENCE.rows(4, row)
+            if row < ipv4
+            else REFERENCE.rows(6, row - ipv4)
             for row in rows
         ]
         locations, networks = np.full((2, len(rows)), 77, np.uint32)
@@ -283,5 +298,5 @@ class TestTakeRows:
     def test_no_such_row(self, state: Any, row: int) -> None:
         out = np.empty(3, np.uint32)
         for columns in ((out, out), (out, out[:0]), (out[:0], out)):
-            with pytest.raises(IndexError, match=f"interval id {row} is not one"):
+            with pytest.raises(IndexError, match=f"interval id {row} does not exist"):
                 state.take_rows(np.array([0, row, 1], np.int32), *columns)

@@ -1,4 +1,4 @@
-"""Both kernels offer what the protocol says, under the same names, and nothing else."""
+"""Both kernels have exactly the public names of the protocol."""
 
 from __future__ import annotations
 

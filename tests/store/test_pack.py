@@ -168,7 +168,7 @@ def test_what_is_there_is_replaced_with_force_only(archive: Path, tmp_path: Path
 
 def test_a_folder_of_something_else_is_kept(archive: Path, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(OutputError, match="holds something else than a dataset"):
+    with pytest.raises(OutputError, match="is not empty and not a dataset"):
         unpack(archive, tmp_path, force=True)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 

@@ -35,7 +35,9 @@ def engine(dataset_path: Path) -> Iterator[geolookup.Engine]:
         yield found
 
 
-@pytest.fixture(scope="session", params=[kernel.State, kernel_python.State], ids=["kernel", "twin"])
+@pytest.fixture(
+    scope="session", params=[kernel.State, kernel_python.State], ids=["kernel", "python"]
+)
 def state(request: pytest.FixtureRequest, engine: geolookup.Engine) -> Any:
     """What the tables' functions work on; each kernel has its own."""
     return request.param(engine._open_state().dataset)

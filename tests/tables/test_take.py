@@ -59,7 +59,7 @@ def test_ids_of_no_interval(state: Any, engine: geolookup.Engine, kind: pa.DataT
     count = len(dataset.ipv4_starts) + len(dataset.ipv6_highs)
     for number in (count, (1 << 31) - 1, (1 << 32) - 1, 1 << 62):
         if number < 1 << (kind.bit_width - 1):
-            with pytest.raises(IndexError, match="not one of this dataset"):
+            with pytest.raises(IndexError, match="does not exist in this dataset"):
                 tables.take(state, pa.array([0, number], kind), "network", None)
     last = tables.take(state, pa.array([count - 1], kind), "network", None)
     assert last.num_rows == 1
