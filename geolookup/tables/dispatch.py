@@ -1,8 +1,8 @@
-"""What carries a column of addresses, and how the answers are put beside it.
+"""Dispatch by the type of a table or column: which function adds columns of answers to it.
 
-One registry of kinds, by the name of the type's package and its own; frames
-of other libraries are in adapters of their own, which are loaded when such a
-frame is met. Whatever else speaks Arrow's PyCapsule interface is a stream.
+One registry of types, by the names of package and type, so that a library is
+imported only when one of its frames is given. Any other object with Arrow's
+PyCapsule interface is read as a stream or an array.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from geolookup.tables.locate import CHUNK, column_of
 if TYPE_CHECKING:
     from geolookup.kernel.protocol import State
 
-#: Puts an enricher's columns beside the column (and that of instants, or None) of some data.
-Carrier = Callable[[Enricher, Any, str, str | None], Any]
+#: Takes an enricher, data, its column of addresses, and its column of instants or None; returns
+#: the data with the columns of answers.
+Adapter = Callable[[Enricher, Any, str, str | None], Any]
 
 
 def enrich(
@@ -32,17 +33,17 @@ def enrich(
     paths: str | Iterable[str] | None,
     *,
     at: Any = None,
-    **wishes: Any,
+    **options: Any,
 ) -> Any:
     """Return data of the same kind with columns of answers; see ``Engine.enrich``."""
-    carrier = _carrier_of(data)
+    adapter = _adapter_of(data)
     instants = at if isinstance(at, str) else None
-    enricher = Enricher(state, of_table(paths), at=None if instants is not None else at, **wishes)
-    return carrier(enricher, data, column, instants)
+    enricher = Enricher(state, of_table(paths), at=None if instants is not None else at, **options)
+    return adapter(enricher, data, column, instants)
 
 
 def check_names(present: Iterable[str], column: str, at: str | None, made: Iterable[str]) -> None:
-    """Raise KeyError where a column is missing, ValueError where one is there or comes twice."""
+    """Raise KeyError for a missing column, ValueError for a new name that exists or is repeated."""
     names = list(present)
     for wanted in (column, *([] if at is None else [at])):
         if wanted not in names:
@@ -55,13 +56,13 @@ def check_names(present: Iterable[str], column: str, at: str | None, made: Itera
 
 
 def check_no_column(at: str | None) -> None:
-    """Raise KeyError where a bare column was given and one of instants is to be beside it."""
+    """Raise KeyError for a column of instants next to a bare column, which has no other columns."""
     if at is not None:
-        raise KeyError(f"no column {at!r}: there is but one, without a name")
+        raise KeyError(f"no column {at!r}: there is only one, without a name")
 
 
 def in_one(column: pa.ChunkedArray) -> pa.Array:
-    """Return a column as one array; Arrow itself cannot for dictionaries in no chunks."""
+    """Return a column as one array; Arrow's combine_chunks fails for dictionaries in no chunks."""
     return pa.concat_arrays(column.chunks or [pa.nulls(0, column.type)])
 
 
@@ -82,7 +83,7 @@ def _batch(enricher: Enricher, data: pa.RecordBatch, column: str, at: str | None
 def _reader(
     enricher: Enricher, data: pa.RecordBatchReader, column: str, at: str | None
 ) -> pa.RecordBatchReader:
-    """Return a stream that reads from the other as it is read."""
+    """Return a stream that reads the given one while it is read."""
     check_names(data.schema.names, column, at, enricher.names)
     kinds = data.schema.field(column).type, None if at is None else data.schema.field(at).type
     schema = pa.schema([*data.schema, *enricher.schema(*kinds)], data.schema.metadata)
@@ -96,18 +97,18 @@ def _streamed(
     at: str | None,
     schema: pa.Schema,
 ) -> Iterator[pa.RecordBatch]:
-    """Cut batches as the enricher does, remember them, and join its columns to them."""
-    kept: deque[pa.RecordBatch] = deque()
+    """Slice batches as the enricher does, queue the slices, and append its columns to each."""
+    queue: deque[pa.RecordBatch] = deque()
 
     def columns() -> Iterator[tuple[pa.ChunkedArray, pa.ChunkedArray | None]]:
         for batch in data:
             for begin in range(0, len(batch), CHUNK):
                 part = batch.slice(begin, CHUNK)
-                kept.append(part)
+                queue.append(part)
                 yield column_of(part[column]), None if at is None else column_of(part[at])
 
     for made in enricher.batches(columns()):
-        part = kept.popleft()
+        part = queue.popleft()
         yield pa.record_batch([*part.columns, *made.columns], schema=schema)
 
 
@@ -117,7 +118,7 @@ def _column(enricher: Enricher, data: Any, _column: str, at: str | None) -> pa.T
 
 
 def _stream(enricher: Enricher, data: Any, column: str, at: str | None) -> Any:
-    """Take structs for batches of a table, anything else for a column."""
+    """Read structs as batches of a table, any other type as a column."""
     try:
         reader = pa.RecordBatchReader.from_stream(data)
     except pa.ArrowInvalid:
@@ -130,41 +131,45 @@ def _whole(data: Any) -> pa.ChunkedArray:
         return pa.chunked_array(data)
     except (pa.ArrowException, RuntimeError):
         name = type(data).__name__
-        raise TypeError(f"a {name} that is no table, and is read but once: read it first") from None
+        raise TypeError(
+            f"a {name} that is no table, and can be read only once: read it first"
+        ) from None
 
 
 def _array(enricher: Enricher, data: Any, column: str, at: str | None) -> Any:
-    """Take structs for the rows of a table, anything else for a column."""
+    """Read structs as the rows of a table, any other type as a column."""
     array = pa.array(data)
     if pa.types.is_struct(array.type):
         return _batch(enricher, pa.RecordBatch.from_struct_array(array), column, at)
     return _column(enricher, array, column, at)
 
 
-def _adapter(module: str, function: str) -> Carrier:
-    def carry(*arguments: Any) -> Any:
+def _of_library(module: str, function: str) -> Adapter:
+    """Return a function of an adapter module, which is imported at the first call."""
+
+    def adapter(*arguments: Any) -> Any:
         return getattr(import_module(f"geolookup.tables.{module}"), function)(*arguments)
 
-    return carry
+    return adapter
 
 
-_CARRIERS: dict[tuple[str, str], Carrier] = {
+_ADAPTERS: dict[tuple[str, str], Adapter] = {
     ("pyarrow", "Table"): _table,
     ("pyarrow", "RecordBatch"): _batch,
     ("pyarrow", "RecordBatchReader"): _reader,
     ("pyarrow", "Array"): _column,
     ("pyarrow", "ChunkedArray"): _column,
-    ("pandas", "DataFrame"): _adapter("pandas", "enrich_frame"),
-    ("pandas", "Series"): _adapter("pandas", "enrich_series"),
-    ("polars", "DataFrame"): _adapter("polars", "enrich_frame"),
-    ("polars", "LazyFrame"): _adapter("polars", "enrich_lazy"),
-    ("polars", "Series"): _adapter("polars", "enrich_series"),
+    ("pandas", "DataFrame"): _of_library("pandas", "enrich_frame"),
+    ("pandas", "Series"): _of_library("pandas", "enrich_series"),
+    ("polars", "DataFrame"): _of_library("polars", "enrich_frame"),
+    ("polars", "LazyFrame"): _of_library("polars", "enrich_lazy"),
+    ("polars", "Series"): _of_library("polars", "enrich_series"),
 }
 
 
-def _carrier_of(data: Any) -> Carrier:
+def _adapter_of(data: Any) -> Adapter:
     for kind in type(data).__mro__:
-        found = _CARRIERS.get((kind.__module__.partition(".")[0], kind.__name__))
+        found = _ADAPTERS.get((kind.__module__.partition(".")[0], kind.__name__))
         if found is not None:
             return found
     if hasattr(data, "__arrow_c_stream__"):

@@ -15,7 +15,7 @@ from geolookup.tables.dispatch import in_one
 from geolookup.tables.enrich import Enricher
 from geolookup.tables.fields import of_table
 
-#: What functions answer with, by what follows the prefix in their name; None: all of it.
+#: The field that each function returns, by the suffix of its name; None: the data member.
 FUNCTIONS: dict[str, str | None] = {
     "": None,
     "_country": "location.country_code",
@@ -27,7 +27,7 @@ FUNCTIONS: dict[str, str | None] = {
     "_error": "error_code",
 }
 
-#: In words: each version of DuckDB has the enumerations elsewhere.
+#: As texts: the module of the enumerations depends on the version of DuckDB.
 _BY_VECTOR: dict[str, Any] = {"type": "arrow", "null_handling": "special"}
 
 
@@ -46,13 +46,13 @@ def register(connection: duckdb.DuckDBPyConnection, engine: Engine, *, prefix: s
     for suffix, path in FUNCTIONS.items():
         function = _Function(engine, path)
         name = prefix + suffix
-        with suppress(duckdb.InvalidInputException):  # there is none yet
+        with suppress(duckdb.InvalidInputException):  # not registered before
             connection.remove_function(name)
         connection.create_function(name, function.answer, return_type=function.type(), **_BY_VECTOR)
 
 
 class _Function:
-    """One SQL function. What it answers from is kept between vectors, for a second at most."""
+    """One SQL function; its enricher is reused for vectors of the same second."""
 
     def __init__(self, engine: Engine, path: str | None) -> None:
         self._engine = engine
@@ -71,13 +71,13 @@ class _Function:
         return self._shaped(pa.Table.from_batches(made))
 
     def type(self) -> Any:
-        """Return the SQL type of the answers, as DuckDB reads that of an empty one."""
+        """Return the SQL type of the answers, as DuckDB derives it from an empty column."""
         empty = pa.table({"answer": self._shaped(self._enricher().table(pa.nulls(0)))})
         with duckdb.connect() as apart:
             return apart.from_arrow(empty).types[0]
 
     def _enricher(self) -> Enricher:
-        # As Engine's own methods do: a closed engine raises, a reloaded one is another state.
+        # A closed engine raises here; a reloaded engine returns another state.
         state = self._engine._open_state()  # noqa: SLF001
         now = instant(None)
         if self._kept is None or self._kept[0] is not state or self._kept[1] != now:
@@ -93,7 +93,7 @@ class _Function:
 
 
 def _plain(column: pa.ChunkedArray) -> pa.Array:
-    """Spell dictionaries out: DuckDB would read all of one for each vector, 1.1 a wrong one."""
+    """Decode dictionaries: DuckDB reads a whole one for each vector, 1.1 even a wrong one."""
     array = in_one(column)
     return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 

@@ -1,9 +1,8 @@
 """A column of addresses to columns of answers: chunk by chunk, on all cores, in order.
 
-Strategy: a chunk is located and taken by one thread while it lies in that
-core's cache; the kernel and Arrow let go of the interpreter lock for it. Only
-a few chunks are under way at a time, so that memory does not grow with the
-column.
+Strategy: one thread locates and takes a chunk while it is in that core's
+cache; the kernel and Arrow release the interpreter lock. The number of pending
+chunks is bounded, so that memory does not grow with the column.
 """
 
 from __future__ import annotations
@@ -45,19 +44,19 @@ _TEXT = pa.string()
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Consecutive rows of a column, at most CHUNK."""
+    """A slice of a column, at most CHUNK rows."""
 
-    begin: int  # its first row's number, for messages
+    begin: int  # the number of its first row, for messages
     addresses: pa.Array
-    instants: pa.Array | None  # where each row has its own
+    instants: pa.Array | None  # of each row, or None for one instant
 
 
 class Enricher:
-    """What is wanted of a dataset's answers, to be applied to any number of columns.
+    """Makes columns of chosen fields for any number of columns of addresses.
 
-    ``at`` is the instant of rows that have none of their own: Unix seconds, an
-    aware datetime, or None for now. Raises ValueError and TypeError for what
-    cannot be wanted, DatasetError for a damaged dataset.
+    ``at`` is the instant of rows without their own: Unix seconds, an aware
+    datetime, or None for now. Raises ValueError and TypeError for invalid
+    options, DatasetError for a damaged dataset.
     """
 
     def __init__(
@@ -80,21 +79,21 @@ class Enricher:
         self._threads = threads or _cores()
         clock = Clock(row_tables(state.dataset).zones, instant(at))
         self._taker = Taker(state, [each for each in fields if each not in OF_ADDRESS], clock)
-        #: of the columns that are made, in their order
+        #: the names of the new columns, in order
         self.names = [f"{prefix}{field.name}" for field in fields]
 
     def schema(
         self, addresses: pa.DataType = _TEXT, instants: pa.DataType | None = None
     ) -> pa.Schema:
-        """Return the schema of what is made of columns of these types.
+        """Return the schema of the new columns for columns of these types.
 
-        Raises TypeError where one holds no addresses or the other no instants.
+        Raises TypeError for a type that holds no addresses, or no instants.
         """
         column = _empty(addresses)
         return self._enrich(_Part(0, column, None if instants is None else _empty(instants))).schema
 
     def table(self, addresses: Any, at: Any = None) -> pa.Table:
-        """Return the columns for a whole column; ``at`` is one of instants beside it."""
+        """Return the new columns for a whole column; ``at`` is a column of instants, or None."""
         column = column_of(addresses)
         instants = None if at is None else column_of(at)
         schema = self.schema(column.type, None if instants is None else instants.type)
@@ -103,15 +102,15 @@ class Enricher:
     def batches(
         self, columns: Iterable[tuple[pa.ChunkedArray, pa.ChunkedArray | None]]
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the columns for a sequence of columns, in order, at most CHUNK rows at once."""
+        """Yield the new columns for a sequence of columns, in order, at most CHUNK rows each."""
         parts = _parts(columns)
         ahead = list(islice(parts, 2))
-        if self._threads == 1 or len(ahead) < 2:  # threads cost more than one part gains
+        if self._threads == 1 or len(ahead) < 2:  # for one part threads cost more than they gain
             return map(self._enrich, chain(ahead, parts))
         return self._on_threads(chain(ahead, parts))
 
     def _on_threads(self, parts: Iterator[_Part]) -> Iterator[pa.RecordBatch]:
-        """Keep every thread busy, and no more than twice as many parts in memory."""
+        """Keep every thread busy, with at most two parts for each in memory."""
         waiting: deque[Future[pa.RecordBatch]] = deque()
         with ThreadPoolExecutor(self._threads) as pool:
             try:
@@ -154,7 +153,7 @@ def _parts(
 
 
 def _slice(column: pa.ChunkedArray, begin: int, count: int) -> pa.Array:
-    """Return rows of a column whose chunks end elsewhere than those of the other."""
+    """Return rows of a column whose chunks have other bounds than those of the addresses."""
     return column.slice(begin, count).combine_chunks()
 
 
@@ -163,7 +162,7 @@ def _empty(kind: pa.DataType) -> pa.Array:
 
 
 def _refuse(located: Located, begin: int) -> None:
-    """Raise the error of the first row that has one; the note says which, not what is in it."""
+    """Raise the error of the first row without an answer; a note states its number."""
     refused = np.flatnonzero(located.ids < 0)
     if len(refused):
         error = _ERRORS[int(located.ids[refused[0]])]()
@@ -172,8 +171,8 @@ def _refuse(located: Located, begin: int) -> None:
 
 
 def _ip(addresses: pa.Array, located: Located) -> pa.Array:
-    """Return canonical texts. One by one: there is one owner of the canonical form."""
-    # What is no address may be no text either, and is not looked at.
+    """Return canonical texts, one by one through the one function that writes them."""
+    # Rows without an address may hold any bytes: they are skipped.
     known = np.flatnonzero(located.ids >= 0)
     found: list[str | None] = [None] * len(addresses)
     for at, family in zip(known.tolist(), located.families[known].tolist(), strict=True):

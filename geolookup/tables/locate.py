@@ -15,7 +15,7 @@ from geolookup.kernel.columns import INVALID_ID
 if TYPE_CHECKING:
     from geolookup.kernel.protocol import Locator
 
-#: Rows processed at once: few enough that what is written of them stays in a core's cache.
+#: Rows of a chunk: its columns fit into a core's cache.
 CHUNK = 1 << 16
 
 
@@ -36,9 +36,9 @@ def locate(locator: Locator, addresses: Any) -> pa.Int32Array:
 
 
 def column_of(values: Any) -> pa.ChunkedArray:
-    """Return anything that holds one column as Arrow's, without any extension of its type.
+    """Return any object that holds one column as an Arrow column, of the storage type.
 
-    Raises TypeError for what is no column.
+    Raises TypeError for any other object.
     """
     column = _chunked(values)
     if isinstance(column.type, pa.BaseExtensionType):
@@ -59,12 +59,12 @@ def _chunked(values: Any) -> pa.ChunkedArray:
             return pa.chunked_array(values)
         return pa.chunked_array([pa.array(values, from_pandas=True)])
     except (pa.ArrowException, TypeError, ValueError):
-        # The cause quotes what it could not read, which may be an address.
+        # The cause quotes the value that it could not read, which may be an address.
         raise TypeError(f"a {type(values).__name__} that is no column of one type") from None
 
 
 def chunks(column: pa.ChunkedArray) -> Iterator[pa.Array]:
-    """Cut a column into arrays of at most CHUNK rows."""
+    """Slice a column into arrays of at most CHUNK rows."""
     for array in column.iterchunks():
         for begin in range(0, len(array), CHUNK):
             yield array.slice(begin, CHUNK)
@@ -73,7 +73,7 @@ def chunks(column: pa.ChunkedArray) -> Iterator[pa.Array]:
 def locate_chunk(locator: Locator, array: pa.Array) -> Located:
     """Locate one array of addresses.
 
-    Raises TypeError for a type that holds none. Null is no address, as None is.
+    Raises TypeError for a type that holds no addresses. Null is an invalid address.
     """
     found = Located(np.empty(len(array), np.int32), np.empty(len(array), np.uint8))
     read = address_reader(array.type)
@@ -87,11 +87,11 @@ def locate_chunk(locator: Locator, array: pa.Array) -> Located:
 
 def _read_texts(locator: Locator, array: pa.Array, found: Located) -> None:
     width = np.int64 if pa.types.is_large_string(array.type) else np.int32
-    _, offsets, letters = array.buffers()
+    _, offsets, data = array.buffers()
     first = array.offset
     bounds = np.frombuffer(offsets, width, len(array) + 1, first * np.dtype(width).itemsize)
-    data = np.frombuffer(letters or b"", np.uint8)
-    locator.locate_texts(data, bounds.astype(np.int64, copy=False), found.ids, found.families)
+    texts = np.frombuffer(data or b"", np.uint8)
+    locator.locate_texts(texts, bounds.astype(np.int64, copy=False), found.ids, found.families)
 
 
 def _read_views(locator: Locator, array: pa.Array, found: Located) -> None:
@@ -99,7 +99,7 @@ def _read_views(locator: Locator, array: pa.Array, found: Located) -> None:
 
 
 def _read_dictionary(locator: Locator, array: pa.Array, found: Located) -> None:
-    """Locate the dictionary where it is the shorter of the two."""
+    """Locate the values of the dictionary, or the rows if there are fewer."""
     if len(array.dictionary) > len(array):
         plain = locate_chunk(locator, array.dictionary_decode())
         found.ids[:], found.families[:] = plain.ids, plain.families

@@ -1,7 +1,7 @@
-"""pandas: frames and Series, and the accessor ``Series.geo``, there once this is imported.
+"""pandas: frames and Series, and the accessor ``Series.geo``, which importing this registers.
 
-Strategy: only the addresses (and the instants) go through Arrow; what is made
-is put beside the frame, whose own columns, dtypes and index are left alone.
+Strategy: only the addresses (and the instants) go through Arrow; the new
+columns are appended to the frame, whose columns, dtypes and index are unchanged.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from geolookup.contract.address import canonical, parse
 from geolookup.tables.dispatch import check_names, check_no_column, in_one
 from geolookup.tables.enrich import Enricher, OnInvalid
 
-#: Integers and booleans have a pandas type that can say that a value is missing; floats have NaN.
+#: Integers and booleans become nullable pandas types; in floats NaN is the missing value.
 _TYPES = {
     pa.uint32(): pd.UInt32Dtype(),
     pa.int64(): pd.Int64Dtype(),
@@ -92,13 +92,13 @@ def _labels(columns: pd.Index, names: list[str]) -> pd.Index:
 
 
 def _arrow(values: pd.Series | pd.Index) -> Any:
-    """Return a column as Arrow's, for the adapter's input alone."""
+    """Return a column of addresses or instants as an Arrow array."""
     if isinstance(values.dtype, pd.CategoricalDtype):
         return _categories(pd.Categorical(values))
     if values.dtype == object or isinstance(values.dtype, pd.StringDtype):
         return _texts(values)
     array = pa.array(values, from_pandas=True)
-    # A column without any value is read as one of NaN, which says nothing of what it holds.
+    # A column without values is read as NaN, a type that would be refused.
     empty = pa.types.is_floating(array.type) and array.null_count == len(array)
     return pa.nulls(len(array), pa.string()) if empty else array
 
@@ -110,12 +110,12 @@ def _categories(values: pd.Categorical) -> pa.DictionaryArray:
 
 
 def _texts(values: pd.Series | pd.Index) -> Any:
-    """Read text as it lies; where other objects lie between, the scalar parser judges each."""
+    """Read a column of texts at once; other objects among them are parsed one by one."""
     if pd.api.types.infer_dtype(values, skipna=True) != "string":
         return _one_by_one(values)
     try:
         return pa.array(values, from_pandas=True)
-    except (UnicodeEncodeError, pa.ArrowInvalid):  # half a surrogate pair: no address, no UTF-8
+    except (UnicodeEncodeError, pa.ArrowInvalid):  # a lone surrogate: no UTF-8
         return _one_by_one(values)
 
 
@@ -142,11 +142,11 @@ def _values(column: pa.ChunkedArray) -> Any:
 
 
 def _categorical(column: pa.DictionaryArray) -> pd.Categorical:
-    """Keep the categories that occur: a count by city should not list the world's."""
+    """Keep only categories that occur, so that a count by city does not list all cities."""
     codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     occurs = np.zeros(len(column.dictionary) + 1, bool)
     occurs[codes] = True
-    occurs[-1] = False  # where -1, for null, leads
+    occurs[-1] = False  # index -1 is null
     renumbered = np.where(occurs, np.cumsum(occurs) - 1, -1)
     categories = column.dictionary.filter(pa.array(occurs[:-1])).to_pandas()
     return pd.Categorical.from_codes(renumbered[codes], categories)

@@ -1,7 +1,7 @@
-"""Polars: frames, lazy ones, Series, and the namespace ``Expr.geo``, there once this is imported.
+"""Polars: frames, lazy frames, Series, and ``Expr.geo``, which importing this registers.
 
-Texts are String, though Arrow has dictionaries of them: they join with and
-compare to a user's own columns, and String takes the least time to make.
+Texts are String, not Categorical: String can be joined with and compared to
+other columns, and is the fastest to make from Arrow's dictionaries.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def enrich_frame(
 def enrich_lazy(
     enricher: Enricher, frame: pl.LazyFrame, column: str, at: str | None
 ) -> pl.LazyFrame:
-    """Return the plan with columns of answers, of which nothing is made before it is collected."""
+    """Return the plan with columns of answers; they are computed when it is collected."""
     schema = frame.collect_schema()
     check_names(schema.names(), column, at, enricher.names)
     if not enricher.names:
@@ -127,7 +127,7 @@ def enrich_series(
 
 @contextmanager
 def _raised_as_polars_own() -> Iterator[None]:
-    """In a plan: Polars makes exceptions anew with a longer text, which ours do not take."""
+    """Raise ComputeError: Polars recreates exceptions with a longer text, which ours refuse."""
     try:
         yield
     except GeoLookupError as error:
@@ -147,7 +147,7 @@ def _answers(enricher: Enricher, columns: Sequence[pl.Series]) -> pl.DataFrame:
 
 
 def _arrow(column: pl.Series) -> pa.Array:
-    if column.dtype == pl.Object:  # Arrow would be given pointers
+    if column.dtype == pl.Object:  # to_arrow would return pointers
         raise TypeError("a column of Python objects holds no addresses: make it text")
     return column.to_arrow()
 

@@ -17,9 +17,9 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.files import Dataset
 from geolookup.errors import REBUILD, DatasetError
-from geolookup.tables.row_major import Packed
+from geolookup.tables.row_major import RowMajor
 
-#: The tables whose rows an interval leads to, and the one that locations lead to.
+#: The tables that intervals refer to, and the one that locations refer to.
 _TABLES = (COUNTRY, LOCATION, NETWORK)
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _LINK = pa.uint16()
@@ -27,7 +27,7 @@ _opened: WeakKeyDictionary[Dataset, RowTables] = WeakKeyDictionary()
 
 
 def row_tables(dataset: Dataset) -> RowTables:
-    """Return the row tables of an open dataset, read when they are first asked for."""
+    """Return the row tables of an open dataset, read at the first call."""
     found = _opened.get(dataset)
     if found is None:
         found = _opened[dataset] = RowTables(dataset)
@@ -38,7 +38,7 @@ class RowTables:
     """The columns of the row tables, by the field that they hold."""
 
     def __init__(self, dataset: Dataset) -> None:
-        # Not the dataset itself: what is kept by it must not keep it.
+        # No reference to the dataset: a value that refers to its weak key would keep it alive.
         #: the zones' names by row; the first is None
         self.zones = dataset.zones()
         tables = {table: _Columns(dataset, table) for table in _TABLES}
@@ -51,14 +51,14 @@ class RowTables:
         counts = {COUNTRY: tables[COUNTRY].count, ZONE: len(self.zones)}
         for link in fmt.LINKS:
             self._named[LOCATION, link] = tables[LOCATION].rows_of(link, counts[link])
-        self._packed: dict[str, Packed] = {}
+        self._row_major: dict[str, RowMajor] = {}
 
-    def packed(self, table: str) -> Packed:
-        """Return the location or network table row by row; made when it is first asked for."""
-        if table not in self._packed:
+    def row_major(self, table: str) -> RowMajor:
+        """Return the location or network table in row-major order; made at the first call."""
+        if table not in self._row_major:
             columns = {name: each for (of, name), each in self._named.items() if of == table}
-            self._packed[table] = Packed(columns)
-        return self._packed[table]
+            self._row_major[table] = RowMajor(columns)
+        return self._row_major[table]
 
     def values(self, table: str, column: str) -> pa.Array:
         """Return a column of the location or network table; a location's links are columns too."""
@@ -92,7 +92,7 @@ class _Columns:
         if column.type == pa.string():
             column = column.dictionary_encode()
         elif pa.types.is_dictionary(column.type):
-            # One width, whatever the dataset: what is made of it has one type.
+            # One index width for all datasets, so that results have one type.
             indices = column.indices.cast(pa.int32())
             column = pa.DictionaryArray.from_arrays(indices, column.dictionary)
         if column.type != kind or not self.count:

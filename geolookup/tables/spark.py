@@ -1,9 +1,9 @@
 """Spark: the addresses of a DataFrame, enriched by its executors.
 
 Strategy: ``mapInArrow`` gives a Python worker its partition as Arrow batches,
-and the worker does with them what ``Engine.enrich`` does with any stream, on
-an engine that it opens once. The kernel shares the mapped files between all
-processes of a host. Nothing is collected, shuffled or joined.
+and the worker enriches them as a stream by ``Engine.enrich``, with an engine
+that it opens once. The operating system shares the mapped files between all
+processes of a host. No row is collected, shuffled or joined.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def enrich(
     runs. A task fails with DatasetError where the dataset is missing or
     another; with ``on_invalid="raise"`` at the first address that is refused.
     """
-    place = None if dataset is None else str(Path(dataset).absolute())
-    wishes: dict[str, Any] = {
+    path = None if dataset is None else str(Path(dataset).absolute())
+    options: dict[str, Any] = {
         "column": column,
         "fields": fields if fields is None or isinstance(fields, str) else list(fields),
         "prefix": prefix,
@@ -84,21 +84,21 @@ def enrich(
         "at": at if isinstance(at, str) else instant(at),
         "threads": 1,  # a task has one core
     }
-    with geolookup.open(place) as engine:
-        schema = _schema(engine, df, wishes)
+    with geolookup.open(path) as engine:
+        schema = _schema(engine, df, options)
         generation = engine.metadata.generation
         archive = _shipped(df.sparkSession.sparkContext, engine) if ship else None
-    return df.mapInArrow(_task(place, archive, generation, wishes), schema)
+    return df.mapInArrow(_task(path, archive, generation, options), schema)
 
 
 # --- on the driver
 
 
-def _schema(engine: Engine, df: DataFrame, wishes: dict[str, Any]) -> spark_types.StructType:
+def _schema(engine: Engine, df: DataFrame, options: dict[str, Any]) -> spark_types.StructType:
     """Return the schema of the result; raises, without any rows, what the tasks would."""
     present = df.schema.fields
-    empty = pa.schema([_arrow_field(each, wishes) for each in present]).empty_table()
-    made = engine.enrich(empty, **wishes).schema
+    empty = pa.schema([_arrow_field(each, options) for each in present]).empty_table()
+    made = engine.enrich(empty, **options).schema
     new = [
         spark_types.StructField(field.name, _SPARK[_plain_type(field.type)])
         for field in list(made)[len(present) :]
@@ -106,9 +106,9 @@ def _schema(engine: Engine, df: DataFrame, wishes: dict[str, Any]) -> spark_type
     return spark_types.StructType([*present, *new])
 
 
-def _arrow_field(field: spark_types.StructField, wishes: dict[str, Any]) -> pa.Field:
+def _arrow_field(field: spark_types.StructField, options: dict[str, Any]) -> pa.Field:
     """Return a column that is read as it will come to a worker, any other as one of nulls."""
-    if field.name not in (wishes["column"], wishes["at"]):
+    if field.name not in (options["column"], options["at"]):
         return pa.field(field.name, pa.null())
     if type(field.dataType) not in _ARROW:
         kind = field.dataType.simpleString()
@@ -117,7 +117,7 @@ def _arrow_field(field: spark_types.StructField, wishes: dict[str, Any]) -> pa.F
 
 
 def _task(
-    place: str | None, archive: str | None, generation: str, wishes: dict[str, Any]
+    path: str | None, archive: str | None, generation: str, options: dict[str, Any]
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     # Spark sends a nested function by value: it can say so where geolookup is missing.
     def enriched(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -126,7 +126,7 @@ def _task(
         except ImportError as error:
             problem = f"{socket.gethostname()}: {sys.executable} has no module {error.name!r}"
             raise ImportError(f"{problem}; install geolookup for the executors") from None
-        return enrich_partition(batches, place, archive, generation, wishes)
+        return enrich_partition(batches, path, archive, generation, options)
 
     return enriched
 
@@ -148,18 +148,18 @@ def _shipped(context: SparkContext, engine: Engine) -> str:
 
 def enrich_partition(
     batches: Iterator[pa.RecordBatch],
-    place: str | None,
+    path: str | None,
     archive: str | None,
     generation: str,
-    wishes: dict[str, Any],
+    options: dict[str, Any],
 ) -> Iterator[pa.RecordBatch]:
     """Yield the batches of a partition with the columns of answers beside them."""
     first = next(batches, None)
     if first is None:
         return
-    engine = _engine(place, archive, generation)
+    engine = _engine(path, archive, generation)
     stream = pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))
-    made = engine.enrich(stream, **wishes)
+    made = engine.enrich(stream, **options)
     plain = pa.schema([field.with_type(_plain_type(field.type)) for field in made.schema])
     try:
         for batch in made:
@@ -182,11 +182,11 @@ def _partition() -> int | None:
 
 
 @lru_cache(maxsize=8)
-def _engine(place: str | None, archive: str | None, generation: str) -> Engine:
+def _engine(path: str | None, archive: str | None, generation: str) -> Engine:
     """Return this process's engine on the dataset, which has to be the driver's."""
     try:
-        path = place if archive is None else _unpacked(Path(SparkFiles.get(archive)))
-        engine = geolookup.open(path)
+        folder = path if archive is None else _unpacked(Path(SparkFiles.get(archive)))
+        engine = geolookup.open(folder)
     except DatasetError as error:
         raise _refused(error.path, error.problem) from None
     found = engine.metadata.generation

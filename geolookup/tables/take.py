@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 Int32 = NDArray[np.int32]
 UInt32 = NDArray[np.uint32]
-#: From so many columns of a table on, fetching whole rows is faster.
-_PACKED_FROM = 3
+#: The number of columns of a table from which the row-major copy is faster.
+_ROW_MAJOR_FROM = 3
 
 
 def take(state: State, ids: Any, paths: str | Iterable[str] | None, at: Any) -> pa.RecordBatch:
@@ -43,7 +43,9 @@ def _plain(ids: Any) -> Int32:
     if not (pa.types.is_integer(array.type) or pa.types.is_null(array.type)):
         raise TypeError(f"interval ids are integers, not {array.type}: use locate first")
     if not pa.types.is_unsigned_integer(array.type):
-        array = pc.max_element_wise(array.cast(pa.int64()), -1)  # skips nulls, so none is left
+        array = pc.max_element_wise(
+            array.cast(pa.int64()), -1
+        )  # skips nulls, so that nulls become -1
     try:
         plain: Int32 = array.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
     except pa.ArrowInvalid:
@@ -84,11 +86,11 @@ class Taker:
         ]
 
     def _columns(self, table: str) -> dict[str, str]:
-        """Return path by column, of the fields that a table keeps."""
+        """Return the paths of the fields of a table, by column."""
         return {field.column: field.path for field in self._fields if field.table == table}
 
     def _of_location(self, rows: UInt32) -> dict[str, pa.Array]:
-        """Return the columns of places and of their countries, and ``zone``."""
+        """Return the columns of locations and of their countries, and ``zone``."""
         of_country = [field for field in self._fields if field.table == COUNTRY]
         links = {COUNTRY: COUNTRY} if of_country else {}
         links |= {ZONE: ZONE} if self._times else {}
@@ -98,9 +100,9 @@ class Taker:
         return found
 
     def _of_table(self, table: str, rows: UInt32, names: dict[str, str]) -> dict[str, pa.Array]:
-        """Return columns of a large table for these rows; ``names`` has their new names."""
-        if len(names) >= _PACKED_FROM:
-            taken = self._tables.packed(table).take(rows, names)
+        """Return columns of a large table for these rows; ``names`` maps columns to new names."""
+        if len(names) >= _ROW_MAJOR_FROM:
+            taken = self._tables.row_major(table).take(rows, names)
             return {names[column]: values for column, values in taken.items()}
         indices = pa.array(rows)
         return {

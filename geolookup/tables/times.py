@@ -1,8 +1,8 @@
 """The time object of whole columns: one instant for all rows, or one for each.
 
-Strategy: for one instant every zone is rendered once and the rows take from
-that. For many, a chunk is sorted by zone and instant, and each period of a
-zone that it touches is asked for once.
+Strategy: for one instant every zone is rendered once, and rows take the result
+by zone. For many instants a chunk is sorted by zone and instant, and each
+period of constant offset that occurs in it is looked up once.
 """
 
 from __future__ import annotations
@@ -18,20 +18,19 @@ from numpy.typing import NDArray
 from geolookup.contract.fields import FIELDS
 from geolookup.contract.localtime import Period, period, time_object
 from geolookup.dataset.arrow_files import type_of
-from geolookup.tables.instants import Instants
-from geolookup.tables.local_texts import iso_texts, offset_texts
+from geolookup.tables.instants import Instants, iso_texts, offset_texts
 
 Int64 = NDArray[np.int64]
 _TYPES = {field.member: type_of(field) for field in FIELDS if field.group == "time"}
 
 
 class Clock:
-    """Local times by zone row. ``second`` is the instant of rows that have none of their own."""
+    """Local times by zone row; ``second`` is the instant of rows without their own."""
 
     def __init__(self, zones: Sequence[str | None], second: int) -> None:
         self._zones = zones
         self._second = second
-        self._still: dict[str, pa.Array] | None = None
+        self._rendered: dict[str, pa.Array] | None = None
         self._periods: dict[int, tuple[list[int], list[Period]]] = {}
 
     def take(
@@ -41,24 +40,24 @@ class Clock:
         members: Sequence[str],
         instants: Instants | None,
     ) -> dict[str, pa.Array]:
-        """Return the members asked for, n rows each; null where ``valid`` is false.
+        """Return the given members, n rows each; null where ``valid`` is false.
 
-        They are those of ``instants``, where rows have their own; null where none is stated.
+        With ``instants`` each row has its own, and is null where that is null.
         """
         if zone_rows is None or not members:
             return {}
         if instants is None:
-            return self._at_once(zone_rows, valid, members)
+            return self._at_one_instant(zone_rows, valid, members)
         stated = valid & instants.stated
-        return self._each_its_own(zone_rows.to_numpy(), stated, members, instants.seconds)
+        return self._at_each_instant(zone_rows.to_numpy(), stated, members, instants.seconds)
 
-    def _at_once(
+    def _at_one_instant(
         self, zone_rows: pa.Array, valid: NDArray[np.bool_], members: Sequence[str]
     ) -> dict[str, pa.Array]:
-        if self._still is None:
-            self._still = self._render()
+        if self._rendered is None:
+            self._rendered = self._render()
         columns = {
-            member: self._still[member].take(zone_rows)
+            member: self._rendered[member].take(zone_rows)
             for member in members
             if member != "current_timestamp"
         }
@@ -77,7 +76,7 @@ class Clock:
             for member, each in columns.items()
         }
 
-    def _each_its_own(
+    def _at_each_instant(
         self,
         zone_rows: NDArray[np.uint16],
         stated: NDArray[np.bool_],
@@ -104,19 +103,19 @@ class Clock:
     def _zone_names(
         self, zone_rows: NDArray[np.uint16], unknown: NDArray[np.bool_]
     ) -> pa.DictionaryArray:
-        """Return zone names by a dictionary of all; row 0, the unknown zone, is not in it."""
+        """Return zone names, encoded with a dictionary of all zones but row 0, the unknown one."""
         numbers = pa.array(zone_rows.astype(np.int32) - 1, mask=unknown)
         return pa.DictionaryArray.from_arrays(numbers, pa.array(self._zones[1:], pa.string()))
 
     def _group(
         self, zone_rows: NDArray[np.uint16], seconds: Int64
     ) -> tuple[NDArray[np.int32], list[Period]]:
-        """Return the periods that are met, and for each row the number of its own, or -1."""
+        """Return the periods that occur, and for each row the number of its period, or -1."""
         order = np.lexsort((seconds, zone_rows))
         zones, sorted_seconds = zone_rows[order], seconds[order]
         ends = [*np.flatnonzero(np.diff(zones)) + 1, len(zones)]
         numbers = np.full(len(order), -1, np.int32)
-        met: list[Period] = []
+        used: list[Period] = []
         begin = 0
         for end in ends:
             zone = int(zones[begin]) if begin < end else 0
@@ -125,16 +124,16 @@ class Clock:
                 if found is None:
                     break
                 stop = begin + int(np.searchsorted(sorted_seconds[begin:end], found.end))
-                numbers[begin:stop] = len(met)
-                met.append(found)
+                numbers[begin:stop] = len(used)
+                used.append(found)
                 begin = stop
             begin = int(end)
         result = np.empty_like(numbers)
         result[order] = numbers
-        return result, met
+        return result, used
 
     def _period(self, zone: int, second: int) -> Period | None:
-        """Return the period of a zone, kept for the next chunk; threads at worst ask twice."""
+        """Return the period of a zone; it is cached, and two threads may both look it up."""
         starts, periods = self._periods.get(zone, ([], []))
         at = bisect_right(starts, second)
         if at and second < periods[at - 1].end:
