@@ -75,7 +75,7 @@ def _seconds(at: object) -> int | float:
         return at
     if isinstance(at, datetime):
         if at.utcoffset() is None:
-            raise TypeError("at must be an aware datetime, not a naive one")
+            raise TypeError("at must be an aware datetime; this one has no time zone")
         return (at - _EPOCH) // timedelta(seconds=1)
     if not isinstance(at, bool) and hasattr(at, "__index__"):
         return index(at)

@@ -66,7 +66,7 @@ def flip_and_survey(
 @pytest.mark.parametrize("kernel", ["", "python"])
 @pytest.mark.parametrize("name", _FILES)
 def test_flipped_bits(dataset_path: Path, tmp_path: Path, name: str, kernel: str) -> None:
-    single, several = scaled(12, 80), scaled(6, 20)
+    single, several = scaled(12, 80), 20
     arguments = [str(dataset_path), name, str(tmp_path), str(single), str(several)]
     done = subprocess.run(
         [sys.executable, "-m", "tests.tables.test_damage", *arguments],
