@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -76,20 +76,21 @@ def main() -> None:
     try:
         with _explained():
             _program.main(prog_name="geolookup")
-    except SystemExit as end:
-        _leave(end.code)
+    finally:
+        _flush()
 
 
-def _leave(status: object) -> None:
-    """End the process after all files are closed.
-
-    A thread of Arrow's may still be in a read of standard input. Python's own exit would
-    wait for that read, or abort.
-    """
-    with suppress(OSError):
+def _flush() -> None:
+    """Flush standard output; drop what a closed pipe or a full disk does not take."""
+    try:
         sys.stdout.flush()
-        sys.stderr.flush()
-    os._exit(status if isinstance(status, int) else bool(status))
+    except OSError:
+        _discard_output()
+
+
+def _discard_output() -> None:
+    """Prevent a second error when Python flushes standard output at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager
@@ -99,8 +100,7 @@ def _explained() -> Iterator[None]:
     except GeoLookupError as error:
         fail(str(error))
     except BrokenPipeError:
-        # Prevent a second error when Python flushes standard output at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         sys.exit(_BROKEN_PIPE)
 
 

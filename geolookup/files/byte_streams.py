@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Condition, Thread
 from typing import IO, Any
 
 import pyarrow as pa
@@ -23,6 +26,8 @@ STANDARD = "-"
 #: Arrow's codecs by suffix.
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 _BUFFER = 1 << 20
+#: Seconds in which a thread of Arrow returns from a read that has ended, with time to spare.
+_RETURN_TIME = 0.01
 
 
 @dataclass(slots=True)
@@ -84,8 +89,71 @@ def open_input(path: str, compression: str | None) -> Iterator[InputStream]:
 def _raw(path: str, opened: ExitStack) -> tuple[Any, int | None]:
     """Return the stored bytes, and their number where it is known."""
     if path == STANDARD:
-        return pa.PythonFile(sys.stdin.buffer, "r"), None
+        stream = _StandardInput(sys.stdin.fileno())
+        opened.callback(stream.close)
+        return pa.PythonFile(stream, "r"), None
     return opened.enter_context(pa.OSFile(path, "rb")), Path(path).stat().st_size
+
+
+class _StandardInput:
+    """Standard input, read ahead by a thread of its own, so that ``close`` ends a read.
+
+    Arrow reads on threads that Python cannot stop. While one waits for a pipe, the process
+    cannot exit; here it waits for this object, and ``close`` wakes it.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self.closed = False
+        self._changed = Condition()
+        self._data = bytearray()  # read ahead, at most _BUFFER and one read more
+        self._ended = self._reading = False
+        self._error: OSError | None = None
+        Thread(target=self._read_ahead, args=(descriptor,), daemon=True).start()
+
+    def read(self, size: int = -1) -> bytes:
+        """Return ``size`` bytes, fewer at the end of the input, none after ``close``."""
+        parts = []
+        with self._changed:
+            self._reading = True
+            while size and (part := self._next(size)):
+                parts.append(part)
+                size -= len(part) if size > 0 else 0
+            self._reading = False
+            self._changed.notify_all()
+        return b"".join(parts)
+
+    def close(self) -> None:
+        """End all reads, and wait until none is left."""
+        with self._changed:
+            self.closed = True
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not self._reading)
+        time.sleep(_RETURN_TIME)
+
+    def _next(self, size: int) -> bytes:
+        self._changed.wait_for(lambda: self._data or self._ended or self.closed)
+        if self.closed:
+            return b""
+        if self._error is not None and not self._data:
+            self._reading = False
+            raise self._error
+        part = bytes(self._data[:size]) if size > 0 else bytes(self._data)
+        del self._data[: len(part)]
+        self._changed.notify_all()
+        return part
+
+    def _read_ahead(self, descriptor: int) -> None:
+        while not self._ended:
+            try:
+                # Not sys.stdin.buffer: Python aborts at exit while a thread holds its lock.
+                block = os.read(descriptor, _BUFFER)
+            except OSError as error:
+                block, self._error = b"", error
+            with self._changed:
+                self._data += block
+                self._ended = not block
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: len(self._data) < _BUFFER)
 
 
 def input_name(path: str) -> str:

@@ -1,0 +1,58 @@
+"""Standard input: read to its end, and left in the middle when a command stops early."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import suppress
+from threading import Thread
+
+import pytest
+
+from tests.conftest import ROOT
+
+ROW = b"8.8.8.8," + b"x" * 1000 + b"\n"
+
+
+OPTIONS = ("--output", "-", "--input-format", "csv", "--output-format", "csv")
+
+
+def start() -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "geolookup", "enrich", "-", *OPTIONS]
+    return subprocess.Popen(
+        [*command, "--fields", "network.asn"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+@pytest.mark.parametrize("rows", [10, 60_000])
+def test_a_command_that_stops_early_does_not_wait_for_the_pipe(rows: int) -> None:
+    with start() as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        reader = Thread(target=process.stdout.read)
+        reader.start()
+        # One cell too many, then rows enough to fill a block, and a pipe that stays open.
+        with suppress(BrokenPipeError):
+            process.stdin.write(b"ip,note\n" + ROW * rows + b"8.8.8.8,x,y\n" + ROW * 60_000)
+            process.stdin.flush()
+        assert process.wait(30) == 2
+        reader.join()
+        assert f"row {rows + 2}".encode() in process.stderr.read()
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+
+
+def test_a_slow_pipe_is_read_to_its_end() -> None:
+    with start() as process:
+        assert process.stdin is not None
+        for part in (b"ip,no", b"te\n8.8.8", b".8,x\n", ROW * 5, b"8.8.8.8,x"):
+            process.stdin.write(part)
+            process.stdin.flush()
+        output, _ = process.communicate(timeout=60)
+        assert process.returncode == 0
+        assert output.count(b"15169") == 7
