@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from geolookup_builder.compile import Options, compile_dataset
-from geolookup_builder.report import BuildReport
 
 import geolookup
-from geolookup.progress import Progress
+
+if TYPE_CHECKING:
+    from geolookup_builder.report import BuildReport
 
 ROOT = Path(__file__).resolve().parent.parent
 pytest_plugins = ["tests.tiers", "tests.skips"]
@@ -35,7 +36,7 @@ def shared_data() -> Path:
     return folder
 
 
-Build = Callable[..., tuple[Path, BuildReport]]
+Build = Callable[..., tuple[Path, "BuildReport"]]
 
 
 @pytest.fixture
@@ -45,9 +46,14 @@ def build(tmp_path: Path) -> Build:
 
 
 def build_at(
-    folder: Path, files: dict[str, str | bytes], recipe: str | None = None, **options: object
+    folder: Path, files: dict[str, str | bytes], recipe: str | None = None, **options: Any
 ) -> tuple[Path, BuildReport]:
     """Write files and a recipe (default: every .csv as a source, by name) and compile them."""
+    # Imported here: processes that tests start import this module, most of them to build nothing.
+    from geolookup_builder.compile import Options, compile_dataset
+
+    from geolookup.progress import Progress
+
     for name, content in files.items():
         data = content if isinstance(content, bytes) else content.encode()
         (folder / name).write_bytes(data)
@@ -58,7 +64,7 @@ def build_at(
         )
     (folder / "recipe.toml").write_text(recipe, encoding="utf-8")
     output = folder / "dataset"
-    chosen = Options(**{"force": True, "max_rejects": 10**9, **options})  # type: ignore[arg-type]
+    chosen = Options(**{"force": True, "max_rejects": 10**9, **options})
     report = compile_dataset(folder / "recipe.toml", output, chosen, Progress())
     return output, report
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,26 +11,10 @@ import pytest
 
 from geolookup import Engine
 from geolookup.cli import COMMANDS
+from tests.cli.program import run
 from tests.conftest import ROOT, Build
 
 NOTICE = "bundled sample dataset"
-
-
-def run(
-    *args: str, text: str = "", env: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Run the program with the text on standard input; a traceback fails whatever is tested."""
-    done = subprocess.run(
-        [sys.executable, "-m", "geolookup", *args],
-        input=text,
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        env={**os.environ, **(env or {})},
-    )
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
 
 
 def test_one_line_of_json_per_address_in_a_pipe() -> None:

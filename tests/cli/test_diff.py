@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from geolookup import comparison as diff
-from tests.cli.test_commands import run
+from tests.cli.program import run
 from tests.comparison.conftest import NEW, OLD, dataset
 
 

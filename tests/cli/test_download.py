@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.builder.remote.serving import Act, Handler, file, kept_files, serving, status
-from tests.cli.test_commands import run
+from tests.cli.program import run
 from tests.conftest import ROOT
 
 ROWS = b"network,isp\n" + b"8.8.8.0/24,one\n" * 20_000

@@ -21,7 +21,7 @@ import geolookup
 from geolookup.cli.options import READ, WRITTEN
 from geolookup.files.file_tree import RECORD
 from geolookup.files.formats import FORMATS
-from tests.cli.test_commands import run
+from tests.cli.program import pipe, run
 from tests.conftest import ROOT, Build
 from tests.files.tables import (
     ADDRESSES,
@@ -39,22 +39,6 @@ from tests.files.tables import (
 OPTIONS = ("--fields", ",".join(FIELDS), "--at", str(AT))
 
 
-def _pipe(
-    *args: str, data: bytes = b"", env: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[bytes]:
-    done = subprocess.run(
-        [sys.executable, "-m", "geolookup", "enrich", *args],
-        input=data,
-        capture_output=True,
-        check=False,
-        cwd=ROOT,
-        env={**os.environ, **(env or {})},
-    )
-    assert b"Traceback" not in done.stderr, done.stderr.decode()
-    assert b"Exception ignored" not in done.stderr, done.stderr.decode()
-    return done
-
-
 def test_the_names_of_formats_are_those_of_the_registry() -> None:
     assert set(READ) == set(FORMATS)
     assert set(WRITTEN) == {name for name, each in FORMATS.items() if each.writer}
@@ -63,7 +47,7 @@ def test_the_names_of_formats_are_those_of_the_registry() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_standard_input_to_standard_output(kind: str, sample: geolookup.Engine) -> None:
     options = ("--input-format", kind, "--output-format", kind, *OPTIONS)
-    done = _pipe("-", "--output", "-", *options, data=written(table(), kind))
+    done = pipe("enrich", "-", "--output", "-", *options, data=written(table(), kind))
     assert done.returncode == 0, done.stderr.decode()
     found = [{name: row[name] for name in NAMES} for row in read(done.stdout, kind)]
     wanted = answers(sample, ADDRESSES)
@@ -77,7 +61,7 @@ def test_damaged_input_leaves_standard_output_without_an_end(kind: str) -> None:
     many = pa.table({"ip": [f"8.8.{n >> 8 & 255}.{n & 255}" for n in range(200_000)]})
     data = written(many, kind)[:-40] + b'\n"'
     options = ("--input-format", kind, "--output-format", "arrow", "--fields", "network.asn")
-    done = _pipe("-", "--output", "-", *options, data=data)
+    done = pipe("enrich", "-", "--output", "-", *options, data=data)
     if done.returncode:
         assert len(done.stderr.decode().splitlines()) == 1
         assert not done.stdout.endswith(b"ARROW1")
@@ -356,12 +340,14 @@ def test_the_sample_says_that_it_is_one(tmp_path: Path) -> None:
     source = tmp_path / "in.csv"
     source.write_bytes(written(table(), "csv"))
     bundled = {"GEOLOOKUP_DATASET": ""}
-    done = _pipe(str(source), "--output", str(tmp_path / "out.csv"), *OPTIONS, env=bundled)
+    done = pipe("enrich", str(source), "--output", str(tmp_path / "out.csv"), *OPTIONS, env=bundled)
     assert b"bundled sample dataset" in done.stderr
     named = Path(geolookup.__file__).parent / "sample"
     copy = tmp_path / "copy"
     shutil.copytree(named, copy)
-    done = _pipe(str(source), "--output", str(tmp_path / "2.csv"), "--dataset", str(copy), *OPTIONS)
+    done = pipe(
+        "enrich", str(source), "--output", str(tmp_path / "2.csv"), "--dataset", str(copy), *OPTIONS
+    )
     assert b"bundled" not in done.stderr
 
 
@@ -371,15 +357,15 @@ COUNTRY = ("--fields", "location.country_code", "--input-format", "csv")
 
 def test_without_a_header_columns_are_numbered() -> None:
     options = ("-", "--output", "-", "--no-header", "--ip-column", "column1", *COUNTRY)
-    done = _pipe(*options, "--output-format", "csv", data=NAMELESS)
+    done = pipe("enrich", *options, "--output-format", "csv", data=NAMELESS)
     assert done.stdout == b'8.8.8.8,"a, b",US\n10.0.0.1,,\n,"",\n'
-    done = _pipe(*options, "--output-format", "jsonl", data=NAMELESS)
+    done = pipe("enrich", *options, "--output-format", "jsonl", data=NAMELESS)
     assert [json.loads(line) for line in done.stdout.splitlines()] == [
         {"column1": "8.8.8.8", "column2": "a, b", "location_country_code": "US"},
         {"column1": "10.0.0.1", "column2": None, "location_country_code": None},
         {"column1": None, "column2": "", "location_country_code": None},
     ]
-    done = _pipe(*options, "--output-format", "csv", data=NAMELESS + b"1.1.1.1\n")
+    done = pipe("enrich", *options, "--output-format", "csv", data=NAMELESS + b"1.1.1.1\n")
     assert b"standard input, row 4: 1 cells where row 1 has 2; repair the row" in done.stderr
 
 
@@ -388,7 +374,7 @@ def test_without_a_header_columns_are_numbered() -> None:
     [NAMELESS, b"8.8.8.8:443,x\n", b"8.8.8.8;x\n", b"at 2606:4700::1111 - -\n", b"[::1]:80\n"],
 )
 def test_an_address_for_a_header_is_not_shown(data: bytes) -> None:
-    done = _pipe("-", "--output", "-", *COUNTRY, "--output-format", "csv", data=data)
+    done = pipe("enrich", "-", "--output", "-", *COUNTRY, "--output-format", "csv", data=data)
     assert done.returncode == 2
     assert b"give --no-header" in done.stderr
     assert not any(word in done.stderr for word in (b"8.8.8.8", b"4700", b"::1"))

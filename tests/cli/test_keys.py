@@ -8,7 +8,7 @@ import pytest
 
 from geolookup.errors import InvalidKeyError, QuotaError
 from geolookup.gate import open_accounts
-from tests.cli.test_commands import run
+from tests.cli.program import run
 
 
 def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_commands import run
+from tests.cli.program import run
 from tests.store.numbered import generation, numbered
 
 

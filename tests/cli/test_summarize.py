@@ -13,7 +13,7 @@ import geolookup
 from geolookup.files.formats import kind_of
 from geolookup.files.summarize import KINDS, Summary, count_file
 from geolookup.files.table_files import AddressColumn, TableFile
-from tests.cli.test_commands import run
+from tests.cli.program import run
 from tests.files.tables import KINDS as FORMATS
 from tests.files.tables import packed, table, written
 

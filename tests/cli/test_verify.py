@@ -10,7 +10,7 @@ import pytest
 
 from geolookup.dataset import layout as fmt
 from geolookup.integrity import verify
-from tests.cli.test_commands import run
+from tests.cli.program import run
 from tests.conftest import ROOT
 from tests.damage import copied
 

@@ -49,7 +49,7 @@ def test_event_loops_never_exceed_an_exact_rate(url: str, tmp_path: Path) -> Non
 
 
 def test_killed_workers_cost_what_is_promised_and_no_more(url: str, tmp_path: Path) -> None:
-    kills.check(url, tmp_path, scaled(2, 5))
+    kills.check(url, tmp_path, scaled(1, 5))
 
 
 def test_eight_threads_get_exactly_the_rate_and_the_quota(url: str, plans: Path) -> None:

@@ -58,9 +58,22 @@ def references(engine: geolookup.Engine) -> int:
     return sum(sys.getrefcount(each) for each in found.values()) - 3 * len(found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", range(len(asks(geolookup.open()))))
 def test_a_call_keeps_nothing(sample: geolookup.Engine, number: int) -> None:
-    ask = list(asks(sample).values())[number]
+    check(sample, list(asks(sample).values())[number])
+
+
+def test_no_call_keeps_anything(sample: geolookup.Engine) -> None:
+    def ask_all() -> None:
+        for ask in asked:
+            ask()
+
+    asked = list(asks(sample).values())
+    check(sample, ask_all)
+
+
+def check(sample: geolookup.Engine, ask: Callable[[], object]) -> None:
     for _ in range(100):
         ask()
     gc.collect()

@@ -78,7 +78,7 @@ def _near(engine: geolookup.Engine, count: int, seed: int) -> list[str]:
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_many_rows(state: Any, engine: geolookup.Engine, threads: int) -> None:
-    drawn = _near(engine, 30_000, 7)
+    drawn = _near(engine, scaled(6_000, 30_000), 7)
     table = tables.enrich(
         state, pa.array(drawn), "", columns.EVERYTHING, at=columns.AT, threads=threads
     )
@@ -97,6 +97,7 @@ def test_bounds_of_chunks(engine: geolookup.Engine, size: int, threads: int) -> 
         assert found[name].to_pylist() == (few[name] * (size // len(drawn) + 1))[:size]
 
 
+@pytest.mark.long
 def test_more_text_than_32_bits_count(engine: geolookup.Engine) -> None:
     """Arrays whose texts lie beyond 2^31 bytes, and a column of more than that in chunks."""
     one = pa.array(["8.8.8.8" + " " * 9_993, "8.8.8.8", None, "2a03::1", "x" * 10_000])
