@@ -1,4 +1,4 @@
-"""Columns of short texts as matrices of bytes, and decimal integers of up to 128 bits from them.
+"""Columns of short texts as matrices of bytes, and their parsing as integers of up to 128 bits.
 
 Strategy: the texts of up to ``CHUNK`` rows are laid out as byte columns (all first bytes, all
 second bytes, ...), which stay in cache; one numpy operation a column then works on all rows.
@@ -32,7 +32,7 @@ def byte_columns(data: U8, starts: I64, lengths: I64) -> U8:
 
 
 def parse_integers(data: U8, starts: I64, lengths: I64) -> tuple[U64, U64, Bools]:
-    """Parse decimal integers below 2^128; returns high half, low half and which rows are one."""
+    """Parse decimal integers below 2^128; return high halves, low halves and the valid rows."""
     size = len(starts)
     high, low = np.zeros(size, np.uint64), np.zeros(size, np.uint64)
     good = np.zeros(size, bool)
@@ -63,7 +63,7 @@ def _integers(text: U8, lengths: I64) -> tuple[U64, U64, Bools]:
 
 
 def _times_ten_plus(high: U64, low: U64, digit: U64) -> tuple[U64, U64, Bools]:
-    """Return (high, low) * 10 + digit, and where that passes 128 bits."""
+    """Return (high, low) * 10 + digit, and the mask of rows that overflow 128 bits."""
     ten, half, mask = np.uint64(10), np.uint64(32), np.uint64(0xFFFF_FFFF)
     small = (low & mask) * ten + digit
     large = (low >> half) * ten + (small >> half)

@@ -1,8 +1,7 @@
-"""Parts of ranges that no lookup reaches: counted here, removed by ``layers.hide``.
+"""Counts the parts of ranges that lookups never search; ``layers.hide`` removes them.
 
-The answer in private space is always 10002; addresses in 6to4 and
-NAT64 space are looked up by the IPv4 address that they carry. IPv4-mapped
-ranges are folded into IPv4 before (see ``gather``).
+A lookup in private space always answers 10002. A lookup in 6to4 or NAT64 space uses the IPv4
+address that the address carries. ``gather`` has folded IPv4-mapped ranges into IPv4 before.
 """
 
 from __future__ import annotations
@@ -24,9 +23,10 @@ def hidden(family: int) -> tuple[Range, ...]:
 
 
 def count(ranges: Ranges, family: int, report: SourceReport) -> Bools:
-    """Count addresses clipped (private), rows and addresses excluded (6to4, NAT64).
+    """Count clipped (private) addresses, and excluded (6to4, NAT64) rows and addresses.
 
-    Returns the mask of clipped rows: a row that is partly folded has ranges of both families.
+    Returns the mask of clipped rows. The caller counts them, because a row that is partly
+    folded has ranges of both families.
     """
     private = ranges_of(family, PRIVATE)
     report.addresses_clipped += _addresses_inside(ranges, private)
@@ -37,7 +37,7 @@ def count(ranges: Ranges, family: int, report: SourceReport) -> Bools:
 
 
 def _rows_inside(ranges: Ranges, blocks: Sequence[Range]) -> Bools:
-    """Mark the ranges that have an address in one of the blocks, which are not adjacent."""
+    """Mark the ranges with an address in a block; the blocks are not adjacent."""
     starts, within = cut_at(ranges.first.family, blocks)
     begin, end = starts.search(ranges.first) - 1, starts.search(ranges.last) - 1
     inside: Bools = within[begin] | (begin != end)

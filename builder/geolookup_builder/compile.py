@@ -1,4 +1,4 @@
-"""A recipe to a dataset, from top to bottom along the data.
+"""Compiles a recipe into a dataset; the steps are in the order of the data flow.
 
 ``recipe`` -> ``sources`` (rows) -> ``ranges`` -> ``gather`` (rows of a table) ->
 ``flatten`` (disjoint intervals) -> ``layers`` (sources overlaid) -> ``enrich`` ->
@@ -47,7 +47,7 @@ from geolookup_builder.tables import tables
 from geolookup_builder.values import Known
 
 DEFAULT_REJECTED_SHARE = 0.01
-#: Held by the build that runs: Arrow's default memory pool belongs to the whole process.
+#: Held by a running build: Arrow's default memory pool is shared by the whole process.
 _one_build = Lock()
 
 
@@ -76,15 +76,15 @@ def build(
 
     With ``force`` an existing dataset is replaced. ``rejects`` is a CSV file to write the
     rejected rows to. ``max_rejects`` is the number of rejected rows that each source may
-    have; None: 1 % of its rows. ``cache`` is the folder of fetched files; None:
+    have; None: 1 % of its rows. ``cache`` is the folder of downloaded files; None:
     ``$GEOLOOKUP_CACHE``, else the user's cache folder. With ``offline`` remote sources are
     taken from the cache only.
 
     The report has ``sources`` (rows and addresses of each), ``counts`` (rows of the dataset),
     ``coverage`` (addresses by layer and family), ``generation`` (its id), ``bytes`` (of all
     files) and ``seconds``. Raises BuildError for a bad recipe or source, OutputError for an
-    output that exists or cannot be written, ValueError for a negative ``max_rejects``; the
-    output stays as it was then. Builds of one process run one after the other.
+    output that exists or cannot be written, ValueError for a negative ``max_rejects``. On an
+    error the output does not change. Builds in one process run one after the other.
     """
     if max_rejects is not None and max_rejects < 0:
         raise ValueError(f"max_rejects is {max_rejects}; it is a number of rows, 0 or more")
@@ -110,8 +110,8 @@ def compile_dataset(
 def _system_memory() -> Iterator[None]:
     """Let Arrow use the system's allocator during a build.
 
-    Arrow's own allocator returns memory to the system so early that page faults took a
-    quarter of a build.
+    Arrow's default allocator returns memory to the system early; the page faults that follow
+    took a quarter of the time of a build.
     """
     with _one_build:
         usual = pa.default_memory_pool()
@@ -170,7 +170,7 @@ class _Build:
         self._report.sources.append(report)
         rows, positions = self._read(table, report, spec.provides)
         with self._progress.stage(f"flattening {table.name}"):
-            flattened = _flattened(rows, report)
+            flattened = _flatten_table(rows, report)
             for family, layered in flattened.layered.items():
                 self._merged[family] = underlay(self._merged[family], layered)
         if self._deciding_rows is not None:
@@ -243,14 +243,14 @@ class _Build:
 
 @dataclass(frozen=True, slots=True)
 class _Flattened:
-    """One source table by family: its layers, and the number of the row that decides."""
+    """One source table by family: its layers, and the position of each deciding row."""
 
     layered: dict[int, Layered]
     deciding: dict[int, Intervals]
 
 
-def _flattened(rows: SourceRows, report: SourceReport) -> _Flattened:
-    """Flatten the rows of a table, without space that no lookup reaches."""
+def _flatten_table(rows: SourceRows, report: SourceReport) -> _Flattened:
+    """Flatten the rows of a table, and remove space that lookups never search."""
     layered, deciding = {}, {}
     used, clipped = np.zeros(report.read, bool), np.zeros(report.read, bool)
     for family in (4, 6):

@@ -1,4 +1,4 @@
-"""Location tuples completed from the reference tables and by the recipe's finders.
+"""Completes location tuples from the reference tables and with the finders of the recipe.
 
 A row of the *country* table is a pair of country and continent: a source may state
 another continent than the reference (Cyprus, Turkey). A location without a time zone
@@ -41,7 +41,7 @@ class Located:
 
 
 def enrich(tuples: Tuples, known: Known, finders: Sequence[Finder], report: BuildReport) -> Located:
-    """Resolve country and zone of every location tuple; number 0 stays unknown."""
+    """Resolve country and zone of every location tuple; row 0 stays unknown."""
     codes = list(known.countries)
     names = tuples.values("country_code")
     country = pc.index_in(names, pa.array(codes, pa.string()))

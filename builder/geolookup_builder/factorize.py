@@ -1,4 +1,4 @@
-"""Equal rows of several integer columns to one number each, in order of first appearance.
+"""Numbers the distinct rows of several integer columns, in order of first appearance.
 
 The columns are mixed into one 64-bit hash, and Arrow's hash table encodes the hashes. The
 result is verified against the columns; after a collision the mix is repeated with another

@@ -1,4 +1,4 @@
-"""Nested and overlapping ranges to disjoint intervals, each with the row that decides.
+"""Converts nested and overlapping ranges to disjoint intervals, each with its deciding row.
 
 Disjoint ranges (what most vendors deliver) are sorted, and the gaps between them become
 intervals without an owner. Otherwise the bounds of all ranges divide the space into
@@ -55,7 +55,7 @@ class Ranges:
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """A gap-free partition of a family: starts (the first is 0), and an owner each (-1: none)."""
+    """A gap-free partition of a family: starts (the first is 0) and owners (-1: a gap)."""
 
     starts: Addresses
     owner: I64
@@ -125,7 +125,7 @@ def _specificity(ranges: Ranges) -> I64:
 
 
 def stated_keys(first: Addresses, last: Addresses) -> Keys:
-    """Return the keys by which the smaller, then the later starting range comes first."""
+    """Return sort keys that put the smaller range first, of equal sizes the later start."""
     size = last.minus(first)
     if first.high is None or size.high is None:
         return size.low, ~first.low
@@ -135,8 +135,8 @@ def stated_keys(first: Addresses, last: Addresses) -> Keys:
 def _least_rank(begin: I64, end: I64, segments: int) -> NDArray[np.int32]:
     """Return the least index of a range that covers each segment, or _NONE.
 
-    Range i covers the segments begin[i] … end[i] - 1. See the head of this module: entry j
-    of level k stands for the segments j … j + 2^k - 1.
+    Range i covers the segments begin[i] … end[i] - 1. Entry j of level k covers the segments
+    j … j + 2^k - 1; the docstring of this module explains the algorithm.
     """
     length = end - begin
     level = np.frexp(length.astype(np.float64))[1] - 1  # exact below 2^53

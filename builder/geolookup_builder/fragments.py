@@ -1,9 +1,8 @@
-"""The writing side of ``geolookup.dataset.rows``: JSON texts and checksums, a column at a time.
+"""Writes the rows of ``geolookup.dataset.rows`` by columns: JSON texts and checksums.
 
-Strategy: distinct strings are quoted once (the few that need escapes by the
-standard library), numbers are written by Arrow, whose cast gives the shortest
-decimal that reads back as the same float and no ``.0``; then the columns are
-joined row by row.
+Strategy: each distinct string is quoted once; the standard library quotes the few that need
+escapes. Arrow writes numbers: its cast gives the shortest decimal that reads back as the same
+float, without ``.0``. Then the columns are joined row by row.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def plain_texts(values: Iterable[object]) -> pa.Array:
 
 
 def json_columns(texts: list[pa.Array]) -> dict[str, pa.Array]:
-    """Return the columns by which one lookup reads a row: its JSON texts and their CRC-32."""
+    """Return the columns that a single lookup reads: the JSON texts of each row, their CRC-32."""
     joined = rows(texts)
     return {"json": joined, "json_crc32": pa.array(checksums(joined))}
 

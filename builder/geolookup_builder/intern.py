@@ -1,6 +1,6 @@
-"""Merged layers to dataset rows: each distinct location and network once, intervals coalesced.
+"""Converts merged layers to dataset rows: distinct locations and networks, coalesced intervals.
 
-Only the tuples in use are interned; equal ones, before or after enrichment, become one
+Only tuples in use are interned. Tuples that are equal before or after enrichment become one
 row. Rows are numbered in order of first appearance in IPv4, then IPv6, so that
 neighbours in the address space are neighbours in the tables.
 """
@@ -109,9 +109,9 @@ def _numbers(merged: Mapping[int, Layered], layer: str) -> Codes:
 def _rows_by_appearance(columns: list[Codes], numbers: Codes) -> tuple[Codes, I64]:
     """Number distinct tuples in order of first appearance in ``numbers``; 0 stays 0."""
     same, first = factorize(columns)
-    met, _ = factorize([same[np.append(UNKNOWN, numbers)]])
+    appearance, _ = factorize([same[np.append(UNKNOWN, numbers)]])
     by_tuple = np.zeros(len(first), np.int32)
-    by_tuple[same[np.append(UNKNOWN, numbers)]] = met
+    by_tuple[same[np.append(UNKNOWN, numbers)]] = appearance
     order = np.empty(len(first), np.int64)
     order[by_tuple] = first
     return by_tuple[same], order

@@ -2,8 +2,8 @@
 
 Each batch of rows is reduced to its distinct value tuples; a row keeps one 32-bit number
 for each layer. Equal tuples of different batches have different numbers until ``intern``
-merges those in use. So only one number for each row and layer grows with the rows. Sources
-are read one after another, so a number also identifies its source (``provenance``).
+merges those in use. So memory grows by one number per row and layer. Sources are read in
+sequence, so a number also identifies its source (``provenance``).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Tuples:
         return Tuples({**self.fields, name: Column(codes, encoded.dictionary)})
 
     def codes(self, *names: str) -> list[Codes]:
-        """Return the codes of the named fields, of all by default."""
+        """Return the codes of the named fields, by default of all fields."""
         return [self.fields[name].codes for name in names or self.fields]
 
     def values(self, name: str) -> pa.Array:
@@ -68,7 +68,7 @@ class LayerValues:
     layer: str
     size: int = 1
     parts: dict[str, list[Column]] = field(default_factory=dict)
-    begins: list[int] = field(default_factory=list)  # the size when each source began
+    begins: list[int] = field(default_factory=list)  # the size before each source
 
     def begin_source(self) -> None:
         """Assign the following numbers to the next source of the recipe."""
@@ -79,7 +79,7 @@ class LayerValues:
         return np.searchsorted(self.begins, numbers, side="right").astype(np.uint8)
 
     def add(self, columns: Mapping[str, Column], nulled: Bools) -> Codes:
-        """Return a number for each row; UNKNOWN for rows that are ``nulled`` or null throughout."""
+        """Return a number for each row; UNKNOWN if it is ``nulled`` or null in all fields."""
         known = np.zeros(len(nulled), bool)
         for column in columns.values():
             known |= column.codes >= 0
@@ -101,7 +101,7 @@ class LayerValues:
             self.parts.setdefault(name, []).append(part)
 
     def tuples(self) -> Tuples:
-        """Return all tuples in order of their numbers; number 0 is null throughout."""
+        """Return all tuples in order of their numbers; number 0 is null in all fields."""
         return Tuples(
             {
                 name: _joined([_nulls(1, name), *self.parts.get(name, [])])

@@ -1,6 +1,6 @@
-"""Which source decided each layer of each address: an interval table of its own.
+"""Provenance: a separate interval table of the sources that decided each layer.
 
-Neighbours from one source are one interval, so that the table is much smaller than the
+Neighbours with the same sources are one interval, so this table is much smaller than the
 interval tables of the answers.
 """
 
@@ -38,9 +38,9 @@ def provenance(layered: Layered, layers: Mapping[str, LayerValues]) -> Provenanc
 
 
 def coverage(families: Mapping[int, Provenance], sources: int) -> list[Coverage]:
-    """Return, for each source, how many addresses of each family it decides, by layer.
+    """Return, for each source, the number of addresses that it decides, by layer and family.
 
-    A layer that it decides nowhere is left out.
+    Layers in which it decides no address are left out.
     """
     found: list[Coverage] = [{} for _ in range(sources)]
     for family, each in families.items():

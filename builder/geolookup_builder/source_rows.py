@@ -1,8 +1,8 @@
-"""The deciding rows of each source table: the side files of a dataset for ``explain``.
+"""The deciding rows of each source table: the files of a dataset for ``explain = "full"``.
 
-They keep what the overlay of the layers discards: the intervals of each table with the
-row that decides, and range, file, line and values of these rows. Tables are not overlaid
-here, so the size grows with the sum of the sources.
+They contain what the overlay of the layers discards: the intervals of each table with their
+deciding row, and the range, file, line and values of these rows. Tables are not overlaid here,
+so the files grow with the sum of the sources.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _TableRows:
 
 
 class DecidingRows:
-    """Collects the deciding rows of all source tables; row 0 is "none"."""
+    """Collects the deciding rows of all source tables; row 0 is for gaps."""
 
     def __init__(self) -> None:
         self._intervals: dict[int, list[Intervals]] = {4: [], 6: []}
@@ -79,7 +79,7 @@ class DecidingRows:
         self._files.extend((source, name) for name in names)
 
     def tables(self, layers: Mapping[str, LayerValues]) -> dict[str, pa.Table]:
-        """Return the tables of the side files by file name."""
+        """Return the tables by file name."""
         values, indices = self._values(layers)
         return {
             **{fmt.EXPLAINED[f]: _intervals(each) for f, each in self._intervals.items()},

@@ -39,7 +39,7 @@ def starts(first: Addresses) -> dict[str, pa.Array]:
     """Return the columns of the intervals' first addresses."""
     if first.high is None:
         return {"start": pa.array(first.low)}
-    # Nearly all begin where an upper half does, so that a lower half is one of a few.
+    # Nearly all starts are multiples of 2^64, so there are few distinct lower halves.
     return {"start_high": pa.array(first.high), "start_low": _encoded(pa.array(first.low))}
 
 
@@ -59,11 +59,11 @@ def _intervals(family: FamilyIntervals) -> pa.Table:
 
 
 def jump_table(starts: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return, for each value of the leading bits, the interval its first address lies in.
+    """Return, for each value of the leading bits, the interval of its first address.
 
-    One entry more, the last interval: an address of bucket b lies in one of
-    the intervals table[b] … table[b + 1]. There are four to eight intervals a
-    bucket: their starts mostly share a line of the cache, and the table is small.
+    The last entry is the last interval, so an address of bucket b is in one of the intervals
+    table[b] … table[b + 1]. A bucket has four to eight intervals on average: their starts
+    usually share a cache line, and the table is small.
     """
     least, most = fmt.JUMP_BITS
     bits = int(np.clip(int(np.log2(len(starts))) - 2, least, most))
@@ -125,7 +125,7 @@ def _column(column: pa.Array) -> pa.Array:
 
 
 def _encoded(column: pa.Array) -> pa.Array:
-    """Return a dictionary column with the narrowest indices that number its distinct values."""
+    """Return a dictionary column with the narrowest index type for its distinct values."""
     encoded = column.dictionary_encode()
     last = len(encoded.dictionary) - 1
     kinds = (kind for kind in (np.int8, np.int16, np.int32) if last <= np.iinfo(kind).max)

@@ -1,4 +1,4 @@
-"""Write a dataset: tables, then the manifest, into a staging folder."""
+"""Writes a dataset into a staging directory: tables, then the manifest."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def _write_table(path: Path, table: pa.Table) -> FileDescription:
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write the canonical manifest; without it a folder is no dataset, so it comes last."""
+    """Write the canonical manifest, after the tables: a folder without it is not a dataset."""
     path = folder / fmt.MANIFEST
     path.write_bytes(manifest.canonical())
     atomic.fsync_file(path)
 
 
 def check_written(folder: Path, output: Path) -> None:
-    """Raise OutputError if the written dataset is damaged: it is not renamed into place then."""
+    """Raise OutputError if the written dataset is damaged, before it is renamed into place."""
     try:
         verify(folder)
     except DatasetError as error:
-        problem = f"what was written is damaged: {Path(error.path).name}: {error.problem}"
+        problem = f"the written dataset is damaged: {Path(error.path).name}: {error.problem}"
         raise OutputError(output, problem, "build it again on another disk") from error

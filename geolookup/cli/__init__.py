@@ -1,7 +1,7 @@
 """The command line: a registry of commands, each imported when it is called.
 
-Strategy: commands raise what the library raises. This module alone turns that into one
-line on standard error and the exit status 2.
+Strategy: commands do not handle the errors of the library. Only this module turns an error
+into one line on standard error and the exit status 2.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from geolookup.errors import GeoLookupError
 if TYPE_CHECKING:
     from geolookup.engine import Engine
 
-#: The module of each command in this package; the command bears its name there.
+#: The module of each command in this package; its function has the name of the command.
 COMMANDS = {
     "build": "build",
     "diff": "diff",
@@ -44,12 +44,12 @@ COMMANDS = {
     "verify": "verify",
 }
 MISUSE = 2
-#: What a shell reports of a program that a closed pipe ended.
+#: The exit status that a shell reports for a program that SIGPIPE ended.
 _BROKEN_PIPE = 141
 
 
 class _Commands(click.Group):
-    """The commands; only the module of the called one is imported."""
+    """The commands; only the module of the called command is imported."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -74,7 +74,7 @@ def _program() -> None:
 def main() -> None:
     """Run the program and exit: 0 success, 1 an answer that is an error, 2 misuse or bad input."""
     try:
-        with _explained():
+        with _one_line_errors():
             _program.main(prog_name="geolookup")
     finally:
         _flush()
@@ -94,7 +94,7 @@ def _discard_output() -> None:
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def _one_line_errors() -> Iterator[None]:
     try:
         yield
     except GeoLookupError as error:
@@ -110,19 +110,19 @@ def fail(message: str) -> None:
     sys.exit(MISUSE)
 
 
-def tell_of_sample(engine: Engine) -> None:
-    """Print a notice on standard error if the bundled sample answers."""
+def warn_of_sample(engine: Engine) -> None:
+    """Print a warning on standard error if the engine uses the bundled sample."""
     from geolookup.engine import SAMPLE
 
     if str(engine.path) == SAMPLE:
         click.echo(
-            "geolookup: answering from the bundled sample dataset, which knows few networks;"
-            " name another with --dataset or $GEOLOOKUP_DATASET",
+            "geolookup: answering from the bundled sample dataset, which has few networks;"
+            " select another with --dataset or $GEOLOOKUP_DATASET",
             err=True,
         )
 
 
-def end_orderly() -> None:
-    """Turn SIGTERM and Ctrl-C into an exit, so that unfinished files are removed."""
+def exit_on_signals() -> None:
+    """Exit on SIGTERM and Ctrl-C through SystemExit, so that unfinished files are removed."""
     for each in (signal.SIGTERM, signal.SIGINT):
         signal.signal(each, lambda number, _frame: sys.exit(128 + number))

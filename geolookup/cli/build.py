@@ -1,4 +1,4 @@
-"""``geolookup build``: a recipe to a dataset."""
+"""``geolookup build``: compiles a recipe into a dataset."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from geolookup.cli import end_orderly
+from geolookup.cli import exit_on_signals
 
 
 @click.command(name="build", short_help="Compile a recipe into a dataset.")
@@ -16,28 +16,28 @@ from geolookup.cli import end_orderly
     metavar="DIR",
     required=True,
     type=click.Path(path_type=Path),
-    help="Folder to make.",
+    help="Folder to create.",
 )
-@click.option("--force", is_flag=True, help="Replace a dataset that is there already.")
+@click.option("--force", is_flag=True, help="Replace an existing dataset.")
 @click.option(
     "--rejects",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="CSV to write the rejected rows to: file, line, reason, text.",
+    help="Write the rejected rows to this CSV: file, line, reason, text.",
 )
 @click.option(
     "--max-rejects",
     metavar="N",
     type=click.IntRange(min=0),
-    help="Rejected rows a source may have. [default: 1 % of its rows]",
+    help="Maximum number of rejected rows per source. [default: 1 % of its rows]",
 )
 @click.option(
     "--cache",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Folder of fetched files. [default: $GEOLOOKUP_CACHE, else the user's cache folder]",
+    help="Folder of downloaded files. [default: $GEOLOOKUP_CACHE, else the user's cache folder]",
 )
-@click.option("--offline", is_flag=True, help="Take remote sources from the cache only.")
+@click.option("--offline", is_flag=True, help="Use only the cached copies of remote sources.")
 def build(
     recipe: Path,
     output: Path,
@@ -60,7 +60,7 @@ def build(
 
     from geolookup.progress import Progress
 
-    end_orderly()
+    exit_on_signals()
     options = Options(force, rejects, max_rejects, cache, offline)
     report = compile_dataset(recipe, output, options, Progress())
     click.echo("\n".join(report.lines()))

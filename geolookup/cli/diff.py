@@ -1,4 +1,4 @@
-"""``geolookup diff``: two datasets compared by addresses."""
+"""``geolookup diff``: compares two datasets by addresses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from geolookup.cli import options
     "--fail-if",
     metavar="GATE",
     multiple=True,
-    help="Exit with 1 if this holds, as in 'country_moved > 2%'; may be repeated.",
+    help="Exit with 1 if this is true, such as 'country_moved > 2%'; repeatable.",
 )
 @click.option(
     "--traffic",
@@ -38,7 +38,7 @@ from geolookup.cli import options
     type=click.IntRange(min=0),
     default=10,
     show_default=True,
-    help="Networks to list, those that moved most.",
+    help="Number of networks to list, the largest moves first.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def diff(

@@ -1,4 +1,4 @@
-"""``geolookup download``: what a recipe names elsewhere, into the cache."""
+"""``geolookup download``: downloads the remote sources of a recipe into the cache."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from pathlib import Path
 
 import click
 
-from geolookup.cli import end_orderly
+from geolookup.cli import exit_on_signals
 
 
-@click.command(name="download", short_help="Fetch the remote sources of a recipe.")
+@click.command(name="download", short_help="Download the remote sources of a recipe.")
 @click.argument("recipe", type=click.Path(path_type=Path))
 @click.option(
     "--cache",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Folder to fetch into. [default: $GEOLOOKUP_CACHE, else the user's cache folder]",
+    help="Folder of downloaded files. [default: $GEOLOOKUP_CACHE, else the user's cache folder]",
 )
 def download(recipe: Path, cache: Path | None) -> None:
-    """Fetch the sources of RECIPE that have an address, as far as they have changed.
+    """Download the remote sources of RECIPE that have changed.
 
-    Says one line per source. What fails leaves the file that was there before,
-    is resumed by the next run, and makes the exit status 1.
+    Prints one line per source. A failed download keeps the old file, and the next
+    run resumes it. Exits with 1 if a download failed.
 
     Example: geolookup download recipe.toml
     """
@@ -34,7 +34,7 @@ def download(recipe: Path, cache: Path | None) -> None:
     from geolookup.errors import GeoLookupError
     from geolookup.progress import Progress
 
-    end_orderly()
+    exit_on_signals()
     sources = load(recipe, auto.options(FORMATS)).sources
     progress, failed = Progress(), False
     for spec in sources:

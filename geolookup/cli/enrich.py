@@ -1,4 +1,4 @@
-"""``geolookup enrich``: files of addresses to files with columns of answers."""
+"""``geolookup enrich``: adds columns of answers to files of addresses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 import geolookup
-from geolookup.cli import end_orderly, fail, options, tell_of_sample
+from geolookup.cli import exit_on_signals, fail, options, warn_of_sample
 
 
 @click.command(name="enrich", short_help="Add columns of answers to files of addresses.")
@@ -39,7 +39,10 @@ from geolookup.cli import end_orderly, fail, options, tell_of_sample
 @options.dataset
 @click.option("--infer-types", is_flag=True, help="Infer column types of CSV for other formats.")
 @click.option(
-    "--threads", metavar="N", type=click.IntRange(min=1), help="[default: one for each core]"
+    "--threads",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Threads. [default: one per core]",
 )
 @click.option("--force", is_flag=True, help="Replace existing outputs.")
 def enrich(
@@ -72,7 +75,7 @@ def enrich(
     from geolookup.files.enrich import EnrichJob
     from geolookup.files.enriched_rows import EnrichOptions
 
-    end_orderly()
+    exit_on_signals()
     paths = tuple(path.strip() for each in fields for path in each.split(",") if path.strip())
     instant, at_column = _instant(at)
     wanted = EnrichOptions(
@@ -98,12 +101,12 @@ def enrich(
             job.folder(Path(source), Path(output), output_format)
         else:
             job.file(source, output, input_format, output_format)
-        tell_of_sample(engine)
+        warn_of_sample(engine)
     click.echo(job.report(), err=True)
 
 
 def _instant(at: str | None) -> tuple[float | None, str | None]:
-    """Return the instant that a text states, or the name of a column."""
+    """Return the instant of a text, or the text as the name of a column."""
     if at is None:
         return None, None
     try:

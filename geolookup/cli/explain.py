@@ -1,4 +1,4 @@
-"""``geolookup explain``: which source decided each layer of an answer."""
+"""``geolookup explain``: prints which source decided each layer of an answer."""
 
 from __future__ import annotations
 
@@ -46,18 +46,17 @@ def _lines(explained: dict[str, Any]) -> Iterator[str]:
         yield f"  {'':<16}   {', '.join(stated)}"
         if "row" in decided:
             yield f"  {'':<16}   {_row(decided['row'])}"
-    yield from _stated(explained.get("sources", []))
+    yield from _source_rows(explained.get("sources", []))
 
 
-def _stated(rows: list[dict[str, Any]]) -> Iterator[str]:
+def _source_rows(rows: list[dict[str, Any]]) -> Iterator[str]:
     """Yield the row of each source, whether it decided a layer or not."""
     if rows:
         yield "rows of the sources, in order of precedence"
     for row in rows:
         yield f"  {row['source']}, {_row(row)}"
         for layer, values in row["values"].items():
-            said = json.dumps(values, ensure_ascii=False)
-            yield f"    {layer:<16} {said}"
+            yield f"    {layer:<16} {json.dumps(values, ensure_ascii=False)}"
         if not row["values"]:
             yield "    no values"
 

@@ -1,4 +1,4 @@
-"""``geolookup info``: content, age, sources and credits of a dataset."""
+"""``geolookup info``: describes a dataset: content, age, sources and credits."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _EXPLAINS = {"sources": "the deciding sources", "full": "the deciding sources an
 def info(dataset: str | None, as_json: bool) -> None:
     """Describe DATASET, or the current generation of a store: age, sources, licences, coverage.
 
-    Also print which kernel answers lookups here: compiled or python. Without DATASET
-    describe $GEOLOOKUP_DATASET, else the bundled sample.
+    Also prints which kernel is in use: compiled or python. Without DATASET it
+    describes $GEOLOOKUP_DATASET, else the bundled sample.
 
     Example: geolookup info mydata
     """

@@ -88,7 +88,7 @@ def list_keys(accounts: str) -> None:
         click.echo(_line(key))
 
 
-@keys.command(name="revoke", short_help="Revoke a key for good.")
+@keys.command(name="revoke", short_help="Revoke a key permanently.")
 @click.argument("identifier", metavar="KEY")
 @_accounts
 def revoke(identifier: str, accounts: str) -> None:
@@ -121,8 +121,8 @@ def usage(accounts: str, plans: Path | None) -> None:
         for account in opened.usage():
             plan = opened.plans.get(account.plan)
             of = f" of {plan.quota:,}" if plan is not None and plan.quota is not None else ""
-            told = f"{account.used:,}{of} used", account.plan, f"{account.keys} keys", account.name
-            click.echo("  ".join(told))
+            cells = f"{account.used:,}{of} used", account.plan, f"{account.keys} keys", account.name
+            click.echo("  ".join(cells))
 
 
 @click.command(name="plans", short_help="List the plans.")
@@ -145,8 +145,8 @@ def _line(key: Key) -> str:
     state = "revoked" if key.revoked else "valid"
     if key.expires is not None:
         state += f" until {_date(key.expires)}"
-    told = identifier(key.digest), state, key.environment, key.plan, _date(key.created), key.name
-    return "  ".join(told)
+    cells = identifier(key.digest), state, key.environment, key.plan, _date(key.created), key.name
+    return "  ".join(cells)
 
 
 def _date(moment: int) -> str:

@@ -1,4 +1,4 @@
-"""``geolookup lookup``: one envelope per address."""
+"""``geolookup lookup``: prints one envelope per address."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 import click
 
 import geolookup
-from geolookup.cli import tell_of_sample
+from geolookup.cli import warn_of_sample
 
 _FAILED = b'{"success":false'
 _TOKEN = re.compile(
@@ -33,7 +33,7 @@ _COLOURS = {"key": "blue", "text": "green", "word": "cyan"}
     help="One line per answer, or indented. [default: indented on a terminal]",
 )
 def lookup(addresses: tuple[str, ...], dataset: str | None, compact: bool | None) -> None:
-    """Print the envelope of each IP as JSON; without IP, of each line of standard input.
+    """Print the envelope of each IP as JSON. Without IP, read addresses from standard input.
 
     Exits with 0 if every answer is a success, 1 if some answer is an error
     envelope, 2 for misuse or an unusable dataset.
@@ -41,7 +41,7 @@ def lookup(addresses: tuple[str, ...], dataset: str | None, compact: bool | None
     Example: geolookup lookup 8.8.8.8 2001:4860:4860::8888
     """
     with geolookup.open(dataset) as engine:
-        tell_of_sample(engine)
+        warn_of_sample(engine)
         terminal = sys.stdout.isatty()
         show = _as_is if (compact if compact is not None else not terminal) else _indented
         failed = False

@@ -1,4 +1,4 @@
-"""Options that several commands share: the same name, meaning and help in each."""
+"""Options that several commands share, with the same name, meaning and help."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 from geolookup.cli import fail
 
 F = TypeVar("F", bound=Callable[..., Any])
-# Names alone, so that --help needs no Arrow; a test compares them with the registry.
+# Only the names, so that --help does not import Arrow; a test compares them with the registry.
 READ = ("csv", "tsv", "jsonl", "parquet", "arrow", "arrows", "text")
 WRITTEN = READ[:-1]
 
@@ -38,7 +38,7 @@ _TABLE_INPUT = (
         "--delimiter",
         metavar="CHARACTER",
         callback=_check_delimiter,
-        help="Separates the cells of CSV. [default: comma; in TSV, tab]",
+        help="Delimiter of CSV. [default: comma; for TSV, tab]",
     ),
     click.option(
         "--no-header",
@@ -52,7 +52,7 @@ _TABLE_INPUT = (
 
 
 def table_input(command: F) -> F:
-    """Add the options for a table file with addresses: column, format and form of CSV."""
+    """Add the options of a table file with addresses: column, format and form of CSV."""
     for option in reversed(_TABLE_INPUT):
         command = option(command)
     return command

@@ -1,4 +1,4 @@
-"""``geolookup pack`` and ``geolookup unpack``: a dataset as one file, and back."""
+"""``geolookup pack`` and ``geolookup unpack``: convert a dataset to one file and back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 import geolookup
-from geolookup.cli import end_orderly
+from geolookup.cli import exit_on_signals
 
 _archive = click.argument("archive", metavar="FILE.tar.zst", type=click.Path(path_type=Path))
 
@@ -24,7 +24,7 @@ def pack(dataset: Path, archive: Path, force: bool) -> None:
 
     Example: geolookup pack mydata mydata.tar.zst
     """
-    end_orderly()
+    exit_on_signals()
     click.echo(f"{archive}: {geolookup.pack(dataset, archive, force=force):,} bytes")
 
 
@@ -40,6 +40,6 @@ def unpack(archive: Path, output: Path, force: bool) -> None:
 
     Example: geolookup unpack mydata.tar.zst mydata
     """
-    end_orderly()
+    exit_on_signals()
     geolookup.unpack(archive, output, force=force)
     click.echo(f"dataset {output}")

@@ -1,4 +1,4 @@
-"""``geolookup serve``: the contract over HTTP."""
+"""``geolookup serve``: answers lookups over HTTP."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ _LEVELS = ("debug", "info", "warning", "error")
     metavar="SECONDS",
     help="Poll every SECONDS for a new generation.",
 )
-@click.option("--max-age", metavar="AGE", help="Maximum age of the data: days, or like 30d and 4w.")
+@click.option(
+    "--max-age",
+    metavar="AGE",
+    help="Maximum age of the data, such as 30, 30d or 4w.",
+)
 @click.option(
     "--on-stale",
     type=click.Choice(_STALE),
@@ -58,7 +62,7 @@ _LEVELS = ("debug", "info", "warning", "error")
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Worker processes; one per core.",
+    help="Number of worker processes; use one per core.",
 )
 @click.option(
     "--trusted-proxy",
@@ -67,7 +71,7 @@ _LEVELS = ("debug", "info", "warning", "error")
     multiple=True,
     help="Trust X-Forwarded-For and Forwarded of proxies in this network; repeatable.",
 )
-@click.option("--admin", metavar="HOST:PORT", help="Serve health and metrics here. [default: off]")
+@click.option("--admin", metavar="HOST:PORT", help="Address of health and metrics. [default: off]")
 @click.option("--access-log", is_flag=True, help="Log time, status and duration of each request.")
 @click.option("--log-level", type=click.Choice(_LEVELS), default="info", show_default=True)
 @click.option("--tls-certificate", metavar="FILE", help="PEM file; serve HTTPS.")
@@ -77,7 +81,7 @@ _LEVELS = ("debug", "info", "warning", "error")
     type=click.FloatRange(0),
     default=3.0,
     show_default=True,
-    help="Seconds of answering after SIGTERM.",
+    help="Number of seconds to answer requests after SIGTERM.",
 )
 def serve(**options: Any) -> None:
     """Answer GET /v1/geo/lookup?ip=ADDRESS to callers with an X-API-Key.

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 import geolookup
-from geolookup.cli import end_orderly
+from geolookup.cli import exit_on_signals
 
 _store = click.argument("store", type=click.Path(path_type=Path))
 
@@ -27,7 +27,7 @@ def publish(dataset: Path, store: Path, copy: bool) -> None:
 
     Example: geolookup publish mydata /srv/geo
     """
-    end_orderly()
+    exit_on_signals()
     click.echo(f"generation {geolookup.publish(dataset, store, copy=copy)}")
 
 
@@ -41,7 +41,7 @@ def rollback(store: Path) -> None:
 
     Example: geolookup rollback /srv/geo
     """
-    end_orderly()
+    exit_on_signals()
     click.echo(f"generation {geolookup.rollback(store)}")
 
 
@@ -80,6 +80,6 @@ def prune(store: Path, keep: int) -> None:
 
     Example: geolookup prune /srv/geo --keep 3
     """
-    end_orderly()
+    exit_on_signals()
     for generation in geolookup.prune(store, keep):
         click.echo(f"removed {generation}")

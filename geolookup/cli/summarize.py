@@ -1,4 +1,4 @@
-"""``geolookup summarize``: where the addresses of files are."""
+"""``geolookup summarize``: counts the addresses of files by country, city and network."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import geolookup
-from geolookup.cli import end_orderly, options, tell_of_sample
+from geolookup.cli import exit_on_signals, options, warn_of_sample
 
 if TYPE_CHECKING:
     from geolookup.files.summarize import Count, Summary
@@ -26,7 +26,7 @@ _WIDTH = 50
     type=click.IntRange(min=1),
     default=10,
     show_default=True,
-    help="Countries, cities and networks to list, of each.",
+    help="Number of countries, of cities and of networks to list.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @options.dataset
@@ -43,8 +43,8 @@ def summarize(
     """Count the addresses of INPUT by country, city and network.
 
     INPUT is a file or folder that `geolookup enrich` reads, or - for standard
-    input, by default one address a line. Addresses of unknown location, invalid
-    and private ones are counted apart.
+    input, by default with one address per line. Addresses of unknown location and
+    invalid and private addresses are counted separately.
 
     Example: geolookup summarize visits.csv --top 5
     """
@@ -52,7 +52,7 @@ def summarize(
     from geolookup.files.table_files import AddressColumn, table_files
     from geolookup.progress import RowProgress
 
-    end_orderly()
+    exit_on_signals()
     progress, column = RowProgress(), AddressColumn(ip_column, delimiter, header)
     with geolookup.open(dataset) as engine:
         summary = Summary(engine)
@@ -64,7 +64,7 @@ def summarize(
         finally:
             progress.clear()
         document = _document(summary, top)
-        tell_of_sample(engine)
+        warn_of_sample(engine)
     text = json.dumps(document, ensure_ascii=False, indent=2) if as_json else _text(document)
     click.echo(text)
 

@@ -1,4 +1,4 @@
-"""``geolookup verify``: check a dataset for damage."""
+"""``geolookup verify``: checks a dataset for damage."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DAMAGED = 1
 
 @click.command(name="verify", short_help="Check a dataset for damage.")
 @click.argument("dataset", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--deep", is_flag=True, help="Check the values too.")
+@click.option("--deep", is_flag=True, help="Also check the values.")
 def verify(dataset: Path, deep: bool) -> None:
     """Read every byte of DATASET and check it for damage.
 
@@ -30,5 +30,5 @@ def verify(dataset: Path, deep: bool) -> None:
         click.echo(f"geolookup: {damage}", err=True)
     if report.damages:
         sys.exit(_DAMAGED)
-    click.echo(f"{dataset}: whole, {report.files} files, {report.bytes:,} bytes")
+    click.echo(f"{dataset}: undamaged, {report.files} files, {report.bytes:,} bytes")
     click.echo(f"generation {report.generation}")

@@ -201,14 +201,17 @@ class Accounts:
             self._holding.discard(admission)
 
     def _start_background(self) -> None:
-        """Start the background thread, unless it runs."""
+        """Start the background thread if it does not run."""
         if self._background and self._thread is None:
             self._thread = Thread(
-                target=self._watch, args=(self._closed,), name="geolookup-gate", daemon=True
+                target=self._maintain,
+                args=(self._closed,),
+                name="geolookup-gate",
+                daemon=True,
             )
             self._thread.start()
 
-    def _watch(self, closed: Event) -> None:
+    def _maintain(self, closed: Event) -> None:
         while not closed.wait(_PAUSE):
             try:
                 self.give_back()
@@ -222,7 +225,7 @@ class Accounts:
         self._store.after_fork()
 
 
-#: The accounts of this process, to reset each in a forked child. They share nothing.
+#: The accounts of this process; each is reset in a forked child.
 _alive: weakref.WeakSet[Accounts] = weakref.WeakSet()
 
 

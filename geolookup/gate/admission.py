@@ -60,7 +60,7 @@ class Exact:
 
     def __init__(self, store: Store, account: int, plan: Plan) -> None:
         self.plan = plan
-        #: what the store is asked
+        #: the request that the store decides
         self.request = Request(account, plan)
         self._store = store
         self._refusals = _Refusals()

@@ -9,7 +9,7 @@ part: a token that it used at least a second ago is *ripe*, and the worker frees
 with slots of 20 ms: at time 1.005 s the window is slots 0 to 50. A token used at 0.003 s, in
 slot 0, is ripe, because the second that ends now began at 0.005 s; one used at 0.010 s is not.
 
-A worker that is alone on an account need not ask for each token: the store *moves* its
+If one worker holds all tokens of an account, it need not ask for each token: the store *moves* its
 tokens of the oldest slot into the current slot, and the worker uses each as it becomes ripe.
 A move keeps the sum of the window and no token is used twice in a second, so the rate holds
 for workers that join later too.
@@ -24,9 +24,9 @@ from typing import NamedTuple, Self
 SLOT = 20_000
 SLOTS = 51
 #: A lease is 1/64 of the free tokens, so that the last tokens are granted one by one,
-OF_THE_REST = 64
-#: but at least 1/512 of the rate, so that a caller at its rate need not ask for each token.
-OF_THE_RATE = 512
+FREE_DIVISOR = 64
+#: but at least 1/512 of the rate, so that a worker at its rate does not ask for each token.
+RATE_DIVISOR = 512
 _LAYOUT = struct.Struct(f">QQQQ{SLOTS}I")
 
 
@@ -51,7 +51,7 @@ class Tokens(NamedTuple):
 
 
 class Table:
-    """Tokens by slot, oldest first, ending with ``slot``; and their owner.
+    """Tokens by slot, oldest first, up to ``slot``, and their owner.
 
     ``owner`` is the worker that leased last. ``since`` is the last slot in which other
     workers may hold tokens, 0 if none. ``again`` is the last slot that the clock passed
@@ -84,7 +84,7 @@ class Table:
         self.advance(now // SLOT)
         self._note(worker)
         room = max(0, rate - sum(self.counts))
-        fresh = min(room, left, max(1, room // OF_THE_REST, rate // OF_THE_RATE))
+        fresh = min(room, left, max(1, room // FREE_DIVISOR, rate // RATE_DIVISOR))
         movable = self._alone() and room < self.counts[0] <= left - fresh
         moved = self.counts[0] if movable else 0
         self.counts[0] -= moved

@@ -4,12 +4,12 @@ Numbers are integers below 2**53, which Lua represents exactly. An account is a 
 ``geolookup:account:N`` (name, plan, created, used, slots) and a list of the
 stamps of its last admissions, ``geolookup:ring:N``; a key is a hash
 ``geolookup:key:DIGEST``. ARGV[1] is the time, Unix microseconds, or 0 for the
-server's own.
+clock of the server.
 """
 
 from __future__ import annotations
 
-from geolookup.gate.leases import OF_THE_RATE, OF_THE_REST, SLOT, SLOTS
+from geolookup.gate.leases import FREE_DIVISOR, RATE_DIVISOR, SLOT, SLOTS
 from geolookup.gate.sliding_window import SECOND
 
 _NOW = """
@@ -21,7 +21,7 @@ end
 """
 _USED = """
 local used = tonumber(redis.call('HGET', KEYS[1], 'used') or '')
-if not used then return redis.error_reply('the account is gone') end
+if not used then return redis.error_reply('the account no longer exists') end
 """
 
 #: KEYS account, ring; ARGV now, rate, limit. Returns 0, -1 or the time of a retry.
@@ -99,7 +99,7 @@ if worker ~= owner then
     owner, since = worker, sum > 0 and slot or 0
 end
 local left, room = math.max(0, limit - used), math.max(0, rate - sum)
-local slice = math.max(1, math.floor(room / {OF_THE_REST}), math.floor(rate / {OF_THE_RATE}))
+local slice = math.max(1, math.floor(room / {FREE_DIVISOR}), math.floor(rate / {RATE_DIVISOR}))
 local fresh, moved, till = math.min(room, left, slice), 0, 0
 local alone = math.max(since, again) < slot - SLOTS + 1
 if alone and room < counts[1] and counts[1] <= left - fresh then moved = counts[1] end

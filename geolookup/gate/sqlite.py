@@ -282,7 +282,7 @@ def _state(db: sqlite3.Connection, account: int) -> tuple[int, bytes, bytes]:
     read = "SELECT used, ring, slots FROM account WHERE id = ?"
     row: tuple[int, bytes, bytes] | None = db.execute(read, (account,)).fetchone()
     if row is None:
-        raise sqlite3.DataError(f"account {account} is gone")
+        raise sqlite3.DataError(f"account {account} no longer exists")
     return row
 
 

@@ -3,7 +3,7 @@
 Strategy: Granian owns sockets, TLS and worker processes (``server``). Each worker opens
 its own engine and accounts (``worker``) and answers from one function (``application``):
 key, then address, then bytes from ``lookup_json``. Counters are in shared memory
-(``metrics``); the admin port shows them (``admin``).
+(``metrics``); the admin port serves them (``admin``).
 """
 
 from __future__ import annotations

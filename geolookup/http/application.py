@@ -19,7 +19,7 @@ from geolookup.http.answers import NOT_ALLOWED, NOT_FOUND, UNAVAILABLE, Answer, 
 from geolookup.http.caller import Headers, TrustedProxies
 from geolookup.http.metrics import DRAINING, Counters
 
-#: Not an address: a repeated parameter is answered like an empty one (10001).
+#: Not an address: a repeated parameter gives the same answer as an empty one (10001).
 _NO_ADDRESS = ""
 
 

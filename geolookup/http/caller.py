@@ -128,12 +128,12 @@ class TrustedProxies:
             return ""  # a socket without addresses is answered with 10001
         if not self.trusts(nearest):
             return canonical(*nearest)
-        said = {
+        callers = {
             self._walk(nearest, read(lines))
             for name, read in _HEADERS.items()
             if (lines := headers.get_all(name))
         }
-        return canonical(*(said.pop() if len(said) == 1 else nearest))
+        return canonical(*(callers.pop() if len(callers) == 1 else nearest))
 
     def _walk(self, hop: Address, named: Sequence[Address | None]) -> Address:
         for before in reversed(named):

@@ -1,4 +1,4 @@
-"""The counters of each worker, and their sum as Prometheus text. No address is in them.
+"""The counters of each worker, and their sum as Prometheus text. They contain no address.
 
 Strategy: each worker maps a file of 8-byte numbers and is its only writer, so counting is an
 addition in memory, without locks or messages. Files of workers that have ended stay until the
@@ -108,10 +108,10 @@ def readings(folder: Path) -> Iterator[Reading]:
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-def exposition(ever: Sequence[Reading], living: Sequence[Reading]) -> str:
-    """Return the text: totals over all workers, generations of the running ones."""
-    outcomes = _sums([each.outcomes for each in ever], len(OUTCOMES))
-    lines = (*_requests(outcomes), *_refusals(outcomes), *_latency(ever), *_datasets(living))
+def exposition(workers: Sequence[Reading], running: Sequence[Reading]) -> str:
+    """Return the text: totals of all workers, and the generations of the running ones."""
+    outcomes = _sums([each.outcomes for each in workers], len(OUTCOMES))
+    lines = (*_requests(outcomes), *_refusals(outcomes), *_latency(workers), *_datasets(running))
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -119,8 +119,8 @@ def _sums(rows: Sequence[Sequence[int]], width: int) -> list[int]:
     return [sum(column) for column in zip(*rows, strict=True)] or [0] * width
 
 
-def _head(name: str, kind: str, said: str) -> Iterator[str]:
-    yield f"# HELP {name} {said}"
+def _head(name: str, kind: str, text: str) -> Iterator[str]:
+    yield f"# HELP {name} {text}"
     yield f"# TYPE {name} {kind}"
 
 
@@ -138,23 +138,23 @@ def _refusals(outcomes: Sequence[int]) -> Iterator[str]:
         yield f'{name}{{reason="{reason}"}} {outcomes[outcome.counter]}'
 
 
-def _latency(ever: Sequence[Reading]) -> Iterator[str]:
+def _latency(workers: Sequence[Reading]) -> Iterator[str]:
     name = "geolookup_http_request_duration_seconds"
     yield from _head(name, "histogram", "Time from a request to its answer, inside the worker.")
-    counts = list(accumulate(_sums([each.buckets for each in ever], len(BOUNDS) + 1)))
+    counts = list(accumulate(_sums([each.buckets for each in workers], len(BOUNDS) + 1)))
     for bound, count in zip((*BOUNDS, "+Inf"), counts, strict=True):
         yield f'{name}_bucket{{le="{bound}"}} {count}'
-    yield f"{name}_sum {sum(each.nanoseconds for each in ever) / 1e9}"
+    yield f"{name}_sum {sum(each.nanoseconds for each in workers) / 1e9}"
     yield f"{name}_count {counts[-1]}"
 
 
-def _datasets(living: Sequence[Reading]) -> Iterator[str]:
+def _datasets(running: Sequence[Reading]) -> Iterator[str]:
     name = "geolookup_dataset_workers"
     yield from _head(name, "gauge", "Workers that answer from a generation of the dataset.")
-    for generation, count in sorted(Counter(each.generation for each in living).items()):
+    for generation, count in sorted(Counter(each.generation for each in running).items()):
         yield f'{name}{{generation="{generation}"}} {count}'
     name = "geolookup_dataset_age_seconds"
     yield from _head(name, "gauge", "Time since the dataset's manifest was written here.")
     now = time.time()
-    for generation, written in sorted({(each.generation, each.written) for each in living}):
+    for generation, written in sorted({(each.generation, each.written) for each in running}):
         yield f'{name}{{generation="{generation}"}} {max(0.0, now - written):.0f}'

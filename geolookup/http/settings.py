@@ -39,5 +39,5 @@ class Settings:
     #: PEM files; both or none.
     tls_certificate: str | None = None
     tls_key: str | None = None
-    #: Seconds of answering with ``Connection: close`` after SIGTERM.
+    #: Seconds during which requests are answered with ``Connection: close`` after SIGTERM.
     drain: float = 3.0

@@ -19,7 +19,7 @@ _LOCK = ".lock"
 
 @contextmanager
 def changing(store: Path, *, make: bool = False) -> Iterator[list[Published]]:
-    """Lock a store and give its published generations; other processes wait.
+    """Lock a store and yield its published generations; other processes wait.
 
     ``make`` creates a store in a missing or empty folder. Raises DatasetError if there is
     no store, OutputError if the folder cannot become one.

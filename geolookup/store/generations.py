@@ -49,7 +49,7 @@ def rollback(store: str | os.PathLike[str]) -> str:
     does. Raises DatasetError if there is no store, no generation before the current one, or
     a damaged one, OutputError if the store cannot be written; it stays as it was then.
     """
-    from geolookup.integrity import verify  # imports Arrow, which a list need not wait for
+    from geolookup.integrity import verify  # imports Arrow, which a list does not need
 
     store = Path(store)
     with changing(store) as published:
@@ -97,7 +97,7 @@ def _folders(store: Path) -> list[Path]:
 
 
 def _remove(path: Path) -> None:
-    """Remove a generation by one rename, so that none is ever incomplete."""
+    """Rename a generation before it is removed, so that no generation is ever incomplete."""
     aside = Path(tempfile.mkdtemp(prefix=".removed.", dir=path.parent))
     path.rename(aside / path.name)
     atomic.fsync_folder(path.parent)

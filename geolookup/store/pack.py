@@ -1,9 +1,9 @@
 """A dataset as one file: a tar archive, compressed with Zstandard, manifest first.
 
-Strategy: an archive is trusted in nothing. Its headers are read one at a time
-and never followed: what is not the manifest or a file that the manifest
-describes ends the reading. Files are written as they are read, their digests
-on the way, into a folder that takes its place when everything was right.
+Strategy: an archive is untrusted. It may contain only the manifest, its digest and the files
+that the manifest describes; ``unpack`` stops at any other member, and does not interpret links
+or extended headers. Files are written to a staging directory while they are read, and their
+digests are computed. The directory is renamed into place if all sizes and digests are right.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import atomic
 
 _CHUNK = 1 << 20
-#: Bytes that are compressed together, and how hard: Arrow's own stream cannot be told, and
-#: its level 1 leaves a seventh more.
+#: Bytes of a frame, and the compression level. The output stream of Arrow has no option for
+#: the level; its level 1 gives files that are a seventh larger.
 _FRAME, _LEVEL = 16 << 20, 6
-#: Behind the manifest, which holds the digests of all else but its own; as sha256sum has it.
+#: The digest of the manifest, in the format of sha256sum. It is the member after the manifest,
+#: which holds the digests of all other files.
 _MANIFEST_SUM = f"{fmt.MANIFEST}.sha256"
-#: Far more than the manifest of 254 sources needs.
+#: Bytes; much more than a manifest of 254 sources has.
 _LARGEST_MANIFEST = 1 << 24
 _PLAIN = (tarfile.REGTYPE, tarfile.AREGTYPE)
 _AGAIN = "fetch it again"
@@ -43,7 +44,7 @@ def pack(
     The archive is a tar file, compressed with Zstandard (RFC 8878), the manifest first; the
     same dataset gives the same bytes. ``dataset`` is a dataset folder. With ``force`` an
     existing file is replaced. Raises DatasetError for a dataset that is missing or damaged,
-    OutputError for an archive that exists or cannot be written; nothing is left of it then.
+    OutputError for an archive that exists or cannot be written. On an error no archive is left.
     """
     dataset, archive = Path(dataset), Path(archive)
     described = _described(read_manifest(dataset), dataset / fmt.MANIFEST, REBUILD)
@@ -51,7 +52,7 @@ def pack(
     with (
         atomic.staged_file(archive) as fresh,
         fresh.open("wb") as file,
-        # In this format no member needs a header besides its own, whatever its size.
+        # In this format each member has exactly one header, whatever its size.
         tarfile.open(  # type: ignore[call-overload]  # the stream is written to only
             mode="w|",
             fileobj=_Compressed(file),
@@ -68,11 +69,11 @@ def pack(
 def unpack(
     archive: str | os.PathLike[str], output: str | os.PathLike[str], *, force: bool = False
 ) -> None:
-    """Write the dataset of an archive to the folder ``output``; digests are checked.
+    """Write the dataset of an archive to the folder ``output``, and check its digests.
 
     With ``force`` an existing dataset is replaced. Raises DatasetError for an archive that is
     missing, damaged, or not written by ``pack``, OutputError for a folder that exists or
-    cannot be written; what was there stays as it was.
+    cannot be written. On an error ``output`` does not change.
     """
     archive, output = Path(archive), Path(output)
     atomic.check_folder(output, force=force, replaceable=is_dataset)
@@ -80,21 +81,21 @@ def unpack(
         missing = _described(_take_manifest(members, folder), archive, _REPACK)
         while (member := members.next()) is not None:
             if member.name not in missing:
-                raise members.refused(f"{member.name!r} is not expected in it")
+                raise members.refused(f"unexpected member {member.name!r}")
             _take(members, member, folder / member.name, *missing.pop(member.name))
         if missing:
-            raise members.refused(f"{min(missing)} is missing in it")
+            raise members.refused(f"{min(missing)} is missing")
 
 
-def _described(manifest: Manifest, place: Path, remedy: str) -> dict[str, tuple[int, str]]:
+def _described(manifest: Manifest, path: Path, remedy: str) -> dict[str, tuple[int, str]]:
     """Return size and digest of each file that a manifest describes."""
     if manifest.file_names not in ({*fmt.FILES}, {*fmt.FILES, *fmt.EXPLAINING}):
-        raise DatasetError(place, "the manifest describes other files than a dataset has", remedy)
+        raise DatasetError(path, "the manifest lists other files than those of a dataset", remedy)
     described = {}
     for name in manifest.file_names:
         file = manifest.file(name)
         if file is None or file.bytes is None or not isinstance(file.sha256, str):
-            raise DatasetError(place, "the manifest is damaged", remedy)
+            raise DatasetError(path, "the manifest is damaged", remedy)
         described[name] = file.bytes, file.sha256
     return described
 
@@ -125,18 +126,18 @@ def _add(tar: tarfile.TarFile, path: Path, size: int, sha256: str) -> None:
         digesting = _Digesting(path, file)
         tar.addfile(_header(path.name, size), digesting)  # type: ignore[arg-type]  # it reads only
     if digesting.sha256.hexdigest() != sha256:
-        raise DatasetError(path, "damaged: its digest is not the manifest's", REBUILD)
+        raise DatasetError(path, "damaged: its digest is not that of the manifest", REBUILD)
 
 
 def _header(name: str, size: int) -> tarfile.TarInfo:
-    """Return a header that says nothing of who packed it and when."""
+    """Return a header without owner and time."""
     header = tarfile.TarInfo(name)
     header.size, header.mode, header.mtime = size, 0o644, 0
     return header
 
 
 class _Compressed:
-    """A file to write to, each part of which becomes a Zstandard frame."""
+    """An output file; each part written becomes a Zstandard frame."""
 
     def __init__(self, file: IO[bytes]) -> None:
         import pyarrow as pa
@@ -149,7 +150,7 @@ class _Compressed:
 
 
 class _Digesting:
-    """A file whose digest is taken as it is read."""
+    """An input file; its digest is computed as it is read."""
 
     def __init__(self, path: Path, file: IO[bytes]) -> None:
         self._path, self._file = path, file
@@ -164,7 +165,7 @@ class _Digesting:
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Turn a system error of reading into one clear line."""
+    """Turn an OSError into a DatasetError that names ``path``."""
     try:
         yield
     except OSError as error:
@@ -176,16 +177,18 @@ def _readable(path: Path) -> Iterator[None]:
 
 
 def _take_manifest(members: _Members, folder: Path) -> Manifest:
-    """Write the manifest that an archive begins with, and return it."""
+    """Write the manifest at the beginning of an archive, and return it."""
     first = members.next()
     if first is None or first.name != fmt.MANIFEST or first.size > _LARGEST_MANIFEST:
         raise members.refused(f"does not begin with the {fmt.MANIFEST} of a dataset")
     expected = _sum_line(_write(folder / fmt.MANIFEST, members.data(first)))
     second = members.next()
     if second is None or second.name != _MANIFEST_SUM or second.size != len(expected):
-        raise members.refused(f"{_MANIFEST_SUM} is missing in it")
+        raise members.refused(f"{_MANIFEST_SUM} is missing")
     if b"".join(members.data(second)) != expected:
-        raise members.refused(f"{fmt.MANIFEST} is damaged: its digest is another")
+        raise members.refused(
+            f"{fmt.MANIFEST} is damaged: its digest is not that of {_MANIFEST_SUM}"
+        )
     try:
         return read_manifest(folder)
     except DatasetError as error:
@@ -194,10 +197,10 @@ def _take_manifest(members: _Members, folder: Path) -> Manifest:
 
 def _take(members: _Members, member: tarfile.TarInfo, path: Path, size: int, sha256: str) -> None:
     if member.size != size:
-        problem = f"{path.name} has {member.size} bytes in it, but the manifest says {size}"
+        problem = f"{path.name} has {member.size} bytes, but the manifest says {size}"
         raise members.refused(problem)
     if _write(path, members.data(member)) != sha256:
-        raise members.refused(f"{path.name} is damaged: its digest is not the manifest's")
+        raise members.refused(f"{path.name} is damaged: its digest is not that of the manifest")
 
 
 def _write(path: Path, data: Iterator[bytes]) -> str:
@@ -224,10 +227,10 @@ def _members(archive: Path) -> Iterator[_Members]:
 
 
 class _Members:
-    """The plain files of an archive, one after the other; anything else is refused.
+    """The regular files of an archive, in order; other members are refused.
 
-    Headers that describe other headers (long names, links, sparse files) are
-    refused by their type, so that none of them is ever acted on.
+    Headers that extend other headers (long names, links, sparse files) are refused by their
+    type and never interpreted.
     """
 
     def __init__(self, archive: Path, stream: IO[bytes]) -> None:
@@ -237,7 +240,7 @@ class _Members:
         return DatasetError(self.archive, problem, _AGAIN)
 
     def next(self) -> tarfile.TarInfo | None:
-        """Return the next member, whose data are to be read before the one behind it."""
+        """Return the next member, or None; read its data before the next call."""
         block = self._exactly(tarfile.BLOCKSIZE)
         if not any(block):
             self._check_end()
@@ -247,30 +250,30 @@ class _Members:
         except (tarfile.TarError, ValueError):
             raise self.refused("not an archive that 'geolookup pack' wrote") from None
         if member.type not in _PLAIN or member.size < 0:
-            raise self.refused(f"{member.name!r} is no plain file in it")
+            raise self.refused(f"{member.name!r} is not a regular file")
         return member
 
     def data(self, member: tarfile.TarInfo) -> Iterator[bytes]:
-        """Yield the bytes of the member that came last."""
+        """Yield the bytes of the current member."""
         for begin in range(0, member.size, _CHUNK):
             yield self._exactly(min(_CHUNK, member.size - begin))
         self._exactly(-member.size % tarfile.BLOCKSIZE)
 
     def _check_end(self) -> None:
-        """Check that nothing but the padding of an archive follows its end."""
+        """Check that only padding follows the end of the archive."""
         rest = self._read(_CHUNK)
         if any(rest) or not tarfile.BLOCKSIZE <= len(rest) < _CHUNK:
-            raise self.refused("does not end as an archive does")
+            raise self.refused("does not end as a tar archive does")
 
     def _exactly(self, size: int) -> bytes:
         data = self._read(size)
         if len(data) < size:
-            raise self.refused("ends too early")
+            raise self.refused("truncated")
         return data
 
     def _read(self, size: int) -> bytes:
         try:
             return self._stream.read(size)
-        except (OSError, ValueError) as error:  # what Arrow's errors are
+        except (OSError, ValueError) as error:  # the base classes of Arrow's errors
             problem = f"truncated or damaged ({str(error).splitlines()[0]})"
             raise self.refused(problem) from error

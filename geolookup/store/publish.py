@@ -37,9 +37,9 @@ def publish(
     source, store = Path(follow.folder(os.fspath(dataset))), Path(store)
     generation = _generation(source)
     with changing(store, make=True) as published:
-        place = Path(pointer.folder_of(store, generation))
-        if not _is_present(place):
-            _add(source, place, generation, copy=copy)
+        target = Path(pointer.folder_of(store, generation))
+        if not _is_undamaged(target):
+            _add(source, target, generation, copy=copy)
         others = [each for each in published if each.generation != generation]
         pointer.write(store, [*others, Published(generation, _now())])
     return generation
@@ -52,20 +52,20 @@ def _generation(source: Path) -> str:
     return generation
 
 
-def _is_present(place: Path) -> bool:
-    """Return whether the store has an undamaged copy of a generation."""
+def _is_undamaged(folder: Path) -> bool:
+    """Return whether a folder is an undamaged dataset."""
     try:
-        verify(place)
+        verify(folder)
     except DatasetError:
         return False
     return True
 
 
-def _add(source: Path, place: Path, generation: str, *, copy: bool) -> None:
+def _add(source: Path, target: Path, generation: str, *, copy: bool) -> None:
     """Copy a dataset into the store, atomically."""
     manifest = read_manifest(source)
     names = (*fmt.FILES, *(fmt.EXPLAINING if manifest.explains_rows else ()), fmt.MANIFEST)
-    with atomic.staged_folder(place) as fresh:
+    with atomic.staged_folder(target) as fresh:
         for name in names:
             _link_or_copy(source / name, fresh / name, copy=copy)
         _check(fresh, source, generation)

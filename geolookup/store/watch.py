@@ -19,7 +19,7 @@ _log = getLogger("geolookup")
 
 
 class Reloadable(Protocol):
-    """What can be watched: an engine."""
+    """The part of an engine that a watch uses."""
 
     def reload(self) -> bool:
         """Install the current dataset; DatasetError if it is refused."""
@@ -29,7 +29,7 @@ class Reloadable(Protocol):
 
     @property
     def generation(self) -> str:
-        """The id of the generation that answers."""
+        """The id of the generation in use."""
 
 
 class Watch:
@@ -41,13 +41,13 @@ class Watch:
 
     def __init__(self, engine: Reloadable, path: str, seconds: float) -> None:
         if not seconds > 0:
-            raise ValueError("watch is how many seconds to wait between looks, above 0")
+            raise ValueError("watch is the poll interval in seconds, above 0")
         self._engine = weakref.ref(engine)
         self._path, self._seconds = path, seconds
         self._seen: (
             follow.Signature | tuple[()]
         ) = ()  # unlike any signature: the first poll reloads
-        self._said = ""
+        self._reported = ""
         self.start()
         _watches.add(self)
 
@@ -57,7 +57,7 @@ class Watch:
         Thread(target=self._run, name="geolookup-watch", daemon=True).start()
 
     def end(self) -> None:
-        """Tell the thread to end; it may poll once more."""
+        """Stop the thread; it may poll once more."""
         self._ended.set()
 
     def _run(self) -> None:
@@ -66,29 +66,29 @@ class Watch:
             engine = self._engine()
             if engine is None:
                 return
-            self._look(engine)
+            self._poll(engine)
             del engine  # while the thread waits, it holds no strong reference
 
-    def _look(self, engine: Reloadable) -> None:
+    def _poll(self, engine: Reloadable) -> None:
         signature = follow.signature(self._path)
         try:
             if signature != self._seen:
                 engine.reload()
-                self._said = ""
+                self._reported = ""
             engine.check_age()
         except ClosedError:
             self.end()
         except (DatasetError, OSError) as error:
-            self._say(str(error), engine)
+            self._report(str(error), engine)
         self._seen = signature
 
-    def _say(self, problem: str, engine: Reloadable) -> None:
-        if problem != self._said:
+    def _report(self, problem: str, engine: Reloadable) -> None:
+        if problem != self._reported:
             _log.warning("%s; still answering from generation %s", problem, engine.generation)
-        self._said = problem
+        self._reported = problem
 
 
-#: The watches of this process, to restart each in a forked child. They share nothing.
+#: The watches of this process; each is restarted in a forked child.
 _watches: weakref.WeakSet[Watch] = weakref.WeakSet()
 
 

@@ -23,7 +23,7 @@ def test_a_whole_dataset_is_status_0() -> None:
         done = run("verify", str(SAMPLE), *options)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.splitlines() == [
-            f"{SAMPLE}: whole, {report.files} files, {report.bytes:,} bytes",
+            f"{SAMPLE}: undamaged, {report.files} files, {report.bytes:,} bytes",
             f"generation {report.generation}",
         ]
 

@@ -32,6 +32,6 @@ def test_a_dataset_that_reads_back_otherwise_gets_no_name(
     monkeypatch.setattr(write, "write_manifest", then_changed)
     error = unwritable(tmp_path, {"a.csv": CSV})
     assert error.path == str(tmp_path / "dataset")
-    assert "what was written is damaged: location.arrow: its digest" in str(error)
+    assert "the written dataset is damaged: location.arrow: its digest" in str(error)
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert verify(kept, deep=True).generation == report.generation

@@ -222,7 +222,7 @@ def damages(folder: Path) -> Iterator[tuple[str, str]]:
     path.write_bytes(content[:-1])
     yield FIRST, f"{len(content) - 1} bytes, but the manifest says {len(content)}"
     path.write_bytes(bytes([content[0] ^ 1]) + content[1:])
-    yield FIRST, "its digest is not the manifest's"
+    yield FIRST, "its digest is not that of the manifest"
     path.unlink()
     yield FIRST, "cannot be read"
     path.mkdir()
@@ -233,7 +233,7 @@ def damages(folder: Path) -> Iterator[tuple[str, str]]:
     for change, problem in (
         ({FIRST: {}}, "the manifest is damaged"),
         ({FIRST: {"bytes": float("inf"), "sha256": ""}}, "the manifest is damaged"),
-        ({"../../notes.txt": manifest["files"][FIRST]}, "other files than a dataset has"),
+        ({"../../notes.txt": manifest["files"][FIRST]}, "other files than those of a dataset"),
     ):
         changed = manifest | {"files": manifest["files"] | change}
         (folder / fmt.MANIFEST).write_bytes(canonical(changed))
@@ -265,7 +265,7 @@ def test_cut_anywhere(archive: Path, tmp_path: Path) -> None:
     end = len(content.rstrip(b"\0"))
     for size in (0, 1, 511, 512, 600, 1024, 20_000, end - 1, end // 512 * 512 + 512):
         error = check_refused(compressed(cut, content[:size]), tmp_path / "out")
-        assert error.problem == "ends too early"
+        assert error.problem == "truncated"
     one_block = compressed(cut, content[: end // 512 * 512 + 1024])  # two are an end
     assert "does not end" in check_refused(one_block, tmp_path / "out").problem
 
@@ -298,22 +298,22 @@ def test_something_behind_the_compressed_end(archive: Path, tmp_path: Path) -> N
 
 #: Member: what is said of it, wherever in the archive it stands.
 STRANGE = {
-    "extra": (named("notes.txt", b"x"), "'notes.txt' is not expected"),
-    "absolute": (named("/tmp/x", b"x"), "'/tmp/x' is not expected"),  # noqa: S108
-    "parent": (named("../x", b"x"), "'../x' is not expected"),
-    "folder": (named("sub", kind=tarfile.DIRTYPE), "'sub' is no plain file"),
-    "in a folder": (named(f"sub/{FIRST}", b"x"), f"'sub/{FIRST}' is not expected"),
-    "dot": (named(f"./{FIRST}", b"x"), f"'./{FIRST}' is not expected"),
-    "symbolic link": (named(FIRST, kind=tarfile.SYMTYPE), f"'{FIRST}' is no plain file"),
-    "hard link": (named(FIRST, kind=tarfile.LNKTYPE), f"'{FIRST}' is no plain file"),
-    "device": (named(FIRST, kind=tarfile.CHRTYPE), f"'{FIRST}' is no plain file"),
-    "pipe": (named(FIRST, kind=tarfile.FIFOTYPE), f"'{FIRST}' is no plain file"),
-    "sparse": (named(FIRST, b"x", tarfile.GNUTYPE_SPARSE), f"'{FIRST}' is no plain file"),
-    "long name": (named("x" * 300, b"x"), "is no plain file"),
-    "control letters": (named("\x1b[2J\n", b"x"), r"'\x1b[2J\n' is not expected"),
+    "extra": (named("notes.txt", b"x"), "unexpected member 'notes.txt'"),
+    "absolute": (named("/tmp/x", b"x"), "unexpected member '/tmp/x'"),  # noqa: S108
+    "parent": (named("../x", b"x"), "unexpected member '../x'"),
+    "folder": (named("sub", kind=tarfile.DIRTYPE), "'sub' is not a regular file"),
+    "in a folder": (named(f"sub/{FIRST}", b"x"), f"unexpected member 'sub/{FIRST}'"),
+    "dot": (named(f"./{FIRST}", b"x"), f"unexpected member './{FIRST}'"),
+    "symbolic link": (named(FIRST, kind=tarfile.SYMTYPE), f"'{FIRST}' is not a regular file"),
+    "hard link": (named(FIRST, kind=tarfile.LNKTYPE), f"'{FIRST}' is not a regular file"),
+    "device": (named(FIRST, kind=tarfile.CHRTYPE), f"'{FIRST}' is not a regular file"),
+    "pipe": (named(FIRST, kind=tarfile.FIFOTYPE), f"'{FIRST}' is not a regular file"),
+    "sparse": (named(FIRST, b"x", tarfile.GNUTYPE_SPARSE), f"'{FIRST}' is not a regular file"),
+    "long name": (named("x" * 300, b"x"), "is not a regular file"),
+    "control letters": (named("\x1b[2J\n", b"x"), r"unexpected member '\x1b[2J\n'"),
     "not UTF-8": (named("\udcff", b"x"), "not an archive that 'geolookup pack' wrote"),
-    "second manifest": (named(fmt.MANIFEST, b"{}"), f"'{fmt.MANIFEST}' is not expected"),
-    "wrong size": (named(FIRST, b"x"), f"{FIRST} has 1 bytes in it, but the manifest says "),
+    "second manifest": (named(fmt.MANIFEST, b"{}"), f"unexpected member '{fmt.MANIFEST}'"),
+    "wrong size": (named(FIRST, b"x"), f"{FIRST} has 1 bytes, but the manifest says "),
 }
 
 
@@ -323,7 +323,7 @@ def test_strange_members(archive: Path, tmp_path: Path, strange: str, at: int) -
     (member, content), problem = STRANGE[strange]
     listed = members(archive)
     if at > 2 and member.name == FIRST and strange == "wrong size":
-        problem = f"'{FIRST}' is not expected"  # a second one
+        problem = f"unexpected member '{FIRST}'"  # a second one
     changed = [*listed[:at], (member, content), *listed[at:]]
     error = check_refused(archived(tmp_path / "a.tar.zst", changed), tmp_path / "out")
     assert problem in error.problem
@@ -358,7 +358,9 @@ def test_another_text_in_the_manifest(archive: Path, tmp_path: Path) -> None:
     (_, text), *rest = members(archive)
     changed = [named(fmt.MANIFEST, text.replace(b"geolookup-sample", b"geolookup-simple")), *rest]
     error = check_refused(archived(tmp_path / "a.tar.zst", changed), tmp_path / "out")
-    assert error.problem == "manifest.json is damaged: its digest is another"
+    assert (
+        error.problem == "manifest.json is damaged: its digest is not that of manifest.json.sha256"
+    )
 
 
 @pytest.mark.parametrize(
@@ -389,8 +391,8 @@ def test_sizes_that_cannot_be(archive: Path, tmp_path: Path, size: int, at: int)
     blocks = [blocks_of(*each) for each in listed[:at]]
     blocks += [claim.tobuf(tarfile.GNU_FORMAT), b"x" * 4096]
     claimed = compressed(tmp_path / "a.tar.zst", b"".join(blocks))
-    problems = ("does not begin with", f"{SUM} is missing", f"{FIRST} has {size} bytes in it")
-    expected = problems[at] if size > 0 else "is no plain file"
+    problems = ("does not begin with", f"{SUM} is missing", f"{FIRST} has {size} bytes")
+    expected = problems[at] if size > 0 else "is not a regular file"
     assert expected in check_refused(claimed, tmp_path / "out").problem
 
 

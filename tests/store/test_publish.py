@@ -166,7 +166,7 @@ def test_what_is_no_store_is_left_alone(tmp_path: Path, datasets: list[Path]) ->
     (tmp_path / "full" / "letter.txt").write_text("Dear")
     (tmp_path / "file").write_text("Dear")
     wrong = {
-        tmp_path / "full": "something else",
+        tmp_path / "full": "is not empty",
         tmp_path / "file": "not a folder",
         copied(datasets[1], tmp_path / "dataset"): "is a dataset",
         tmp_path / "missing" / "store": "no such folder",
