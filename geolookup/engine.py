@@ -100,7 +100,7 @@ class Engine(Kernel):
 
         A record is data without ip, ip_type and time. Special-purpose space and
         space that carries IPv4 addresses are left out. ``within`` is a network
-        or its text. Raises ValueError if it is neither.
+        or its text. Raises ValueError for any other value.
         """
         from geolookup.dataset.networks import networks_of
 

@@ -38,7 +38,7 @@ from geolookup.cli import options
     type=click.IntRange(min=0),
     default=10,
     show_default=True,
-    help="Number of networks to list, the largest moves first.",
+    help="Number of networks to list, by moved addresses.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def diff(

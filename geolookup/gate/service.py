@@ -1,4 +1,4 @@
-"""The engine behind the gate: one lookup for one API key, answered with the envelope."""
+"""Lookups with API keys: the gate admits the request, then the engine answers it."""
 
 from __future__ import annotations
 
