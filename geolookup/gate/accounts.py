@@ -137,7 +137,7 @@ class Accounts:
         return self._store.usage()
 
     def give_back(self) -> None:
-        """Return unused tokens of past slots to the store; the background thread does so too."""
+        """Return unused tokens of past buckets to the store; the background thread does so too."""
         for admission in list(self._holding):
             self._holding.discard(admission)  # first, because a new lease adds it again
             if not admission.give_back():

@@ -2,7 +2,7 @@
 
 Strategy: a refusal is cached until it can change, so a flood of refused requests does not
 reach the store. An admission is a decision of the store (``Exact``; ``group_commit``
-decides several at once) or, on fast plans, a token of a lease for the current slot of
+decides several at once) or, on fast plans, a token of a lease for the current bucket of
 20 ms (``Leased``).
 """
 
@@ -16,7 +16,7 @@ from threading import Lock
 from typing import NoReturn
 
 from geolookup.errors import QuotaError, RateLimitError
-from geolookup.gate.leases import SLOT, SLOTS, Lease, Tokens
+from geolookup.gate.leases import BUCKET, BUCKETS, Lease, Tokens
 from geolookup.gate.plans import Plan
 from geolookup.gate.sliding_window import SECOND
 from geolookup.gate.store import ADMITTED, EXHAUSTED, Request, Store
@@ -97,10 +97,10 @@ class Leased:
     Each admission of the last second leaves its stamp here, 8 bytes: its token can be
     used again exactly a second later (see ``leases``).
 
-    Example, a plan of 1,000/s with one worker: in slot 0 the worker leases 15 tokens and
-    admits 15 requests. In slot 50, a second later, the store moves these 15 tokens to
-    slot 50, and the worker uses each as soon as its stamp is a second old. While it runs
-    at its rate it asks the store once per slot, not once per request.
+    Example, a plan of 1,000/s with one worker: in bucket 0 the worker leases 15 tokens and
+    admits 15 requests. In bucket 50, a second later, the store moves these 15 tokens to
+    bucket 50, and the worker uses each as soon as its stamp is a second old. While it runs
+    at its rate it asks the store once per bucket, not once per request.
     """
 
     def __init__(
@@ -111,9 +111,9 @@ class Leased:
         self._worker = secrets.randbits(48)
         self._refusals = _Refusals()
         self._lock = Lock()
-        self._slot = self._fresh = self._unusable = 0
+        self._bucket = self._fresh = self._unusable = 0
         self._moved: deque[int] = deque()  # by the stamp of their last use
-        self._stamps = array("Q")  # of the current slot
+        self._stamps = array("Q")  # of the current bucket
         self._used: dict[int, array[int]] = {}  # of earlier ones
         self._leftover: list[Tokens] = []
 
@@ -133,7 +133,7 @@ class Leased:
         self.admit()
 
     def give_back(self, *, at_end: bool = False) -> bool:
-        """Return unused tokens of past slots (``at_end``: of the current slot too).
+        """Return unused tokens of past buckets (``at_end``: of the current bucket too).
 
         Returns whether this worker holds no tokens now.
         """
@@ -141,14 +141,14 @@ class Leased:
             now = self._store.now()
             if at_end:
                 self._release(now)
-            self._turn(now // SLOT)
+            self._turn(now // BUCKET)
             unused, self._leftover = self._leftover, []
             if unused:
                 self._store.take_back(self._account, unused)
             return not (self._fresh or self._moved or self._unusable)
 
     def _take(self, now: int) -> bool:
-        if now // SLOT != self._slot:
+        if now // BUCKET != self._bucket:
             return False
         if self._moved and self._moved[0] + SECOND <= now:
             self._moved.popleft()
@@ -160,12 +160,12 @@ class Leased:
         return True
 
     def _renew(self, now: int) -> Lease:
-        self._turn(now // SLOT)
+        self._turn(now // BUCKET)
         # Forget them even if the store fails: it may have counted them, and twice is worse.
         unused, self._leftover = self._leftover, []
         ripe = self._ripe(now)
         lease = self._store.lease(self._account, self.plan, self._worker, ripe, unused)
-        self._turn(lease.now // SLOT)
+        self._turn(lease.now // BUCKET)
         self._fresh += lease.fresh
         if lease.moved:
             self._reuse(lease.moved)
@@ -173,8 +173,8 @@ class Leased:
         return lease
 
     def _ripe(self, now: int) -> Tokens:
-        """Drop the stamps of the oldest slot that are a second old; return their number."""
-        oldest = self._slot - SLOTS + 1
+        """Drop the stamps of the oldest bucket that are a second old; return their number."""
+        oldest = self._bucket - BUCKETS + 1
         stamps = self._used.get(oldest, ())
         ripe = 0
         while ripe < len(stamps) and stamps[ripe] + SECOND <= now:
@@ -183,41 +183,43 @@ class Leased:
             del self._used[oldest][:ripe]
         return Tokens(oldest, ripe)
 
-    def _turn(self, slot: int) -> None:
-        """Advance to a slot: unused tokens of the last one are left over."""
-        if slot == self._slot:
+    def _turn(self, bucket: int) -> None:
+        """Advance to a bucket: unused tokens of the last one are left over."""
+        if bucket == self._bucket:
             return
         unused = self._fresh + len(self._moved) + self._unusable
         if unused:
-            self._leftover.append(Tokens(self._slot, unused))
+            self._leftover.append(Tokens(self._bucket, unused))
         self._fresh = self._unusable = 0
         self._moved.clear()
-        self._used[self._slot], self._stamps = self._stamps, array("Q")
-        back = slot < self._slot  # the clock was set back, so old slot numbers mean other times
-        self._used = {} if back else {s: u for s, u in self._used.items() if s > slot - SLOTS}
-        self._slot = slot
+        self._used[self._bucket], self._stamps = self._stamps, array("Q")
+        back = (
+            bucket < self._bucket
+        )  # the clock was set back, so old bucket numbers mean other times
+        self._used = {} if back else {s: u for s, u in self._used.items() if s > bucket - BUCKETS}
+        self._bucket = bucket
 
     def _reuse(self, moved: int) -> None:
         """Queue moved tokens for reuse, each usable a second after its last use."""
-        stamps = self._used.pop(self._slot - SLOTS + 1, array("Q"))[:moved]
+        stamps = self._used.pop(self._bucket - BUCKETS + 1, array("Q"))[:moved]
         self._moved.extend(stamps)
         self._unusable += moved - len(stamps)
 
     def _release(self, now: int) -> None:
-        """Leave over the tokens of the current slot, before its end.
+        """Leave over the tokens of the current bucket, before its end.
 
-        Tokens used less than a second ago still count in the rate. Slot 0 is long past,
+        Tokens used less than a second ago still count in the rate. Bucket 0 is long past,
         so returning them there restores the quota alone.
         """
         ripe = sum(moment + SECOND <= now for moment in self._moved)
         held = len(self._moved) - ripe + self._unusable
-        self._leftover += [Tokens(self._slot, self._fresh + ripe), Tokens(0, held)]
+        self._leftover += [Tokens(self._bucket, self._fresh + ripe), Tokens(0, held)]
         self._fresh = self._unusable = 0
         self._moved.clear()
 
     def _refuse(self, lease: Lease) -> NoReturn:
-        end = (self._slot + 1) * SLOT
-        own = self._moved or self._used.get(self._slot - SLOTS + 1)
+        end = (self._bucket + 1) * BUCKET
+        own = self._moved or self._used.get(self._bucket - BUCKETS + 1)
         if own:  # the oldest own token may change the decision
             end = min(end, own[0] + SECOND)
         if self._moved or lease.until:

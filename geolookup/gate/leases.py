@@ -1,16 +1,16 @@
-"""The leased rate: tokens granted in the last 51 slots of 20 ms, for all workers together.
+"""The leased rate: tokens granted in the last 51 buckets of 20 ms, for all workers together.
 
-This is a sliding window over slots. Any second touches at most 51 slots. If every 51
-consecutive slots hold at most ``rate`` tokens, and a token is used in its slot or never,
+This is a sliding window over buckets. Any second touches at most 51 buckets. If every 51
+consecutive buckets hold at most ``rate`` tokens, and a token is used in its bucket or never,
 then no second has more admissions than the rate.
 
-The oldest of the 51 slots is only partly inside the last second. A worker knows its own
+The oldest of the 51 buckets is only partly inside the last second. A worker knows its own
 part: a token that it used at least a second ago is *ripe*, and the worker frees it. Example
-with slots of 20 ms: at time 1.005 s the window is slots 0 to 50. A token used at 0.003 s, in
-slot 0, is ripe, because the second that ends now began at 0.005 s; one used at 0.010 s is not.
+with buckets of 20 ms: at time 1.005 s the window is buckets 0 to 50. A token used at 0.003 s, in
+bucket 0, is ripe, because the second that ends now began at 0.005 s; one used at 0.010 s is not.
 
 If one worker holds all tokens of an account, it need not ask for each token: the store *moves* its
-tokens of the oldest slot into the current slot, and the worker uses each as it becomes ripe.
+tokens of the oldest bucket into the current bucket, and the worker uses each as it becomes ripe.
 A move keeps the sum of the window and no token is used twice in a second, so the rate holds
 for workers that join later too.
 """
@@ -21,17 +21,17 @@ import struct
 from typing import NamedTuple, Self
 
 #: Microseconds.
-SLOT = 20_000
-SLOTS = 51
+BUCKET = 20_000
+BUCKETS = 51
 #: A lease is 1/64 of the free tokens, so that the last tokens are granted one by one,
 FREE_DIVISOR = 64
 #: but at least 1/512 of the rate, so that a worker at its rate does not ask for each token.
 RATE_DIVISOR = 512
-_LAYOUT = struct.Struct(f">QQQQ{SLOTS}I")
+_LAYOUT = struct.Struct(f">QQQQ{BUCKETS}I")
 
 
 class Lease(NamedTuple):
-    """Tokens granted to a worker at ``now``, for the slot that contains ``now``.
+    """Tokens granted to a worker at ``now``, for the bucket that contains ``now``.
 
     ``fresh`` tokens may be used at once, ``moved`` ones when they become ripe. If both are
     0, ``until`` is when tokens can be free again; 0 means that the quota is used up.
@@ -44,25 +44,25 @@ class Lease(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """A number of tokens that a worker returns, and their slot."""
+    """A number of tokens that a worker returns, and their bucket."""
 
-    slot: int
+    bucket: int
     number: int
 
 
 class Table:
-    """Tokens by slot, oldest first, up to ``slot``, and their owner.
+    """Tokens by bucket, oldest first, up to ``bucket``, and their owner.
 
-    ``owner`` is the worker that leased last. ``since`` is the last slot in which other
-    workers may hold tokens, 0 if none. ``again`` is the last slot that the clock passed
-    twice because it was set back: returns for slots up to it may mean other tokens.
+    ``owner`` is the worker that leased last. ``since`` is the last bucket in which other
+    workers may hold tokens, 0 if none. ``again`` is the last bucket that the clock passed
+    twice because it was set back: returns for buckets up to it may mean other tokens.
     """
 
     def __init__(
-        self, slot: int = 0, owner: int = 0, since: int = 0, again: int = 0, *counts: int
+        self, bucket: int = 0, owner: int = 0, since: int = 0, again: int = 0, *counts: int
     ) -> None:
-        self.slot, self.owner, self.since, self.again = slot, owner, since, again
-        self.counts = list(counts) or [0] * SLOTS
+        self.bucket, self.owner, self.since, self.again = bucket, owner, since, again
+        self.counts = list(counts) or [0] * BUCKETS
 
     @classmethod
     def unpack(cls, stored: bytes) -> Self:
@@ -71,17 +71,17 @@ class Table:
 
     def pack(self) -> bytes:
         """Return the stored form of the table."""
-        return _LAYOUT.pack(self.slot, self.owner, self.since, self.again, *self.counts)
+        return _LAYOUT.pack(self.bucket, self.owner, self.since, self.again, *self.counts)
 
     def free(self, tokens: Tokens) -> None:
-        """Remove tokens from their slot; slots outside the window do not count."""
-        place = tokens.slot - self.slot + SLOTS - 1
-        if 0 <= place < SLOTS and tokens.slot > self.again:
+        """Remove tokens from their bucket; buckets outside the window do not count."""
+        place = tokens.bucket - self.bucket + BUCKETS - 1
+        if 0 <= place < BUCKETS and tokens.bucket > self.again:
             self.counts[place] = max(0, self.counts[place] - tokens.number)
 
     def lease(self, worker: int, rate: int, left: int, now: int) -> Lease:
-        """Grant a worker tokens for the slot of ``now``; ``left`` is what the quota allows."""
-        self.advance(now // SLOT)
+        """Grant a worker tokens for the bucket of ``now``; ``left`` is what the quota allows."""
+        self.advance(now // BUCKET)
         self._note(worker)
         room = max(0, rate - sum(self.counts))
         fresh = min(room, left, max(1, room // FREE_DIVISOR, rate // RATE_DIVISOR))
@@ -91,28 +91,28 @@ class Table:
         self.counts[-1] += fresh + moved
         return Lease(now, fresh, moved, 0 if room else self._next_free())
 
-    def advance(self, slot: int) -> None:
-        """Advance to a slot. If the clock was set back, tokens of later slots count as current."""
-        if slot < self.slot:
-            ahead = min(self.slot - slot, SLOTS - 1)
+    def advance(self, bucket: int) -> None:
+        """Advance to a bucket. If the clock was set back, tokens of later ones count as current."""
+        if bucket < self.bucket:
+            ahead = min(self.bucket - bucket, BUCKETS - 1)
             past, future = self.counts[:-ahead], self.counts[-ahead:]
             past[-1] += sum(future)
-            self.counts = [0] * (SLOTS - len(past)) + past
-            self.since, self.again = min(self.since, slot), max(self.again, self.slot)
+            self.counts = [0] * (BUCKETS - len(past)) + past
+            self.since, self.again = min(self.since, bucket), max(self.again, self.bucket)
         else:
-            steps = min(slot - self.slot, SLOTS)
+            steps = min(bucket - self.bucket, BUCKETS)
             self.counts = self.counts[steps:] + [0] * steps
-        self.slot = slot
+        self.bucket = bucket
 
     def _note(self, worker: int) -> None:
         if worker != self.owner:
-            self.owner, self.since = worker, self.slot if any(self.counts) else 0
+            self.owner, self.since = worker, self.bucket if any(self.counts) else 0
 
     def _alone(self) -> bool:
         """Return whether the owner holds all tokens in the window."""
-        return max(self.since, self.again) < self.slot - SLOTS + 1
+        return max(self.since, self.again) < self.bucket - BUCKETS + 1
 
     def _next_free(self) -> int:
-        """Return when the oldest slot with tokens leaves the window."""
+        """Return when the oldest bucket with tokens leaves the window."""
         oldest = next(place for place, count in enumerate(self.counts) if count)
-        return (self.slot + oldest + 1) * SLOT
+        return (self.bucket + oldest + 1) * BUCKET

@@ -73,7 +73,7 @@ class RedisStore:
     def lease(
         self, account: int, plan: Plan, worker: int, ripe: Tokens, unused: Sequence[Tokens]
     ) -> Lease:
-        """Free ripe tokens, take back unused ones, and lease tokens for the current slot."""
+        """Free ripe tokens, take back unused ones, and lease tokens for the current bucket."""
         values = [self._time(), plan.rate, plan.limit, worker, *ripe, *_flat(unused)]
         lease = Lease(*self._run(self._lease, [f"geolookup:account:{account}"], values))
         self._ahead = lease.now - wall_clock()

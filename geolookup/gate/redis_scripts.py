@@ -9,7 +9,7 @@ clock of the server.
 
 from __future__ import annotations
 
-from geolookup.gate.leases import FREE_DIVISOR, RATE_DIVISOR, SLOT, SLOTS
+from geolookup.gate.leases import BUCKET, BUCKETS, FREE_DIVISOR, RATE_DIVISOR
 from geolookup.gate.sliding_window import SECOND
 
 _NOW = """
@@ -45,17 +45,17 @@ redis.call('LTRIM', KEYS[2], -rate, -1)
 return 0
 """
 
-#: ARGV from ``first`` on: pairs of slot and unused tokens.
-#: ``slots`` is packed: slot, owner, since, again, counts (see ``leases.Table``).
+#: ARGV from ``first`` on: pairs of bucket and unused tokens.
+#: ``slots`` is packed: bucket, owner, since, again, counts (see ``leases.Table``).
 _TAKE_BACK = """
 local stored = redis.call('HGET', KEYS[1], 'slots')
-local slot, owner, since, again, counts = 0, 0, 0, 0, {}
-if stored then slot, owner, since, again, counts = unpack(cmsgpack.unpack(stored)) end
-for place = 1, SLOTS do counts[place] = counts[place] or 0 end
+local bucket, owner, since, again, counts = 0, 0, 0, 0, {}
+if stored then bucket, owner, since, again, counts = unpack(cmsgpack.unpack(stored)) end
+for place = 1, BUCKETS do counts[place] = counts[place] or 0 end
 local function free(from, tokens)
-    local place = from - slot + SLOTS
+    local place = from - bucket + BUCKETS
     if from <= again then return end
-    if place >= 1 and place <= SLOTS then counts[place] = math.max(0, counts[place] - tokens) end
+    if place >= 1 and place <= BUCKETS then counts[place] = math.max(0, counts[place] - tokens) end
 end
 for at = first, #ARGV, 2 do
     local tokens = tonumber(ARGV[at + 1])
@@ -65,47 +65,47 @@ end
 """
 _WRITE = """
 redis.call('HSET', KEYS[1], 'used', string.format('%.0f', used),
-    'slots', cmsgpack.pack({slot, owner, since, again, counts}))
+    'slots', cmsgpack.pack({bucket, owner, since, again, counts}))
 """
 
-#: KEYS account; ARGV pairs of slot and tokens.
+#: KEYS account; ARGV pairs of bucket and tokens.
 TAKE_BACK = f"""
-local SLOTS, first = {SLOTS}, 1
+local BUCKETS, first = {BUCKETS}, 1
 {_USED}{_TAKE_BACK}{_WRITE}
 return 0
 """
 
-#: KEYS account; ARGV now, rate, limit, worker, slot and number of ripe tokens, then unused ones.
+#: KEYS account; ARGV now, rate, limit, worker, bucket and number of ripe tokens, then unused ones.
 #: Returns now, fresh, moved, until.
 LEASE = f"""
-local SLOT, SLOTS, first = {SLOT}, {SLOTS}, 7
+local BUCKET, BUCKETS, first = {BUCKET}, {BUCKETS}, 7
 {_NOW}{_USED}{_TAKE_BACK}
 free(tonumber(ARGV[5]), tonumber(ARGV[6]))
 local rate, limit, worker = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local current = math.floor(now / SLOT)
+local current = math.floor(now / BUCKET)
 local turned, sum, oldest = {{}}, 0, 0
-for place = 1, SLOTS do turned[place] = 0 end
-for place = 1, SLOTS do
-    local to = math.min(slot - current + place, SLOTS)
+for place = 1, BUCKETS do turned[place] = 0 end
+for place = 1, BUCKETS do
+    local to = math.min(bucket - current + place, BUCKETS)
     if to >= 1 then turned[to] = turned[to] + counts[place] end
 end
-if current < slot then since, again = math.min(since, current), math.max(again, slot) end
-slot, counts = current, turned
-for place = SLOTS, 1, -1 do
+if current < bucket then since, again = math.min(since, current), math.max(again, bucket) end
+bucket, counts = current, turned
+for place = BUCKETS, 1, -1 do
     sum = sum + counts[place]
     if counts[place] > 0 then oldest = place end
 end
 if worker ~= owner then
-    owner, since = worker, sum > 0 and slot or 0
+    owner, since = worker, sum > 0 and bucket or 0
 end
 local left, room = math.max(0, limit - used), math.max(0, rate - sum)
 local slice = math.max(1, math.floor(room / {FREE_DIVISOR}), math.floor(rate / {RATE_DIVISOR}))
 local fresh, moved, till = math.min(room, left, slice), 0, 0
-local alone = math.max(since, again) < slot - SLOTS + 1
+local alone = math.max(since, again) < bucket - BUCKETS + 1
 if alone and room < counts[1] and counts[1] <= left - fresh then moved = counts[1] end
-if room == 0 then till = (slot + oldest) * SLOT end
+if room == 0 then till = (bucket + oldest) * BUCKET end
 counts[1] = counts[1] - moved
-counts[SLOTS] = counts[SLOTS] + fresh + moved
+counts[BUCKETS] = counts[BUCKETS] + fresh + moved
 used = used + fresh + moved
 {_WRITE}
 return {{now, fresh, moved, till}}

@@ -122,7 +122,7 @@ class SQLiteStore:
     def lease(
         self, account: int, plan: Plan, worker: int, ripe: Tokens, unused: Sequence[Tokens]
     ) -> Lease:
-        """Free ripe tokens, take back unused ones, and lease tokens for the current slot."""
+        """Free ripe tokens, take back unused ones, and lease tokens for the current bucket."""
 
         def step(db: sqlite3.Connection) -> Lease:
             with _transaction(db):
@@ -278,7 +278,7 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def _state(db: sqlite3.Connection, account: int) -> tuple[int, bytes, bytes]:
-    """Return used quota, ring and slots of an account."""
+    """Return used quota, ring and buckets of an account."""
     read = "SELECT used, ring, slots FROM account WHERE id = ?"
     row: tuple[int, bytes, bytes] | None = db.execute(read, (account,)).fetchone()
     if row is None:

@@ -89,7 +89,7 @@ class Store(Protocol):
     def lease(
         self, account: int, plan: Plan, worker: int, ripe: Tokens, unused: Sequence[Tokens]
     ) -> Lease:
-        """Free ripe tokens, take back unused ones, and lease tokens for the current slot."""
+        """Free ripe tokens, take back unused ones, and lease tokens for the current bucket."""
 
     def take_back(self, account: int, unused: Sequence[Tokens]) -> None:
         """Take back unused tokens, in the rate and in the quota."""

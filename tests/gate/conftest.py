@@ -25,7 +25,7 @@ quota = 2000
 [plan.endless]
 rate = 1000
 """
-#: 2026-11-20, where a slot begins.
+#: 2026-11-20, where a bucket begins.
 START = 1_795_132_800_000_000
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from geolookup.errors import RateLimitError
 from geolookup.gate.accounts import Accounts
 from geolookup.gate.admission import Exact, Leased
-from geolookup.gate.leases import SLOT, SLOTS, Lease
+from geolookup.gate.leases import BUCKET, BUCKETS, Lease
 from geolookup.gate.plans import Plan
 from geolookup.gate.store import NewKey
 from tests.gate.conftest import START, FakeClock, Open
@@ -23,9 +23,11 @@ from tests.tiers import scaled
 
 #: Waits that lie on, before and after every edge there is, and any others.
 WAITS = st.one_of(
-    st.sampled_from([0, 1, SLOT - 1, SLOT, SECOND - SLOT, SECOND - 1, SECOND, SLOTS * SLOT]),
-    st.integers(0, 3 * SLOT),
-    st.integers(0, SECOND + 2 * SLOT),
+    st.sampled_from(
+        [0, 1, BUCKET - 1, BUCKET, SECOND - BUCKET, SECOND - 1, SECOND, BUCKETS * BUCKET]
+    ),
+    st.integers(0, 3 * BUCKET),
+    st.integers(0, SECOND + 2 * BUCKET),
 )
 #: (wait, worker, requests at once)
 REQUESTS = st.lists(st.tuples(WAITS, st.integers(0, 2), st.integers(1, 5)), max_size=60)
@@ -130,7 +132,7 @@ def test_leases_among_workers_keep_rate_and_quota(
     kind=st.sampled_from([Exact, Leased]),
     rate=st.integers(1, 12),
     requests=st.lists(REQUESTS, min_size=2, max_size=2),
-    back=st.one_of(st.integers(1, 3 * SLOT), st.integers(1, 2 * SECOND)),
+    back=st.one_of(st.integers(1, 3 * BUCKET), st.integers(1, 2 * SECOND)),
 )
 def test_after_a_clock_was_set_back_the_rate_holds_again(
     worker: Open,
@@ -169,9 +171,9 @@ def test_a_worker_that_slept_while_the_clock_was_set_back_frees_nothing_of_other
     number = account(worker())
     awake, asleep = leased(worker(), number, 4), leased(worker(), number, 4)
     assert passes(asleep) is True is passes(asleep)
-    clock.now += 15_000 - 10 * SLOT
+    clock.now += 15_000 - 10 * BUCKET
     passes(awake)  # the store sees the clock set back
-    clock.now += 10 * SLOT
+    clock.now += 10 * BUCKET
     stamps = [clock.now] * sum(passes(awake) is True for _ in range(4))
     clock.now += SECOND - 10_000
     stamps += [clock.now] * sum(passes(asleep) is True for _ in range(4))
@@ -183,7 +185,7 @@ def test_a_worker_that_closes_leaves_the_rate_as_it_is(worker: Open, clock: Fake
     number = account(accounts)
     one, next_one = leased(accounts, number, 300), leased(worker(), number, 300)
     stamps = []
-    for clock.now in paced(300, random.Random(1))[:452]:  # into a slot
+    for clock.now in paced(300, random.Random(1))[:452]:  # into a bucket
         stamps += [clock.now] * (passes(one) is True)
     assert one._moved
     one.give_back(at_end=True)
@@ -212,7 +214,7 @@ def test_a_worker_alone_at_the_rate_asks_the_store_seldom(
         assert passes(alone) is True
         if now == START + SECOND:
             calls = 0
-    assert 50 <= calls <= 400  # of 2,000 admissions in 100 slots
+    assert 50 <= calls <= 400  # of 2,000 admissions in 100 buckets
 
 
 def used_of(accounts: Accounts, number: int) -> int:
@@ -277,7 +279,7 @@ def test_a_caller_at_the_rate_of_a_fast_plan_with_one_worker_loses_nothing(
 
 
 @pytest.mark.parametrize("kind", [exact, leased])
-@pytest.mark.parametrize("back", [1, SLOT, SECOND // 2, SECOND, 3600 * SECOND])
+@pytest.mark.parametrize("back", [1, BUCKET, SECOND // 2, SECOND, 3600 * SECOND])
 def test_a_clock_set_back_delays_by_two_seconds_at_most(
     worker: Open, clock: FakeClock, kind: Callable[..., Exact | Leased], back: int
 ) -> None:
