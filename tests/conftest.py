@@ -10,12 +10,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import geolookup
+from geolookup.engine import SAMPLE
 
 if TYPE_CHECKING:
     from geolookup_builder.report import BuildReport
 
 ROOT = Path(__file__).resolve().parent.parent
 pytest_plugins = ["tests.tiers", "tests.skips"]
+
+
+@pytest.hookimpl(tryfirst=True)  # before ``-m`` chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of real data: ``-m "not data"`` leaves them out."""
+    for item in items:
+        if "shared_data" in getattr(item, "fixturenames", ()):
+            item.add_marker("data")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -72,5 +81,5 @@ def build_at(
 @pytest.fixture(scope="session")
 def sample() -> Generator[geolookup.Engine, None, None]:
     """An engine on the bundled sample dataset."""
-    with geolookup.open(ROOT / "geolookup" / "sample") as engine:
+    with geolookup.open(SAMPLE) as engine:
         yield engine

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import geolookup
-from tests.conftest import ROOT, Build, build_at
+from geolookup.engine import SAMPLE
+from tests.conftest import Build, build_at
 
-SAMPLE = ROOT / "geolookup" / "sample"
 ADDRESSES = (
     *("8.8.8.8", "1.1.1.1", "9.9.9.9", "2001:4860:4860::8888", "2620:fe::fe", "::ffff:8.8.4.4"),
     *("10.0.0.1", "nonsense", "64:ff9b::1.1.1.1", "4000::1", "208.67.222.222"),

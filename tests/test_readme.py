@@ -63,4 +63,4 @@ def test_the_two_commands_of_the_start() -> None:
     commands = [text.strip() for _, text in _blocks("sh")]
     assert len(commands) == 2
     assert commands[0].endswith("geolookup lookup 8.8.8.8")
-    assert commands[1].endswith("-m pytest -q")
+    assert commands[1].endswith("-m pytest -q -n 2 --dist worksteal")

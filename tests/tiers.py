@@ -38,6 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "long: runs with --all only")
+    config.addinivalue_line("markers", "data: needs real data, which is not part of the project")
     _Tier.full = config.getoption("--all")
     profile = "ci" if os.environ.get("CI") else "default"
     settings.load_profile("all" if _Tier.full else profile)
