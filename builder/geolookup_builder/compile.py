@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from threading import Lock
-from zoneinfo import available_timezones
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +32,7 @@ from geolookup_builder.intern import intern
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import Layered, hide, nothing, of_source, underlay
 from geolookup_builder.recipe import Recipe, SourceSpec
-from geolookup_builder.reference.tables import load_continents, load_countries
+from geolookup_builder.reference.tables import load_continents, load_countries, load_time_zones
 from geolookup_builder.rejects import Rejects
 from geolookup_builder.remote.local import with_local_paths
 from geolookup_builder.report import BuildReport, SourceReport
@@ -136,7 +135,7 @@ def _compile(recipe_path: Path, output: Path, options: Options, progress: Progre
 
 
 def _known(plan: Recipe) -> Known:
-    return Known(load_countries(plan.countries), load_continents(), sorted(available_timezones()))
+    return Known(load_countries(plan.countries), load_continents(), load_time_zones())
 
 
 class _Build:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from geolookup.errors import BuildError
 from geolookup_builder.reference.csv_table import Row, read_table
@@ -93,6 +93,17 @@ def load_continents() -> dict[str, str]:
     """Return the English names of the seven continents by code."""
     rows = read_table(_packaged("continents.csv"), ("continent_code", "continent_name"))
     return {row["continent_code"]: row["continent_name"] for _, row in rows}
+
+
+def load_time_zones() -> list[str]:
+    """Return the names of the installed IANA time zones, sorted."""
+    return list(_installed_zones())
+
+
+@cache
+def _installed_zones() -> tuple[str, ...]:
+    """Return what a search through the zone files finds, once in a process."""
+    return tuple(sorted(available_timezones()))
 
 
 def _packaged(name: str) -> Traversable:

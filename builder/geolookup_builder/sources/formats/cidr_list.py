@@ -10,14 +10,13 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
-from zoneinfo import available_timezones
 
 import pyarrow as pa
 
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.reference.tables import load_continents, load_countries
+from geolookup_builder.reference.tables import load_continents, load_countries, load_time_zones
 from geolookup_builder.schema import FIELDS
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.delimited import batches
@@ -47,7 +46,7 @@ def _fields(spec: SourceSpec) -> dict[str, str]:
     if not isinstance(stated, dict) or not stated:
         remedy = 'write fields = { user_type = "hosting" }'
         raise BuildError(spec.recipe, "source.fields is missing or not a table", remedy=remedy)
-    known = Known(load_countries(), load_continents(), sorted(available_timezones()))
+    known = Known(load_countries(), load_continents(), load_time_zones())
     return {name: _value(spec, known, name, value) for name, value in stated.items()}
 
 
