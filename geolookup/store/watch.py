@@ -6,6 +6,7 @@ does not keep it alive. Threads do not exist in a forked child, which starts its
 
 from __future__ import annotations
 
+import atexit
 import os
 import weakref
 from logging import getLogger
@@ -16,6 +17,8 @@ from geolookup.errors import ClosedError, DatasetError
 from geolookup.store import follow
 
 _log = getLogger("geolookup")
+#: Seconds that the exit of the process waits for a poll that has begun.
+_EXIT_WAIT = 10.0
 
 
 class Reloadable(Protocol):
@@ -54,11 +57,16 @@ class Watch:
     def start(self) -> None:
         """Start the thread."""
         self._ended = Event()
-        Thread(target=self._run, name="geolookup-watch", daemon=True).start()
+        self._thread = Thread(target=self._run, name="geolookup-watch", daemon=True)
+        self._thread.start()
 
     def end(self) -> None:
         """Stop the thread; it may poll once more."""
         self._ended.set()
+
+    def join(self) -> None:
+        """Wait until the thread has ended, for a limited time."""
+        self._thread.join(_EXIT_WAIT)
 
     def _run(self) -> None:
         ended = self._ended
@@ -90,6 +98,16 @@ class Watch:
 
 #: The watches of this process; each is restarted in a forked child.
 _watches: weakref.WeakSet[Watch] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_all() -> None:
+    """End all threads before the interpreter does: it aborts if one is in an import or in Arrow."""
+    ending = list(_watches)
+    for watch in ending:
+        watch.end()
+    for watch in ending:
+        watch.join()
 
 
 def _start_in_child() -> None:

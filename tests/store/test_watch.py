@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -14,7 +16,7 @@ import pytest
 
 import geolookup
 from geolookup.store.publish import publish
-from tests.conftest import build_at
+from tests.conftest import ROOT, build_at
 from tests.store.numbered import generation, number, numbered
 
 SOON = 0.01
@@ -117,6 +119,38 @@ def test_the_thread_keeps_no_engine_alive(store: Path) -> None:
     del engine
     gc.collect()
     assert eventually(lambda: watchers() == before)
+
+
+_EXIT_IN_A_POLL = """
+import sys, threading, time
+import geolookup
+
+begun = threading.Event()
+
+class Polled(geolookup.Engine):
+    def reload(self):
+        begun.set()
+        time.sleep(0.5)
+        print("the poll has ended")
+        return False
+
+geolookup.engine.Engine = Polled
+engine = geolookup.open(sys.argv[1], watch=0.001)
+assert begun.wait(60)
+engine.close()
+"""
+
+
+def test_the_process_ends_after_a_poll_that_has_begun(store: Path) -> None:
+    """The interpreter aborts if a thread is in an import or in Arrow while it ends."""
+    done = subprocess.run(
+        [sys.executable, "-c", _EXIT_IN_A_POLL, str(store)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "the poll has ended\n"), done.stderr
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan")])
