@@ -1,7 +1,7 @@
 """Compiles a recipe into a dataset; the steps are in the order of the data flow.
 
 ``recipe`` -> ``sources`` (rows) -> ``ranges`` -> ``gather`` (rows of a table) ->
-``flatten`` (disjoint intervals) -> ``layers`` (sources overlaid) -> ``enrich`` ->
+``flatten`` (disjoint intervals) -> ``layers`` (sources overlaid) -> ``complete`` ->
 ``intern`` (distinct rows of the dataset) -> ``tables`` and ``manifest`` -> ``write``.
 """
 
@@ -207,7 +207,7 @@ class _Build:
                 f"{first.reason}; {count:,} of {report.read:,} rows of {name} are rejected,"
                 f" at most {limit:,} are allowed",
                 line=first.line,
-                remedy="list them with --rejects FILE, or allow them with --max-rejects N",
+                remedy="repair them (--rejects FILE lists all), or allow them with --max-rejects N",
             )
 
     def _write_rejects(self) -> None:

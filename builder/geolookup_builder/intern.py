@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from geolookup.contract.fields import PLACE_MEMBERS
 from geolookup.dataset.intervals import Addresses
-from geolookup_builder.enrich import Located, enrich
+from geolookup_builder.complete import Located, completed
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.factorize import factorize
 from geolookup_builder.flatten import changes
@@ -79,7 +79,7 @@ def _locations(
     report: BuildReport,
 ) -> tuple[Codes, Located]:
     tuples, numbers = values.in_use(_numbers(merged, "location"))
-    located = enrich(tuples, known, finders, report)
+    located = completed(tuples, known, finders, report)
     columns = [located.country, located.zone, *located.tuples.codes(*PLACE_MEMBERS)]
     rows, first = _rows_by_appearance(columns, numbers)
     return rows[numbers], located.take(first)

@@ -36,6 +36,8 @@ def download(recipe: Path, cache: Path | None) -> None:
 
     exit_on_signals()
     sources = load(recipe, auto.options(FORMATS)).sources
+    if all(spec.remote is None for spec in sources):
+        click.echo(f"{recipe}: no remote sources")
     progress, failed = Progress(), False
     for spec in sources:
         if spec.remote is None:

@@ -11,7 +11,7 @@ import click
 from geolookup.cli import fail
 
 if TYPE_CHECKING:
-    from geolookup.gate.store import Key
+    from geolookup.gate.account_store import Key
 
 _accounts = click.option(
     "--accounts", metavar="URL", required=True, help="sqlite:///PATH or redis://HOST:PORT/NUMBER."

@@ -19,10 +19,10 @@ from urllib.parse import urlsplit
 
 from geolookup.errors import AccountsError, InvalidKeyError, MissingKeyError
 from geolookup.gate import keys
+from geolookup.gate.account_store import Clock, Key, NewKey, Request, Store, Usage
 from geolookup.gate.admission import Exact, Leased
 from geolookup.gate.plans import Plans, read_plans
 from geolookup.gate.sliding_window import SECOND
-from geolookup.gate.store import Clock, Key, NewKey, Request, Store, Usage
 
 #: The store of each URL scheme, by module and class.
 _STORES = {

@@ -16,10 +16,10 @@ from threading import Lock
 from typing import NoReturn
 
 from geolookup.errors import QuotaError, RateLimitError
+from geolookup.gate.account_store import ADMITTED, EXHAUSTED, Request, Store
 from geolookup.gate.leases import BUCKET, BUCKETS, Lease, Tokens
 from geolookup.gate.plans import Plan
 from geolookup.gate.sliding_window import SECOND
-from geolookup.gate.store import ADMITTED, EXHAUSTED, Request, Store
 
 
 class _Refusals:

@@ -16,9 +16,9 @@ from redis.retry import Retry
 
 from geolookup.errors import AccountsError
 from geolookup.gate import redis_scripts as scripts
+from geolookup.gate.account_store import Clock, Key, NewKey, Request, Usage, wall_clock
 from geolookup.gate.leases import Lease, Tokens
 from geolookup.gate.plans import Plan
-from geolookup.gate.store import Clock, Key, NewKey, Request, Usage, wall_clock
 
 #: Seconds until a silent server counts as unreachable.
 _TIMEOUT = 1.0

@@ -16,11 +16,7 @@ from typing import TypeVar
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from geolookup.errors import AccountsError
-from geolookup.gate.checkpoints import Checkpoints
-from geolookup.gate.leases import Lease, Table, Tokens
-from geolookup.gate.plans import Plan
-from geolookup.gate.sliding_window import SECOND, STAMP_BYTES, decide, stamp
-from geolookup.gate.store import (
+from geolookup.gate.account_store import (
     ADMITTED,
     EXHAUSTED,
     Clock,
@@ -30,6 +26,10 @@ from geolookup.gate.store import (
     Usage,
     wall_clock,
 )
+from geolookup.gate.checkpoints import Checkpoints
+from geolookup.gate.leases import Lease, Table, Tokens
+from geolookup.gate.plans import Plan
+from geolookup.gate.sliding_window import SECOND, STAMP_BYTES, decide, stamp
 
 _T = TypeVar("_T")
 _APPLICATION = 0x67656F6B  # "geok": marks an accounts file

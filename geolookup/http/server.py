@@ -27,6 +27,7 @@ from granian.log import LogLevels
 from granian.server.mp import MPServer
 
 import geolookup
+from geolookup.engine import SAMPLE
 from geolookup.errors import SettingsError
 from geolookup.gate import open_accounts
 from geolookup.http.caller import TrustedProxies
@@ -43,6 +44,7 @@ _log = logging.getLogger("geolookup.http")
 def run(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT; see ``geolookup.http.serve``."""
     _check(settings)
+    _warn_of_sample(settings)
     with ExitStack() as stack:
         folder = None
         if settings.admin is not None:
@@ -93,6 +95,12 @@ def _check(settings: Settings) -> None:
         accounts.usage()
     _check_tls(settings)
     check_free(settings.host, settings.port)
+
+
+def _warn_of_sample(settings: Settings) -> None:
+    with geolookup.open(settings.dataset) as engine:
+        if str(engine.path) == SAMPLE:
+            _log.warning("serving the bundled sample dataset, which has few networks")
 
 
 def _check_tls(settings: Settings) -> None:

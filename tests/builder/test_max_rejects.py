@@ -29,7 +29,7 @@ def test_more_than_one_percent_may_not(tmp_path: Path, good: int, bad: int, limi
     assert str(error) == (
         f"{tmp_path / 'a.csv'}:{good + 2}: not an address; {bad} of {good + bad:,} rows of"
         f" a.csv are rejected, at most {limit} are allowed;"
-        " list them with --rejects FILE, or allow them with --max-rejects N"
+        " repair them (--rejects FILE lists all), or allow them with --max-rejects N"
     )
 
 

@@ -12,7 +12,7 @@ from threading import Thread
 import pytest
 
 from geolookup.gate import Accounts, open_accounts
-from geolookup.gate.store import wall_clock
+from geolookup.gate.account_store import wall_clock
 
 ADMISSIONS = 1500
 

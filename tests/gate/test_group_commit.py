@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from geolookup.errors import AccountsError, ContractError
 from geolookup.gate import Accounts, open_accounts
+from geolookup.gate.account_store import Request
 from geolookup.gate.group_commit import GroupCommit
-from geolookup.gate.store import Request
 from tests.gate.conftest import FakeClock, Open
 from tests.gate.sliding_log import SECOND
 from tests.tiers import scaled

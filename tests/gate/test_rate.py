@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from geolookup.errors import RateLimitError
+from geolookup.gate.account_store import NewKey
 from geolookup.gate.accounts import Accounts
 from geolookup.gate.admission import Exact, Leased
 from geolookup.gate.leases import BUCKET, BUCKETS, Lease
 from geolookup.gate.plans import Plan
-from geolookup.gate.store import NewKey
 from tests.gate.conftest import START, FakeClock, Open
 from tests.gate.sliding_log import SECOND, SlidingLog, most_in_a_second, passes
 from tests.tiers import scaled

@@ -40,7 +40,9 @@ class Located:
         return Located(*taken, self.countries, self.zones)
 
 
-def enrich(tuples: Tuples, known: Known, finders: Sequence[Finder], report: BuildReport) -> Located:
+def completed(
+    tuples: Tuples, known: Known, finders: Sequence[Finder], report: BuildReport
+) -> Located:
     """Resolve country and zone of every location tuple; row 0 stays unknown."""
     codes = list(known.countries)
     names = tuples.values("country_code")
@@ -51,13 +53,13 @@ def enrich(tuples: Tuples, known: Known, finders: Sequence[Finder], report: Buil
     zone = pc.coalesce(tuples.values("time_zone"), single.take(country))
     tuples = tuples.replaced("time_zone", zone)
     for finder in finders:
-        tuples = _completed(tuples, finder, report)
+        tuples = _filled(tuples, finder, report)
     pairs, country_rows = _pairs(names, continent)
     zones, zone_rows = _numbered(tuples.values("time_zone"))
     return Located(country_rows, zone_rows, tuples, pairs, zones)
 
 
-def _completed(tuples: Tuples, finder: Finder, report: BuildReport) -> Tuples:
+def _filled(tuples: Tuples, finder: Finder, report: BuildReport) -> Tuples:
     """Fill a field where it is unknown, and count the tuples where it was found or not."""
     values = tuples.values(finder.field)
     lacking = np.array(values.is_null().to_numpy(zero_copy_only=False))
