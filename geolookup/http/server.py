@@ -44,7 +44,6 @@ _log = logging.getLogger("geolookup.http")
 def run(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT; see ``geolookup.http.serve``."""
     _check(settings)
-    _warn_of_sample(settings)
     with ExitStack() as stack:
         folder = None
         if settings.admin is not None:
@@ -53,6 +52,7 @@ def run(settings: Settings) -> None:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="geolookup-")))
             stack.enter_context(Admin(settings.admin, folder))
         server = granian_for(settings)
+        _warn_of_sample(settings)
         server.on_startup(lambda: _install_signals(server, settings.drain))
         load: Any = partial(Worker, settings, folder)
         server.serve(target_loader=load, wrap_loader=False)
