@@ -126,3 +126,12 @@ def exit_on_signals() -> None:
     """Exit on SIGTERM and Ctrl-C through SystemExit, so that unfinished files are removed."""
     for each in (signal.SIGTERM, signal.SIGINT):
         signal.signal(each, lambda number, _frame: sys.exit(128 + number))
+    sys.unraisablehook = _raise_again
+
+
+def _raise_again(lost: sys.UnraisableHookArgs) -> None:
+    """Repeat a signal whose SystemExit Python dropped, because a destructor was running."""
+    if isinstance(lost.exc_value, SystemExit) and isinstance(lost.exc_value.code, int):
+        signal.raise_signal(lost.exc_value.code - 128)
+    else:
+        sys.__unraisablehook__(lost)

@@ -61,10 +61,9 @@ def staged_folder(output: Path) -> Iterator[Path]:
     which the system applies: a process can read its umask only by changing it, for all threads.
     """
     fresh = _temporary_name(output)
-    with output_errors(output):
-        fresh.mkdir()
-    try:
+    try:  # from here on: a signal may end the process as soon as the folder exists
         with output_errors(output):
+            fresh.mkdir()
             yield fresh
             fsync_folder(fresh)
             _rename_into(fresh, output)
@@ -80,10 +79,9 @@ def staged_file(output: Path) -> Iterator[Path]:
     An existing file is replaced. Its mode is 0o666 without the umask; see ``staged_folder``.
     """
     fresh = _temporary_name(output)
-    with output_errors(output):
-        fresh.touch(exist_ok=False)
-    try:
+    try:  # from here on: a signal may end the process as soon as the file exists
         with output_errors(output):
+            fresh.touch(exist_ok=False)
             yield fresh
             fsync_file(fresh)
             fresh.replace(output)

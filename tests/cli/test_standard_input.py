@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -56,3 +57,28 @@ def test_a_slow_pipe_is_read_to_its_end() -> None:
         output, _ = process.communicate(timeout=60)
         assert process.returncode == 0
         assert output.count(b"15169") == 7
+
+
+_LOST = """
+import os, signal
+from geolookup.cli import exit_on_signals
+
+class Dropping:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        for _ in range(100_000):  # the signal's SystemExit is raised, and dropped, in here
+            pass
+
+exit_on_signals()
+Dropping()
+for _ in range(10_000_000):
+    pass
+"""
+
+
+def test_a_signal_that_arrives_in_a_destructor_still_ends_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _LOST], cwd=ROOT, capture_output=True, check=False, timeout=60
+    )
+    assert done.returncode == 128 + signal.SIGTERM
+    assert done.stderr == b""
