@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from _thread import interrupt_main
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from threading import Timer
 from typing import TYPE_CHECKING
 
 import click
@@ -132,6 +134,7 @@ def exit_on_signals() -> None:
 def _raise_again(lost: sys.UnraisableHookArgs) -> None:
     """Repeat a signal whose SystemExit Python dropped, because a destructor was running."""
     if isinstance(lost.exc_value, SystemExit) and isinstance(lost.exc_value.code, int):
-        signal.raise_signal(lost.exc_value.code - 128)
+        # Later, and so outside this hook, whose errors Python drops too.
+        Timer(0.05, interrupt_main, (lost.exc_value.code - 128,)).start()
     else:
         sys.__unraisablehook__(lost)
