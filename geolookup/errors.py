@@ -214,6 +214,9 @@ class ClosedError(GeoLookupError):
     def __init__(self) -> None:
         super().__init__("the engine is closed; open the dataset again")
 
+    def __reduce__(self) -> tuple[type[ClosedError], tuple[object, ...]]:
+        return type(self), ()
+
 
 def _escaped(text: str) -> str:
     """Escape control characters and line separators: names in archives may contain them."""

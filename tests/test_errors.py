@@ -116,3 +116,7 @@ def test_state_of_modules_is_known() -> None:
 @pytest.mark.parametrize("forbidden", ["os.umask", "os._exit"])
 def test_the_process_is_left_alone(forbidden: str) -> None:
     assert [path for path, text in SOURCES.items() if forbidden in text] == []
+
+
+def test_a_closed_error_is_pickled() -> None:
+    assert str(pickle.loads(pickle.dumps(geolookup.ClosedError()))) == str(geolookup.ClosedError())  # noqa: S301

@@ -83,11 +83,16 @@ def main() -> None:
 
 
 def _flush() -> None:
-    """Flush standard output; drop what a closed pipe or a full disk does not take."""
+    """Flush standard output; a closed pipe is no error, a full disk is one."""
+    if not sys.stdout:  # a process may be started without it
+        return
     try:
         sys.stdout.flush()
-    except OSError:
+    except BrokenPipeError:
         _discard_output()
+    except OSError as error:
+        _discard_output()
+        fail(f"standard output cannot be written ({error.strerror})")
 
 
 def _discard_output() -> None:
@@ -104,6 +109,8 @@ def _one_line_errors() -> Iterator[None]:
     except BrokenPipeError:
         _discard_output()
         sys.exit(_BROKEN_PIPE)
+    except OSError as error:
+        fail(str(error))
 
 
 def fail(message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
 from pathlib import Path
 
@@ -97,7 +98,7 @@ def enrich(
         fail(str(error))
     with geolookup.open(dataset) as engine:
         job = EnrichJob(engine, wanted, force=force)
-        if Path(source).is_dir():
+        if os.path.isdir(source):  # noqa: PTH112 - unlike pathlib it takes any name
             job.folder(Path(source), Path(output), output_format)
         else:
             job.file(source, output, input_format, output_format)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 import click
 
 import geolookup
-from geolookup.cli import warn_of_sample
+from geolookup.cli import fail, warn_of_sample
 
 _FAILED = b'{"success":false'
 _TOKEN = re.compile(
@@ -56,6 +56,8 @@ def lookup(addresses: tuple[str, ...], dataset: str | None, compact: bool | None
 
 
 def _standard_input() -> Iterator[str]:
+    if not sys.stdin:  # a process may be started without it
+        fail("standard input is closed; name addresses, or pipe them in")
     lines: Iterable[bytes] = sys.stdin.buffer
     for line in lines:
         address = line.decode("utf-8", "surrogateescape").strip()

@@ -121,7 +121,7 @@ def diff(
     """
     if top < 0:
         raise ValueError(f"top is {top}; it is a number of networks, 0 or more")
-    gates = [parse_gate(text) for text in fail_if]
+    gates = [parse_gate(text) for text in ([fail_if] if isinstance(fail_if, str) else fail_if)]
     requests = None
     if traffic is not None:
         requests = Traffic(traffic, ip_column, traffic_count, input_format, delimiter, header)

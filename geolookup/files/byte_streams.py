@@ -89,6 +89,8 @@ def open_input(path: str, compression: str | None) -> Iterator[InputStream]:
 def _raw(path: str, opened: ExitStack) -> tuple[Any, int | None]:
     """Return the stored bytes, and their number where it is known."""
     if path == STANDARD:
+        if not sys.stdin:  # a process may be started without it
+            raise TableFileError(input_name(path), "is closed", "pipe a file into it")
         stream = _StandardInput(sys.stdin.fileno())
         opened.callback(stream.close)
         return pa.PythonFile(stream, "r"), None
@@ -115,11 +117,13 @@ class _StandardInput:
         parts = []
         with self._changed:
             self._reading = True
-            while size and (part := self._next(size)):
-                parts.append(part)
-                size -= len(part) if size > 0 else 0
-            self._reading = False
-            self._changed.notify_all()
+            try:  # a signal may end a wait of the main thread
+                while size and (part := self._next(size)):
+                    parts.append(part)
+                    size -= len(part) if size > 0 else 0
+            finally:
+                self._reading = False
+                self._changed.notify_all()
         return b"".join(parts)
 
     def close(self) -> None:
@@ -135,7 +139,6 @@ class _StandardInput:
         if self.closed:
             return b""
         if self._error is not None and not self._data:
-            self._reading = False
             raise self._error
         part = bytes(self._data[:size]) if size > 0 else bytes(self._data)
         del self._data[: len(part)]

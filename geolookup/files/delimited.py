@@ -18,17 +18,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from geolookup.contract.address import parse
-from geolookup.errors import InvalidAddressError, TableFileError
+from geolookup.errors import TableFileError
 from geolookup.files.byte_streams import InputStream, Prefixed
 from geolookup.files.column_text import bytes_of, cell_texts, joined
-from geolookup.files.row_streams import ReadOptions, Rows, WriteOptions, check_columns, explained
+from geolookup.files.row_streams import (
+    ReadOptions,
+    Rows,
+    WriteOptions,
+    check_columns,
+    explained,
+    holds_address,
+)
 
 _BLOCK = 1 << 22
 _RAGGED = re.compile(r"Expected (\d+) columns, got (\d+)")
 _BOM = b"\xef\xbb\xbf"
-_IPV4 = re.compile(r"\d+\.\d+\.\d+\.\d+")
-_OTHER = re.compile(r"[^0-9A-Fa-f:.]+")
 
 
 class Delimited:
@@ -80,23 +84,10 @@ def _first_row(first: bytes, delimiter: str, name: str) -> list[str]:
 
 def _check_header(names: list[str], wanted: ReadOptions) -> None:
     """Raise TableFileError for a missing column; the message quotes no cells of a data row."""
-    if any(key not in names for key in wanted.keys) and any(map(_holds_address, names)):
+    if any(key not in names for key in wanted.keys) and any(map(holds_address, names)):
         problem = "there is an address where the names of columns should be"
         raise TableFileError(wanted.name, problem, "give --no-header", row=1)
     check_columns(wanted.name, names, wanted.keys)
-
-
-def _holds_address(cell: str) -> bool:
-    """Tell whether a cell contains an address, also among other words or before a port."""
-    return bool(_IPV4.search(cell)) or any(map(_is_address, _OTHER.split(cell)))
-
-
-def _is_address(text: str) -> bool:
-    try:
-        parse(text)
-    except InvalidAddressError:
-        return False
-    return True
 
 
 class _Reader:
@@ -126,7 +117,7 @@ class _Reader:
                 yield empty
                 yield from reader
         except TableFileError as error:
-            raise self._explained(error) from error.__cause__
+            raise self._explained(error) from None  # Arrow's text quotes cells
 
     def _open(self) -> Any:
         wanted = self._wanted

@@ -101,7 +101,7 @@ def _parse(lines: Lines, schema: pa.Schema | None, name: str) -> pa.Table:
             ),
         )
     except pa.ArrowException as error:
-        raise _explained(str(error), lines, name) from error
+        raise _explained(str(error), lines, name) from None  # Arrow's text quotes cells
     if table.num_rows != len(lines.texts):
         raise TableFileError(name, "not one object a line", "write each object on its own line")
     return table

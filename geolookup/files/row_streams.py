@@ -10,7 +10,8 @@ from typing import Literal, Protocol
 
 import pyarrow as pa
 
-from geolookup.errors import TableFileError, near_match
+from geolookup.contract.address import parse
+from geolookup.errors import InvalidAddressError, TableFileError, near_match
 
 #: How columns that are not keys are read: ``as_is`` keeps their text or encoding, for an output
 #: of the same format; ``typed`` gives them Arrow types, for another format; ``dropped`` skips them.
@@ -18,6 +19,8 @@ Rest = Literal["as_is", "typed", "dropped"]
 #: The column of whole lines that the JSON lines reader gives for ``as_is``; members of the columns
 #: before it are in the line already, those of columns after it are new.
 LINE = "\0line"
+_IPV4 = re.compile(r"\d+\.\d+\.\d+\.\d+")
+_OTHER = re.compile(r"[^0-9A-Fa-f:.]+")
 _ROW = re.compile(r"[Rr]ow #?(\d+)")
 
 
@@ -60,6 +63,19 @@ class Sink(Protocol):
         """Write the remaining rows and the end of the file; the byte stream stays open."""
 
 
+def holds_address(cell: str) -> bool:
+    """Tell whether a cell contains an address, also among other words or before a port."""
+    return bool(_IPV4.search(cell)) or any(map(_is_address, _OTHER.split(cell)))
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parse(text)
+    except InvalidAddressError:
+        return False
+    return True
+
+
 def check_columns(name: str, present: Iterable[str], wanted: Iterable[str]) -> None:
     """Raise TableFileError for a wanted column that is missing or not unique."""
     names = list(present)
@@ -67,7 +83,9 @@ def check_columns(name: str, present: Iterable[str], wanted: Iterable[str]) -> N
         if names.count(each) > 1:
             raise TableFileError(name, f"column {each!r} is there twice", "rename one of them")
         if each not in names:
-            raise TableFileError(name, f"no column {each!r}", near_match(each, names))
+            # A name may be an address, where a file lacks its header.
+            shown = [other for other in names if not holds_address(other)]
+            raise TableFileError(name, f"no column {each!r}", near_match(each, shown))
 
 
 @contextmanager

@@ -74,7 +74,7 @@ def table_files(path: str, format_name: str | None) -> Iterator[TableFile]:
     A format that is named decides over the suffix of a file; standard input is
     a list of addresses by default. Raises TableFileError for an unknown suffix.
     """
-    if Path(path).is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 - unlike pathlib it takes any name
         yield from (TableFile(str(each), kind) for each, kind in files_of(Path(path)) if kind)
     else:
         named = format_name or ("text" if path == STANDARD else None)

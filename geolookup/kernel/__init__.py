@@ -49,8 +49,10 @@ _notices = [MISSING] if MISSING else []
 
 def warn_if_missing() -> None:
     """Log a warning if the extension is missing, once per process."""
-    if _notices:
-        from logging import getLogger
+    try:
+        notice = _notices.pop()  # one thread gets it
+    except IndexError:
+        return
+    from logging import getLogger
 
-        getLogger("geolookup").warning("%s", MISSING)
-        _notices.clear()
+    getLogger("geolookup").warning("%s", notice)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
+from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -57,6 +59,45 @@ def test_a_slow_pipe_is_read_to_its_end() -> None:
         output, _ = process.communicate(timeout=60)
         assert process.returncode == 0
         assert output.count(b"15169") == 7
+
+
+@pytest.mark.parametrize("command", ["enrich", "summarize"])
+def test_a_signal_ends_a_command_that_waits_for_the_pipe(command: str, tmp_path: Path) -> None:
+    options = ["-", "--input-format", "csv"]
+    if command == "enrich":
+        options += ["--output", str(tmp_path / "out.csv")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "geolookup", command, *options],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    with process:
+        assert process.stdin is not None
+        process.stdin.write(b"ip\n8.8.8.8\n")
+        process.stdin.flush()
+        time.sleep(2)  # until it waits for more
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 128 + signal.SIGTERM
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["lookup", "summarize -"])
+def test_a_closed_standard_input_is_one_line(command: str) -> None:
+    line = f"{sys.executable} -m geolookup {command} <&-"
+    done = subprocess.run(line, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S602
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "is closed" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_full_standard_output_is_one_line() -> None:
+    line = f"{sys.executable} -m geolookup info > /dev/full"
+    done = subprocess.run(line, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S602
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
 
 
 _LOST = """
