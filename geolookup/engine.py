@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from geolookup.contract.envelope import Object
+from geolookup.contract.localtime import check_database
 from geolookup.dataset.files import Dataset
 from geolookup.kernel import Kernel, State, warn_if_missing
 
@@ -36,6 +37,7 @@ class Engine(Kernel):
     def __init__(self, path: str, dataset: Dataset, requirements: Requirements) -> None:
         super().__init__(dataset)
         warn_if_missing()
+        check_database()
         self._path, self._requirements = path, requirements
         self._closed = False
         self._watch: Watch | None = None

@@ -205,7 +205,10 @@ class PlansError(GeoLookupError):
 
 
 class SettingsError(GeoLookupError):
-    """A malformed setting of the HTTP service; the text states the expected form."""
+    """A malformed setting: an environment variable, or an option of the HTTP service.
+
+    The text states the expected form.
+    """
 
 
 class ClosedError(GeoLookupError):

@@ -43,7 +43,7 @@ WORDS = {
 }
 COUNTRIES = load_countries()
 CONTINENTS = load_continents()
-ZONES = available_timezones()
+ZONES = available_timezones() - {"localtime"}
 _SPECIAL = [
     (ip_network(row.block), row.reachable)
     for row in (*IPV4_REGISTRY, *IPV6_REGISTRY, *UNREGISTERED)

@@ -33,6 +33,7 @@ COMPILER = set(re.findall(r"`(\w+)`", PAGE.partition("The compiler, `")[2].parti
 #: Third-party packages by the only rooms or modules that import them.
 NUMERIC = {"numpy", "pyarrow"}
 THIRD_PARTY = {
+    "geolookup/contract/tzdatabase.py": {"tzdata"},
     "geolookup/dataset": NUMERIC,
     "geolookup/kernel": NUMERIC,
     "geolookup/integrity": NUMERIC,

@@ -20,15 +20,17 @@ _EXPLAINS = {"sources": "the deciding sources", "full": "the deciding sources an
 def info(dataset: str | None, as_json: bool) -> None:
     """Describe DATASET, or the current generation of a store: age, sources, licences, coverage.
 
-    Also prints which kernel is in use: compiled or python. Without DATASET it
-    describes $GEOLOOKUP_DATASET, else the bundled sample.
+    Also prints the kernel in use, compiled or python, and the version and source of
+    the time zone rules. Without DATASET it describes $GEOLOOKUP_DATASET, else the bundled sample.
 
     Example: geolookup info mydata
     """
     with geolookup.open(dataset) as engine:
         metadata, kernel = engine.metadata, engine.kernel
     if as_json:
-        described = asdict(metadata) | {"age": asdict(metadata.age), "kernel": kernel}
+        zones = {"version": metadata.time_zones.version, "source": metadata.time_zones.source}
+        of_today = {"age": asdict(metadata.age), "kernel": kernel, "time_zones": zones}
+        described = asdict(metadata) | of_today
         click.echo(json.dumps(described, ensure_ascii=False, indent=2))
     else:
         click.echo("\n".join(_lines(metadata, kernel)))
@@ -41,6 +43,7 @@ def _lines(metadata: Metadata, kernel: str) -> Iterator[str]:
     yield f"age         {metadata.age}"
     yield f"explains    {_EXPLAINS[metadata.explain]}"
     yield f"kernel      {kernel}"
+    yield f"time zones  {metadata.time_zones}"
     yield "counts      " + ", ".join(f"{n:,} {name}" for name, n in metadata.counts.items())
     yield "coverage"
     yield from _covered(metadata.coverage, "  ")

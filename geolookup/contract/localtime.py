@@ -3,13 +3,13 @@
 Strategy: a zone's local year is split once into periods of constant offset, by sampling it
 daily through `zoneinfo` and bisecting each change to the second. The period that contains
 the instant gives the answer, so most lookups need one dictionary access and one
-format. Caches are bounded and hold immutable values; readers need no lock. A changed tz
-database takes effect after a restart.
+format. Caches are bounded and hold immutable values; readers need no lock. `tzdatabase`
+selects the tz database; a changed one takes effect after a restart.
 """
 
 from __future__ import annotations
 
-import sys
+import os
 import time
 from bisect import bisect_left
 from datetime import UTC, date, datetime, timedelta
@@ -27,14 +27,13 @@ if TYPE_CHECKING:
 EARLIEST = -62135510400  # 0001-01-02T00:00:00Z
 LATEST = 253402214400  # 9999-12-31T00:00:00Z
 
+#: The environment variable that selects the tz database: auto, system or package.
+DATABASE_VARIABLE = "GEOLOOKUP_TZ"
+
 _DAY = 86400
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _WALL_EPOCH = _EPOCH.replace(tzinfo=None)
-_KEY_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-_/")
 _KEY_LENGTH = 64  # twice the longest key; bounds what the caches can hold
-# Some systems also store these: the zone of the machine, and copies of all keys, one of them
-# with leap seconds.
-_NOT_IANA = ("localtime", "posixrules", "posix/", "right/")
 _TWO_DIGITS = tuple(f"{number:02d}" for number in range(60))
 
 
@@ -155,19 +154,18 @@ def period(zone: str, at: int) -> Period | None:
 @lru_cache(maxsize=1024)  # more than all keys of the tz database
 def _rules(zone: str) -> ZoneInfo | None:
     """Load a zone from the tz database; None for an unknown key."""
-    # Not at module level: the import is slow.
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+    # Not at module level: it imports zoneinfo, which is slow.
+    from geolookup.contract.tzdatabase import rules
 
-    if not _KEY_CHARACTERS.issuperset(zone) or zone.startswith(_NOT_IANA):
-        return None
-    # Case-insensitive file systems find "europe/paris" too. Other systems do not need this
-    # check, which takes 20 ms.
-    if sys.platform in ("win32", "darwin") and zone not in available_timezones():
-        return None
-    try:
-        return ZoneInfo(zone)
-    except (ZoneInfoNotFoundError, ValueError, OSError, TypeError):
-        return None  # no such file; another kind of file; a directory; a Python module
+    return rules(zone)
+
+
+def check_database() -> None:
+    """Raise SettingsError if ``$GEOLOOKUP_TZ`` is malformed; if it is not set, load nothing."""
+    if os.environ.get(DATABASE_VARIABLE):
+        from geolookup.contract.tzdatabase import database
+
+        database()
 
 
 class _Run:

@@ -15,6 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from importlib import resources
+from io import BytesIO
 from itertools import groupby, pairwise
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -24,13 +25,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geolookup.contract import localtime
+from geolookup.contract import localtime, tzdatabase
 from geolookup.contract.localtime import EARLIEST, LATEST, Period, period, time_json, time_object
+from geolookup.contract.tzdatabase import Database, database, zone_names
 from tests.tiers import scaled
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 HOUR, DAY = 3600, 86400
-ZONES = sorted(zoneinfo.available_timezones() - {"localtime"})
+ZONES = sorted(zone_names())
 ROOT = Path(__file__).parents[2]
 
 repeatable = settings(derandomize=True, deadline=None, database=None, max_examples=scaled(60, 300))
@@ -42,8 +44,13 @@ def unix(text: str) -> int:
 
 
 def raw(zone: str, at: int) -> datetime:
-    """The local time as `zoneinfo` has it."""
-    return (EPOCH + timedelta(seconds=at)).astimezone(ZoneInfo(zone))
+    """The local time as `zoneinfo` has it, from the files of the deciding database."""
+    return (EPOCH + timedelta(seconds=at)).astimezone(rules(zone))
+
+
+@cache
+def rules(zone: str) -> ZoneInfo:
+    return ZoneInfo.from_file(BytesIO(tzif(zone)), key=zone)
 
 
 def raw_offset(zone: str, at: int) -> int:
@@ -189,6 +196,7 @@ def test_no_text_raises(zone: str) -> None:
 def test_wrong_case_where_the_file_system_accepts_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(zoneinfo, "ZoneInfo", lambda zone: ZoneInfo(zone.replace("p", "P")))
+    monkeypatch.setattr(tzdatabase, "database", lambda: Database("system", None))
     load = localtime._rules.__wrapped__
     assert load("europe/paris") is None
     assert load("Etc/UTC") is not None
@@ -394,10 +402,10 @@ def transitions(zone: str) -> tuple[int, ...]:
 
 
 def tzif(zone: str) -> bytes:
-    for root in zoneinfo.TZPATH:
-        if Path(root, zone).is_file():
-            return Path(root, zone).read_bytes()
-    return resources.files("tzdata").joinpath("zoneinfo", *zone.split("/")).read_bytes()
+    system = [Path(root, zone) for root in zoneinfo.TZPATH]
+    packaged = Path(str(resources.files("tzdata")), "zoneinfo", zone)
+    files = [packaged, *system] if database().source == "package" else [*system, packaged]
+    return next(file for file in files if file.is_file()).read_bytes()
 
 
 def block_size(data: bytes, time_size: int) -> int:

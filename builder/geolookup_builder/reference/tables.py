@@ -12,8 +12,8 @@ from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
+from geolookup.contract.tzdatabase import rules, zone_names
 from geolookup.errors import BuildError
 from geolookup_builder.reference.csv_table import Row, read_table
 
@@ -96,14 +96,8 @@ def load_continents() -> dict[str, str]:
 
 
 def load_time_zones() -> list[str]:
-    """Return the names of the installed IANA time zones, sorted."""
-    return list(_installed_zones())
-
-
-@cache
-def _installed_zones() -> tuple[str, ...]:
-    """Return what a search through the zone files finds, once in a process."""
-    return tuple(sorted(available_timezones()))
+    """Return the names of the IANA time zones that lookups on this machine can answer, sorted."""
+    return sorted(zone_names())
 
 
 def _packaged(name: str) -> Traversable:
@@ -168,10 +162,9 @@ def _boolean(cell: str) -> bool:
 
 
 def _zone(cell: str) -> str:
-    try:
-        return ZoneInfo(cell).key
-    except (ZoneInfoNotFoundError, OSError) as error:  # OSError: a folder, such as "America"
-        raise ValueError(cell) from error
+    if rules(cell) is None:
+        raise ValueError(cell)
+    return cell
 
 
 #: By column: the parser of its cells, and the expected form (for the remedy).
