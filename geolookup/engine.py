@@ -246,7 +246,11 @@ def open(  # noqa: A001 - the public name
     on_stale: OnStale = "warn",
     allow_lost_fields: bool = False,
 ) -> Engine:
-    """Open a dataset directory or a store; None: ``$GEOLOOKUP_DATASET``, else the bundled sample.
+    """Open a dataset directory or a store.
+
+    None: ``$GEOLOOKUP_DATASET``, else the user's store if it has a generation, else the
+    bundled dataset. The user's store is ``$GEOLOOKUP_STORE``, else ``geolookup/store`` in
+    the data folder of the platform; ``geolookup update`` publishes there.
 
     Takes constant time: files are mapped, not read. For a store, its current
     generation is opened. ``watch`` is the interval in seconds at which the path is
@@ -266,7 +270,7 @@ def open(  # noqa: A001 - the public name
     from geolookup.store.requirements import Requirements
 
     if path is None:
-        path = os.environ.get(ENVIRONMENT) or SAMPLE
+        path = _default_path()
     absolute = os.path.abspath(os.fspath(path))
     requirements = Requirements(max_age, on_stale, allow_lost_fields=allow_lost_fields)
     engine = Engine(absolute, follow.opened(absolute, requirements.check), requirements)
@@ -275,6 +279,12 @@ def open(  # noqa: A001 - the public name
 
         engine._watch = Watch(engine, absolute, watch)  # noqa: SLF001 - of this module
     return engine
+
+
+def _default_path() -> str:
+    from geolookup.store import user_store
+
+    return os.environ.get(ENVIRONMENT) or user_store.current() or SAMPLE
 
 
 def _reopen(path: str, generation: str) -> Engine:

@@ -36,6 +36,14 @@ def _syncing(pytestconfig: pytest.Config) -> Generator[None, None, None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_store_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Generator[None, None, None]:
+    """No test reads or changes the store of the user who runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GEOLOOKUP_STORE", str(tmp_path_factory.mktemp("user") / "store"))
+        yield
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of real data, which is not part of the project."""

@@ -37,7 +37,7 @@ from geolookup.cli import exit_on_signals, fail, options, warn_of_sample
     metavar="INSTANT|COLUMN",
     help="Instant of local times: Unix seconds, ISO 8601 with offset, or a column. [default: now]",
 )
-@options.dataset
+@options.dataset()
 @click.option("--infer-types", is_flag=True, help="Infer column types of CSV for other formats.")
 @click.option(
     "--threads",

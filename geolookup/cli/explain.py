@@ -9,15 +9,12 @@ from typing import Any
 import click
 
 import geolookup
+from geolookup.cli import options
 
 
 @click.command(name="explain", short_help="Name the sources that decided an answer.")
 @click.argument("ip", metavar="IP")
-@click.option(
-    "--dataset",
-    metavar="PATH",
-    help="Dataset to explain. [default: $GEOLOOKUP_DATASET, else the bundled sample]",
-)
+@options.dataset("Dataset or store to explain.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def explain(ip: str, dataset: str | None, as_json: bool) -> None:
     """Print which source decided each layer of the answer for IP, and in which range.

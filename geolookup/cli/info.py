@@ -21,7 +21,8 @@ def info(dataset: str | None, as_json: bool) -> None:
     """Describe DATASET, or the current generation of a store: age, sources, licences, coverage.
 
     Also prints the kernel in use, compiled or python, and the version and source of
-    the time zone rules. Without DATASET it describes $GEOLOOKUP_DATASET, else the bundled sample.
+    the time zone rules. Without DATASET it describes $GEOLOOKUP_DATASET, else
+    the user's store, else the bundled dataset.
 
     Example: geolookup info mydata
     """

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 import click
 
 import geolookup
-from geolookup.cli import fail, warn_of_sample
+from geolookup.cli import fail, options, warn_of_sample
 
 _FAILED = b'{"success":false'
 _TOKEN = re.compile(
@@ -22,11 +22,7 @@ _COLOURS = {"key": "blue", "text": "green", "word": "cyan"}
 
 @click.command(name="lookup", short_help="Look addresses up.")
 @click.argument("addresses", metavar="[IP]...", nargs=-1)
-@click.option(
-    "--dataset",
-    metavar="PATH",
-    help="Dataset to answer from. [default: $GEOLOOKUP_DATASET, else the bundled sample]",
-)
+@options.dataset()
 @click.option(
     "--compact/--indent",
     default=None,

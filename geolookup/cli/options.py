@@ -14,11 +14,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 READ = ("csv", "tsv", "jsonl", "parquet", "arrow", "arrows", "text")
 WRITTEN = READ[:-1]
 
-dataset = click.option(
-    "--dataset",
-    metavar="PATH",
-    help="Dataset to answer from. [default: $GEOLOOKUP_DATASET, else the bundled sample]",
-)
+#: What ``geolookup.open`` opens without a path.
+_DEFAULT_DATASET = "$GEOLOOKUP_DATASET, else the user's store, else the bundled dataset"
+
+
+def dataset(purpose: str = "Dataset or store to answer from.") -> Callable[[F], F]:
+    """Return the option ``--dataset``, described by ``purpose``."""
+    text = f"{purpose} [default: {_DEFAULT_DATASET}]"
+    return click.option("--dataset", metavar="PATH", help=text)
 
 
 def _check_delimiter(_context: object, _option: object, value: str | None) -> str | None:

@@ -7,18 +7,14 @@ from typing import Any
 
 import click
 
-from geolookup.cli import fail
+from geolookup.cli import fail, options
 
 _STALE = ("warn", "refuse", "tag")
 _LEVELS = ("debug", "info", "warning", "error")
 
 
 @click.command(name="serve", short_help="Answer lookups over HTTP.")
-@click.option(
-    "--dataset",
-    metavar="PATH",
-    help="Dataset or store to answer from. [default: $GEOLOOKUP_DATASET, else the bundled sample]",
-)
+@options.dataset()
 @click.option(
     "--watch",
     type=click.FloatRange(0, min_open=True),

@@ -29,7 +29,7 @@ _WIDTH = 50
     help="Number of countries, of cities and of networks to list.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@options.dataset
+@options.dataset()
 def summarize(
     source: str,
     ip_column: str,
