@@ -44,6 +44,14 @@ def _no_store_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Generator
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_age_notice() -> Generator[None, None, None]:
+    """What commands print on the bundled dataset does not depend on today's date."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GEOLOOKUP_AGE_NOTICE", "0")
+        yield
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of real data, which is not part of the project."""

@@ -119,16 +119,13 @@ def fail(message: str) -> None:
     sys.exit(MISUSE)
 
 
-def warn_of_sample(engine: Engine) -> None:
-    """Print a warning on standard error if the engine uses the bundled sample."""
-    from geolookup.engine import SAMPLE
+def note_age(engine: Engine) -> None:
+    """Print one line on standard error if the data are older than 180 days."""
+    from geolookup.store.requirements import age_notice
 
-    if str(engine.path) == SAMPLE:
-        click.echo(
-            "geolookup: answering from the bundled sample dataset, which has few networks;"
-            " select another with --dataset or $GEOLOOKUP_DATASET",
-            err=True,
-        )
+    notice = age_notice(str(engine.path), engine.metadata.age)
+    if notice is not None:
+        click.echo(f"geolookup: {notice}", err=True)
 
 
 def exit_on_signals() -> None:

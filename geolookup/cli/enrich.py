@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, fail, options, warn_of_sample
+from geolookup.cli import exit_on_signals, fail, note_age, options
 
 
 @click.command(name="enrich", short_help="Add columns of answers to files of addresses.")
@@ -38,6 +38,7 @@ from geolookup.cli import exit_on_signals, fail, options, warn_of_sample
     help="Instant of local times: Unix seconds, ISO 8601 with offset, or a column. [default: now]",
 )
 @options.dataset()
+@options.age_notice
 @click.option("--infer-types", is_flag=True, help="Infer column types of CSV for other formats.")
 @click.option(
     "--threads",
@@ -102,7 +103,7 @@ def enrich(
             job.folder(Path(source), Path(output), output_format)
         else:
             job.file(source, output, input_format, output_format)
-        warn_of_sample(engine)
+        note_age(engine)
     click.echo(job.report(), err=True)
 
 

@@ -9,12 +9,13 @@ from typing import Any
 import click
 
 import geolookup
-from geolookup.cli import options
+from geolookup.cli import note_age, options
 
 
 @click.command(name="explain", short_help="Name the sources that decided an answer.")
 @click.argument("ip", metavar="IP")
 @options.dataset("Dataset or store to explain.")
+@options.age_notice
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def explain(ip: str, dataset: str | None, as_json: bool) -> None:
     """Print which source decided each layer of the answer for IP, and in which range.
@@ -26,6 +27,7 @@ def explain(ip: str, dataset: str | None, as_json: bool) -> None:
     """
     with geolookup.open(dataset) as engine:
         explained = engine.explain(ip)
+        note_age(engine)
     if as_json:
         click.echo(json.dumps(explained, ensure_ascii=False, indent=2))
     else:

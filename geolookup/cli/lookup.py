@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 import click
 
 import geolookup
-from geolookup.cli import fail, options, warn_of_sample
+from geolookup.cli import fail, note_age, options
 
 _FAILED = b'{"success":false'
 _TOKEN = re.compile(
@@ -23,6 +23,7 @@ _COLOURS = {"key": "blue", "text": "green", "word": "cyan"}
 @click.command(name="lookup", short_help="Look addresses up.")
 @click.argument("addresses", metavar="[IP]...", nargs=-1)
 @options.dataset()
+@options.age_notice
 @click.option(
     "--compact/--indent",
     default=None,
@@ -37,7 +38,7 @@ def lookup(addresses: tuple[str, ...], dataset: str | None, compact: bool | None
     Example: geolookup lookup 8.8.8.8 2001:4860:4860::8888
     """
     with geolookup.open(dataset) as engine:
-        warn_of_sample(engine)
+        note_age(engine)
         terminal = sys.stdout.isatty()
         show = _as_is if (compact if compact is not None else not terminal) else _indented
         failed = False

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
 from geolookup.cli import fail
+from geolookup.store.requirements import AGE_NOTICE
 
 F = TypeVar("F", bound=Callable[..., Any])
 # Only the names, so that --help does not import Arrow; a test compares them with the registry.
@@ -22,6 +24,21 @@ def dataset(purpose: str = "Dataset or store to answer from.") -> Callable[[F], 
     """Return the option ``--dataset``, described by ``purpose``."""
     text = f"{purpose} [default: {_DEFAULT_DATASET}]"
     return click.option("--dataset", metavar="PATH", help=text)
+
+
+def _hide_age_notice(_context: object, _option: object, value: bool) -> None:
+    if value:
+        # So that the workers of a server inherit it.
+        os.environ[AGE_NOTICE] = "0"
+
+
+age_notice = click.option(
+    "--no-age-notice",
+    is_flag=True,
+    expose_value=False,
+    callback=_hide_age_notice,
+    help=f"Print no notice about data older than 180 days; also ${AGE_NOTICE}=0.",
+)
 
 
 def _check_delimiter(_context: object, _option: object, value: str | None) -> str | None:

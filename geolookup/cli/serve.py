@@ -15,6 +15,7 @@ _LEVELS = ("debug", "info", "warning", "error")
 
 @click.command(name="serve", short_help="Answer lookups over HTTP.")
 @options.dataset()
+@options.age_notice
 @click.option(
     "--watch",
     type=click.FloatRange(0, min_open=True),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, options, warn_of_sample
+from geolookup.cli import exit_on_signals, note_age, options
 
 if TYPE_CHECKING:
     from geolookup.files.summarize import Count, Summary
@@ -30,6 +30,7 @@ _WIDTH = 50
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @options.dataset()
+@options.age_notice
 def summarize(
     source: str,
     ip_column: str,
@@ -64,7 +65,7 @@ def summarize(
         finally:
             progress.clear()
         document = _document(summary, top)
-        warn_of_sample(engine)
+        note_age(engine)
     text = json.dumps(document, ensure_ascii=False, indent=2) if as_json else _text(document)
     click.echo(text)
 

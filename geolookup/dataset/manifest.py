@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 
 from geolookup.dataset import layout as fmt
 from geolookup.errors import REBUILD, DatasetError
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from geolookup.dataset.metadata import Coverage, Metadata, Source
 
+#: Data older than this number of days are old: users are told to update them.
+OLD_AFTER = 180
 #: The members of a manifest, all of which it must have.
 MEMBERS = frozenset(
     (
@@ -204,6 +207,19 @@ class Manifest:
         """Whether the dataset has the files of ``layout.EXPLAINING``."""
         return fmt.EXPLAINED_ROWS in self._stated["files"]
 
+    @property
+    def may_be_old(self) -> bool:
+        """Whether ``metadata().age`` may be above 180 days; unlike that it costs no import.
+
+        False if all dates of deciding sources are of the form YYYY-MM-DD and not before that day.
+        """
+        earliest = time.strftime("%Y-%m-%d", time.gmtime(time.time() - OLD_AFTER * 86400))
+        try:
+            dates = [each.get("date") for each in self._stated["sources"] if each["coverage"]]
+            return not all(date is None or _is_day_from(earliest, date) for date in dates)
+        except (TypeError, KeyError, AttributeError):
+            raise self._damaged() from None
+
     def metadata(self) -> Metadata:
         """Return what it says of the dataset; DatasetError where it is damaged."""
         try:
@@ -283,6 +299,11 @@ def is_dataset(folder: str | os.PathLike[str]) -> bool:
 def _json(folder: str | os.PathLike[str]) -> Any:
     with open(os.path.join(folder, fmt.MANIFEST), "rb", buffering=0) as stream:
         return json.loads(stream.read())
+
+
+def _is_day_from(earliest: str, date: str) -> bool:
+    is_day = date[4:8:3] == "--" and (date[:4] + date[5:7]).isdecimal()
+    return is_day and date >= earliest
 
 
 def _stated_source(source: Source) -> dict[str, Any]:

@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from geolookup.dataset.manifest import OLD_AFTER
+
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from geolookup.contract.tzdatabase import Database
@@ -72,6 +74,11 @@ class Age:
     date: str | None  # of the oldest deciding source, ISO 8601
     source: str | None  # its name
     undated: tuple[str, ...]  # deciding sources without a date, which do not count
+
+    @property
+    def is_old(self) -> bool:
+        """Whether the data are older than 180 days; data of unknown age are not."""
+        return self.days is not None and self.days > OLD_AFTER
 
     def exceeds(self, limit: dt.timedelta) -> bool:
         """Return whether the data are older than this, or of unknown age."""

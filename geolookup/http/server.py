@@ -27,7 +27,6 @@ from granian.log import LogLevels
 from granian.server.mp import MPServer
 
 import geolookup
-from geolookup.engine import SAMPLE
 from geolookup.errors import SettingsError
 from geolookup.gate import open_accounts
 from geolookup.http.caller import TrustedProxies
@@ -52,7 +51,6 @@ def run(settings: Settings) -> None:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="geolookup-")))
             stack.enter_context(Admin(settings.admin, folder))
         server = granian_for(settings)
-        _warn_of_sample(settings)
         server.on_startup(lambda: _install_signals(server, settings.drain))
         load: Any = partial(Worker, settings, folder)
         server.serve(target_loader=load, wrap_loader=False)
@@ -95,12 +93,6 @@ def _check(settings: Settings) -> None:
         accounts.usage()
     _check_tls(settings)
     check_free(settings.host, settings.port)
-
-
-def _warn_of_sample(settings: Settings) -> None:
-    with geolookup.open(settings.dataset) as engine:
-        if str(engine.path) == SAMPLE:
-            _log.warning("serving the bundled sample dataset, which has few networks")
 
 
 def _check_tls(settings: Settings) -> None:

@@ -1,6 +1,12 @@
-"""What a dataset must satisfy before an engine answers from it."""
+"""What a dataset must satisfy before an engine answers from it, and the notice about old data.
+
+The notice is a log record of the level INFO, which a program shows only if it asks for it: data
+that grow old must not change what programs print. Who needs a warning states ``max_age``.
+"""
 
 from __future__ import annotations
+
+import os
 
 from geolookup.errors import DatasetError
 
@@ -10,11 +16,17 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from geolookup.dataset.files import Dataset
+    from geolookup.dataset.metadata import Age
 
     MaxAge = timedelta | float | str
     OnStale = Literal["warn", "refuse", "tag"]
 
 _ON_STALE = ("warn", "refuse", "tag")
+#: The environment variable that switches the notice off, and its values for that.
+AGE_NOTICE = "GEOLOOKUP_AGE_NOTICE"
+_OFF = ("0", "false", "no", "off")
+#: The processes that have logged the notice: a forked child is another one.
+_noticed: dict[int, object] = {}
 
 
 class Requirements:
@@ -44,7 +56,13 @@ class Requirements:
         self._logged = ""
 
     def check(self, dataset: Dataset) -> None:
-        """Raise DatasetError for data older than the limit, or log that, at most once a day."""
+        """Raise DatasetError for data older than the limit, or log that, at most once a day.
+
+        Without a limit, log the notice about old data, once per process.
+        """
+        if self.limit is None:
+            _log_notice(dataset)
+            return
         problem = None if self.on_stale == "tag" else self.stale(dataset)
         if problem is None:
             return
@@ -77,6 +95,24 @@ class Requirements:
         if not found.exceeds(self.limit):
             return None
         return f"the age of the data is {found}, above max_age of {self.limit.days} days"
+
+
+def age_notice(path: str, age: Age) -> str | None:
+    """Return the notice about data older than 180 days, one line; None if it is off."""
+    if not age.is_old or os.environ.get(AGE_NOTICE, "").lower() in _OFF:
+        return None
+    remedy = f"run 'geolookup update', or set {AGE_NOTICE}=0 to hide this notice"
+    return str(DatasetError(path, f"the age of the data is {age}", remedy))
+
+
+def _log_notice(dataset: Dataset) -> None:
+    if not dataset.manifest.may_be_old:
+        return
+    notice, token = age_notice(dataset.path, dataset.manifest.metadata().age), object()
+    if notice and _noticed.setdefault(os.getpid(), token) is token:  # one thread gets it
+        from logging import getLogger
+
+        getLogger("geolookup").info("%s", notice)
 
 
 def _fields(dataset: Dataset) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -334,21 +333,6 @@ def test_a_terminal_shows_rows_speed_and_time_left(tmp_path: Path) -> None:
     line, closing = shown.rpartition(b"\r\x1b[K")[::2]
     assert line
     assert re.search(rb"^[\d,]+ rows, [\d,]+ with an answer", closing, re.MULTILINE)
-
-
-def test_the_sample_says_that_it_is_one(tmp_path: Path) -> None:
-    source = tmp_path / "in.csv"
-    source.write_bytes(written(table(), "csv"))
-    bundled = {"GEOLOOKUP_DATASET": ""}
-    done = pipe("enrich", str(source), "--output", str(tmp_path / "out.csv"), *OPTIONS, env=bundled)
-    assert b"bundled sample dataset" in done.stderr
-    named = Path(geolookup.__file__).parent / "sample"
-    copy = tmp_path / "copy"
-    shutil.copytree(named, copy)
-    done = pipe(
-        "enrich", str(source), "--output", str(tmp_path / "2.csv"), "--dataset", str(copy), *OPTIONS
-    )
-    assert b"bundled" not in done.stderr
 
 
 NAMELESS = b'8.8.8.8,"a, b"\n10.0.0.1,\n,""\n'
