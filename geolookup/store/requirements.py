@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from geolookup.dataset.files import Dataset
-    from geolookup.dataset.metadata import Age
 
     MaxAge = timedelta | float | str
     OnStale = Literal["warn", "refuse", "tag"]
@@ -97,18 +96,25 @@ class Requirements:
         return f"the age of the data is {found}, above max_age of {self.limit.days} days"
 
 
-def age_notice(path: str, age: Age) -> str | None:
-    """Return the notice about data older than 180 days, one line; None if it is off."""
-    if not age.is_old or os.environ.get(AGE_NOTICE, "").lower() in _OFF:
+def age_notice(dataset: Dataset) -> str | None:
+    """Return the notice about data older than 180 days, one line.
+
+    None for other data, and if the notice is off. Costs no import while all dates are later.
+    """
+    if os.environ.get(AGE_NOTICE, "").lower() in _OFF:
+        return None
+    try:
+        age = dataset.manifest.metadata().age if dataset.manifest.may_be_old else None
+    except DatasetError:
+        return None  # lookups need no sources and no credits; ``metadata`` reports the damage
+    if age is None or not age.is_old:
         return None
     remedy = f"run 'geolookup update', or set {AGE_NOTICE}=0 to hide this notice"
-    return str(DatasetError(path, f"the age of the data is {age}", remedy))
+    return str(DatasetError(dataset.path, f"the age of the data is {age}", remedy))
 
 
 def _log_notice(dataset: Dataset) -> None:
-    if not dataset.manifest.may_be_old:
-        return
-    notice, token = age_notice(dataset.path, dataset.manifest.metadata().age), object()
+    notice, token = age_notice(dataset), object()
     if notice and _noticed.setdefault(os.getpid(), token) is token:  # one thread gets it
         from logging import getLogger
 

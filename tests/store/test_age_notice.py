@@ -143,3 +143,11 @@ def test_commands_that_describe_data_do_not_tell(old: Path) -> None:
         done = run(*arguments)
         assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(run("info", str(old), "--json").stdout)["age"]["days"] == 200
+
+
+def test_a_damaged_list_of_sources_gives_no_notice(aged: Aged) -> None:
+    dataset = aged(days_ago(200))
+    path = dataset / "manifest.json"
+    path.write_text(path.read_text().replace('"coverage"', '"coverages"'))
+    done = run("lookup", "--dataset", str(dataset), "8.8.8.8")
+    assert (done.returncode, done.stderr) == (0, "")
