@@ -24,7 +24,7 @@ from geolookup.errors import BuildError
 from geolookup.filesystem import atomic
 from geolookup.kernel import warn_if_missing
 from geolookup.progress import Progress
-from geolookup_builder import clip, manifest, recipe, rejects, write
+from geolookup_builder import clip, loading, manifest, rejects, write
 from geolookup_builder.enrichment import Finder, finders
 from geolookup_builder.flatten import Intervals, flatten
 from geolookup_builder.gather import SourceRows
@@ -71,7 +71,10 @@ def build(
     cache: str | PathLike[str] | None = None,
     offline: bool = False,
 ) -> BuildReport:
-    """Compile the sources of a recipe file into a new dataset folder, and return the report.
+    """Compile the sources of a recipe into a new dataset folder, and return the report.
+
+    ``recipe`` is a recipe file (``.toml``), the name of a packaged recipe, or a file or folder
+    of data, whose format is then detected. A path that exists is not read as a name.
 
     With ``force`` an existing dataset is replaced. ``rejects`` is a CSV file to write the
     rejected rows to. ``max_rejects`` is the number of rejected rows that each source may
@@ -97,12 +100,18 @@ def build(
     return compile_dataset(Path(recipe), Path(output), options, Progress(silent=True))
 
 
-def compile_dataset(
-    recipe_path: Path, output: Path, options: Options, progress: Progress
+def compile_dataset(named: Path, output: Path, options: Options, progress: Progress) -> BuildReport:
+    """Build what a user names (``loading``) at ``output``; on an error write nothing."""
+    atomic.check_folder(output, force=options.force, replaceable=is_dataset)
+    return compile_recipe(loading.load(named), output, options, progress)
+
+
+def compile_recipe(
+    recipe: Recipe, output: Path, options: Options, progress: Progress
 ) -> BuildReport:
     """Build the dataset of a recipe at ``output``; on an error write nothing."""
     with _system_memory(), silent_invalid_rows():
-        return _compile(recipe_path, output, options, progress)
+        return _compile(recipe, output, options, progress)
 
 
 @contextmanager
@@ -121,10 +130,9 @@ def _system_memory() -> Iterator[None]:
             pa.set_memory_pool(usual)
 
 
-def _compile(recipe_path: Path, output: Path, options: Options, progress: Progress) -> BuildReport:
+def _compile(stated: Recipe, output: Path, options: Options, progress: Progress) -> BuildReport:
     warn_if_missing()
     atomic.check_folder(output, force=options.force, replaceable=is_dataset)
-    stated = recipe.load(recipe_path, auto.options(FORMATS))
     local = with_local_paths(stated, options.cache, progress, offline=options.offline)
     plan = auto.resolved(local, FORMATS)
     known = _known(plan)

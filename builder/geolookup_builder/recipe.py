@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
-from geolookup.errors import BuildError, near_match
+from geolookup.errors import BuildError, DiffError, near_match
+from geolookup_builder import packaged
 from geolookup_builder.remote import address as remote_address
 from geolookup_builder.remote.address import Remote
 from geolookup_builder.schema import FIELDS
@@ -24,6 +25,7 @@ MAX_SOURCES = 254
 #: What ``explain`` may return: the deciding sources, or also the rows of all sources.
 _EXPLAINS = ("sources", "full")
 _MAX_KM = 50.0
+_KEEP = 2
 _HALF_CIRCUMFERENCE = 20_040  # of the Earth, in kilometres
 
 
@@ -37,6 +39,7 @@ class SourceSpec:
     options: Mapping[str, Any]
     texts: Mapping[str, str]
     recipe: Path
+    base: Path  # the folder that a relative path is relative to
     detected: str = ""  # why the files are of the format, where ``auto`` detected it
     sha256: str = ""  # of a source that is one file, where the recipe states it
     remote: Remote | None = None  # the address to download from
@@ -46,11 +49,6 @@ class SourceSpec:
         """The stated name, else that of the file or glob; the manifest holds no folders."""
         file = self.remote.file if self.remote else PurePath(self.path).name
         return self.texts.get("name", file)
-
-    @property
-    def base(self) -> Path:
-        """The folder that the path is relative to."""
-        return self.recipe.parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +62,14 @@ class Enrich:
 
 
 @dataclass(frozen=True, slots=True)
+class Update:
+    """``[update]``: gates of an update, and the number of generations that it keeps."""
+
+    fail_if: tuple[str, ...] = ()
+    keep: int = _KEEP
+
+
+@dataclass(frozen=True, slots=True)
 class Recipe:
     """A whole recipe; ``countries`` replaces the packaged table of countries."""
 
@@ -73,6 +79,25 @@ class Recipe:
     countries: Path | None = None
     enrich: Enrich = field(default_factory=Enrich)
     explains_rows: bool = False
+    update: Update = field(default_factory=Update)
+
+
+def of_data(path: Path, detecting: str) -> Recipe:
+    """Return the recipe of one local source, in the format that detects formats.
+
+    ``path`` is a file or folder of data; the dataset has its name, without suffixes.
+    """
+    place = path if path.name else path.absolute()
+    source = SourceSpec(
+        format=detecting,
+        path=place.name,
+        provides=frozenset(FIELDS),
+        options={},
+        texts={},
+        recipe=place,
+        base=place.parent,
+    )
+    return Recipe(place, place.name.partition(".")[0] or place.name, (source,))
 
 
 def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
@@ -81,7 +106,7 @@ def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
     Raises BuildError for a key that is missing, unknown or of the wrong type.
     """
     document = _parse(path)
-    _only_known(path, "", document, ("dataset", "source", "tables", "enrich"))
+    _only_known(path, "", document, ("dataset", "source", "tables", "enrich", "update"))
     dataset = _table(path, document, "dataset")
     _only_known(path, "dataset.", dataset, ("name", "explain"))
     name = _string(path, "dataset.", dataset, "name")
@@ -93,7 +118,34 @@ def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:
         raise BuildError(path, problem, remedy="name files of one format with a glob")
     sources = tuple(_source(path, each, formats) for each in listed)
     countries, enrich = _countries(path, document), _enrich(path, document)
-    return Recipe(path, name, sources, countries, enrich, _explains_rows(path, dataset))
+    explains, update = _explains_rows(path, dataset), _update(path, document)
+    return Recipe(path, name, sources, countries, enrich, explains, update)
+
+
+def _update(path: Path, document: dict[str, Any]) -> Update:
+    section = "update."
+    table = _optional(path, "", document, "update")
+    _only_known(path, section, table, ("fail_if", "keep"))
+    keep = table.get("keep", _KEEP)
+    if not isinstance(keep, int) or isinstance(keep, bool) or keep < 1:
+        problem = f"{section}keep is not a number of generations, 1 or more"
+        raise BuildError(path, problem, remedy=f"write keep = {_KEEP}")
+    return Update(_gates(path, table.get("fail_if", [])), keep)
+
+
+def _gates(path: Path, stated: object) -> tuple[str, ...]:
+    if not isinstance(stated, list) or not all(isinstance(each, str) for each in stated):
+        remedy = 'write fail_if = ["country_moved > 2%"]'
+        raise BuildError(path, "update.fail_if is not a list of texts", remedy=remedy)
+    if stated:
+        from geolookup.comparison.gates import parse_gate
+
+        try:
+            for each in stated:
+                parse_gate(each)
+        except DiffError as error:
+            raise BuildError(path, f"update.fail_if: {error}") from error
+    return tuple(stated)
 
 
 def _explains_rows(path: Path, dataset: dict[str, Any]) -> bool:
@@ -161,13 +213,15 @@ def _source(path: Path, table: dict[str, Any], formats: Mapping[str, frozenset[s
     fixed = ("format", "path", "provides", *_TEXTS, *remote_address.TEXTS, remote_address.SWITCH)
     _only_known(path, section, table, (*fixed, *sorted(formats[name])))
     found, sha256 = _location(path, table)
+    place = found.uri if isinstance(found, Remote) else found
     return SourceSpec(
         format=name,
-        path=found.uri if isinstance(found, Remote) else found,
+        path=place,
         provides=_provides(path, table),
         options={key: value for key, value in table.items() if key in formats[name]},
         texts={key: _text(path, section, table, key) for key in _TEXTS if key in table},
         recipe=path,
+        base=packaged.base(path, place),
         sha256=sha256,
         remote=found if isinstance(found, Remote) else None,
     )

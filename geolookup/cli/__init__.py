@@ -39,6 +39,7 @@ COMMANDS = {
     "plans": "keys",
     "prune": "store",
     "publish": "store",
+    "recipes": "recipes",
     "rollback": "store",
     "serve": "serve",
     "summarize": "summarize",

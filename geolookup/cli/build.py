@@ -49,6 +49,9 @@ def build(
 ) -> None:
     """Compile the sources that RECIPE names into a dataset.
 
+    RECIPE is a recipe file (.toml), the name of a packaged recipe (`geolookup
+    recipes`), or a file or folder of data, whose format is then detected.
+
     Prints a report. Rejected rows have no valid range. Duplicate rows have the
     range of a later row. Clipped addresses are private, folded ones IPv4-mapped,
     excluded ones 6to4 or NAT64. Nulled values are invalid. Covered addresses

@@ -21,23 +21,23 @@ from geolookup.cli import exit_on_signals
 def download(recipe: Path, cache: Path | None) -> None:
     """Download the remote sources of RECIPE that have changed.
 
-    Prints one line per source. A failed download keeps the old file, and the next
-    run resumes it. Exits with 1 if a download failed.
+    RECIPE is a recipe file or the name of a packaged recipe (`geolookup recipes`).
+    Prints one line per source, or that none is remote. A failed download keeps the
+    old file, and the next run resumes it. Exits with 1 if a download failed.
 
     Example: geolookup download recipe.toml
     """
-    from geolookup_builder.recipe import load
+    from geolookup_builder.loading import load
     from geolookup_builder.remote.cache import default_folder
     from geolookup_builder.remote.transfer import fetch
-    from geolookup_builder.sources import FORMATS, auto
 
     from geolookup.errors import GeoLookupError
     from geolookup.progress import Progress
 
     exit_on_signals()
-    sources = load(recipe, auto.options(FORMATS)).sources
+    sources = load(recipe).sources
     if all(spec.remote is None for spec in sources):
-        click.echo(f"{recipe}: no remote sources")
+        click.echo(f"{recipe}: no remote sources, nothing to download")
     progress, failed = Progress(), False
     for spec in sources:
         if spec.remote is None:

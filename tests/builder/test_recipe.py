@@ -6,7 +6,7 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
-from geolookup_builder.recipe import Recipe, load
+from geolookup_builder.recipe import Recipe, Update, load
 from geolookup_builder.schema import FIELDS
 from geolookup_builder.sources import FORMATS
 
@@ -72,6 +72,13 @@ WRONG = {
     GOOD + "[tables]\ncountry = 'c'": "unknown key tables.country; did you mean 'countries'?",
     GOOD + "[tables]\ncountries = 5": 'tables.countries is not a text; write countries = "…"',
     'tables = 5\n[dataset]\nname = "d"\n' + GOOD[21:]: "no [tables] table; add [tables]",
+    GOOD + "[update]\nkep = 3": "unknown key update.kep; did you mean 'keep'?",
+    GOOD + "[update]\nkeep = 0": "update.keep is not a number of generations, 1 or more; write",
+    GOOD + "[update]\nkeep = true": "update.keep is not a number of generations, 1 or more; write",
+    GOOD + "[update]\nfail_if = 'x > 1'": "update.fail_if is not a list of texts; write fail_if",
+    GOOD + "[update]\nfail_if = ['country_moved']": "update.fail_if: malformed gate",
+    GOOD + "[update]\nfail_if = ['contry_moved > 1%']": "update.fail_if: no metric 'contry_moved'"
+    " in gate 'contry_moved > 1%'; did you mean 'country_moved'?",
     "[dataset": "not TOML: ",
     "a = " + "[" * 100_000: "not TOML: ",
     # Found by fuzzing: an integer that Python would not read, and an error of two lines.
@@ -79,8 +86,15 @@ WRONG = {
     + "0" * 5000: "not TOML: Exceeds the limit (4300 digits) for integer string conversion: "
     "value has 5001 digits; use sys.set_int_max_str_digits() to increase the limit; correct the "
     "recipe",
-    '"a\\nb\\u2028" = 1': "unknown key a\\nb\\u2028; known are dataset, source, tables, enrich",
+    '"a\\nb\\u2028" = 1': "unknown key a\\nb\\u2028; known are dataset, source, tables, enrich,",
 }
+
+
+def test_an_update(tmp_path: Path) -> None:
+    assert loaded(tmp_path, GOOD).update == Update()
+    stated = '[update]\nfail_if = ["country_moved > 2%", "km_p99 > 500"]\nkeep = 5\n'
+    update = Update(("country_moved > 2%", "km_p99 > 500"), 5)
+    assert loaded(tmp_path, GOOD + stated).update == update
 
 
 @pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))

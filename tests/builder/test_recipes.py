@@ -6,7 +6,6 @@ import gzip
 import io
 import json
 import re
-import shutil
 import tomllib
 import zipfile
 from collections.abc import Mapping
@@ -46,7 +45,7 @@ def zipped(folder: str, files: Files) -> bytes:
 def of_maxmind(product: str, files: Files) -> dict[str, bytes]:
     folder = f"{product}-CSV_20261117"
     named = {f"{product}-{name}": content for name, content in files.items()}
-    return {f"{folder}.zip": zipped(f"{folder}/", named)}
+    return {f"{product}-CSV.zip": zipped(f"{folder}/", named)}
 
 
 def of_dbip(product: str) -> dict[str, bytes]:
@@ -117,6 +116,15 @@ DELIVERED: dict[str, Mapping[str, str | bytes]] = {
         "delegated-lacnic-extended-latest": rir.EXTENDED,
         "delegated-apnic-extended-latest": rir.PLAIN,
     },
+    "world": {
+        "user-country-ipv4-num.csv": "84213760,84214783,CH\n16843776,16844031,JP\n",
+        "user-country-ipv6.csv": "2a02:8::,2a02:8:ffff:ffff:ffff:ffff:ffff:ffff,DE\n",
+        "origin-asn-ipv4-num.csv": "84213760,84214783,64500,Example AS\n",
+        "origin-asn-ipv6.csv": "2a02:8::,2a02:8:ffff:ffff:ffff:ffff:ffff:ffff,64503,Other\n",
+        **{
+            f"world/{path.name}": path.read_bytes() for path in sorted((FOLDER / "world").iterdir())
+        },
+    },
 }
 ZURICH = {"latitude": 47.3769, "city_name": "Zürich", "zone": "Europe/Zurich", "code": "CHF"}
 WINTERTHUR = {**ip2location.expected(11), "region_code": "ZH", "zone": "Europe/Zurich"}
@@ -164,6 +172,11 @@ ANSWERS: dict[str, dict[str, dict[str, object]]] = {
         "24.152.0.1": {"country_code": "BR", "city_name": None},
         "2a02:8::9": {"asn": 64503},
     },
+    "world": {
+        "5.5.0.1": {"country_code": "CH", "code": "CHF", "asn": 64500, "city_name": None},
+        "8.8.8.8": {"city_name": "Mountain View", "asn": 15169},
+        "2a02:8::9": {"country_code": "DE", "asn_organization": "Other"},
+    },
 }
 #: What each names to the user, which the licence of its data asks for.
 CREDITED = {
@@ -194,7 +207,19 @@ def delivered(name: str, folder: Path) -> Path:
         path = folder / file
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return Path(shutil.copy(FOLDER / f"{name}.toml", folder))
+    recipe = folder / f"{name}.toml"
+    recipe.write_text(by_hand(text_of(name)), encoding="utf-8")
+    return recipe
+
+
+def by_hand(text: str) -> str:
+    """Change a recipe as its comment says, for files that are not downloaded."""
+    address = re.compile(
+        r'^path = "https://[^"]*/([^"/?]+)[^"]*"\n(?:file = "([^"]+)"\n)?', re.MULTILINE
+    )
+    text = address.sub(lambda found: f'path = "{found[2] or found[1]}"\n', text)
+    text = re.sub(r'^key_\w+ = ".*"\n', "", text, flags=re.MULTILINE)
+    return text.replace('date = "last-modified"\n', "")
 
 
 def compiled(recipe: Path) -> tuple[Path, BuildReport]:
@@ -205,7 +230,7 @@ def compiled(recipe: Path) -> tuple[Path, BuildReport]:
 def test_every_recipe_is_tested_and_documented() -> None:
     there = {path.stem for path in FOLDER.iterdir()}
     assert there == set(DELIVERED) == set(ANSWERS)
-    assert {path.suffix for path in FOLDER.iterdir()} == {".toml"}
+    assert {path.name for path in FOLDER.iterdir() if path.suffix != ".toml"} == {"world"}
     assert (
         set(re.findall(r"\(\.\./builder/geolookup_builder/recipes/([\w-]+)\.toml\)", DOCUMENT))
         == there
@@ -247,18 +272,22 @@ def test_it_says_whose_the_data_are(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", DELIVERED)
-def test_its_dates_are_left_to_the_user_and_can_be_stated(name: str, tmp_path: Path) -> None:
-    assert all("date" not in source for source in sources(name))
+def test_each_source_has_a_date_or_leaves_it_to_the_user(name: str, tmp_path: Path) -> None:
+    """Downloads are dated by the server, files of the package by the recipe, others by hand."""
+    for source in sources(name):
+        remote, packaged = (source["path"].startswith(each) for each in ("https://", "world/"))
+        expected = "last-modified" if remote else "2026-11-20" if packaged else None
+        assert source.get("date") == expected
     recipe = delivered(name, tmp_path)
     commented = re.compile(r'^# (date = "[0-9-]+")', re.MULTILINE)
-    text, count = commented.subn(r"\1", text_of(name))
-    assert count == len(sources(name))
+    text, count = commented.subn(r"\1", recipe.read_text(encoding="utf-8"))
+    assert count == sum("date" not in source for source in sources(name))
     recipe.write_text(text, encoding="utf-8")
     output, _ = compiled(recipe)
     with geolookup.open(output) as engine:
-        assert all(
-            source.date and source.date[:7] == "2026-11" for source in engine.metadata.sources
-        )
+        found = [source.date for source in engine.metadata.sources]
+    for date, source in zip(found, sources(name), strict=True):
+        assert (date or "")[:7] == ("" if source.get("date") == "last-modified" else "2026-11")
 
 
 @pytest.mark.parametrize("name", DELIVERED)
@@ -268,4 +297,5 @@ def test_without_the_files_it_says_which_is_missing(name: str, tmp_path: Path) -
         (tmp_path / file).unlink()
     with pytest.raises(BuildError) as caught:
         compiled(recipe)
-    assert str(caught.value).startswith(f"{tmp_path / sources(name)[0]['path']}: no such file; ")
+    first = tomllib.loads(recipe.read_text(encoding="utf-8"))["source"][0]["path"]
+    assert str(caught.value).startswith(f"{tmp_path / first}: no such file; ")

@@ -7,7 +7,6 @@ remain, the same for all files; otherwise an error lists what was considered.
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -57,8 +56,8 @@ def _resolved(spec: SourceSpec, formats: Mapping[str, Format]) -> SourceSpec:
 
 def _members(spec: SourceSpec) -> list[Member]:
     """Return all files of a folder, an archive or a glob, with any suffix."""
-    pattern = f"{glob.escape(spec.path)}/**/*" if _is_folder(spec) else spec.path
-    return [each for each in members(pattern, spec.base, ("",)) if not each.label.endswith("/")]
+    found = members(spec.path, spec.base, ("",))
+    return [each for each in found if not each.label.endswith("/")]
 
 
 def _is_folder(spec: SourceSpec) -> bool:

@@ -290,13 +290,11 @@ def test_an_archive_of_nothing_known(tmp_path: Path, empty: bool) -> None:
     assert error.problem.startswith("not recognised, it holds files, none of them known")
 
 
-def test_a_folder_of_what_is_read_by_name(tmp_path: Path) -> None:
-    """Only MaxMind's files come in folders; others are named by a glob."""
+def test_a_folder(tmp_path: Path) -> None:
     (tmp_path / "feeds").mkdir()
     (tmp_path / "feeds" / "a.csv").write_text(test_geofeed.FEED)
-    error = fails(tmp_path, {}, one("auto", "feeds"))
-    assert str(error) == f"{tmp_path / 'feeds'}: not a file; name a file or a glob of files"
-    assert detected(tmp_path, "feeds/*") == "geofeed"
+    (tmp_path / "feeds" / "notes").write_text("about the feeds\n")
+    assert detected(tmp_path, "feeds") == detected(tmp_path, "feeds/*.csv") == "geofeed"
 
 
 @pytest.mark.parametrize("size", [1 << 8, 1 << 17, 1 << 20])

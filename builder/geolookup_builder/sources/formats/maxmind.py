@@ -6,7 +6,6 @@ changed over the years. Ids are looked up per distinct id of a batch.
 
 from __future__ import annotations
 
-import glob
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -76,7 +75,6 @@ _OWN = frozenset(
     }
 )
 _NAMED = re.compile("geoip2|geolite2", re.IGNORECASE)
-_SUFFIXES = (".csv", ".csv.gz", ".csv.zst")  # of the files read from a folder
 _FAMILY = re.compile(r"ipv([46])", re.IGNORECASE)
 
 
@@ -132,10 +130,7 @@ def _locale(spec: SourceSpec) -> str:
 
 def _members(spec: SourceSpec) -> list[Member]:
     """Return the CSV files of a folder, an archive or a glob."""
-    if not (spec.base / spec.path).is_dir():
-        return members(spec.path, spec.base, (".csv",))
-    found = members(f"{glob.escape(spec.path)}/**/*.[cC][sS][vV]*", spec.base, (".csv",))
-    return [member for member in found if member.label.lower().endswith(_SUFFIXES)]
+    return members(spec.path, spec.base, (".csv",))
 
 
 def _range(names: tuple[str, ...]) -> tuple[str, ...] | None:

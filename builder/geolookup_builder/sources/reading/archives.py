@@ -139,6 +139,14 @@ def _in_tar(opener: Opener, wanted: int) -> Iterator[IO[bytes]]:
         yield cast("IO[bytes]", archive.extractfile(found))
 
 
+def holds_data(path: Path, suffixes: tuple[str, ...]) -> bool:
+    """Return whether a file of a folder is data: one with a suffix, compressed or in an archive."""
+    kind = next((ending for ending in _KINDS if path.name.lower().endswith(ending)), "")
+    name = path.name.lower().removesuffix(kind)
+    packed = kind and _KINDS[kind] in (_tar, _zip)
+    return not _NO_DATA.search(path.as_posix()) and (bool(packed) or name.endswith(suffixes))
+
+
 def _data(path: Path, suffixes: tuple[str, ...], names: Mapping[_Key, str]) -> list[_Key]:
     """Return the keys of the names that are data files with one of the suffixes."""
     found = [

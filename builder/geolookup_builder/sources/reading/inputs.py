@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO
 
 from geolookup.errors import BuildError
-from geolookup_builder.sources.reading.archives import Opener, openers
+from geolookup_builder.sources.reading.archives import Opener, holds_data, openers
 
 _DAMAGE = (
     *(EOFError, zlib.error, lzma.LZMAError),
@@ -72,10 +72,12 @@ def reading_errors(label: str) -> Iterator[None]:
 def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]:
     """Return the files that ``pattern`` (relative to ``base``) names, in bytewise path order.
 
-    Of an archive, the files with one of ``suffixes`` are taken, ordered by name.
-    Raises BuildError where there is none.
+    Of an archive, the files with one of ``suffixes`` are taken, ordered by name; of a folder
+    also compressed ones and archives. Raises BuildError where there is none.
     """
-    found = [member for path in _paths(pattern, base) for member in _of_path(path, suffixes)]
+    found = [
+        member for path in paths(pattern, base, suffixes) for member in _of_path(path, suffixes)
+    ]
     if not found:
         raise BuildError(base / pattern, "no such file", remedy="correct the path in the recipe")
     return found
@@ -98,11 +100,29 @@ def _is_glob(pattern: str) -> bool:
     return any(character in pattern for character in "*?[")
 
 
-def _paths(pattern: str, base: Path) -> list[Path]:
+def paths(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Path]:
+    """Return the existing files that ``pattern`` names, and a path without wildcards in any case.
+
+    Of a folder, the files that ``members`` takes are returned.
+    """
     literal = base / pattern
     with reading_errors(str(literal)):  # such as a name longer than the system allows
+        if literal.is_dir():
+            return _of_folder(literal, suffixes)
         if literal.exists() or not _is_glob(pattern):
             return [literal]
+    return _matches(pattern, base)
+
+
+def _of_folder(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
+    found = [path for path in _matches("**/*", folder) if holds_data(path, suffixes)]
+    if not found:
+        listed = " or ".join(suffixes)
+        raise BuildError(folder, f"no {listed} file in the folder", remedy="name another folder")
+    return found
+
+
+def _matches(pattern: str, base: Path) -> list[Path]:
     # A set: a pattern with ** twice may find a path more than once.
     found = {base / match for match in glob.iglob(pattern, root_dir=base, recursive=True)}
     return sorted((path for path in found if path.is_file()), key=os.fsencode)
@@ -112,7 +132,7 @@ def _of_path(path: Path, suffixes: tuple[str, ...]) -> list[Member]:
     if not path.exists():
         raise BuildError(path, "no such file", remedy="correct the path in the recipe")
     if not path.is_file():
-        raise BuildError(path, "not a file", remedy="name a file or a glob of files")
+        raise BuildError(path, "not a file", remedy="name a file, a folder or a glob of files")
     with reading_errors(str(path)):
         if path.stat().st_size == 0:
             raise BuildError(path, "empty file", remedy=_FETCH_AGAIN)

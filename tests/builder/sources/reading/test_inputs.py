@@ -145,6 +145,24 @@ def test_a_pattern_that_finds_a_file_twice(build: Build) -> None:
     assert report.sources[0].read == 2
 
 
+def test_a_folder(build: Build, tmp_path: Path) -> None:
+    """Its data files are read, packed or not, in bytewise order; others are skipped."""
+    below = tmp_path / "data" / "below"
+    below.mkdir(parents=True)
+    (below / "a.csv").write_text(ROWS, encoding="utf-8")
+    (tmp_path / "data" / "b.CSV.gz").write_bytes(gzip.compress(ROWS.encode()))
+    (tmp_path / "data" / "c.zip").write_bytes(zipped({"c.csv": ROWS, "readme.txt": "x"}))
+    for name in ("notes.txt", "README.md", ".hidden.csv", "licence.csv.txt"):
+        (tmp_path / "data" / name).write_text("no rows", encoding="utf-8")
+    _, report = build({}, recipe('path = "data"'))
+    assert report.sources[0].read == 6
+    (tmp_path / "empty").mkdir()
+    error = fails(tmp_path, {}, recipe('path = "empty"'))
+    assert str(error) == f"{tmp_path / 'empty'}: no .csv file in the folder; name another folder"
+    error = fails(tmp_path, {}, recipe('path = "/dev/null"'))
+    assert str(error) == "/dev/null: not a file; name a file, a folder or a glob of files"
+
+
 #: Found by fuzzing: the directory says that its files begin before the archive.
 MISPLACED = zipped({"a.csv": ROWS})[:-6] + (1 << 20).to_bytes(4, "little") + bytes(2)
 FAILURES = [
@@ -153,7 +171,6 @@ FAILURES = [
     ("a.csv/b.csv", b"x", "a.csv/b.csv: no such file; correct the path in the recipe"),
     ("nul\\u0000.csv", b"x", "nul\\x00.csv: no such file; correct the path in the recipe"),
     ("two\\nlines.csv", b"x", "two\\nlines.csv: no such file; correct the path in the recipe"),
-    (".", b"x", ": not a file; name a file or a glob of files"),
     ("x" * 300, b"x", "x: cannot be read (File name too long); check its name and"),
     ("a.csv", b"", "a.csv: empty file; fetch it again"),
     ("a.gz", b"", "a.gz: empty file; fetch it again"),

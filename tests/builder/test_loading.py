@@ -1,0 +1,141 @@
+"""What a user may name: a recipe file, a packaged recipe, or files of data."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from geolookup_builder import loading, packaged
+
+import geolookup
+from geolookup.errors import BuildError
+from tests.builder.sources.formats.mmdb_writing import mmdb
+from tests.cli.program import run
+from tests.conftest import ROOT
+
+CSV = "network,country_code\n8.8.8.0/24,FR\n"
+RECIPE = '[dataset]\nname = "mine"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
+
+
+def refused(named: Path) -> str:
+    with pytest.raises(BuildError) as caught:
+        loading.load(named)
+    return str(caught.value)
+
+
+# --- packaged recipes
+
+
+def test_every_packaged_recipe_is_loaded_by_its_name() -> None:
+    assert "world" in packaged.names()
+    for name in packaged.names():
+        assert loading.load(Path(name)).path == packaged.FOLDER / f"{name}.toml"
+
+
+def test_an_unknown_name_has_a_hint() -> None:
+    assert refused(Path("wrld")).endswith("packaged recipe; did you mean 'world'?")
+    assert refused(Path("none-of-them")).endswith("'geolookup recipes' lists the packaged recipes")
+    assert "packaged recipe" in refused(Path("folder/world"))
+    assert "the recipe cannot be read" in refused(Path("world.toml"))
+
+
+def test_a_path_that_exists_is_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "world").mkdir()
+    (tmp_path / "world" / "a.csv").write_text(CSV, encoding="utf-8")
+    report = geolookup.build("world", "data")
+    assert [each.name for each in report.sources] == ["world"]
+
+
+def test_paths_are_relative_to_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (source, *_) = loading.load(Path("dbip-lite")).sources
+    assert source.base == tmp_path
+    sources = loading.load(Path("world")).sources
+    files = [each for each in sources if each.remote is None]
+    assert {each.base for each in files} == {packaged.FOLDER}
+    assert all(list(each.base.glob(each.path)) for each in files)
+
+
+def test_a_copy_is_a_recipe_like_any_other(tmp_path: Path) -> None:
+    shutil.copy(packaged.FOLDER / "dbip-lite.toml", tmp_path / "my.toml")
+    assert loading.load(tmp_path / "my.toml").sources[0].base == tmp_path
+
+
+def test_recipes_lists_and_prints_them() -> None:
+    done = run("recipes")
+    listed = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert list(listed) == packaged.names()
+    assert all(re.match(r"[A-Z].*\.$", text) for text in listed.values())
+    shown = run("recipes", "show", "world")
+    assert shown.stdout == (packaged.FOLDER / "world.toml").read_text(encoding="utf-8")
+    refusal = run("recipes", "show", "wrld")
+    assert (refusal.returncode, refusal.stdout) == (2, "")
+    assert "did you mean 'world'?" in refusal.stderr
+
+
+def test_commands_take_names(tmp_path: Path) -> None:
+    done = run("download", "dbip-lite")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "dbip-lite: no remote sources, nothing to download\n"
+    built = run("build", "dbip-lite", "--output", str(tmp_path / "data"))
+    assert built.returncode == 2
+    assert f"{ROOT / 'dbip-city-lite-*.csv.gz'}: no such file" in built.stderr
+    geofeed = run("build", "maxmind-geolite", "--output", str(tmp_path / "data"))
+    assert "did you mean 'maxmind-geolite2'?" in geofeed.stderr
+
+
+# --- files of data
+
+
+def test_a_file_of_data_needs_no_recipe(tmp_path: Path) -> None:
+    (tmp_path / "acme.geo.csv").write_text(CSV, encoding="utf-8")
+    output = tmp_path / "data"
+    done = run("build", str(tmp_path / "acme.geo.csv"), "--output", str(output))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "detected csv" in done.stdout
+    with geolookup.open(output) as engine:
+        assert engine.metadata.name == "acme"
+        assert [each.name for each in engine.metadata.sources] == ["acme.geo.csv"]
+        assert engine.data("8.8.8.8")["location"]["country_code"] == "FR"
+
+
+def test_an_mmdb_needs_no_recipe(tmp_path: Path) -> None:
+    pytest.importorskip("maxminddb")
+    records = {"8.8.8.0/24": {"country": {"iso_code": "FR"}}}
+    (tmp_path / "acme.mmdb").write_bytes(mmdb(records))
+    geolookup.build(tmp_path / "acme.mmdb", tmp_path / "data")
+    with geolookup.open(tmp_path / "data") as engine:
+        assert engine.metadata.name == "acme"
+        assert engine.data("8.8.8.8")["location"]["country_code"] == "FR"
+
+
+@pytest.mark.parametrize("name", ["feeds", "feeds [1]*"])
+def test_a_folder_needs_no_recipe(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feeds = tmp_path / name
+    feeds.mkdir()
+    (feeds / "one.csv").write_text("8.8.8.0/24,FR,,,\n", encoding="utf-8")
+    (feeds / "two.csv").write_text("9.9.9.0/24,DE,DE-BE,Berlin,\n", encoding="utf-8")
+    (feeds / "LICENCE").write_text("terms", encoding="utf-8")
+    geolookup.build(feeds, tmp_path / "data")
+    monkeypatch.chdir(feeds)
+    geolookup.build(".", tmp_path / "again")
+    with geolookup.open(tmp_path / "data") as one, geolookup.open(tmp_path / "again") as other:
+        assert one.generation == other.generation
+        assert one.metadata.name == name
+        assert one.data("9.9.9.9")["location"]["city_name"] == "Berlin"
+
+
+def test_data_of_no_known_format(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("nothing\n", encoding="utf-8")
+    done = run("build", str(tmp_path / "a.txt"), "--output", str(tmp_path / "data"))
+    assert done.returncode == 2
+    assert "not recognised" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "data").exists()
