@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from geolookup.store.watch import Watch
 
 #: The bundled dataset.
-SAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sample")
+BUNDLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "world")
 ENVIRONMENT = "GEOLOOKUP_DATASET"
 
 
@@ -284,7 +284,7 @@ def open(  # noqa: A001 - the public name
 def _default_path() -> str:
     from geolookup.store import user_store
 
-    return os.environ.get(ENVIRONMENT) or user_store.current() or SAMPLE
+    return os.environ.get(ENVIRONMENT) or user_store.current() or BUNDLED
 
 
 def _reopen(path: str, generation: str) -> Engine:

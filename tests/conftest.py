@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import geolookup
-from geolookup.engine import SAMPLE
+from tests.small_dataset import SMALL
 
 if TYPE_CHECKING:
     from geolookup_builder.report import BuildReport
 
 ROOT = Path(__file__).resolve().parent.parent
 pytest_plugins = ["tests.tiers", "tests.skips"]
+
+#: Tests and the processes that they start answer from the small dataset by default.
+os.environ["GEOLOOKUP_DATASET"] = str(SMALL)
 
 
 @pytest.hookimpl(tryfirst=True)  # before ``-m`` chooses
@@ -96,6 +99,6 @@ def build_at(
 
 @pytest.fixture(scope="session")
 def sample() -> Generator[geolookup.Engine, None, None]:
-    """An engine on the bundled sample dataset."""
-    with geolookup.open(SAMPLE) as engine:
+    """An engine on the small dataset."""
+    with geolookup.open(SMALL) as engine:
         yield engine

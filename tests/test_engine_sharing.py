@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.engine import SAMPLE
 from tests.conftest import Build, build_at
+from tests.small_dataset import SMALL
 
 ADDRESSES = (
     *("8.8.8.8", "1.1.1.1", "9.9.9.9", "2001:4860:4860::8888", "2620:fe::fe", "::ffff:8.8.4.4"),
@@ -74,7 +74,7 @@ def test_a_running_iteration_finishes(dataset: Path) -> None:
 
 def test_readers_in_threads_meet_a_close_cleanly() -> None:
     """Each call gives the right answer or ClosedError, whenever the close happens."""
-    with geolookup.open(SAMPLE) as engine:
+    with geolookup.open(SMALL) as engine:
         expected = answers(engine)
         started = threading.Barrier(5)
 
@@ -99,7 +99,7 @@ def test_many_threads() -> None:
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
-        with geolookup.open(SAMPLE) as engine, ThreadPoolExecutor(8) as pool:
+        with geolookup.open(SMALL) as engine, ThreadPoolExecutor(8) as pool:
             found = list(pool.map(lambda _: answers(engine), range(200)))
             assert found == [answers(engine)] * 200
     finally:
@@ -166,7 +166,7 @@ forks = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 def test_processes(method: str) -> None:
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"no {method} on this system")
-    with geolookup.open(SAMPLE) as engine:
+    with geolookup.open(SMALL) as engine:
         expected = answers(engine)
         with multiprocessing.get_context(method).Pool(2) as pool:
             assert pool.map(answers, [engine] * 4) == [expected] * 4
@@ -175,7 +175,7 @@ def test_processes(method: str) -> None:
 @forks
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_forked_child_uses_the_engine_it_inherits() -> None:
-    with geolookup.open(SAMPLE) as engine:
+    with geolookup.open(SMALL) as engine:
         expected = answers(engine)
         child = os.fork()
         if child == 0:

@@ -13,23 +13,22 @@ from geolookup.integrity import verify
 from tests.cli.program import run
 from tests.conftest import ROOT
 from tests.damage import copied
-
-SAMPLE = ROOT / "geolookup" / "sample"
+from tests.small_dataset import SMALL
 
 
 def test_a_whole_dataset_is_status_0() -> None:
-    report = verify(SAMPLE)
+    report = verify(SMALL)
     for options in ((), ("--deep",)):
-        done = run("verify", str(SAMPLE), *options)
+        done = run("verify", str(SMALL), *options)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.splitlines() == [
-            f"{SAMPLE}: undamaged, {report.files} files, {report.bytes:,} bytes",
+            f"{SMALL}: undamaged, {report.files} files, {report.bytes:,} bytes",
             f"generation {report.generation}",
         ]
 
 
 def test_damage_is_status_1_with_a_line_for_each_file(tmp_path: Path) -> None:
-    dataset = copied(SAMPLE, tmp_path / "copy")
+    dataset = copied(SMALL, tmp_path / "copy")
     (dataset / fmt.ZONE).unlink()
     (dataset / fmt.IPV4).write_bytes(b"")
     done = run("verify", str(dataset))
@@ -46,7 +45,7 @@ def test_a_folder_without_a_dataset_is_status_1(tmp_path: Path) -> None:
 
 
 def test_misuse_is_status_2() -> None:
-    for args in ((), ("/nowhere",), ("README.md",), (str(SAMPLE), "--shallow")):
+    for args in ((), ("/nowhere",), ("README.md",), (str(SMALL), "--shallow")):
         done = run("verify", *args)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr

@@ -14,14 +14,12 @@ from geolookup.contract import special
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 from tests.comparison.conftest import NEW, OLD, dataset
-from tests.conftest import ROOT
 from tests.damage import copied
-
-SAMPLE = ROOT / "geolookup" / "sample"
+from tests.small_dataset import SMALL
 
 
 def test_equal_datasets_have_nothing_but_zeros() -> None:
-    comparison = diff.compare(SAMPLE, SAMPLE)
+    comparison = diff.compare(SMALL, SMALL)
     for part in comparison.parts.values():
         assert list(part.metrics) == list(NAMES)
         assert not any(part.metrics.values())

@@ -13,10 +13,9 @@ from geolookup.errors import OutputError
 from geolookup.integrity import verify
 from geolookup.store.pack import pack, unpack
 from tests.builder.building import unwritable
-from tests.conftest import ROOT, build_at
+from tests.conftest import build_at
 from tests.damage import CSV
-
-SAMPLE = ROOT / "geolookup" / "sample"
+from tests.small_dataset import SMALL
 
 
 @pytest.fixture
@@ -61,12 +60,12 @@ def test_a_build_in_the_place_of_another_leaves_that(small: Path) -> None:
 def test_pack(small: Path) -> None:
     (small / "filler").write_bytes(bytes(100_000))
     with pytest.raises(OutputError, match="No space left"):
-        pack(SAMPLE, small / "a.tar.zst", force=False)
+        pack(SMALL, small / "a.tar.zst", force=False)
     assert left(small) == ["filler"]
 
 
 def test_unpack(small: Path, tmp_path: Path) -> None:
-    pack(SAMPLE, tmp_path / "a.tar.zst", force=False)
+    pack(SMALL, tmp_path / "a.tar.zst", force=False)
     with pytest.raises(OutputError, match="No space left"):
         unpack(tmp_path / "a.tar.zst", small / "dataset", force=False)
     assert left(small) == []

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 
 import geolookup
 from geolookup.dataset.files import Dataset
-from geolookup.engine import SAMPLE
 from geolookup.kernel import python as kernel_python
 from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
 from tests.envelopes import compact
 from tests.fuzz.target import Target
 from tests.kernel.test_locate import COMPILED, REFERENCE, SUFFIXES, column, single
+from tests.small_dataset import SMALL
 
 _LONGEST = 200
-_engine = geolookup.open(SAMPLE)
-_reference = kernel_python.Kernel(Dataset(SAMPLE))
+_engine = geolookup.open(SMALL)
+_reference = kernel_python.Kernel(Dataset(SMALL))
 _MIXED = tuple(map(ipaddress.IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96")))
 
 

@@ -10,11 +10,10 @@ import time
 from pathlib import Path
 
 import geolookup
-from tests.conftest import ROOT, build_at
+from tests.conftest import build_at
 from tests.http.load import Load
 from tests.http.serving import Server, Store, serving
-
-SAMPLE = ROOT / "geolookup" / "sample"
+from tests.small_dataset import SMALL
 
 
 def _wait_for(load: Load, requests: int) -> None:
@@ -53,10 +52,10 @@ def test_idle_connections_do_not_hold_the_end_up(own_store: Store, tmp_path: Pat
 
 def test_sighup_under_load_fails_no_request(own_store: Store, tmp_path: Path) -> None:
     dataset = tmp_path / "current"
-    shutil.copytree(SAMPLE, dataset)
+    shutil.copytree(SMALL, dataset)
     (tmp_path / "new").mkdir()
     new, _ = build_at(tmp_path / "new", {"a.csv": "network,country_code\n8.8.8.0/24,FR\n"})
-    with geolookup.open(SAMPLE) as old_engine, geolookup.open(new) as new_engine:
+    with geolookup.open(SMALL) as old_engine, geolookup.open(new) as new_engine:
         old, later = old_engine.metadata.generation, new_engine.metadata.generation
     key = own_store.key()
     options = ("--dataset", str(dataset), "--allow-lost-fields")
@@ -78,7 +77,7 @@ def test_sighup_under_load_fails_no_request(own_store: Store, tmp_path: Path) ->
 
 def test_sighup_with_a_bad_dataset_or_plan_keeps_the_old(own_store: Store, tmp_path: Path) -> None:
     dataset = tmp_path / "current"
-    shutil.copytree(SAMPLE, dataset)
+    shutil.copytree(SMALL, dataset)
     header = [("X-API-Key", own_store.key())]
     with serving(own_store, tmp_path, "--dataset", str(dataset)) as server:
         (dataset / "manifest.json").rename(tmp_path / "manifest.json")

@@ -15,12 +15,11 @@ from socket import create_connection
 
 import pytest
 
-from tests.conftest import ROOT
 from tests.http.serving import Server, Store, free_port, serving, store_at
+from tests.small_dataset import SMALL
 
 _BINARY = shutil.which("redis-server") or shutil.which("valkey-server")
 needs_redis = pytest.mark.skipif(_BINARY is None, reason="no redis-server or valkey-server here")
-SAMPLE = ROOT / "geolookup" / "sample"
 
 
 @contextmanager
@@ -103,7 +102,7 @@ def test_a_damaged_dataset_is_503_and_serves_what_is_whole(
     own_store: Store, tmp_path: Path
 ) -> None:
     dataset = tmp_path / "damaged"
-    shutil.copytree(SAMPLE, dataset)
+    shutil.copytree(SMALL, dataset)
     _point_outside(dataset)
     header = [("X-API-Key", own_store.key())]
     with serving(own_store, tmp_path, "--dataset", str(dataset)) as server:

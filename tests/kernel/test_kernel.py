@@ -18,10 +18,10 @@ import pytest
 import geolookup
 from geolookup.contract.fields import PATHS
 from geolookup.dataset.files import Dataset
-from geolookup.engine import SAMPLE
 from geolookup.kernel import python as kernel_python
 from tests.hostile import NO_ADDRESS
 from tests.near_addresses import addresses, interval_starts, near_addresses
+from tests.small_dataset import SMALL
 from tests.tiers import scaled
 
 compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
@@ -31,7 +31,7 @@ INSTANTS = (-62135510400, -5_000_000_000, -1, 0, 1_700_000_000, AT, 4_000_000_00
 
 @pytest.fixture(scope="module")
 def dataset() -> Dataset:
-    return Dataset(SAMPLE)
+    return Dataset(SMALL)
 
 
 @pytest.fixture(scope="module")

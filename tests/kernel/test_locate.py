@@ -24,7 +24,6 @@ from geolookup.contract.address import embedded_ipv4, parse_text
 from geolookup.contract.special import is_private
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset
-from geolookup.engine import SAMPLE
 from geolookup.kernel import python as kernel_python
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
@@ -32,11 +31,12 @@ from tests.conftest import build_at
 from tests.damage import copied
 from tests.dataset.test_dataset_flips import flip
 from tests.near_addresses import interval_starts, near_addresses
+from tests.small_dataset import SMALL
 from tests.tiers import scaled
 
 #: Number of mutated texts; for more set GEOLOOKUP_FUZZ=3000000.
 FUZZ = int(os.environ.get("GEOLOOKUP_FUZZ", "300000"))
-DATASET = Dataset(SAMPLE)
+DATASET = Dataset(SMALL)
 COMPILED, REFERENCE = kernel.State(DATASET), kernel_python.State(DATASET)
 STATES = [COMPILED, REFERENCE]
 #: Bytes that may follow a text: a parser that reads beyond its end would parse them.

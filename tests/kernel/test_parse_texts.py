@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from geolookup import kernel
 from geolookup.contract.address import parse_text
 from geolookup.dataset.files import Dataset
-from geolookup.engine import SAMPLE
 from geolookup.errors import InvalidAddressError
 from geolookup.kernel import python as kernel_python
 from geolookup.kernel.columns import parse
 from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
 from tests.near_addresses import near_addresses
+from tests.small_dataset import SMALL
 from tests.strategies import SEEDS, mutated, texts
 from tests.text_columns import laid_out
 
@@ -108,7 +108,7 @@ def test_addresses_of_every_shape(parse_texts: Any) -> None:
 @pytest.mark.parametrize("parse_texts", PARSERS)
 def test_near_addresses_in_any_order(parse_texts: Any) -> None:
     rng = random.Random(1)
-    found = near_addresses(rng, Dataset(SAMPLE))
+    found = near_addresses(rng, Dataset(SMALL))
     texts = [next(found) for _ in range(60_000)]
     raw = [text.encode("utf-8", "replace") for text in texts]
     lengths = [len(each) for each in raw]

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from geolookup.dataset.files import Dataset
-from geolookup.engine import SAMPLE
 from geolookup.kernel import protocol
 from geolookup.kernel import python as kernel_python
+from tests.small_dataset import SMALL
 
 compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
 MODULES = [compiled, kernel_python]
@@ -38,9 +38,9 @@ def test_the_module(module: ModuleType) -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_the_classes(module: Any) -> None:
-    assert public(dir(module.State(Dataset(SAMPLE)))) == public(members(protocol.State))
+    assert public(dir(module.State(Dataset(SMALL)))) == public(members(protocol.State))
     wanted = {*vars(protocol.Kernel), "kernel"}
-    assert public(dir(module.Kernel(Dataset(SAMPLE)))) == public(wanted)
+    assert public(dir(module.Kernel(Dataset(SMALL)))) == public(wanted)
     assert {"_open_state", "_swap"} <= set(dir(module.Kernel)) & wanted
 
 

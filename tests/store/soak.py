@@ -19,10 +19,10 @@ from typing import Any
 import geolookup
 from geolookup.contract.fields import PATHS
 from geolookup.dataset.files import Dataset
-from geolookup.engine import SAMPLE
 from geolookup.store.generations import rollback
 from geolookup.store.publish import publish
 from tests.near_addresses import near_addresses
+from tests.small_dataset import SMALL
 from tests.store.reading import descriptors, resident
 
 _TEXTS = 25_000
@@ -47,8 +47,8 @@ def main(arguments: list[str]) -> int:
 def _readings(folder: Path, lookups: int) -> Iterator[tuple[int, int]]:
     store = folder / "store"
     publish(_other(folder), store)
-    publish(SAMPLE, store)
-    texts = list(islice(near_addresses(random.Random(20261121), Dataset(SAMPLE)), _TEXTS))
+    publish(SMALL, store)
+    texts = list(islice(near_addresses(random.Random(20261121), Dataset(SMALL)), _TEXTS))
     rounds = max(1, lookups // (_REPORTS * _TEXTS))
     with geolookup.open(store) as engine:
         asking = _asking(engine, texts)
@@ -58,7 +58,7 @@ def _readings(folder: Path, lookups: int) -> Iterator[tuple[int, int]]:
             if report % 2:
                 rollback(store)
             else:
-                publish(SAMPLE, store)
+                publish(SMALL, store)
             assert engine.reload()
             yield (reading := (resident(), descriptors()))
             done = f"{report * rounds * _TEXTS:,} lookups"

@@ -25,8 +25,8 @@ from geolookup.filesystem import atomic
 from geolookup.store.pack import pack, unpack
 from tests.conftest import ROOT
 from tests.damage import copied
+from tests.small_dataset import SMALL
 
-SAMPLE = ROOT / "geolookup" / "sample"
 FIRST = min(fmt.FILES)
 SUM = f"{fmt.MANIFEST}.sha256"
 Members = list[tuple[tarfile.TarInfo, bytes]]
@@ -36,7 +36,7 @@ Members = list[tuple[tarfile.TarInfo, bytes]]
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample dataset, packed."""
     path = tmp_path_factory.mktemp("packed") / "sample.tar.zst"
-    pack(SAMPLE, path, force=False)
+    pack(SMALL, path, force=False)
     return path
 
 
@@ -105,20 +105,20 @@ def check_refused(archive: Path, place: Path) -> DatasetError:
 
 def test_unpacked_is_what_was_packed(archive: Path, tmp_path: Path) -> None:
     unpack(archive, tmp_path / "out", force=False)
-    assert digests(tmp_path / "out") == digests(SAMPLE)
+    assert digests(tmp_path / "out") == digests(SMALL)
     with geolookup.open(tmp_path / "out") as engine:
         assert engine.lookup("8.8.8.8", at=0) == geolookup.lookup("8.8.8.8", at=0)
 
 
 def test_the_same_bytes_from_a_copy(archive: Path, tmp_path: Path) -> None:
-    dataset = copied(SAMPLE, tmp_path / "copy")
+    dataset = copied(SMALL, tmp_path / "copy")
     for number, path in enumerate(dataset.iterdir()):
         os.utime(path, (number, number))
         path.chmod(0o600)
     (dataset / "notes.txt").write_text("not part of it", encoding="utf-8")
     size = pack(dataset, tmp_path / "other.tar.zst", force=False)
     assert (tmp_path / "other.tar.zst").read_bytes() == archive.read_bytes()
-    assert size == archive.stat().st_size < sum(path.stat().st_size for path in SAMPLE.iterdir())
+    assert size == archive.stat().st_size < sum(path.stat().st_size for path in SMALL.iterdir())
 
 
 def test_an_archive_says_nothing_of_who_and_when(archive: Path) -> None:
@@ -136,14 +136,14 @@ def test_an_archive_of_another_tar_is_taken(archive: Path, tmp_path: Path) -> No
         member.uname, member.mtime, member.mode = "someone", 1_700_000_000, 0o777
     again = archived(tmp_path / "a.tar.zst", [first, second, *reversed(rest)], tarfile.USTAR_FORMAT)
     unpack(again, tmp_path / "out", force=False)
-    assert digests(tmp_path / "out") == digests(SAMPLE)
+    assert digests(tmp_path / "out") == digests(SMALL)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
 def test_others_may_read_what_the_umask_lets_them(archive: Path, tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
-        pack(SAMPLE, tmp_path / "a.tar.zst", force=False)
+        pack(SMALL, tmp_path / "a.tar.zst", force=False)
         unpack(archive, tmp_path / "out", force=False)
     finally:
         os.umask(before)
@@ -156,13 +156,13 @@ def test_others_may_read_what_the_umask_lets_them(archive: Path, tmp_path: Path)
 
 
 def test_what_is_there_is_replaced_with_force_only(archive: Path, tmp_path: Path) -> None:
-    place = copied(SAMPLE, tmp_path / "out")
+    place = copied(SMALL, tmp_path / "out")
     (place / FIRST).write_bytes(b"")
     with pytest.raises(OutputError, match="exists already; choose another name or use force"):
         unpack(archive, place, force=False)
     assert (place / FIRST).read_bytes() == b""
     unpack(archive, place, force=True)
-    assert digests(place) == digests(SAMPLE)
+    assert digests(place) == digests(SMALL)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
@@ -177,9 +177,9 @@ def test_a_file_is_replaced_with_force_only(archive: Path, tmp_path: Path) -> No
     place = tmp_path / "a.tar.zst"
     place.write_bytes(b"mine")
     with pytest.raises(OutputError, match="exists already; choose another name or use force"):
-        pack(SAMPLE, place, force=False)
+        pack(SMALL, place, force=False)
     assert place.read_bytes() == b"mine"
-    pack(SAMPLE, place, force=True)
+    pack(SMALL, place, force=True)
     assert place.read_bytes() == archive.read_bytes()
     assert list(tmp_path.iterdir()) == [place]
 
@@ -189,7 +189,7 @@ def test_a_file_is_replaced_with_force_only(archive: Path, tmp_path: Path) -> No
 )
 def test_a_file_that_cannot_be(tmp_path: Path, place: str, problem: str) -> None:
     with pytest.raises(OutputError, match=problem):
-        pack(SAMPLE, tmp_path / place, force=True)
+        pack(SMALL, tmp_path / place, force=True)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -202,7 +202,7 @@ def test_a_full_disk_leaves_nothing(
     monkeypatch.setattr(atomic, "fsync_file", full)
     calls: list[Callable[[], object]] = [
         lambda: unpack(archive, tmp_path / "out", force=False),
-        lambda: pack(SAMPLE, tmp_path / "out", force=False),
+        lambda: pack(SMALL, tmp_path / "out", force=False),
     ]
     for call in calls:
         with pytest.raises(OutputError) as caught:
@@ -243,7 +243,7 @@ def damages(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def test_a_damaged_dataset_is_not_packed(tmp_path: Path) -> None:
-    dataset = copied(SAMPLE, tmp_path / "dataset")
+    dataset = copied(SMALL, tmp_path / "dataset")
     for name, problem in damages(dataset):
         with pytest.raises(DatasetError) as caught:
             pack(dataset, tmp_path / "a.tar.zst", force=False)
@@ -272,7 +272,7 @@ def test_cut_anywhere(archive: Path, tmp_path: Path) -> None:
 
 def test_flipped_anywhere(archive: Path, tmp_path: Path) -> None:
     """What says nothing, such as the owner in a header, may change; the dataset may not."""
-    content, whole, refused = archive.read_bytes(), digests(SAMPLE), 0
+    content, whole, refused = archive.read_bytes(), digests(SMALL), 0
     for place in range(0, len(content), len(content) // 60):
         flipped = content[:place] + bytes([content[place] ^ 0x10]) + content[place + 1 :]
         (tmp_path / "a.tar.zst").write_bytes(flipped)
@@ -416,13 +416,13 @@ def run(*args: str | Path) -> subprocess.CompletedProcess[str]:
 
 def test_the_commands(archive: Path, tmp_path: Path) -> None:
     packed, place = tmp_path / "a.tar.zst", tmp_path / "out"
-    done = run("pack", SAMPLE, packed)
+    done = run("pack", SMALL, packed)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{packed}: {archive.stat().st_size:,} bytes\n"
     done = run("unpack", packed, place)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"dataset {place}\n", "")
-    assert digests(place) == digests(SAMPLE)
-    for again in (("pack", SAMPLE, packed), ("unpack", packed, place)):
+    assert digests(place) == digests(SMALL)
+    for again in (("pack", SMALL, packed), ("unpack", packed, place)):
         refused = run(*again)
         assert (refused.returncode, refused.stdout) == (2, "")
         assert refused.stderr.endswith("exists already; choose another name or use force\n")

@@ -1,0 +1,214 @@
+"""Makes the files of this folder, and the bundled dataset that is compiled from them.
+
+    python sample_data/make.py sources DATA    the publisher's files, filtered; DATA: see README.md
+    python sample_data/make.py dataset         geolookup/world, and the rows that recipes ship
+    python sample_data/make.py figures DATA    the figures of README.md
+
+``sources`` applies two rules. A country is left out where no registry has delegated the
+addresses and no AS announces them: nobody was given them. A row of networks.csv is withdrawn
+where the AS of another organisation announces its addresses today.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import shutil
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_network
+from itertools import pairwise
+from pathlib import Path
+
+import click
+import pyarrow as pa
+
+FOLDER = Path(__file__).resolve().parent
+ROOT = FOLDER.parent
+DATASET = ROOT / "geolookup" / "world"
+#: The rows that packaged recipes ship; the same files as here.
+PACKAGED = ROOT / "builder" / "geolookup_builder" / "recipes" / "world"
+ROWS = ("places.csv", "networks.csv", "networks_reassigned.csv.zst")
+_LEVEL = 19  # of zstandard
+
+Range = tuple[int, int]  # first and last address
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a file: its range and the cells after it."""
+
+    first: int
+    last: int
+    cells: tuple[str, ...]
+
+
+# --- ranges
+
+
+def union(ranges: Iterable[Range]) -> list[Range]:
+    """Return the same addresses as sorted, disjoint ranges that do not touch."""
+    merged: list[Range] = []
+    for first, last in sorted(ranges):
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1] = merged[-1][0], max(last, merged[-1][1])
+        else:
+            merged.append((first, last))
+    return merged
+
+
+def parts_inside(first: int, last: int, blocks: Sequence[Range]) -> Iterator[Range]:
+    """Yield the parts of a range inside sorted, disjoint blocks."""
+    at = max(0, bisect_right(blocks, (first, first)) - 1)
+    while at < len(blocks) and blocks[at][0] <= last:
+        low, high = max(first, blocks[at][0]), min(last, blocks[at][1])
+        if low <= high:
+            yield low, high
+        at += 1
+
+
+def size(ranges: Iterable[Range | Row]) -> int:
+    """Return the number of addresses."""
+    ends = ((r.first, r.last) if isinstance(r, Row) else r for r in ranges)
+    return sum(last - first + 1 for first, last in ends)
+
+
+# --- files
+
+
+def read_rows(path: Path, version: int) -> list[Row]:
+    """Read a file of ip-location-db: IPv4 as integers, IPv6 as text."""
+    text = pa.CompressedInputStream(pa.OSFile(str(path)), "zstd").read().decode()
+    value = int if version == 4 else (lambda cell: int(IPv6Address(cell)))
+    return [Row(value(a), value(b), tuple(rest)) for a, b, *rest in csv.reader(io.StringIO(text))]
+
+
+def write_rows(path: Path, version: int, rows: Iterable[Row]) -> None:
+    """Write rows as the publisher does."""
+    show = str if version == 4 else (lambda number: str(IPv6Address(number)))
+    write(path, ((show(row.first), show(row.last), *row.cells) for row in rows))
+
+
+def write(path: Path, rows: Iterable[tuple[str, ...]]) -> None:
+    """Write a CSV, compressed."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    codec = pa.Codec("zstd", compression_level=_LEVEL)
+    path.write_bytes(codec.compress(text.getvalue().encode(), asbytes=True))
+
+
+def delegated(data: Path, version: int) -> list[Range]:
+    """Return what the registries have delegated to anybody."""
+    with gzip.open(data / "rir" / "rir-countries.csv.gz", "rt") as file:
+        networks = (ip_network(row["network"]) for row in csv.DictReader(file))
+        return union(ends(each) for each in networks if each.version == version)
+
+
+def ends(network: object) -> Range:
+    """Return the first and last address of a network."""
+    found = ip_network(str(network))
+    return int(found.network_address), int(found.broadcast_address)
+
+
+# --- the two rules
+
+
+def possible(rows: Iterable[Row], given: Sequence[Range]) -> Iterator[Row]:
+    """Yield the parts of rows whose addresses somebody was given."""
+    for row in rows:
+        for first, last in parts_inside(row.first, row.last, given):
+            yield Row(first, last, row.cells)
+
+
+def reassigned(hand_made: Sequence[Row], announced: Sequence[Row]) -> list[Range]:
+    """Return the addresses of hand-made rows that another organisation announces.
+
+    The cells of both are AS number and organisation. Of nested hand-made rows the most
+    specific one counts. Two ASes of one organisation are no contradiction.
+    """
+    organisations = {row.cells[0]: row.cells[1] for row in announced}
+    starts = [row.first for row in announced]
+    found = []
+    for piece in most_specific(hand_made):
+        number = piece.cells[0]
+        at = max(0, bisect_right(starts, piece.first) - 1)
+        while number and at < len(announced) and announced[at].first <= piece.last:
+            other = announced[at]
+            if other.cells[0] != number and other.cells[1] != organisations.get(number):
+                low, high = max(piece.first, other.first), min(piece.last, other.last)
+                found += [(low, high)] if low <= high else []
+            at += 1
+    return union(found)
+
+
+def most_specific(rows: Sequence[Row]) -> list[Row]:
+    """Return disjoint rows: of nested ones the smallest has its addresses."""
+    bounds = sorted({row.first for row in rows} | {row.last + 1 for row in rows})
+    place = {bound: number for number, bound in enumerate(bounds)}
+    owner: list[Row | None] = [None] * len(bounds)
+    for row in sorted(rows, key=lambda row: row.first - row.last):
+        for at in range(place[row.first], place[row.last + 1]):
+            owner[at] = row
+    pieces = zip(pairwise(bounds), owner, strict=False)
+    return [Row(low, high - 1, row.cells) for (low, high), row in pieces if row]
+
+
+def hand_made(version: int) -> list[Row]:
+    """Read networks.csv."""
+    with (FOLDER / "networks.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    networks = ((ip_network(row["network"]), row) for row in rows)
+    return [
+        Row(*ends(network), (row["asn"], row["asn_organization"]))
+        for network, row in networks
+        if network.version == version
+    ]
+
+
+# --- commands
+
+main = click.Group(help="Make the files of sample_data and the bundled dataset.")
+_data = click.argument("data", type=click.Path(exists=True, file_okay=False, path_type=Path))
+
+
+@main.command()
+@_data
+def sources(data: Path) -> None:
+    """Filter the publisher's files in DATA/world by the delegations in DATA/rir."""
+    withdrawn: list[tuple[str, ...]] = [("first", "last", "isp")]
+    for version, suffix in ((4, "ipv4-num"), (6, "ipv6")):
+        announced = read_rows(data / "world" / f"asn-{suffix}.csv.zst", version)
+        countries = read_rows(data / "world" / f"geo-whois-asn-country-{suffix}.csv.zst", version)
+        given = union([*delegated(data, version), *((r.first, r.last) for r in announced)])
+        write_rows(FOLDER / "world" / f"asn-ipv{version}.csv.zst", version, announced)
+        kept = list(possible(countries, given))
+        write_rows(FOLDER / "world" / f"country-ipv{version}.csv.zst", version, kept)
+        withdrawn += _texts(version, reassigned(hand_made(version), announced))
+    write(FOLDER / "networks_reassigned.csv.zst", withdrawn)
+
+
+def _texts(version: int, ranges: Iterable[Range]) -> Iterator[tuple[str, str, str]]:
+    """Yield rows without a value: a more specific row decides, even where it is empty."""
+    address = IPv4Address if version == 4 else IPv6Address
+    for first, last in ranges:
+        yield str(address(first)), str(address(last)), ""
+
+
+@main.command()
+def dataset() -> None:
+    """Compile the bundled dataset."""
+    from geolookup_builder.compile import Options, compile_dataset
+
+    from geolookup.progress import Progress
+
+    report = compile_dataset(FOLDER / "recipe.toml", DATASET, Options(force=True), Progress())
+    click.echo("\n".join(report.lines()))
+    PACKAGED.mkdir(exist_ok=True)
+    for name in ROWS:
+        shutil.copyfile(FOLDER / name, PACKAGED / name)
+
+
+if __name__ == "__main__":
+    main()
