@@ -14,7 +14,9 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import random
 import shutil
+import tempfile
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -32,6 +34,8 @@ DATASET = ROOT / "geolookup" / "world"
 PACKAGED = ROOT / "builder" / "geolookup_builder" / "recipes" / "world"
 ROWS = ("places.csv", "networks.csv", "networks_reassigned.csv.zst")
 _LEVEL = 19  # of zstandard
+#: The families, and how the publisher names their files.
+VERSIONS = {4: "ipv4-num", 6: "ipv6"}
 
 Range = tuple[int, int]  # first and last address
 
@@ -49,7 +53,7 @@ class Row:
 
 
 def union(ranges: Iterable[Range]) -> list[Range]:
-    """Return the same addresses as sorted, disjoint ranges that do not touch."""
+    """Return the same addresses as sorted, disjoint ranges that are not adjacent."""
     merged: list[Range] = []
     for first, last in sorted(ranges):
         if merged and first <= merged[-1][1] + 1:
@@ -80,9 +84,15 @@ def size(ranges: Iterable[Range | Row]) -> int:
 
 def read_rows(path: Path, version: int) -> list[Row]:
     """Read a file of ip-location-db: IPv4 as integers, IPv6 as text."""
-    text = pa.CompressedInputStream(pa.OSFile(str(path)), "zstd").read().decode()
     value = int if version == 4 else (lambda cell: int(IPv6Address(cell)))
-    return [Row(value(a), value(b), tuple(rest)) for a, b, *rest in csv.reader(io.StringIO(text))]
+    cells = csv.reader(io.StringIO(text_of(path)))
+    return [Row(value(a), value(b), tuple(rest)) for a, b, *rest in cells]
+
+
+def text_of(path: Path) -> str:
+    """Return the text of a compressed file."""
+    with pa.OSFile(str(path)) as file, pa.CompressedInputStream(file, "zstd") as stream:
+        return str(stream.read().decode())
 
 
 def write_rows(path: Path, version: int, rows: Iterable[Row]) -> None:
@@ -104,6 +114,11 @@ def delegated(data: Path, version: int) -> list[Range]:
     with gzip.open(data / "rir" / "rir-countries.csv.gz", "rt") as file:
         networks = (ip_network(row["network"]) for row in csv.DictReader(file))
         return union(ends(each) for each in networks if each.version == version)
+
+
+def given_to_anybody(data: Path, version: int, announced: Iterable[Row]) -> list[Range]:
+    """Return what a registry has delegated or an AS announces."""
+    return union([*delegated(data, version), *((row.first, row.last) for row in announced)])
 
 
 def ends(network: object) -> Range:
@@ -177,16 +192,20 @@ _data = click.argument("data", type=click.Path(exists=True, file_okay=False, pat
 @_data
 def sources(data: Path) -> None:
     """Filter the publisher's files in DATA/world by the delegations in DATA/rir."""
+    make_sources(data, FOLDER)
+
+
+def make_sources(data: Path, folder: Path) -> None:
+    """Write the files that ``sources`` makes into a folder."""
     withdrawn: list[tuple[str, ...]] = [("first", "last", "isp")]
-    for version, suffix in ((4, "ipv4-num"), (6, "ipv6")):
+    for version, suffix in VERSIONS.items():
         announced = read_rows(data / "world" / f"asn-{suffix}.csv.zst", version)
         countries = read_rows(data / "world" / f"geo-whois-asn-country-{suffix}.csv.zst", version)
-        given = union([*delegated(data, version), *((r.first, r.last) for r in announced)])
-        write_rows(FOLDER / "world" / f"asn-ipv{version}.csv.zst", version, announced)
-        kept = list(possible(countries, given))
-        write_rows(FOLDER / "world" / f"country-ipv{version}.csv.zst", version, kept)
+        write_rows(folder / "world" / f"asn-ipv{version}.csv.zst", version, announced)
+        kept = possible(countries, given_to_anybody(data, version, announced))
+        write_rows(folder / "world" / f"country-ipv{version}.csv.zst", version, kept)
         withdrawn += _texts(version, reassigned(hand_made(version), announced))
-    write(FOLDER / "networks_reassigned.csv.zst", withdrawn)
+    write(folder / "networks_reassigned.csv.zst", withdrawn)
 
 
 def _texts(version: int, ranges: Iterable[Range]) -> Iterator[tuple[str, str, str]]:
@@ -208,6 +227,119 @@ def dataset() -> None:
     PACKAGED.mkdir(exist_ok=True)
     for name in ROWS:
         shutil.copyfile(FOLDER / name, PACKAGED / name)
+
+
+# --- figures
+
+_SHOWN = (
+    ("country", "location.country_code"),
+    ("time zone", "time.zone"),
+    ("city", "location.city_name"),
+    ("AS", "network.asn"),
+    ("operator (ISP)", "network.isp"),
+    ("kind of user", "network.user_type"),
+)
+#: Other data, by what they say: a recipe's source of each, relative to DATA.
+_OTHERS = (
+    ("country", "delegations of the registries", "csv", "rir/rir-countries.csv.gz"),
+    ("country", "iptoasn", "sapics", "sapics/iptoasn-country-*.csv.gz"),
+    ("country", "registries by way of ip-location-db", "sapics", "sapics/asn-country-*.csv.gz"),
+    ("asn", "BGP tables of 2014 (IPv4) and 2015 (IPv6)", "pfx2as", "bgp/ipasn*.dat.gz"),
+)
+_BEGIN, _END = "<!-- figures -->\n", "<!-- end of figures -->\n"
+_SEED, _DRAWN = 1, 1000
+
+
+@main.command()
+@_data
+def figures(data: Path) -> None:
+    """Write the figures of README.md, from the bundled dataset and what DATA has."""
+    readme = FOLDER / "README.md"
+    before, rest = readme.read_text(encoding="utf-8").split(_BEGIN)
+    after = rest.split(_END)[1]
+    text = f"{before}{_BEGIN}{figures_text(data)}{_END}{after}"
+    readme.write_text(text, encoding="utf-8")
+
+
+def figures_text(data: Path) -> str:
+    """Return the section between the marks in README.md."""
+    return "\n".join([*_left_out(data), "", *_known(), "", *_agreement(data), ""])
+
+
+def _left_out(data: Path) -> Iterator[str]:
+    yield "| left out | parts of rows | IPv4 addresses | IPv6 addresses |"
+    yield "|---|---|---|---|"
+    counts: dict[str, list[int]] = {"country": [0], "operator and users": [0]}
+    for version, suffix in VERSIONS.items():
+        announced = read_rows(FOLDER / "world" / f"asn-ipv{version}.csv.zst", version)
+        countries = read_rows(data / "world" / f"geo-whois-asn-country-{suffix}.csv.zst", version)
+        given = given_to_anybody(data, version, announced)
+        impossible = list(possible(countries, complement(given, version)))
+        withdrawn = reassigned(hand_made(version), announced)
+        for name, found in (("country", impossible), ("operator and users", withdrawn)):
+            counts[name][0] += len(found)
+            counts[name].append(size(found))
+    for name, numbers in counts.items():
+        yield f"| {name} | " + " | ".join(f"{number:,}" for number in numbers) + " |"
+
+
+def complement(blocks: Sequence[Range], version: int) -> list[Range]:
+    """Return what lies outside sorted, disjoint blocks that are not adjacent."""
+    top = (1 << (32 if version == 4 else 128)) - 1
+    bounds = [-1, *(bound for block in blocks for bound in block), top + 1]
+    gaps = zip(bounds[::2], bounds[1::2], strict=True)
+    return [(after + 1, before - 1) for after, before in gaps if after + 1 < before]
+
+
+def _known() -> Iterator[str]:
+    """Yield what is known: of the public IPv4 addresses, and of the IPv6 addresses in any row."""
+    from geolookup.dataset.coverage import known_addresses
+
+    known = known_addresses(DATASET)
+    yield "| known | of public IPv4 addresses | of IPv6 addresses of which anything is known |"
+    yield "|---|---|---|"
+    for name, path in _SHOWN:
+        shares = (known[family].share(path) for family in ("ipv4", "ipv6"))
+        yield f"| {name} | " + " | ".join(f"{share:.2%}" for share in shares) + " |"
+    yield ""
+    yield _drawn()
+
+
+def _drawn() -> str:
+    import geolookup
+
+    generator, known, drawn = random.Random(_SEED), [0, 0], 0  # noqa: S311 - not for secrets
+    with geolookup.open(DATASET) as engine:
+        while drawn < _DRAWN:
+            address = IPv4Address(generator.getrandbits(32))
+            if answer := engine.lookup(address)["data"]:
+                drawn += 1
+                known[0] += answer["location"]["country_code"] is not None
+                known[1] += "asn" in answer["network"]
+    return (
+        f"Of {_DRAWN:,} random public IPv4 addresses, {known[0]} have a country"
+        f" and {known[1]} an AS."
+    )
+
+
+def _agreement(data: Path) -> Iterator[str]:
+    """Yield the share of addresses that have the same value here and in other data."""
+    import geolookup
+
+    yield "| agrees with | on | IPv4 | IPv6 |"
+    yield "|---|---|---|---|"
+    for level, name, kind, path in _OTHERS:
+        recipe = (
+            f"[dataset]\nname = 'other'\n[[source]]\nformat = '{kind}'\npath = '{data / path}'\n"
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "recipe.toml")
+            file.write_text(recipe, encoding="utf-8")
+            geolookup.build(file, Path(folder, "other"))
+            parts = geolookup.diff(Path(folder, "other"), DATASET).parts
+        moved = (parts[family].moved[level].share for family in ("ipv4", "ipv6"))
+        said = "AS" if level == "asn" else level
+        yield f"| {name} | {said} | " + " | ".join(f"{1 - each:.2%}" for each in moved) + " |"
 
 
 if __name__ == "__main__":

@@ -18,12 +18,15 @@ def sessions(shown: str) -> Iterator[tuple[str, str]]:
 
 
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder, with the commands of this Python first in the path."""
+    """Run a command in a folder as a user does: the commands of this Python come first in the
+    path, and the bundled dataset answers.
+    """
     scripts = Path(sys.executable).parent
+    path = f"{scripts}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
         ["/bin/sh", "-c", command],
         cwd=folder,
-        env={**os.environ, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"},
+        env={**os.environ, "PATH": path, "GEOLOOKUP_DATASET": ""},
         capture_output=True,
         text=True,
         check=False,

@@ -14,6 +14,7 @@ import geolookup
 from geolookup.errors import ContractError
 from tests.conftest import ROOT, Build
 from tests.envelopes import check
+from tests.small_dataset import SMALL
 
 CSV = "network,country_code,asn\n8.8.8.0/24,US,15169\n2001:4860::/32,US,15169\n"
 
@@ -23,10 +24,10 @@ def dataset(build: Build) -> Path:
     return build({"a.csv": CSV})[0]
 
 
-def test_the_bundled_sample_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bundled_dataset_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GEOLOOKUP_DATASET", raising=False)
     with geolookup.open() as engine:
-        assert engine.path == ROOT / "geolookup" / "sample"
+        assert engine.path == ROOT / "geolookup" / "world"
         assert engine.data("8.8.8.8")["location"]["city_name"] == "Mountain View"
 
 
@@ -34,7 +35,7 @@ def test_the_environment_names_a_dataset(dataset: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("GEOLOOKUP_DATASET", str(dataset))
     with geolookup.open() as engine:
         assert engine.path == dataset
-    with geolookup.open(ROOT / "geolookup" / "sample") as engine:
+    with geolookup.open(SMALL) as engine:
         assert engine.path != dataset  # a path given counts more
     monkeypatch.setenv("GEOLOOKUP_DATASET", "")
     with geolookup.open() as engine:
@@ -114,7 +115,7 @@ def test_a_dataset_error_survives_pickling(tmp_path: Path) -> None:
 
 
 def test_module_functions(dataset: Path) -> None:
-    with geolookup.open(ROOT / "geolookup" / "sample") as engine:
+    with geolookup.open(SMALL) as engine:
         assert geolookup.lookup("8.8.8.8", at=0) == engine.lookup("8.8.8.8", at=0)
         assert geolookup.lookup_json("::1") == engine.lookup_json("::1")
     assert geolookup.lookup(None)["error_code"] == 10001

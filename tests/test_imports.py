@@ -132,7 +132,7 @@ def test_the_walk_finds_imports() -> None:
 
 def test_the_rooms_are_those_of_the_page() -> None:
     there = {path.name.partition(".")[0] for path in PACKAGES["geolookup"].iterdir()}
-    assert there - {"__init__", "__main__", "__pycache__", "py", "sample"} == set(ROOMS) - {
+    assert there - {"__init__", "__main__", "__pycache__", "py", "world"} == set(ROOMS) - {
         "geolookup"
     }
 

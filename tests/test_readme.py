@@ -51,6 +51,7 @@ def test_console_sessions_print_what_is_shown(tmp_path: Path) -> None:
 
 def test_python_sessions_print_what_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
+    monkeypatch.delenv("GEOLOOKUP_DATASET")
     text = "\n".join(text for _, text in _blocks("python"))
     test = doctest.DocTestParser().get_doctest(text, {}, "README.md", "README.md", 0)
     runner = doctest.DocTestRunner()

@@ -1,4 +1,4 @@
-"""The sample dataset's range files: well formed, broad, and true as far as public data tell.
+"""The hand-made range files: well formed, broad, and true as far as public data tell.
 
 The first half needs the files alone. The second compares each row with real registry and
 routing data: country with the delegation, origin AS with two BGP tables and an address-to-AS
@@ -21,7 +21,11 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address, ip_netw
 from pathlib import Path
 from typing import Generic, TypeVar
 
+import hypothesis.strategies as st
 import pytest
+from hypothesis import given
+
+from sample_data import make
 
 Network = IPv4Network | IPv6Network
 Rows = dict[Network, dict[str, str]]
@@ -56,6 +60,10 @@ NOT_PUBLIC = [
     *("198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3"),
     *("::/3", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "4000::/2", "8000::/1"),
 ]
+small_ranges = st.lists(
+    st.tuples(st.integers(0, 60), st.integers(0, 60)).map(lambda pair: (min(pair), max(pair))),
+    max_size=6,
+)
 ORIGIN_EXCEPTIONS = {
     "1.0.0.0/24": "APNIC's research prefix, announced by Cloudflare since 2018",
     "1.1.1.0/24": "APNIC's research prefix, announced by Cloudflare since 2018",
@@ -97,8 +105,8 @@ def most_specific(name: str, address: str) -> dict[str, str]:
 # --- the files alone
 
 
-def test_recipe_names_each_file_once_in_order_of_precedence() -> None:
-    recipe = tomllib.loads((FOLDER / "recipe.toml").read_text(encoding="utf-8"))
+def test_small_recipe_names_each_file_once_in_order_of_precedence() -> None:
+    recipe = tomllib.loads((FOLDER / "small.toml").read_text(encoding="utf-8"))
     assert recipe["dataset"] == {"name": "geolookup-sample"}
     assert tuple(source["path"] for source in recipe["source"]) == FILES
     assert {path.name for path in FOLDER.glob("*.csv")} == set(FILES)
@@ -427,3 +435,51 @@ def test_a_wrong_origin_is_found_out(origins: Origins, network: str) -> None:
 )
 def test_the_comparison_of_names_can_fail(ours: str, registered: str, same: bool) -> None:
     assert same_organisation(ours, registered) is same
+
+
+# --- the files of the publisher, and what make.py made of them
+
+
+@pytest.mark.long
+def test_files_are_the_publishers_after_two_rules(shared_data: Path, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    (made / "world").mkdir(parents=True)
+    make.make_sources(shared_data, made)
+    for path in (path.relative_to(made) for path in made.rglob("*.zst")):
+        assert make.text_of(made / path) == make.text_of(FOLDER / path), path
+
+
+@pytest.mark.long
+def test_figures_are_those_of_the_data(shared_data: Path) -> None:
+    assert make.figures_text(shared_data) in (FOLDER / "README.md").read_text(encoding="utf-8")
+
+
+@given(small_ranges, small_ranges)
+def test_possible_parts_are_those_that_somebody_was_given(
+    rows: list[make.Range], given_out: list[make.Range]
+) -> None:
+    blocks = make.union(given_out)
+    for each in rows:
+        inside = {a for low, high in make.parts_inside(*each, blocks) for a in range(low, high + 1)}
+        wanted = {
+            a
+            for a in range(each[0], each[1] + 1)
+            if any(low <= a <= high for low, high in given_out)
+        }
+        assert inside == wanted
+
+
+def test_rows_of_another_organisation_are_withdrawn() -> None:
+    hand_made = [
+        make.Row(0, 99, ("1", "A")),
+        make.Row(40, 49, ("2", "B")),
+        make.Row(60, 69, ("", "")),
+    ]
+    announced = [
+        make.Row(0, 29, ("1", "A")),
+        make.Row(30, 44, ("2", "B")),
+        make.Row(45, 69, ("3", "C")),
+        make.Row(70, 79, ("4", "A")),  # another AS of the same organisation
+        make.Row(80, 84, ("3", "C")),
+    ]
+    assert make.reassigned(hand_made, announced) == [(30, 39), (45, 59), (80, 84)]

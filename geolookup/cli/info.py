@@ -11,6 +11,10 @@ import click
 import geolookup
 from geolookup.dataset.metadata import Metadata
 
+TYPE_CHECKING = False  # as mypy reads it; the module imports Arrow
+if TYPE_CHECKING:
+    from geolookup.dataset.coverage import Known
+
 _EXPLAINS = {"sources": "the deciding sources", "full": "the deciding sources and their rows"}
 
 
@@ -18,26 +22,32 @@ _EXPLAINS = {"sources": "the deciding sources", "full": "the deciding sources an
 @click.argument("dataset", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def info(dataset: str | None, as_json: bool) -> None:
-    """Describe DATASET, or the current generation of a store: age, sources, licences, coverage.
+    """Describe DATASET, or the current generation of a store: age, known fields, sources, licences.
 
-    Also prints the kernel in use, compiled or python, and the version and source of
-    the time zone rules. Without DATASET it describes $GEOLOOKUP_DATASET, else
-    the user's store, else the bundled dataset.
+    Known is the share of the public IPv4 addresses that have a value, and of the
+    IPv6 addresses of which anything is known. Also prints the kernel in use,
+    compiled or python, and the version and source of the time zone rules. Without
+    DATASET it describes $GEOLOOKUP_DATASET, else the user's store, else the bundled
+    dataset.
 
     Example: geolookup info mydata
     """
+    from geolookup.dataset.coverage import known_addresses
+
     with geolookup.open(dataset) as engine:
         metadata, kernel = engine.metadata, engine.kernel
+        known = known_addresses(engine.path)
     if as_json:
+        families = {family: asdict(each) for family, each in known.items()}
         zones = {"version": metadata.time_zones.version, "source": metadata.time_zones.source}
         of_today = {"age": asdict(metadata.age), "kernel": kernel, "time_zones": zones}
-        described = asdict(metadata) | of_today
+        described = asdict(metadata) | of_today | {"known": families}
         click.echo(json.dumps(described, ensure_ascii=False, indent=2))
     else:
-        click.echo("\n".join(_lines(metadata, kernel)))
+        click.echo("\n".join(_lines(metadata, kernel, known)))
 
 
-def _lines(metadata: Metadata, kernel: str) -> Iterator[str]:
+def _lines(metadata: Metadata, kernel: str, known: Mapping[str, Known]) -> Iterator[str]:
     yield f"name        {metadata.name}"
     yield f"generation  {metadata.generation}"
     yield f"size        {metadata.bytes:,} bytes"
@@ -46,8 +56,10 @@ def _lines(metadata: Metadata, kernel: str) -> Iterator[str]:
     yield f"kernel      {kernel}"
     yield f"time zones  {metadata.time_zones}"
     yield "counts      " + ", ".join(f"{n:,} {name}" for name, n in metadata.counts.items())
-    yield "coverage"
-    yield from _covered(metadata.coverage, "  ")
+    yield f"known{'':<28}{'IPv4':>8}{'IPv6':>9}"
+    for path in known["ipv4"].with_value:
+        shares = (known[family].share(path) for family in ("ipv4", "ipv6"))
+        yield f"  {path:<31}" + " ".join(f"{each:8.2%}" for each in shares)
     yield "sources, in order of precedence"
     for source in metadata.sources:
         stated = source.date or "no date", source.licence or "no licence stated"

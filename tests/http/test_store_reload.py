@@ -9,9 +9,10 @@ import pytest
 
 from geolookup.store.generations import rollback
 from geolookup.store.publish import publish
-from tests.conftest import ROOT, build_at
+from tests.conftest import build_at
 from tests.http.load import Load
 from tests.http.serving import Store, serving
+from tests.small_dataset import SMALL
 
 CHANGES = 30
 
@@ -23,7 +24,7 @@ def datasets(tmp_path: Path) -> dict[str, str]:
     row = "8.8.8.0/24,FR"
     new, _ = build_at(tmp_path / "new", {"a.csv": f"network,country_code\n{row}\n"})
     store = tmp_path / "store"
-    return {publish(new, store): "FR", publish(ROOT / "geolookup" / "sample", store): "US"}
+    return {publish(new, store): "FR", publish(SMALL, store): "US"}
 
 
 def test_generations_come_and_go_under_load(
@@ -37,7 +38,7 @@ def test_generations_come_and_go_under_load(
         for _ in range(CHANGES // 2):
             rollback(store)
             time.sleep(0.15)
-            publish(ROOT / "geolookup" / "sample", store)
+            publish(SMALL, store)
             time.sleep(0.15)
         load.stop()
     assert load.broken == []

@@ -15,8 +15,8 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import canonical
 from geolookup.store.generations import generations
 from geolookup.store.publish import publish
-from tests.conftest import ROOT
 from tests.damage import copied
+from tests.small_dataset import SMALL
 from tests.store.numbered import answers, answers_of, generation, number
 
 
@@ -39,10 +39,10 @@ def test_a_new_store_answers_from_what_was_published(tmp_path: Path, datasets: l
 
 
 def test_sources_licences_and_credits_travel_with_the_data(tmp_path: Path) -> None:
-    publish(ROOT / "geolookup" / "sample", tmp_path / "store")
+    publish(SMALL, tmp_path / "store")
     with (
         geolookup.open(tmp_path / "store") as engine,
-        geolookup.open(ROOT / "geolookup" / "sample") as sample,
+        geolookup.open(SMALL) as sample,
     ):
         assert engine.metadata == sample.metadata
         assert all(source.licence for source in engine.metadata.sources)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import geolookup
-from geolookup.engine import SAMPLE
+from geolookup.engine import BUNDLED
 from geolookup.store import user_store
 from tests.cli.program import run
 from tests.conftest import Build
@@ -73,8 +73,8 @@ def test_it_answers_if_it_has_a_generation(store: Path, dataset: Path) -> None:
 def test_a_path_and_the_environment_take_precedence(
     store: Path, dataset: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with geolookup.open(SAMPLE) as engine:
-        assert str(engine.path) == SAMPLE
+    with geolookup.open(BUNDLED) as engine:
+        assert str(engine.path) == BUNDLED
     monkeypatch.setenv("GEOLOOKUP_DATASET", str(dataset))
     with geolookup.open() as engine:
         assert engine.path == dataset
@@ -91,7 +91,7 @@ def test_without_a_generation_the_bundled_dataset_answers(
         (store / "generations").mkdir()
     monkeypatch.setenv("GEOLOOKUP_STORE", str(store))
     with geolookup.open() as engine:
-        assert str(engine.path) == SAMPLE
+        assert str(engine.path) == BUNDLED
 
 
 @pytest.mark.parametrize("damaged", ["current", "manifest.json", "ipv4.arrow", "generation"])

@@ -89,6 +89,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     log.touch()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.delenv("GEOLOOKUP_DATASET")  # executors answer from the bundled dataset by default
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
         session = _session(folder, log)
         yield Cluster(session, log)

@@ -1,0 +1,90 @@
+"""How many addresses a dataset knows, field by field."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from geolookup.contract import fields, special
+from geolookup.dataset import arrow_files
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.intervals import Addresses, Bools, count_addresses
+from geolookup.errors import REBUILD, DatasetError
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Addresses of one family: how many there are, and how many have a value, by path.
+
+    ``of`` are the public IPv4 addresses. Of IPv6 it counts those of which anything is
+    known: nearly all of that space was never assigned to anybody.
+    """
+
+    of: int
+    with_value: Mapping[str, int]  # each stored field of the contract, in its order
+
+    def share(self, path: str) -> float:
+        """Return the share of the addresses that have a value, from 0 to 1."""
+        return self.with_value[path] / self.of if self.of else 0.0
+
+
+def known_addresses(path: str | os.PathLike[str]) -> dict[str, Known]:
+    """Count the addresses with a value of each field, by family, "ipv4" and "ipv6".
+
+    Reads the whole dataset. Raises DatasetError for a damaged one.
+    """
+    folder = Path(path)
+    try:
+        batches = {name: arrow_files.read(folder / name)[0] for name in fmt.ANSWERING}
+        tables = list(_known_rows(batches))
+        return {f"ipv{family}": _known(family, batches, tables) for family in (4, 6)}
+    except (pa.ArrowException, OSError, ValueError, KeyError, IndexError) as error:
+        raise DatasetError(folder, "damaged", REBUILD) from error
+
+
+def _known_rows(batches: Mapping[str, pa.RecordBatch]) -> Iterator[tuple[str, str, Bools]]:
+    """Yield each field, the table that intervals refer to, and its rows with a value."""
+    for field in fields.FIELDS:
+        if not field.table:
+            continue
+        values = batches[fmt.TABLES[field.table]].column(field.column)
+        known = np.asarray(values.is_valid().to_numpy(zero_copy_only=False), bool)
+        if field.table in fmt.LINKS:
+            known = known[batches[fmt.LOCATION].column(field.table).to_numpy()]
+        network = field.table == fields.NETWORK
+        yield field.path, fields.NETWORK if network else fields.LOCATION, known
+
+
+def _known(
+    family: int, batches: Mapping[str, pa.RecordBatch], tables: list[tuple[str, str, Bools]]
+) -> Known:
+    batch = batches[fmt.IPV4 if family == 4 else fmt.IPV6]
+    starts = _starts(batch)
+    rows = {table: _column(batch, table) for table in (fields.LOCATION, fields.NETWORK)}
+    counts: dict[bytes, int] = {}  # most facts of a country are known together
+    with_value = {}
+    for path, table, known in tables:
+        chosen = known[rows[table]]
+        key = chosen.tobytes()
+        if key not in counts:
+            counts[key] = count_addresses(starts, chosen)
+        with_value[path] = counts[key]
+    anything = (rows[fields.LOCATION] > 0) | (rows[fields.NETWORK] > 0)
+    public = sum(last - first + 1 for first, last in special.ranges_of(4, special.PUBLIC))
+    return Known(public if family == 4 else count_addresses(starts, anything), with_value)
+
+
+def _starts(batch: pa.RecordBatch) -> Addresses:
+    if "start" in batch.schema.names:
+        return Addresses(_column(batch, "start"))
+    return Addresses(_column(batch, "start_low"), _column(batch, "start_high"))
+
+
+def _column(batch: pa.RecordBatch, name: str) -> NDArray[np.unsignedinteger]:
+    return np.asarray(batch.column(name).to_numpy(zero_copy_only=False))
