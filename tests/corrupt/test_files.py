@@ -60,7 +60,7 @@ def found(dataset: Path, name: str) -> DatasetError:
 
 
 def test_whole_datasets(whole: Path, other: Path) -> None:
-    for dataset in (whole, other, Path(__file__).parents[2] / "geolookup" / "sample"):
+    for dataset in (whole, other, Path(__file__).parents[2] / "geolookup" / "world"):
         assert verify(dataset) == verify(dataset, deep=True)
         report = verify(dataset)
         names = [path for path in dataset.iterdir() if path.name != fmt.MANIFEST]

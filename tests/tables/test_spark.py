@@ -26,6 +26,7 @@ import geolookup
 from geolookup.store.pack import pack
 from tests.conftest import build_at
 from tests.near_addresses import near_addresses
+from tests.small_dataset import SMALL
 from tests.tables import columns, pages
 from tests.tiers import scaled
 
@@ -89,7 +90,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     log.touch()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
-        patch.delenv("GEOLOOKUP_DATASET")  # executors answer from the bundled dataset by default
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
         session = _session(folder, log)
         yield Cluster(session, log)
@@ -378,4 +378,4 @@ def test_executors_without_geolookup(
 
 
 def test_the_page_is_true(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    pages.assert_true("spark", monkeypatch)
+    pages.assert_true("spark", monkeypatch, dataset=SMALL)  # as the executors have it
