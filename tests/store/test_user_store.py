@@ -90,6 +90,7 @@ def test_without_a_generation_the_bundled_dataset_answers(
     if content == "unfinished":  # as a process leaves it that dies before it publishes
         (store / "generations").mkdir()
     monkeypatch.setenv("GEOLOOKUP_STORE", str(store))
+    monkeypatch.delenv("GEOLOOKUP_DATASET")
     with geolookup.open() as engine:
         assert str(engine.path) == BUNDLED
 
