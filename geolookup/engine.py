@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from geolookup.contract.envelope import Object
 from geolookup.contract.localtime import check_database
 from geolookup.dataset.files import Dataset
-from geolookup.kernel import Kernel, State, warn_if_missing
+from geolookup.kernel import Kernel, State, check_kernel
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Engine(Kernel):
 
     def __init__(self, path: str, dataset: Dataset, requirements: Requirements) -> None:
         super().__init__(dataset)
-        warn_if_missing()
+        check_kernel()
         check_database()
         self._path, self._requirements = path, requirements
         self._closed = False
@@ -264,7 +264,8 @@ def open(  # noqa: A001 - the public name
     reload install a dataset that lacks fields of the old one.
 
     Raises DatasetError for a path without a dataset, a dataset that is damaged, of another
-    format version, or refused for its age; ValueError or TypeError for a malformed option.
+    format version, or refused for its age; ValueError or TypeError for a malformed option;
+    SettingsError for a malformed ``$GEOLOOKUP_KERNEL`` or ``$GEOLOOKUP_TZ``.
     """
     from geolookup.store import follow
     from geolookup.store.requirements import Requirements

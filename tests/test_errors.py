@@ -98,7 +98,7 @@ def test_one_owner(shared: str) -> None:
 
 
 def test_state_of_modules_is_known() -> None:
-    """Two engines share none of it, but for the caches of immutable values in ``localtime``."""
+    """Two engines share none of it, but for caches of immutable values and notes of what is done."""
     container = r"\[\]|\{\}|set\(\)|weakref\.\w+\(\)|\w*[dD]ict\(\)|deque\(.*\)"
     form = re.compile(rf"^(\w+)(?:: [^=\n]+)? = (?:{container})$", re.MULTILINE)
     found = {(path, name) for path, text in SOURCES.items() for name in form.findall(text)}
@@ -107,6 +107,7 @@ def test_state_of_modules_is_known() -> None:
         ("geolookup/contract/localtime.py", "_recent"),
         ("geolookup/gate/accounts.py", "_alive"),
         ("geolookup/gate/sqlite.py", "_of_parents"),
+        ("geolookup/store/requirements.py", "_noticed"),
         ("geolookup/store/watch.py", "_watches"),
     }
     python = {path: text for path, text in SOURCES.items() if path.endswith(".py")}

@@ -22,7 +22,7 @@ from geolookup.dataset.arrow_files import generation
 from geolookup.dataset.manifest import is_dataset
 from geolookup.errors import BuildError
 from geolookup.filesystem import atomic
-from geolookup.kernel import warn_if_missing
+from geolookup.kernel import check_kernel
 from geolookup.progress import Progress
 from geolookup_builder import clip, loading, manifest, rejects, write
 from geolookup_builder.enrichment import Finder, finders
@@ -131,7 +131,7 @@ def _system_memory() -> Iterator[None]:
 
 
 def _compile(stated: Recipe, output: Path, options: Options, progress: Progress) -> BuildReport:
-    warn_if_missing()
+    check_kernel()
     atomic.check_folder(output, force=options.force, replaceable=is_dataset)
     local = with_local_paths(stated, options.cache, progress, offline=options.offline)
     plan = auto.resolved(local, FORMATS)

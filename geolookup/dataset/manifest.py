@@ -33,6 +33,8 @@ MEMBERS = frozenset(
 #: The generation id is of all members but these: another Arrow may lay files out differently.
 _PHYSICAL = ("generation", "files")
 _DESCRIBED = frozenset(("bytes", "sha256", "rows", "columns"))
+#: The members that a credit must have.
+_CREDIT = {"name", "licence", "attribution", "url"}
 _SOURCE_TEXTS = ("name", "format", "date", "licence", "attribution", "url")
 
 
@@ -236,7 +238,7 @@ class Manifest:
             name=_is(str, stated["name"]),
             generation=_is(str, stated["generation"]),
             sources=tuple(_source(each) for each in _is(list, stated["sources"])),
-            credits=tuple(_texts(each) for each in _is(list, stated["credits"])),
+            credits=tuple(_credit(each) for each in _is(list, stated["credits"])),
             fields=tuple(_is(str, each) for each in _is(list, stated["fields"])),
             counts=_numbers(stated["counts"]),
             coverage=_coverage(stated["coverage"]),
@@ -317,6 +319,13 @@ def _source(stated: Any) -> Source:
 
     texts = {name: value for name, value in stated.items() if name != "coverage"}
     return Source(**_texts(texts), coverage=_coverage(stated["coverage"]))
+
+
+def _credit(stated: Any) -> dict[str, str]:
+    texts = _texts(stated)
+    if not texts.keys() >= _CREDIT:
+        raise KeyError
+    return texts
 
 
 def _coverage(coverage: Any) -> dict[str, dict[str, int]]:

@@ -1,22 +1,30 @@
 """Selects the kernel: the compiled one if it is built, else the Python kernel.
 
-``$GEOLOOKUP_KERNEL`` overrides this: ``python`` selects the Python kernel, ``compiled`` raises
-ImportError if the extension is missing. ``protocol`` documents the interface of both. If the
-extension is missing and nothing was selected, the log ``geolookup`` gets one warning.
+``$GEOLOOKUP_KERNEL`` overrides this: ``python`` selects the Python kernel, ``compiled`` the
+extension. ``protocol`` documents the interface of both. If nothing was selected and the
+extension is missing, the log ``geolookup`` gets one warning. If what was selected does not
+exist, ``check_kernel`` raises SettingsError; the import succeeds, so that a command can
+report it.
 """
 
 from __future__ import annotations
 
 import os
 
+from geolookup.errors import SettingsError
+
 #: The warning for a missing extension, with the remedy; else empty.
 MISSING = ""
-_NOTICE = (
-    "the compiled kernel is missing: the Python kernel answers, several times slower; "
+_REMEDY = (
     "install a C compiler, then build geolookup again with "
     "'pip install --force-reinstall --no-binary geolookup geolookup', "
     "in a checkout with 'pip install -e .'"
 )
+_NOTICE = (
+    "the compiled kernel is missing: the Python kernel answers, several times slower; " + _REMEDY
+)
+#: What is wrong with ``$GEOLOOKUP_KERNEL``; else empty.
+_PROBLEM = ""
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -29,26 +37,32 @@ if TYPE_CHECKING:
 else:
     _wanted = os.environ.get("GEOLOOKUP_KERNEL", "")
     if _wanted not in ("", "python", "compiled"):
-        raise ValueError(f"GEOLOOKUP_KERNEL is {_wanted!r}; write python or compiled, or unset it")
+        _PROBLEM = f"GEOLOOKUP_KERNEL is {_wanted!r}; write python or compiled, or unset it"
     try:
         from geolookup.kernel import _compiled as _chosen
     except ImportError:
         if _wanted == "compiled":
-            raise
-        if not _wanted:
-            _wanted, MISSING = "python", _NOTICE
+            _PROBLEM = f"GEOLOOKUP_KERNEL is 'compiled', but that kernel is missing; {_REMEDY}"
+        elif not _wanted:
+            MISSING = _NOTICE
+        _wanted = "python"
     if _wanted == "python":
         from geolookup.kernel import python as _chosen
     Kernel, State, parse_texts = _chosen.Kernel, _chosen.State, _chosen.parse_texts
 
-__all__ = ["MISSING", "Kernel", "State", "parse_texts", "warn_if_missing"]
+__all__ = ["MISSING", "Kernel", "State", "check_kernel", "parse_texts"]
 
 #: Warnings not yet logged in this process.
 _notices = [MISSING] if MISSING else []
 
 
-def warn_if_missing() -> None:
-    """Log a warning if the extension is missing, once per process."""
+def check_kernel() -> None:
+    """Raise SettingsError if ``$GEOLOOKUP_KERNEL`` names no kernel that exists.
+
+    If the extension is missing and none is named, log a warning, once per process.
+    """
+    if _PROBLEM:
+        raise SettingsError(_PROBLEM)
     try:
         notice = _notices.pop()  # one thread gets it
     except IndexError:

@@ -126,6 +126,18 @@ def test_info_as_text_and_json() -> None:
     assert f"\nkernel      {Engine.kernel}\n" in text
 
 
+def test_info_on_a_damaged_list_of_credits_is_one_line(build: Build) -> None:
+    dataset, _ = build({"a.csv": "network,country_code\n8.8.8.0/24,FR\n"})
+    manifest = json.loads((dataset / "manifest.json").read_text())
+    del manifest["credits"][0]["name"]
+    (dataset / "manifest.json").write_text(json.dumps(manifest))
+    for options in ((), ("--json",)):
+        done = run("info", str(dataset), *options)
+        assert (done.returncode, done.stdout) == (2, "")
+        (line,) = done.stderr.splitlines()
+        assert "manifest.json: the manifest is damaged; build it again" in line
+
+
 def test_info_says_what_each_source_decides() -> None:
     text, described = run("info").stdout, json.loads(run("info", "--json").stdout)
     for source in described["sources"]:

@@ -122,7 +122,11 @@ _WRONG: dict[str, tuple[object, ...]] = {
         [{"name": "x", "format": "csv", "coverage": {}, "colour": "red"}],
         ...,
     ),
-    "credits": (None, 5, "text", {}, [5], [{"name": 5}], ...),
+    "credits": (
+        *(None, 5, "text", {}, [5], [{"name": 5}], [{}], ...),
+        [{"licence": "CC0-1.0", "attribution": "of x", "url": "y"}],
+        [{"name": "x", "licence": "CC0-1.0", "url": "y"}],
+    ),
     "fields": (None, 5, "text", {}, [5], ...),
     "counts": (None, 5, "text", [5], {"a": "5"}, ...),
     "coverage": (None, 5, "text", [5], {"a": 5}, {"a": {"b": "5"}}, ...),

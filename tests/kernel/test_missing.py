@@ -74,7 +74,53 @@ def test_whoever_asks_for_the_python_kernel_knows(code: str) -> None:
     assert told(done) == []
 
 
-def test_compiled_is_refused_where_it_is_missing() -> None:
-    done = run(WITHOUT + "import geolookup", kernel="compiled")
-    assert "ImportError" in done.stderr or "ModuleNotFoundError" in done.stderr
+def refusals(tmp_path: Path) -> list[tuple[str, ...]]:
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text('[dataset]\nname = "a"\n[[source]]\nformat = "csv"\npath = "a.csv"\n')
+    (tmp_path / "a.csv").write_text("network,country_code\n1.1.1.0/24,AU\n")
+    return [
+        ("lookup", "8.8.8.8"),
+        ("info",),
+        ("build", str(recipe), "--output", str(tmp_path / "out")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "kernel", "problem"),
+    [
+        (
+            WITHOUT,
+            "compiled",
+            "GEOLOOKUP_KERNEL is 'compiled', but that kernel is missing",
+        ),
+        (WITHOUT, "x", "GEOLOOKUP_KERNEL is 'x'; write python or compiled, or unset it"),
+        ("", "x", "GEOLOOKUP_KERNEL is 'x'; write python or compiled, or unset it"),
+    ],
+)
+def test_a_kernel_that_does_not_exist_is_refused(
+    tmp_path: Path, before: str, kernel: str, problem: str
+) -> None:
+    for arguments in refusals(tmp_path):
+        done = run(before + COMMAND, *arguments, kernel=kernel)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"geolookup: {problem}")
+        assert len(done.stderr.splitlines()) == 1
+    done = run(before + "import geolookup; geolookup.open()", kernel=kernel)
+    assert f"geolookup.errors.SettingsError: {problem}" in done.stderr
     assert done.returncode == 1
+
+
+def test_help_needs_no_kernel() -> None:
+    assert run(COMMAND, "lookup", "--help", kernel="x").returncode == 0
+
+
+def test_the_module_refuses_too() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "geolookup", "lookup", "8.8.8.8"],
+        cwd=ROOT,
+        env={**os.environ, "GEOLOOKUP_KERNEL": "x"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
