@@ -98,7 +98,7 @@ def test_one_owner(shared: str) -> None:
 
 
 def test_state_of_modules_is_known() -> None:
-    """Two engines share none of it, but for caches of immutable values and notes of what is done."""
+    """Two engines share none of it, but for caches and notes of what was done."""
     container = r"\[\]|\{\}|set\(\)|weakref\.\w+\(\)|\w*[dD]ict\(\)|deque\(.*\)"
     form = re.compile(rf"^(\w+)(?:: [^=\n]+)? = (?:{container})$", re.MULTILINE)
     found = {(path, name) for path, text in SOURCES.items() for name in form.findall(text)}
