@@ -9,8 +9,9 @@ rows, ``compare`` combines the measures; ``traffic`` weights by requests,
 from __future__ import annotations
 
 from geolookup.comparison.compare import Comparison, Judged, Part, compare, diff
-from geolookup.comparison.gates import Gate, Verdict, judge, parse_gate
-from geolookup.comparison.report import lines, verdict_line
+from geolookup.comparison.gates import Gate, Verdict, verdict_line
+from geolookup.comparison.metrics import judge, parse_gate
+from geolookup.comparison.report import lines
 from geolookup.comparison.traffic import Requests, Traffic
 
 __all__ = [

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import geolookup
-from geolookup.comparison.gates import ALL, Verdict, judge, metrics, parse_gate
+from geolookup.comparison.gates import Verdict
 from geolookup.comparison.measures import (
     Coverage,
     FieldChange,
@@ -29,6 +29,7 @@ from geolookup.comparison.measures import (
     network_changes,
     source_change,
 )
+from geolookup.comparison.metrics import ALL, judge, metrics, parse_gate
 from geolookup.comparison.movers import Mover, top_movers
 from geolookup.comparison.overlay import FAMILIES, Answers, Joints, together
 from geolookup.comparison.traffic import Requests, Traffic, count_requests
@@ -168,7 +169,8 @@ def _weighed(joints: Joints, traffic: Traffic | None) -> tuple[Requests | None, 
     """Return the answers by part, weighted by addresses or by requests."""
     if traffic is None:
         return None, {f"ipv{family}": joints.families[family].answers for family in FAMILIES}
-    requests, weights = count_requests(traffic, joints)
+    starts = {family: joints.families[family].starts for family in FAMILIES}
+    requests, weights = count_requests(traffic, starts)
     answers = {f"ipv{f}": joints.families[f].weighed(weights[f]) for f in FAMILIES}
     return requests, {**answers, ALL: together(list(answers.values()))}
 

@@ -85,20 +85,15 @@ class Joint:
 
 
 class Joints:
-    """The joint intervals of both families; addresses are located in them as in a dataset."""
+    """The joint intervals of both families."""
 
     def __init__(self, old: Dataset, new: Dataset) -> None:
         self.families = {family: _joint(old, new, family) for family in FAMILIES}
-        ipv4, ipv6 = (self.families[family].starts for family in FAMILIES)
-        self.ipv4_starts = ipv4.low.data
-        self.ipv6_highs = np.asarray(ipv6.high).data
-        every = np.arange(len(ipv6), dtype=np.int32)
-        self.ipv6_lows = Encoded(every.data, ipv6.low.data)
 
 
 def _joint(old: Dataset, new: Dataset, family: int) -> Joint:
-    before, after = _Side(old, family), _Side(new, family)
-    blocked, is_blocked = _blocked(family)
+    before, after = Side(old, family), Side(new, family)
+    blocked, is_blocked = blocked_space(family)
     partitions = [blocked, before.decided, after.decided, before.starts, after.starts]
     starts, at = overlay(partitions)
     in_blocked, in_old_decided, in_new_decided, in_old, in_new = at
@@ -116,7 +111,7 @@ def _joint(old: Dataset, new: Dataset, family: int) -> Joint:
     return Joint(starts, reached, answers.chosen(reached))
 
 
-class _Side:
+class Side:
     """What is compared of one family of one dataset, checked against its own tables."""
 
     def __init__(self, dataset: Dataset, family: int) -> None:
@@ -167,7 +162,7 @@ def _within(path: str, rows: memoryview, length: int, size: int) -> Rows:
     return found
 
 
-def _blocked(family: int) -> tuple[Addresses, NDArray[np.bool_]]:
+def blocked_space(family: int) -> tuple[Addresses, NDArray[np.bool_]]:
     """Return the partition of special-purpose space, and what no lookup answers from here."""
     parts = partition(family)
     is_blocked = np.array([kind != PUBLIC for _, _, kind in parts])

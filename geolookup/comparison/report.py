@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from geolookup.comparison.compare import Comparison, Part
-from geolookup.comparison.gates import KILOMETRES, Verdict, metric_of
 from geolookup.comparison.measures import Coverage, Share, SourceChange
 
 #: Larger numbers are printed with 4 significant digits.
@@ -116,18 +115,3 @@ def _count(number: float) -> str:
 def _percent(share: float) -> str:
     """Return a share in percent; a small share is not rounded to 0."""
     return "<0.01 %" if 0 < share < 0.0001 else f"{100 * share:.2f} %"
-
-
-def verdict_line(verdict: Verdict) -> str:
-    """Return the measured values of a failed gate and its limit, in the unit of the metric."""
-    show = _kilometres if metric_of(verdict.failed[0]) in KILOMETRES else _exact
-    measured = ", ".join(f"{name} is {show(verdict.measured[name])}" for name in verdict.failed)
-    return f"gate failed: {verdict.gate}: {measured}, the limit is {show(verdict.limit)}"
-
-
-def _kilometres(number: float) -> str:
-    return f"{number:.6g} km"
-
-
-def _exact(number: float) -> str:
-    return f"{100 * number:.6g} %"

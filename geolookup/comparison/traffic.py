@@ -1,4 +1,4 @@
-"""Requests as weights: a column of addresses, counted by joint interval.
+"""Requests as weights: a column of addresses, counted by interval.
 
 Strategy: the file is read batch by batch, and only the sums of a batch are
 kept. No address is stored, and no error quotes one.
@@ -6,6 +6,7 @@ kept. No address is stored, and no error quotes one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any
@@ -15,7 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup.comparison.overlay import FAMILIES, Joints
+from geolookup.comparison.overlay import FAMILIES
+from geolookup.dataset.files import Encoded
+from geolookup.dataset.intervals import Addresses
 from geolookup.errors import TableFileError
 from geolookup.files.table_files import AddressColumn, TableFile, open_addresses, table_files
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID, locate_numbers, parse
@@ -48,27 +51,27 @@ class Requests:
 
 
 def count_requests(
-    traffic: Traffic, joints: Joints
+    traffic: Traffic, starts: Mapping[int, Addresses]
 ) -> tuple[Requests, dict[int, NDArray[np.float64]]]:
-    """Return the requests of a file, and by family their number in each joint interval.
+    """Return the requests of a file, and by family their number in each interval.
 
-    An IPv6 address that carries an IPv4 address counts as the latter. Raises
-    TableFileError for a file or column that cannot be used.
+    ``starts`` are the partitions of both families. An IPv6 address that carries an IPv4
+    address counts as the latter. Raises TableFileError for a file or column that cannot be
+    used.
     """
-    ends = np.cumsum([len(joints.families[family].starts) for family in FAMILIES])
+    ends = np.cumsum([len(starts[family]) for family in FAMILIES])
     # After the intervals, since negative ids count from the end: private, then invalid.
     sums = np.zeros(ends[-1] - min(PRIVATE_ID, INVALID_ID), np.float64)
+    locator = _Locator(starts)
     for file in table_files(fspath(traffic.path), traffic.format):
-        _add(sums, file, traffic, _JointLocator(joints))
+        _add(sums, file, traffic, locator)
     requests = Requests(int(sums.sum()), int(sums[PRIVATE_ID]), int(sums[INVALID_ID]))
     weights = np.split(sums, ends)
     return requests, dict(zip(FAMILIES, weights, strict=False))
 
 
-def _add(
-    sums: NDArray[np.float64], file: TableFile, traffic: Traffic, locator: _JointLocator
-) -> None:
-    """Add the requests of one file to the sums by joint interval."""
+def _add(sums: NDArray[np.float64], file: TableFile, traffic: Traffic, locator: _Locator) -> None:
+    """Add the requests of one file to the sums by interval."""
     column = AddressColumn(traffic.column, traffic.delimiter, traffic.header)
     more = [] if traffic.count is None else [traffic.count]
     with open_addresses(file, column, *more) as table:
@@ -82,21 +85,25 @@ def _add(
                 begin = end
 
 
-class _JointLocator:
-    """Locates columns of addresses in joint intervals, as an engine does in a dataset."""
+class _Locator:
+    """Locates columns of addresses in two partitions, as an engine does in a dataset."""
 
-    def __init__(self, joints: Joints) -> None:
-        self._joints = joints
+    def __init__(self, starts: Mapping[int, Addresses]) -> None:
+        ipv4, ipv6 = (starts[family] for family in FAMILIES)
+        self.ipv4_starts = ipv4.low.data
+        self.ipv6_highs = np.asarray(ipv6.high).data
+        every = np.arange(len(ipv6), dtype=np.int32)
+        self.ipv6_lows = Encoded(every.data, ipv6.low.data)
 
     def locate_texts(self, data: Any, offsets: NDArray[np.int64], ids: Any, families: Any) -> None:
         """Fill in the interval ids and families of the n texts ``data[offset : next offset]``."""
         found = parse(data, offsets[:-1], np.diff(offsets))
         families[:] = found.family
-        locate_numbers(self._joints, found.family, found.high, found.low, ids)
+        locate_numbers(self, found.family, found.high, found.low, ids)
 
     def locate_numbers(self, families: Any, highs: Any, lows: Any, ids: Any) -> None:
         """Fill in the interval ids of n addresses by family and 64-bit halves."""
-        locate_numbers(self._joints, families, highs, lows, ids)
+        locate_numbers(self, families, highs, lows, ids)
 
 
 def _counts(batch: pa.RecordBatch, path: str, name: str) -> NDArray[np.float64]:

@@ -64,7 +64,7 @@ class Values:
 
 def read_values(old: Dataset, new: Dataset) -> Values:
     """Read the tables of two datasets; raises DatasetError for a damaged one."""
-    sides = [_tables(dataset) for dataset in (old, new)]
+    sides = [read_tables(dataset) for dataset in (old, new)]
 
     def in_common(table: str) -> dict[str, Pair]:
         return {
@@ -78,7 +78,7 @@ def read_values(old: Dataset, new: Dataset) -> Values:
 
     country = linked(COUNTRY)
     location = {CODE: _through(country, CODE), **in_common(LOCATION)}
-    before, after = (_coordinates(side[LOCATION]) for side in sides)
+    before, after = (coordinates(side[LOCATION]) for side in sides)
     return Values(
         location=location,
         network=in_common(NETWORK),
@@ -95,7 +95,8 @@ def _through(linked: Linked, path: str) -> Pair:
     return Pair(values.old[link.old], values.new[link.new])
 
 
-def _tables(dataset: Dataset) -> dict[str, pa.Table]:
+def read_tables(dataset: Dataset) -> dict[str, pa.Table]:
+    """Read the tables of a dataset, checked; DatasetError for a damaged or replaced one."""
     tables = {
         COUNTRY: _table(dataset, COUNTRY),
         ZONE: pa.table({ZONE: pa.array(dataset.zones(), pa.string())}),
@@ -141,7 +142,8 @@ def _encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(values.indices.cast(pa.int32()), values.dictionary)
 
 
-def _coordinates(locations: pa.Table) -> NDArray[np.float64]:
+def coordinates(locations: pa.Table) -> NDArray[np.float64]:
+    """Return latitude and longitude by row, shape (2, rows); NaN is null."""
     columns: list[Any] = [
         locations[name].combine_chunks().to_numpy(zero_copy_only=False)
         for name in ("latitude", "longitude")

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from geolookup import comparison as diff
-from geolookup.comparison.gates import NAMES
+from geolookup.comparison.metrics import NAMES
 from geolookup.contract import special
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from geolookup import comparison as diff
-from geolookup.comparison.gates import NAMES
+from geolookup.comparison.metrics import NAMES
 from geolookup.errors import DiffError
 
 
@@ -26,7 +26,7 @@ def test_gates_are_read(
     text: str, family: str | None, metric: str, test: str, limit: float
 ) -> None:
     gate = diff.parse_gate(text)
-    assert (gate.family, gate.metric, gate.test, gate.limit) == (family, metric, test, limit)
+    assert (gate.part, gate.metric, gate.test, gate.limit) == (family, metric, test, limit)
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,8 @@ def test_gates_are_read(
         ("null_gained.city_name > 2%", "null_gained.location.city_name"),
         ("qqqq > 1", "docs/diff.md"),
         ("km_p50 > 2%", "kilometres"),
+        ("country_moved > 2", "write a percentage"),
+        ("country_moved > 101%", "write a percentage"),
     ],
 )
 def test_what_is_no_gate_is_told(text: str, told: str) -> None:

@@ -9,22 +9,16 @@ upper level matches; none where that is still ambiguous.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
 import pycountry
 
+from geolookup.contract.names import fold
 from geolookup_builder.factorize import factorize
 from geolookup_builder.reference.credits import Credit
 
-#: Letters that Unicode does not decompose into a plain letter and a mark.
-_PLAIN = str.maketrans(
-    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "\u0131": "i", "æ": "ae", "œ": "oe"}
-)
-_APOSTROPHES = re.compile("[\u0060\u00b4\u02bb\u02bc\u02be\u02bf\u2018\u2019']")
-_BETWEEN_WORDS = re.compile(r"[\W_]+")
 _BRACKETS = re.compile(r"[(\[]([^)\]]*)[)\]]")
 #: A code that some texts repeat in brackets: "Cardiff [Caerdydd GB-CRD]".
 _OWN_CODE = re.compile(r"\b[A-Z]{2}-\w+\b")
@@ -63,13 +57,6 @@ class Regions:
         if known is None:
             known = self._countries[country] = _codes_by_name(country)
         return known.get(fold(name))
-
-
-def fold(name: str) -> str:
-    """Return a name without case, accents, punctuation and repeated spaces."""
-    letters = unicodedata.normalize("NFKD", _APOSTROPHES.sub("", name).casefold())
-    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return _BETWEEN_WORDS.sub(" ", plain.translate(_PLAIN)).strip()
 
 
 def names_of(text: str) -> Iterator[str]:

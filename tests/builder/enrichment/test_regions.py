@@ -8,9 +8,10 @@ import pytest
 
 pytest.importorskip("pycountry", reason="the region_code enrichment needs the extra [enrich]")
 
-from geolookup_builder.enrichment.regions import fold, names_of
+from geolookup_builder.enrichment.regions import names_of
 from geolookup_builder.report import Filled
 
+from geolookup.contract.names import fold
 from tests.builder.enrichment.enriching import enriched
 
 ON = "region_code = true\n"

@@ -1,0 +1,20 @@
+"""Names of regions and cities as sources spell them, made comparable."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+#: Letters that Unicode does not decompose into a plain letter and a mark.
+_PLAIN = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "\u0131": "i", "æ": "ae", "œ": "oe"}
+)
+_APOSTROPHES = re.compile("[\u0060\u00b4\u02bb\u02bc\u02be\u02bf\u2018\u2019']")
+_BETWEEN_WORDS = re.compile(r"[\W_]+")
+
+
+def fold(name: str) -> str:
+    """Return a name without case, accents, punctuation and repeated spaces."""
+    letters = unicodedata.normalize("NFKD", _APOSTROPHES.sub("", name).casefold())
+    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    return _BETWEEN_WORDS.sub(" ", plain.translate(_PLAIN)).strip()
