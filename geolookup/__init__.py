@@ -5,7 +5,7 @@
 'US'
 
 Most commands are also functions, each imported on first use: ``build``, ``diff``,
-``generations``, ``pack``, ``prune``, ``publish``, ``rollback``, ``unpack``, ``verify``.
+``generations``, ``pack``, ``prune``, ``publish``, ``rollback``, ``score``, ``unpack``, ``verify``.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from geolookup_builder.compile import build
 
     from geolookup.comparison import diff
+    from geolookup.comparison.scoring import score
     from geolookup.integrity import verify
     from geolookup.store.generations import generations, prune, rollback
     from geolookup.store.pack import pack, unpack
@@ -69,6 +70,7 @@ __all__ = [
     "prune",
     "publish",
     "rollback",
+    "score",
     "unpack",
     "verify",
 ]
@@ -83,6 +85,7 @@ _CALLS = {
     "prune": "geolookup.store.generations",
     "publish": "geolookup.store.publish",
     "rollback": "geolookup.store.generations",
+    "score": "geolookup.comparison.scoring",
     "unpack": "geolookup.store.pack",
     "verify": "geolookup.integrity",
 }

@@ -20,10 +20,11 @@ from geolookup.cli import COMMANDS
 from tests.conftest import ROOT
 
 CALLS = (
-    *("build", "diff", "generations", "pack", "prune", "publish", "rollback", "unpack"),
+    *("build", "diff", "generations", "pack", "prune", "publish", "rollback", "score", "unpack"),
     "verify",
 )
-BUILD = ["x", "--output", "x"]
+#: Arguments of the commands with required options.
+ARGUMENTS = {"build": ["x", "--output", "x"], "score": ["x", "--truth", "x"]}
 #: What a command prints, which a call returns.
 PRINTING = {"as_json"}
 RECIPE = '[dataset]\nname = "calls"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
@@ -180,7 +181,8 @@ def test_a_command_takes_what_its_call_takes(name: str) -> None:
     assert set(stated) == set(taken)
     required = [str(each.name) for each in stated.values() if each.required]
     assert required == [each.name for each in taken.values() if each.default is each.empty]
-    given = command(name).make_context(name, BUILD if name == "build" else ["."] * len(required))
+    arguments = ARGUMENTS.get(name, ["."] * len(required))
+    given = command(name).make_context(name, [*arguments])
     for each in taken.values():
         if each.default is not each.empty:
             assert given.params[each.name] == each.default
@@ -229,6 +231,7 @@ def test_no_module_hides_a_call() -> None:
         "geolookup.store.generations",
         "geolookup.integrity",
         "geolookup.comparison",
+        "geolookup.comparison.scoring",
         "geolookup_builder.compile",
         *(f"geolookup.cli.{each}" for each in sorted(set(COMMANDS.values()) - {"serve"})),
     ]

@@ -138,7 +138,7 @@ def _gates(path: Path, stated: object) -> tuple[str, ...]:
         remedy = 'write fail_if = ["country_moved > 2%"]'
         raise BuildError(path, "update.fail_if is not a list of texts", remedy=remedy)
     if stated:
-        from geolookup.comparison.gates import parse_gate
+        from geolookup.comparison.metrics import parse_gate
 
         try:
             for each in stated:

@@ -41,6 +41,7 @@ COMMANDS = {
     "publish": "store",
     "recipes": "recipes",
     "rollback": "store",
+    "score": "score",
     "serve": "serve",
     "summarize": "summarize",
     "unpack": "pack",

@@ -148,18 +148,18 @@ def compare(
     Raises DatasetError for a missing or damaged dataset, TableFileError for an unusable
     traffic file.
     """
-    before, after = _opened(old), _opened(new)
+    before, after = opened(old), opened(new)
     values, joints = read_values(before, after), Joints(before, after)
     requests, answers = _weighed(joints, traffic)
-    described = [each.manifest.metadata() for each in (before, after)]
+    about = [each.manifest.metadata() for each in (before, after)]
     parts = {
-        name: _part("requests" if traffic else _UNITS[name], values, each, described, most_movers)
+        name: _part("requests" if traffic else _UNITS[name], values, each, about, most_movers)
         for name, each in answers.items()
     }
-    return Comparison(_compared(before), _compared(after), requests, parts)
+    return Comparison(described(before), described(after), requests, parts)
 
 
-def _opened(path: str | PathLike[str]) -> Dataset:
+def opened(path: str | PathLike[str]) -> Dataset:
     """Open the dataset that lookups would use: a folder, or the current one of a store."""
     with geolookup.open(path) as engine:
         return Dataset(engine.path)
@@ -175,13 +175,14 @@ def _weighed(joints: Joints, traffic: Traffic | None) -> tuple[Requests | None, 
     return requests, {**answers, ALL: together(list(answers.values()))}
 
 
-def _compared(dataset: Dataset) -> Compared:
-    described = dataset.manifest.metadata()
-    return Compared(dataset.path, described.name, described.generation)
+def described(dataset: Dataset) -> Compared:
+    """Return path, name and generation of a dataset."""
+    about = dataset.manifest.metadata()
+    return Compared(dataset.path, about.name, about.generation)
 
 
 def _part(
-    unit: str, values: Values, answers: Answers, described: Sequence[Metadata], most_movers: int
+    unit: str, values: Values, answers: Answers, about: Sequence[Metadata], most_movers: int
 ) -> Part:
     decided = distinct(
         [answers.old_location, answers.new_location, answers.old_source, answers.new_source],
@@ -212,8 +213,8 @@ def _part(
         moved=moved,
         kilometres=kilometres,
         fields=changes,
-        old_sources=_by_source(values, locations, old_source, described[0]),
-        new_sources=_by_source(values, locations, new_source, described[1]),
+        old_sources=_by_source(values, locations, old_source, about[0]),
+        new_sources=_by_source(values, locations, new_source, about[1]),
         movers=movers,
         metrics=metrics(moved, kilometres, known, changes),
     )

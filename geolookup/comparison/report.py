@@ -34,7 +34,7 @@ def _part(part: Part) -> Iterator[str]:
     far = part.kilometres
     yield (
         f"  kilometres moved p50 {far.p50:,.1f}, p90 {far.p90:,.1f}, p99 {far.p99:,.1f},"
-        f" max {far.max:,.1f}, of {_count(far.of)} with coordinates in both"
+        f" max {far.max:,.1f}, of {count_text(far.of)} with coordinates in both"
     )
     yield from _fields(part)
     yield from _sources("old", part.old_sources)
@@ -44,74 +44,75 @@ def _part(part: Part) -> Iterator[str]:
 
 def _fields(part: Part) -> Iterator[str]:
     rows = [
-        (path, *map(_count, (each.null_gained, each.null_lost, each.changed)))
+        (path, *map(count_text, (each.null_gained, each.null_lost, each.changed)))
         for path, each in part.fields.items()
         if each.null_gained or each.null_lost or each.changed
     ]
     if rows:
-        yield from _table(("fields", "nulls gained", "nulls lost", "changed"), rows)
+        yield from table_lines(("fields", "nulls gained", "nulls lost", "changed"), rows)
 
 
 def _sources(role: str, sources: Sequence[SourceChange]) -> Iterator[str]:
     rows = [
         (
             each.source,
-            *(_percent(each.moved[level].share) for level in ("country", "region", "city")),
+            *(percent_text(each.moved[level].share) for level in ("country", "region", "city")),
             f"{each.kilometres.p50:,.1f}",
             f"{each.kilometres.p99:,.1f}",
-            _percent((each.location.lost if role == "old" else each.location.gained).share),
+            percent_text((each.location.lost if role == "old" else each.location.gained).share),
         )
         for each in sources
     ]
     if rows:
         last = {"old": "lost", "new": "gained"}[role]
         head = (f"source in {role}", "country", "region", "city", "km p50", "km p99", last)
-        yield from _table(head, rows)
+        yield from table_lines(head, rows)
 
 
 def _movers(part: Part) -> Iterator[str]:
     rows = [
         (
             f"{_system(each.asn)} {each.asn_organization or ''}".rstrip(),
-            _count(each.moved.count),
-            _percent(each.of_all),
-            _percent(each.moved.share),
+            count_text(each.moved.count),
+            percent_text(each.of_all),
+            percent_text(each.moved.share),
         )
         for each in part.movers
     ]
     if rows:
-        yield from _table(("network in new", "moved", "of all moved", "of the network"), rows)
+        yield from table_lines(("network in new", "moved", "of all moved", "of the network"), rows)
 
 
 def _system(asn: int | None) -> str:
     return "no AS" if asn is None else f"AS{asn}"
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield a table: the first column is left-aligned, the others are right-aligned."""
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     for first, *others in (head, *rows):
         cells = (f"{cell:>{width}}" for cell, width in zip(others, widths[1:], strict=True))
-        yield f"  {first:<{widths[0]}}  " + "  ".join(cells)
+        yield f"  {first:<{widths[0]}}  {'  '.join(cells)}".rstrip()
 
 
 def _coverage(known: Coverage) -> str:
     return (
-        f"{_count(known.old)} in old, {_count(known.new)} in new;"
+        f"{count_text(known.old)} in old, {count_text(known.new)} in new;"
         f" lost {_share(known.lost)}, gained {_share(known.gained)}"
     )
 
 
 def _share(share: Share) -> str:
-    return f"{_count(share.count)} ({_percent(share.share)}) of {_count(share.of)}"
+    return f"{count_text(share.count)} ({percent_text(share.share)}) of {count_text(share.of)}"
 
 
-def _count(number: float) -> str:
+def count_text(number: float) -> str:
+    """Return a count; fractions and numbers beyond float's integers have 3 or 4 digits."""
     if 0 < number < 1:
         return f"{number:.3g}"
     return f"{number:,.0f}" if number < _LARGE else f"{number:.4g}"
 
 
-def _percent(share: float) -> str:
+def percent_text(share: float) -> str:
     """Return a share in percent; a small share is not rounded to 0."""
     return "<0.01 %" if 0 < share < 0.0001 else f"{100 * share:.2f} %"

@@ -71,7 +71,7 @@ def locate_numbers(
     ids: I32,
 ) -> None:
     """Locate n addresses by family (4, 6; 0: malformed) and halves; IPv4 is in ``lows``."""
-    found = _carried_as_ipv4(MixedAddresses(families, highs, lows))
+    found = carried_as_ipv4(MixedAddresses(families, highs, lows))
     ids[:] = INVALID_ID
     before = 0
     starts: dict[int, tuple[U64 | None, Any]] = {
@@ -109,7 +109,7 @@ def take_rows(dataset: Dataset, ids: I32, locations: U32, networks: U32) -> None
             out[ids < 0] = 0
 
 
-def _carried_as_ipv4(found: MixedAddresses) -> MixedAddresses:
+def carried_as_ipv4(found: MixedAddresses) -> MixedAddresses:
     """Replace addresses that carry an IPv4 address by it; see ``address.embedded_ipv4``."""
     family, high, low = found.family.copy(), found.high.copy(), found.low.copy()
     rows = np.flatnonzero(found.family == 6)

@@ -18,7 +18,7 @@ from geolookup_builder.sources.reading.sniffing import Detection, Opening, openi
 
 NAME = "auto"
 _SHOWN = 60
-_REMEDY = 'name the format: format = "…"'
+REMEDY = 'name the format: format = "…"'
 Detections = Mapping[str, Detection]
 
 
@@ -49,7 +49,7 @@ def _resolved(spec: SourceSpec, formats: Mapping[str, Format]) -> SourceSpec:
     for key in spec.options:
         if key not in formats[name].options:
             problem = f"source.{key} is no option of {name}, the format detected for {spec.path}"
-            raise BuildError(spec.recipe, problem, remedy=f"drop it, or {_REMEDY}")
+            raise BuildError(spec.recipe, problem, remedy=f"drop it, or {REMEDY}")
     reasons = dict.fromkeys(detections[name].reason for detections in found.values())
     return replace(spec, format=name, detected=", ".join(reasons))
 
@@ -103,7 +103,7 @@ def _common_format(
         label, detections = next(iter(found.items()))
         fitting = [f"{name} ({each.reason})" for name, each in detections.items() if name in common]
         problem = f"fits several formats: {', '.join(fitting)}"
-        raise BuildError(label, problem, remedy=_REMEDY)
+        raise BuildError(label, problem, remedy=REMEDY)
     kinds = dict.fromkeys(" or ".join(detections) for detections in found.values())
     problem = f"files of several formats: {'; '.join(kinds)}"
     raise BuildError(place, problem, remedy="make it several sources")
@@ -112,4 +112,4 @@ def _common_format(
 def _unknown(label: str, content: str, formats: Mapping[str, Format]) -> BuildError:
     considered = ", ".join(sorted(formats))
     problem = f"not recognised, it holds {content} (considered: {considered})"
-    return BuildError(label, problem, remedy=_REMEDY)
+    return BuildError(label, problem, remedy=REMEDY)

@@ -1,0 +1,103 @@
+"""``geolookup score``: holds datasets against ground truth."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+
+import click
+
+import geolookup
+from geolookup.cli import options
+
+
+@click.command(name="score", short_help="Hold datasets against ground truth.")
+@click.argument("datasets", metavar="DATASET...", nargs=-1, required=True)
+@click.option(
+    "--truth",
+    metavar="FILE",
+    multiple=True,
+    required=True,
+    help="A geofeed, another source, or a table of addresses; repeatable, the first decides.",
+)
+@click.option(
+    "--truth-format",
+    metavar="NAME",
+    default="auto",
+    show_default=True,
+    help="A source format of recipes, or 'addresses' for a table of addresses.",
+)
+@click.option(
+    "--fail-if",
+    metavar="GATE",
+    multiple=True,
+    help="Exit with 1 if this is true, such as 'country_agree < 95%'; repeatable.",
+)
+@click.option(
+    "--traffic",
+    metavar="FILE",
+    help="Weight addresses by their requests in a table file, a folder of them, or -, too.",
+)
+@click.option(
+    "--traffic-count",
+    metavar="NAME",
+    help="Column of requests in FILE. [default: each row is one request]",
+)
+@options.table_input
+@click.option(
+    "--worst",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    help="Number of networks to list per level, by wrong addresses.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def score(
+    datasets: tuple[str, ...],
+    truth: tuple[str, ...],
+    truth_format: str,
+    fail_if: tuple[str, ...],
+    traffic: str | None,
+    traffic_count: str | None,
+    ip_column: str,
+    input_format: str | None,
+    delimiter: str | None,
+    header: bool,
+    worst: int,
+    as_json: bool,
+) -> None:
+    """Report how far each DATASET agrees with ground truth on country, region and city.
+
+    The counts are in addresses, in rows of the truth and, with --traffic, in
+    requests. --ip-column, --input-format, --delimiter and --no-header describe
+    the FILE of --traffic. Several datasets stand side by side, with the agreement
+    of each pair and a majority vote. Exits with 0 if no gate fails, 1 if one
+    does, 2 for misuse, a malformed gate, or an unusable dataset or FILE.
+
+    Example: geolookup score mydata --truth geofeed.csv --fail-if "country_agree < 95%"
+    """
+    from geolookup.comparison import verdict_line
+    from geolookup.comparison.scoring import lines
+
+    found = geolookup.score(
+        datasets,
+        truth,
+        truth_format=truth_format,
+        fail_if=fail_if,
+        traffic=traffic,
+        traffic_count=traffic_count,
+        ip_column=ip_column,
+        input_format=input_format,
+        delimiter=delimiter,
+        header=header,
+        worst=worst,
+    )
+    if as_json:
+        click.echo(json.dumps(asdict(found), ensure_ascii=False, indent=2))
+    else:
+        click.echo("\n".join(lines(found)))
+    for verdict in found.failed:
+        click.echo(verdict_line(verdict), err=True)
+    sys.exit(1 if found.failed else 0)

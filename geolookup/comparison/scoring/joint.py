@@ -1,0 +1,159 @@
+"""Truth and datasets laid over each other: what all of them state, by joint interval.
+
+Only the intervals are kept where a row of the truth decides and a lookup has an answer to give.
+Those of both families are in one table, IPv4 first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geolookup.comparison.overlay import FAMILIES, Side, blocked_space
+from geolookup.comparison.scoring.places import Places, Stated, of_dataset, stated
+from geolookup.comparison.scoring.truth import Truth
+from geolookup.comparison.traffic import Requests, Traffic, count_requests
+from geolookup.dataset.files import Dataset
+from geolookup.dataset.intervals import Addresses, overlay, sizes
+
+F64 = NDArray[np.float64]
+Numbers = NDArray[Any]
+#: The parts of a score: addresses by family, rows of the truth, and requests.
+IPV4, IPV6, NETWORKS, REQUESTS = "ipv4", "ipv6", "networks", "requests"
+PARTS = (IPV4, IPV6, NETWORKS, REQUESTS)
+_ADDRESSES, _SUBNETS = "addresses", "/64 networks"
+#: A /64 network in addresses.
+_SUBNET = 2.0**64
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The weight of each joint interval in one part, and its unit."""
+
+    unit: str
+    weight: F64
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What one dataset states of n joint intervals."""
+
+    stated: Stated
+    places: Places  # of its location table
+    place: Numbers  # row of that table
+    source: Numbers  # number of the source that decided the location; 0: none
+    interval: Numbers  # its interval; those of IPv6 follow those of IPv4
+    starts: Mapping[int, Addresses]  # of its intervals, by family
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """n joint intervals: the truth of each, and what each dataset states."""
+
+    family: Numbers
+    row: Numbers  # of the truth
+    truth: Stated
+    datasets: Sequence[Told]
+    parts: Mapping[str, Weights]
+    requests: Requests | None
+
+
+@dataclass(frozen=True, slots=True)
+class _OfFamily:
+    """The joint intervals of one family: all starts, and the columns of those that count."""
+
+    starts: Addresses
+    kept: Numbers
+    row: Numbers
+    size: F64
+    sides: Sequence[Side]
+    at: Sequence[tuple[Numbers, Numbers]]  # by dataset: interval, and interval of its provenance
+
+
+def overlaid(truth: Truth, datasets: Sequence[Dataset], traffic: Traffic | None) -> Joint:
+    """Overlay truth and datasets; raises DatasetError and TableFileError as those read do."""
+    families = {family: _of_family(truth, datasets, family) for family in FAMILIES}
+    told = [_told(families, at) for at in range(len(datasets))]
+    row = np.concatenate([each.row for each in families.values()])
+    place = truth.rows.place[row]
+    places = [of_dataset(dataset) for dataset in datasets]
+    found = stated([truth.places, *places], [place, *(each["place"] for each in told)])
+    family = np.repeat(np.array(FAMILIES, np.uint8), [len(each.row) for each in families.values()])
+    requests, asked = _asked(families, traffic)
+    return Joint(
+        family=family,
+        row=row,
+        truth=found[0],
+        datasets=[
+            Told(stated=of, places=its, **each)
+            for of, its, each in zip(found[1:], places, told, strict=True)
+        ],
+        parts=_parts(truth, families, family, row, asked),
+        requests=requests,
+    )
+
+
+def _of_family(truth: Truth, datasets: Sequence[Dataset], family: int) -> _OfFamily:
+    sides = [Side(dataset, family) for dataset in datasets]
+    blocked, is_blocked = blocked_space(family)
+    holding = truth.holding[family]
+    partitions = [blocked, holding.starts]
+    for side in sides:
+        partitions += [side.decided, side.starts]
+    starts, at = overlay(partitions)
+    row = holding.row[at[1]]
+    kept = np.flatnonzero((row > 0) & (truth.rows.place[row] > 0) & ~is_blocked[at[0]])
+    pairs = [(at[2 * each + 3][kept], at[2 * each + 2][kept]) for each in range(len(sides))]
+    return _OfFamily(starts, kept, row[kept], sizes(starts)[kept], sides, pairs)
+
+
+def _told(families: Mapping[int, _OfFamily], at: int) -> dict[str, Any]:
+    """Return the columns of one dataset over both families."""
+    place, source, interval, before = [], [], [], 0
+    for each in families.values():
+        side, (of_starts, of_decided) = each.sides[at], each.at[at]
+        place.append(side.locations[of_starts])
+        source.append(side.sources[of_decided])
+        interval.append(of_starts + before)
+        before += len(side.starts)
+    return {
+        "place": np.concatenate(place),
+        "source": np.concatenate(source),
+        "interval": np.concatenate(interval),
+        "starts": {family: each.sides[at].starts for family, each in families.items()},
+    }
+
+
+def _asked(
+    families: Mapping[int, _OfFamily], traffic: Traffic | None
+) -> tuple[Requests | None, F64 | None]:
+    """Return the requests of a traffic file, and their number in each joint interval."""
+    if traffic is None:
+        return None, None
+    starts = {family: each.starts for family, each in families.items()}
+    requests, weights = count_requests(traffic, starts)
+    return requests, np.concatenate([weights[f][each.kept] for f, each in families.items()])
+
+
+def _parts(
+    truth: Truth,
+    families: Mapping[int, _OfFamily],
+    family: Numbers,
+    row: Numbers,
+    asked: F64 | None,
+) -> dict[str, Weights]:
+    size = np.concatenate([each.size for each in families.values()])
+    # A row counts once: each of its intervals has its share of the row's addresses.
+    sums = np.bincount(row, size, minlength=len(truth.rows))
+    # Single IPv6 addresses are counted as such: each is a tiny fraction of a /64.
+    ipv6, unit = (size, _SUBNETS) if truth.of_ranges else (size * _SUBNET, _ADDRESSES)
+    parts = {
+        IPV4: Weights(_ADDRESSES, np.where(family == 4, size, 0.0)),
+        IPV6: Weights(unit, np.where(family == 6, ipv6, 0.0)),
+        NETWORKS: Weights("rows of the truth", size / sums[row]),
+    }
+    return parts if asked is None else parts | {REQUESTS: Weights("requests", asked)}

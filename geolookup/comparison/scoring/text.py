@@ -1,0 +1,159 @@
+"""The report of a score: lines of text. Several datasets stand side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from geolookup.comparison.measures import Share
+from geolookup.comparison.report import count_text, percent_text, table_lines
+from geolookup.comparison.scoring.agreement import LEVELS, Measured
+from geolookup.comparison.scoring.gating import NAMES
+from geolookup.comparison.scoring.scoring import Group, Score, ScoredPart
+from geolookup.comparison.scoring.truth import TruthFile
+from geolookup.comparison.scoring.votes import Majority, Pair, Vote
+from geolookup.comparison.scoring.worst import WorstNetwork
+
+#: Groups of one kind that are listed; JSON has all of them.
+_GROUPS = 12
+_NOTHING = "-"
+#: Larger counts are printed without a fraction.
+_WHOLE = 10_000
+_KINDS = {"country": "country", "prefix_length": "prefix", "source": "source", "family": "family"}
+
+
+def lines(score: Score) -> Iterator[str]:
+    """Yield the lines of the report, part by part."""
+    for file in score.truth:
+        yield f"truth  {_file(file)}"
+    for number, each in enumerate(score.datasets, 1):
+        yield f"{number}  {each.name}, generation {each.generation}, {each.path}"
+    if score.requests is not None:
+        asked = score.requests
+        yield (
+            f"requests  {asked.total:,}, of which {asked.private:,} for private addresses"
+            f" and {asked.invalid:,} for no addresses"
+        )
+    for name, part in score.datasets[0].parts.items():
+        if part.score.of:
+            yield ""
+            yield f"{name}, in {part.unit}: {_count(part.score.of)} with a truth"
+            yield from _part(score, name)
+
+
+def _file(file: TruthFile) -> str:
+    return (
+        f"{file.path}, {file.format}, {file.rows:,} rows,"
+        f" {file.rejected:,} rejected, {file.nulled:,} invalid values"
+    )
+
+
+def _part(score: Score, name: str) -> Iterator[str]:
+    parts = [each.parts[name] for each in score.datasets]
+    yield from _side_by_side(parts, score.majority.get(name))
+    yield from _pairs(score.pairs, name)
+    for number, part in enumerate(parts, 1):
+        of = f" in {number}" if len(parts) > 1 else ""
+        for kind, title in _KINDS.items():
+            yield from _groups(title + of, part.by[kind])
+        for level in LEVELS:
+            yield from _worst(f"wrong {level}{of}", part.worst[level])
+
+
+def _side_by_side(parts: Sequence[ScoredPart], majority: Majority | None) -> Iterator[str]:
+    head = ["", *(str(number) for number in range(1, len(parts) + 1))]
+    rows = [
+        [metric, *(_metric(metric, part) for part in parts)]
+        for metric in NAMES
+        if any(part.metrics[metric] is not None for part in parts)
+    ]
+    if majority is not None:
+        head.append("majority")
+        for row in rows:
+            row.append(_of_majority(row[0], majority))
+        votes = {level: getattr(majority, level) for level in LEVELS}
+        rows += [_differs(level, vote) for level, vote in votes.items() if _voted(vote)]
+    yield from table_lines(head, [[row[0].replace("_", " "), *row[1:]] for row in rows])
+
+
+def _metric(name: str, part: ScoredPart) -> str:
+    value = part.metrics[name]
+    if value is None:
+        return _NOTHING
+    return f"{value:,.1f}" if name.startswith("km_") else percent_text(value)
+
+
+def _of_majority(metric: str, majority: Majority) -> str:
+    """Return the majority's share; that without a majority stands where nulls do."""
+    level, _, kind = metric.partition("_")
+    if level not in LEVELS:
+        return ""
+    return _share(getattr(getattr(majority, level), {"null": "none"}.get(kind, kind)))
+
+
+def _voted(vote: Vote) -> bool:
+    return any(each.of for each in vote.differs)
+
+
+def _differs(level: str, vote: Vote) -> list[str]:
+    return [f"{level}_not_of_majority", *map(_share, vote.differs), ""]
+
+
+def _count(number: float) -> str:
+    """Return a count; a row of the truth may be counted in part."""
+    return f"{number:,.1f}" if 1 < number < _WHOLE and number % 1 else count_text(number)
+
+
+def _share(share: Share) -> str:
+    return percent_text(share.share) if share.of else _NOTHING
+
+
+def _pairs(pairs: Sequence[Pair], name: str) -> Iterator[str]:
+    rows = []
+    for each in pairs:
+        part = each.parts[name]
+        shares = (part.country, part.region, part.city, part.within_50, part.within_100)
+        rows.append((f"{each.one} and {each.other}", *map(_share, shares)))
+    yield from _filled(("same in", *LEVELS, "within 50 km", "within 100 km"), rows)
+
+
+def _groups(title: str, groups: Sequence[Group]) -> Iterator[str]:
+    if len(groups) < 2 and title.startswith("family"):
+        return
+    ranked = sorted(groups, key=lambda each: -each.score.of)[:_GROUPS]
+    head = (title, "of", *LEVELS, "km p50", "within 100 km")
+    yield from _filled(head, [(each.name or "unknown", *_measured(each.score)) for each in ranked])
+    if len(groups) > len(ranked):
+        yield f"  and {len(groups) - len(ranked):,} more"
+
+
+def _measured(found: Measured) -> Iterator[str]:
+    yield _count(found.of)
+    for level in LEVELS:
+        yield _share(getattr(found, level).agree)
+    far = found.kilometres
+    yield f"{far.p50:,.1f}" if far.of else _NOTHING
+    yield percent_text(far.within_100) if far.of else _NOTHING
+
+
+def _filled(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield a table without the columns that have nothing in any row."""
+    kept = [at for at in range(len(head)) if any(row[at] != _NOTHING for row in rows)]
+    cells = [[row[at] for at in kept] for row in (head, *rows)]
+    if rows:
+        yield from table_lines(cells[0], cells[1:])
+
+
+def _worst(title: str, networks: Sequence[WorstNetwork]) -> Iterator[str]:
+    rows = [
+        (
+            each.network,
+            _count(each.wrong.count),
+            percent_text(each.wrong.share),
+            each.truth or "unknown",
+            each.dataset or "unknown",
+            each.source or "unknown",
+        )
+        for each in networks
+    ]
+    if rows:
+        yield from table_lines((title, "wrong", "of it", "truth", "dataset", "source"), rows)

@@ -1,0 +1,235 @@
+"""Ground truth from a table of single addresses with their locations.
+
+The addresses are kept in memory as long as the call runs, and nowhere else; no error quotes a cell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup.comparison.overlay import FAMILIES
+from geolookup.comparison.scoring.places import COORDINATES, NAMES, of_table
+from geolookup.comparison.scoring.truth import ADDRESSES, Holding, Truth, TruthFile, TruthRows
+from geolookup.contract.address import BITS
+from geolookup.dataset.intervals import I64, Addresses, Bools, MixedAddresses, concat
+from geolookup.errors import TableFileError
+from geolookup.files.formats import known_kind
+from geolookup.files.row_streams import ReadOptions
+from geolookup.files.table_files import TableFile, open_table
+from geolookup.kernel.columns import carried_as_ipv4, parse
+from geolookup.tables.locate import address_reader, column_of, locate_chunk
+
+#: The names of columns, in lower case with underscores.
+_ALIASES = {
+    "address": ("ip", "address", "ip_address", "ipaddress", "addr", "ip_addr"),
+    "country_code": ("country_code", "country", "country_iso_code", "iso_country", "cc"),
+    "region": ("region", "region_code", "subdivision", "subdivision_code", "state"),
+    "region_name": ("region_name", "subdivision_name", "state_name"),
+    "city_name": ("city_name", "city"),
+    "latitude": ("latitude", "lat"),
+    "longitude": ("longitude", "lon", "lng", "long"),
+}
+_REGION = r"^(?:(?P<country>[A-Z]{2})-)?(?P<code>[A-Z0-9]{1,3})$"
+_COUNTRY = r"^[A-Z]{2}$"
+_NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
+_LIMITS = {"latitude": 90.0, "longitude": 180.0}
+
+
+def is_table(path: str) -> bool:
+    """Tell whether a file is a table with a column of addresses, by its suffix and its header."""
+    kind = known_kind(path)
+    if kind is None or kind.format.name == "text":
+        return False
+    try:
+        with open_table(TableFile(path, kind), ReadOptions(path, (), "typed")) as table:
+            return any(_plain(name) in _ALIASES["address"] for name in table.rows.schema.names)
+    except TableFileError:
+        return False  # the reader of its source format states what is wrong
+
+
+def read_addresses(path: str) -> Truth:
+    """Read a table of addresses; raises TableFileError for what cannot be used.
+
+    A row states the location of one address; of several rows of an address the last decides.
+    """
+    kind = known_kind(path)
+    if kind is None:
+        raise TableFileError(path, "its suffix is that of no table", "name it .csv or .parquet")
+    file = TableFile(path, kind)
+    columns = _columns(path, file)
+    with open_table(file, ReadOptions(path, tuple(columns.values()), "dropped")) as table:
+        schema = table.rows.schema
+        _check_addresses(path, schema.field(columns["address"]).type)
+        rows = pa.Table.from_batches(table.rows.batches, schema).rename_columns(
+            {theirs: ours for ours, theirs in columns.items()}
+        )
+    return _truth(path, rows)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s-]+", "_", name.strip().lower())
+
+
+def _columns(path: str, file: TableFile) -> dict[str, str]:
+    """Return the column of the file for each of ours that it has."""
+    with open_table(file, ReadOptions(path, (), "typed")) as table:
+        names = table.rows.schema.names
+    found: dict[str, str] = {}
+    for ours, aliases in _ALIASES.items():
+        theirs = [name for name in names if _plain(name) in aliases]
+        if len(theirs) > 1:
+            problem = f"two columns of the {ours.replace('_', ' ')}"
+            raise TableFileError(path, problem, "drop one of them")
+        if theirs:
+            found[ours] = theirs[0]
+    if "address" not in found:
+        remedy = f"name it {_ALIASES['address'][0]}"
+        raise TableFileError(path, "no column of addresses", remedy)
+    if len(found) == 1 or ("latitude" in found) != ("longitude" in found):
+        problem = "no column of a country, a region, a city, or a latitude and a longitude"
+        raise TableFileError(path, problem, "name them country, region, city, latitude, longitude")
+    return found
+
+
+def _check_addresses(path: str, kind: pa.DataType) -> None:
+    try:
+        address_reader(kind)
+    except TypeError as error:
+        raise TableFileError(path, str(error), "write the addresses as text") from error
+
+
+def _truth(path: str, rows: pa.Table) -> Truth:
+    addresses = _addresses(rows["address"])
+    valid = np.flatnonzero(addresses.family)
+    places, nulled = _places(rows)
+    found = TruthRows(
+        np.append(np.uint8(0), addresses.family),
+        np.append(0, np.where(addresses.family == 4, BITS[4], BITS[6])).astype(np.int16),
+        np.where(_states(places), np.arange(len(places)), 0),
+    )
+    holding = {family: _holding(addresses, family) for family in FAMILIES}
+    rejected = len(rows) - len(valid)
+    return Truth(
+        [TruthFile(path, ADDRESSES, len(rows), rejected, nulled)], found, holding, of_table(places)
+    )
+
+
+def _states(places: pa.Table) -> Bools:
+    """Mark the places that state anything."""
+    found: Bools = np.logical_or.reduce(
+        [np.asarray(column.combine_chunks().is_valid()) for column in places.columns]
+    )
+    return found
+
+
+class _Parser:
+    """Keeps the addresses of a column, where an engine would locate them."""
+
+    def __init__(self) -> None:
+        self.found: list[MixedAddresses] = []
+
+    def locate_texts(self, data: Any, offsets: I64, _ids: Any, families: Any) -> None:
+        found = parse(data, offsets[:-1], np.diff(offsets))
+        families[:] = found.family
+        self.found.append(found)
+
+    def locate_numbers(self, families: Any, highs: Any, lows: Any, _ids: Any) -> None:
+        self.found.append(MixedAddresses(families.copy(), highs, lows))
+
+
+def _addresses(column: pa.ChunkedArray) -> MixedAddresses:
+    """Return the addresses of a column; one that carries an IPv4 address is replaced by it."""
+    parser, families = _Parser(), [np.empty(0, np.uint8)]
+    for chunk in column_of(column).iterchunks():
+        if len(chunk):
+            plain = chunk.dictionary_decode() if pa.types.is_dictionary(chunk.type) else chunk
+            families.append(locate_chunk(parser, plain).families)
+    none = np.empty(0, np.uint64)
+    return carried_as_ipv4(
+        MixedAddresses(
+            np.concatenate(families),
+            np.concatenate([none, *(each.high for each in parser.found)]),
+            np.concatenate([none, *(each.low for each in parser.found)]),
+        )
+    )
+
+
+def _holding(addresses: MixedAddresses, family: int) -> Holding:
+    """Return the partition at each address of a family and after it."""
+    rows = np.flatnonzero(addresses.family == family)
+    found = Addresses(addresses.low[rows], addresses.high[rows])
+    if family == 4:
+        found = Addresses(found.low.astype(np.uint32))
+    order = _order(found)
+    found, rows = found[order], rows[order]
+    last = np.append(~found[1:].equals(found[:-1]), True)[: len(rows)]
+    found, rows = found[last], rows[last] + 1
+    starts = concat([Addresses.of(family, [0]), found, found[~found.is_last()].successor()])
+    starts = starts[_order(starts)]
+    starts = starts[np.append(True, ~starts[1:].equals(starts[:-1]))]
+    if not len(found):
+        return Holding(starts, np.zeros(len(starts), np.int64))
+    at = np.maximum(found.search(starts) - 1, 0)
+    return Holding(starts, np.where(found[at].equals(starts), rows[at], 0))
+
+
+def _order(addresses: Addresses) -> I64:
+    return addresses.order()
+
+
+def _places(rows: pa.Table) -> tuple[pa.Table, int]:
+    """Return the places of the rows after place 0, and the number of invalid values.
+
+    A row with an invalid value states nothing.
+    """
+    texts = {name: _text(rows, name) for name in _ALIASES if name != "address"}
+    country = pc.utf8_upper(texts["country_code"])
+    code, name = _regions(country, texts)
+    coordinates = {each: _degrees(texts[each], _LIMITS[each]) for each in COORDINATES}
+    bad = [pc.invert(pc.match_substring_regex(country, _COUNTRY))]
+    bad += [pc.and_(texts[each].is_valid(), coordinates[each].is_null()) for each in COORDINATES]
+    masks = [np.asarray(each.fill_null(False)) for each in bad]
+    silent = pa.array(np.logical_or.reduce(masks))
+    values = [country, code, name, texts["city_name"], *coordinates.values()]
+    columns = {
+        key: pa.concat_arrays(
+            [pa.nulls(1, each.type), pc.if_else(silent, pa.scalar(None, each.type), each)]
+        )
+        for key, each in zip((*NAMES, *COORDINATES), values, strict=True)
+    }
+    return pa.table(columns), int(sum(each.sum() for each in masks))
+
+
+def _text(rows: pa.Table, name: str) -> pa.Array:
+    """Return a column as trimmed text, null where it is empty or missing."""
+    if name not in rows.column_names:
+        return pa.nulls(len(rows), pa.string())
+    column = rows[name].combine_chunks()
+    if isinstance(column, pa.ChunkedArray):  # of no chunk, or of more than one array can hold
+        column = pa.concat_arrays(column.chunks) if column.chunks else pa.nulls(0, pa.string())
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    text = pc.utf8_trim_whitespace(column.cast(pa.string()))
+    return pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+
+
+def _regions(country: pa.Array, texts: Mapping[str, pa.Array]) -> tuple[pa.Array, pa.Array]:
+    """Return codes and names: a region in the form of a code is one, such as CA or US-CA."""
+    found = pc.extract_regex(texts["region"], _REGION)
+    prefix, code = (pc.struct_field(found, each) for each in ("country", "code"))
+    own = pc.or_kleene(pc.equal(prefix, ""), pc.equal(prefix, country))
+    nothing = pa.scalar(None, pa.string())
+    name = pc.if_else(found.is_null(), texts["region"], nothing)
+    return pc.if_else(own, code, nothing), pc.coalesce(texts["region_name"], name)
+
+
+def _degrees(texts: pa.Array, limit: float) -> pa.Array:
+    numeric = pc.match_substring_regex(texts, _NUMBER)
+    numbers = pc.if_else(numeric, texts, pa.scalar(None, pa.string())).cast(pa.float64())
+    return pc.if_else(pc.less_equal(pc.abs(numbers), limit), numbers, pa.scalar(None, pa.float64()))

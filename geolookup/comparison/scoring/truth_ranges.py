@@ -1,0 +1,207 @@
+"""Ground truth from range files: any source format, read by the compiler.
+
+Strategy: the compiler makes a temporary dataset with ``explain = "full"``, whose side files
+hold each deciding row with its range as stated, and the values of each row.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import json as arrow_json
+
+from geolookup.comparison.overlay import FAMILIES
+from geolookup.comparison.scoring.places import COORDINATES, NAMES, Places, of_table
+from geolookup.comparison.scoring.truth import (
+    NO_PREFIX,
+    Holding,
+    Truth,
+    TruthFile,
+    TruthRows,
+    first_stating,
+)
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.intervals import Addresses
+from geolookup.errors import BuildError, near_match
+from geolookup.files.row_streams import holds_address
+
+AUTO = "auto"
+#: The values of a row of a source; those that no score compares are left out.
+_SCHEMA = pa.schema(
+    [*((name, pa.string()) for name in NAMES), *((name, pa.float64()) for name in COORDINATES)]
+)
+_REJECTS = (1 << 63) - 1
+_FEED = "geofeed"
+_REMEDY = "name its format by --truth-format"
+_NAME_FILES = "name files of ground truth, of one format"
+
+
+def read_ranges(path: str, format_name: str) -> Truth:
+    """Read range files of a source format; raises BuildError for what cannot be read."""
+    with TemporaryDirectory(prefix="geolookup-", ignore_cleanup_errors=True) as folder:
+        report, output = _compiled(path, format_name, Path(folder))
+        read = sum(each.read for each in report.sources)
+        rejected = sum(each.rejected.total() for each in report.sources)
+        nulled = sum(each.nulled.total() for each in report.sources)
+        rows, places = _rows(output)
+        holding = {family: _holding(output, family, rows.place > 0) for family in FAMILIES}
+        file = TruthFile(path, _format(output), read, rejected, nulled)
+    return Truth([file], rows, holding, places)
+
+
+def _compiled(path: str, format_name: str, folder: Path) -> tuple[Any, Path]:
+    """Compile the files into a dataset in a folder; return the report too."""
+    from geolookup_builder.compile import build
+    from geolookup_builder.sources import FORMATS
+
+    if format_name not in (AUTO, *FORMATS):
+        hint = near_match(format_name, FORMATS)
+        raise BuildError(path, f"no format {format_name!r}", remedy=hint)
+    recipe, output = folder / "truth.toml", folder / "truth"
+    with _own_remedies(path, recipe):
+        text = _recipe(os.path.abspath(path), format_name)  # noqa: PTH100 - takes any name
+        recipe.write_text(text, encoding="utf-8", errors="surrogateescape")
+        return build(recipe, output, max_rejects=_REJECTS), output
+
+
+def _recipe(place: str, format_name: str) -> str:
+    pattern = _pattern(place)
+    if format_name == AUTO and _are_feeds(pattern):
+        format_name = _FEED
+    # To a folder the detection knows, other files than data may belong.
+    path = place if format_name == AUTO and os.path.isdir(place) else pattern  # noqa: PTH112
+    # A text of JSON is one of TOML, too.
+    format_text, path_text = (json.dumps(each, ensure_ascii=False) for each in (format_name, path))
+    return (
+        '[dataset]\nname = "truth"\nexplain = "full"\n'
+        f"[[source]]\nformat = {format_text}\npath = {path_text}\n"
+    )
+
+
+def _pattern(place: str) -> str:
+    """Return the glob of a file, of a folder or, as it is, of what is no name."""
+    if os.path.isdir(place):  # noqa: PTH112
+        return f"{glob.escape(place)}/**/*"
+    return glob.escape(place) if os.path.exists(place) else place  # noqa: PTH110
+
+
+def _are_feeds(pattern: str) -> bool:
+    """Tell whether all files are geofeeds; rows of some fit other formats, too."""
+    from geolookup_builder.sources import FORMATS
+    from geolookup_builder.sources.reading.inputs import members
+    from geolookup_builder.sources.reading.sniffing import opening
+
+    try:
+        found = [opening(each) for each in members(pattern, Path("/"), ("",))]
+        return all(FORMATS[_FEED].detect(each) for each in found)
+    except BuildError:
+        return False  # the build states what is wrong
+
+
+@contextmanager
+def _own_remedies(path: str, recipe: Path) -> Iterator[None]:
+    """Replace what errors say of recipes, and those that quote an address.
+
+    The file may be a list of addresses that were looked up.
+    """
+    from geolookup_builder.sources.auto import REMEDY
+
+    try:
+        yield
+    except BuildError as error:
+        quotes = holds_address(error.problem)
+        problem = "not recognised" if quotes else error.problem
+        if quotes or error.remedy == REMEDY or error.path == str(recipe):
+            raise BuildError(path, problem, remedy=_REMEDY) from None
+        if "recipe" in error.remedy:
+            raise BuildError(path, problem, line=error.line, remedy=_NAME_FILES) from error
+        raise
+
+
+def _format(output: Path) -> str:
+    manifest = json.loads((output / fmt.MANIFEST).read_bytes())
+    return str(manifest["sources"][0]["format"])
+
+
+def _table(output: Path, name: str) -> pa.Table:
+    # Read, not mapped: the folder is removed afterwards.
+    with pa.OSFile(str(output / name)) as file:
+        return pa.ipc.open_file(file).read_all().combine_chunks()
+
+
+def _rows(output: Path) -> tuple[TruthRows, Places]:
+    """Return the rows of the sources, and the places that they state."""
+    table, values = _table(output, fmt.EXPLAINED_ROWS), _table(output, fmt.EXPLAINED_VALUES)
+    family, place = table["family"].to_numpy(), table["location"].to_numpy().astype(np.int64)
+    first, last = (
+        Addresses(table[f"{end}_low"].to_numpy(), table[f"{end}_high"].to_numpy())
+        for end in ("first", "last")
+    )
+    length = _prefix_lengths(first, last, np.where(family == 4, 32, 128))
+    # IPv4-mapped prefixes decide IPv4 addresses.
+    mapped = (family == 6) & (first.high == 0) & (first.low >> np.uint64(32) == 0xFFFF)
+    mapped &= length >= 96
+    rows = TruthRows(
+        np.where(mapped, 4, family).astype(np.uint8),
+        np.where(mapped, length - 96, length).astype(np.int16),
+        place,
+    )
+    return rows, of_table(_values(values["json"]))
+
+
+def _values(texts: pa.ChunkedArray) -> pa.Table:
+    """Return the values of the rows as columns; the first text is empty and states nothing."""
+    options = arrow_json.ParseOptions(explicit_schema=_SCHEMA, unexpected_field_behavior="ignore")
+    lines = ["{}", *texts.to_pylist()[1:]]
+    data = pa.py_buffer("\n".join(lines).encode())
+    return arrow_json.read_json(pa.BufferReader(data), parse_options=options)
+
+
+def _prefix_lengths(first: Addresses, last: Addresses, bits: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the lengths of the prefixes that ranges are; NO_PREFIX for other ranges."""
+    size = last.minus(first)  # less one
+    high, low = (np.asarray(half, np.uint64) for half in (size.high, size.low))
+    host_bits = _bit_length(high) + np.where(high > 0, 64, 0)
+    host_bits = np.where(high > 0, host_bits, _bit_length(low))
+    is_mask = (_is_mask(high) & (low == ~np.uint64(0))) | ((high == 0) & _is_mask(low))
+    aligned = (np.asarray(first.high) & high == 0) & (first.low & low == 0)
+    return np.where(is_mask & aligned, bits - host_bits, NO_PREFIX)
+
+
+def _is_mask(values: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Tell whether numbers are 2^n - 1."""
+    found: NDArray[np.bool_] = values & (values + np.uint64(1)) == 0
+    return found
+
+
+def _bit_length(values: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return the bit lengths of numbers of the form 2^n - 1."""
+    return np.bitwise_count(values).astype(np.int64)
+
+
+def _holding(output: Path, family: int, states: NDArray[np.bool_]) -> Holding:
+    """Return the partition of a family: of the source's tables, the first with a place decides."""
+    table = _table(output, fmt.EXPLAINED[family])
+    number, row = table["table"].to_numpy(), table["row"].to_numpy().astype(np.int64)
+    starts = _starts(table, family)
+    bounds = np.searchsorted(number, np.arange(1, int(number.max()) + 2))
+    parts = [slice(*each) for each in pairwise(bounds)]
+    return first_stating(states, [Holding(starts[each], row[each]) for each in parts])
+
+
+def _starts(table: pa.Table, family: int) -> Addresses:
+    if family == 4:
+        return Addresses(table["start"].to_numpy())
+    low = table["start_low"].combine_chunks()
+    return Addresses(low.dictionary_decode().to_numpy(), table["start_high"].to_numpy())

@@ -1,0 +1,271 @@
+"""A score written slowly and plainly: every address of the truth looked up in every dataset.
+
+Nothing here is taken from the package but what a lookup answers and explains.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from ipaddress import IPv4Address, IPv6Address, summarize_address_range
+from itertools import combinations
+from typing import Any
+
+import geolookup
+from geolookup.comparison.scoring import Score, ScoredPart
+from tests.oracle import SourceRow
+
+Cells = dict[str, Any]
+LEVELS = ("country", "region", "city")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One address: the truth's row and cells, and each dataset's cells and deciding source."""
+
+    address: IPv4Address | IPv6Address
+    row: int
+    prefix: str
+    truth: Cells
+    answers: Sequence[Cells]
+    sources: Sequence[str | None]
+
+
+def answer(engine: geolookup.Engine, address: object) -> tuple[Cells, str | None] | None:
+    """What a dataset says of an address; None for one that has no answer."""
+    data = engine.lookup(str(address))["data"]
+    if data is None:
+        return None
+    location = engine.explain(str(address))["layers"]["location"]
+    return data["location"], location and location["source"]
+
+
+def prefix(row: SourceRow) -> str:
+    """The name of the group of a row's prefix."""
+    family = row.first.version
+    ends: Any = (row.first, row.last)
+    networks: list[Any] = list(summarize_address_range(*ends))
+    one = len(networks) == 1
+    return f"ipv{family} /{networks[0].prefixlen}" if one else f"ipv{family} range"
+
+
+def _plain(name: str) -> str:
+    letters = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
+def _differ(one: Cells, other: Cells, key: str) -> bool | None:
+    mine, theirs = one.get(key), other.get(key)
+    if mine is None or theirs is None:
+        return None
+    return _plain(mine) != _plain(theirs)
+
+
+def differ(level: str, one: Cells, other: Cells) -> bool | None:
+    """Whether two sides differ; None where they cannot be compared."""
+    country = _differ(one, other, "country_code")
+    if level == "country":
+        return country
+    keys = ("region_code", "region_name") if level == "region" else ("city_name",)
+    said = [found for key in keys if (found := _differ(one, other, key)) is not None]
+    return (said[0] or bool(country)) if said else None
+
+
+def states(level: str, cells: Cells) -> bool:
+    keys = {"region": ("region_code", "region_name"), "city": ("city_name",)}
+    return any(cells.get(key) is not None for key in keys.get(level, ("country_code",)))
+
+
+def verdict(level: str, truth: Cells, found: Cells) -> str | None:
+    """``agree``, ``wrong`` or ``null``; None where it does not count."""
+    if not states(level, truth):
+        return None
+    if not states(level, found):
+        return "null"
+    different = differ(level, truth, found)
+    return None if different is None else "wrong" if different else "agree"
+
+
+def kilometres(one: Cells, other: Cells) -> float | None:
+    ends: Any = [[side.get(name) for name in ("latitude", "longitude")] for side in (one, other)]
+    if None in ends[0] + ends[1]:
+        return None
+    # The special case of Vincenty's formula for a sphere, which is not the haversine one.
+    (p, a), (q, b) = ([math.radians(number) for number in end] for end in ends)
+    across = math.cos(q) * math.sin(b - a)
+    along = math.cos(p) * math.sin(q) - math.sin(p) * math.cos(q) * math.cos(b - a)
+    beside = math.sin(p) * math.sin(q) + math.cos(p) * math.cos(q) * math.cos(b - a)
+    return 6371.0088 * math.atan2(math.hypot(across, along), beside)
+
+
+Weights = Sequence[Fraction]
+
+
+def _share(pairs: Iterable[tuple[bool, Fraction]]) -> tuple[Fraction, Fraction]:
+    listed = list(pairs)
+    return sum((w for hit, w in listed if hit), Fraction()), sum((w for _, w in listed), Fraction())
+
+
+def _same(found: Any, expected: tuple[Fraction, Fraction], approx: Any) -> None:
+    count, of = map(float, expected)
+    assert found.count == approx(count, rel=1e-9, abs=1e-12)
+    assert found.of == approx(of, rel=1e-9, abs=1e-12)
+    assert found.share == approx(count / of if of else 0.0, rel=1e-9, abs=1e-12)
+
+
+def _check_measured(
+    found: Any, cases: Sequence[Case], at: int, weights: Weights, approx: Any
+) -> None:
+    assert found.of == approx(float(sum(weights)), rel=1e-9)
+    for level in LEVELS:
+        verdicts = [verdict(level, each.truth, each.answers[at]) for each in cases]
+        for kind in ("agree", "wrong", "null"):
+            hits = ((v == kind, w) for v, w in zip(verdicts, weights, strict=True) if v)
+            _same(getattr(getattr(found, level), kind), _share(hits), approx)
+    _check_kilometres(found.kilometres, cases, at, weights, approx)
+
+
+def _check_kilometres(
+    found: Any, cases: Sequence[Case], at: int, weights: Weights, approx: Any
+) -> None:
+    far = [kilometres(each.truth, each.answers[at]) for each in cases]
+    pairs = sorted((km, w) for km, w in zip(far, weights, strict=True) if km is not None)
+    total = sum((w for _, w in pairs), Fraction())
+    assert found.of == approx(float(total), rel=1e-9)
+    for name, percent in (("p50", 50), ("p90", 90), ("max", 100)):
+        _check_quantile(getattr(found, name), percent, pairs, total)
+    for limit in (50, 100):
+        near = sum((w for km, w in pairs if km <= limit), Fraction())
+        share = float(near / total) if total else 0.0
+        assert getattr(found, f"within_{limit}") == approx(share, rel=1e-9, abs=1e-12)
+    located = [
+        (km is None, w)
+        for each, km, w in zip(cases, far, weights, strict=True)
+        if each.truth.get("latitude") is not None and each.truth.get("longitude") is not None
+    ]
+    _same(found.null, _share(located), approx)
+
+
+def _check_quantile(
+    found: float, percent: int, pairs: list[tuple[float, Fraction]], total: Fraction
+) -> None:
+    """Thirds are rounded as floats, so that a neighbour may be chosen where it is a tie."""
+    slack, passed, legal = total * Fraction(1, 10**9), Fraction(), []
+    for km, weight in pairs:
+        if passed <= total * percent / 100 + slack and (
+            passed + weight >= total * percent / 100 - slack
+        ):
+            legal.append(km)
+        passed += weight
+    assert any(abs(found - km) < 1e-6 for km in legal or [0.0])
+
+
+Key = Callable[[Case], str | None]
+
+
+def check(
+    score: Score, cases: Sequence[Case], parts: dict[str, dict[int, Fraction]], approx: Any
+) -> None:
+    """Hold every number of a score; ``parts`` are the weights of the cases, by number."""
+    assert set(score.datasets[0].parts) == set(parts)
+    # Networks that are widened may have the same name.
+    exact = score.requests is None and score.truth[0].format == "csv"
+    for name, weight in parts.items():
+        chosen = [at for at in range(len(cases)) if weight.get(at)]
+        here, weights = [cases[at] for at in chosen], [weight[at] for at in chosen]
+        for at, dataset in enumerate(score.datasets):
+            _check_part(dataset.parts[name], here, at, weights, approx, exact=exact)
+        for pair in score.pairs:
+            _check_pair(pair.parts[name], here, pair.one - 1, pair.other - 1, weights, approx)
+        if score.majority:
+            _check_majority(score.majority[name], here, weights, approx)
+    wanted = [(a + 1, b + 1) for a, b in combinations(range(len(score.datasets)), 2)]
+    assert [(pair.one, pair.other) for pair in score.pairs] == wanted
+
+
+def _check_part(
+    part: ScoredPart,
+    cases: Sequence[Case],
+    at: int,
+    weights: Weights,
+    approx: Any,
+    *,
+    exact: bool,
+) -> None:
+    _check_measured(part.score, cases, at, weights, approx)
+    keys: dict[str, Key] = {
+        "family": lambda each: f"ipv{each.address.version}",
+        "country": lambda each: each.truth.get("country_code"),
+        "prefix_length": lambda each: each.prefix,
+        "source": lambda each: each.sources[at],
+    }
+    assert set(part.by) == set(keys)
+    for kind, key in keys.items():
+        groups: dict[str | None, list[int]] = defaultdict(list)
+        for number, each in enumerate(cases):
+            groups[key(each)].append(number)
+        assert Counter(each.name for each in part.by[kind]) == Counter(dict.fromkeys(groups, 1))
+        for group in part.by[kind]:
+            rows = groups[group.name]
+            some, their = [cases[row] for row in rows], [weights[row] for row in rows]
+            _check_measured(group.score, some, at, their, approx)
+    for level in LEVELS:
+        networks = part.worst[level]
+        total = getattr(part.score, level).wrong.count
+        assert sum(each.wrong.count for each in networks) == approx(total, rel=1e-9, abs=1e-12)
+        counts = [each.wrong.count for each in networks]
+        assert counts == sorted(counts, reverse=True)
+        if exact:
+            assert len({each.network for each in networks}) == len(networks)
+        assert all(each.truth and each.dataset for each in networks)
+
+
+def _check_pair(
+    found: Any, cases: Sequence[Case], one: int, other: int, weights: Weights, approx: Any
+) -> None:
+    for level in LEVELS:
+        said = (differ(level, each.answers[one], each.answers[other]) for each in cases)
+        pairs = ((not d, w) for d, w in zip(said, weights, strict=True) if d is not None)
+        _same(getattr(found, level), _share(pairs), approx)
+    far = [kilometres(each.answers[one], each.answers[other]) for each in cases]
+    for limit in (50, 100):
+        near = ((km <= limit, w) for km, w in zip(far, weights, strict=True) if km is not None)
+        _same(getattr(found, f"within_{limit}"), _share(near), approx)
+
+
+def _leader(level: str, answers: Sequence[Cells]) -> int | None:
+    """The dataset that says what more than half of those say that say anything, if two do."""
+    voters = [at for at, each in enumerate(answers) if states(level, each)]
+    votes = {
+        at: sum(differ(level, answers[at], answers[each]) is False for each in voters)
+        for at in voters
+    }
+    best = max(votes, key=lambda at: (votes[at], -at), default=None)
+    if best is None or votes[best] < 2 or 2 * votes[best] <= len(voters):
+        return None
+    return best
+
+
+def _check_majority(found: Any, cases: Sequence[Case], weights: Weights, approx: Any) -> None:
+    for level in LEVELS:
+        vote, results = getattr(found, level), []
+        leaders = [_leader(level, each.answers) for each in cases]
+        for each, leader in zip(cases, leaders, strict=True):
+            verdicts = [verdict(level, each.truth, one) for one in each.answers]
+            counted = any(v is not None for v in verdicts)
+            none = "none" if counted else None
+            results.append(none if leader is None else verdicts[leader])
+        for kind in ("agree", "wrong", "none"):
+            hits = ((r == kind, w) for r, w in zip(results, weights, strict=True) if r)
+            _same(getattr(vote, kind), _share(hits), approx)
+        for at, share in enumerate(vote.differs):
+            said = [
+                (differ(level, each.answers[at], each.answers[leader]), w)
+                for each, leader, w in zip(cases, leaders, weights, strict=True)
+                if leader is not None
+            ]
+            _same(share, _share((bool(d), w) for d, w in said if d is not None), approx)

@@ -1,0 +1,178 @@
+"""Every number of a score is what looking all addresses of the truth up gives."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from fractions import Fraction
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from tests.comparison.conftest import dataset
+from tests.comparison.scoring import oracle
+from tests.oracle import SourceRow, deciding
+from tests.tiers import scaled
+
+#: Where ranges lie, so that all their addresses can be looked up; the last of each family
+#: reaches into private space, or from one /64 into the next.
+WINDOWS = {
+    "8.8.8.0": 16,
+    "9.255.255.250": 12,
+    "2a00::": 16,
+    "2a00::ffff:ffff:ffff:fffa": 12,
+}
+_CELLS = {
+    "country_code": ("US", "DE", "US"),
+    "region_code": ("BY", "NW"),
+    "region_name": ("Bavaria", "bavaria", "Bayern"),
+    "city_name": ("Köln", "KOLN", "Bonn"),
+}
+_PLACES = (("50.9", "7.0"), ("50.7", "7.1"), ("50.2", "6.9"), ("-33.8688", "151.2"))
+_NAMES = [*_CELLS, "latitude", "longitude"]
+_addresses = [str(ip_address(each) + at) for each, size in WINDOWS.items() for at in range(size)]
+
+Row = tuple[str, str, tuple[str, ...]]
+
+
+@st.composite
+def _cells(draw: st.DrawFn) -> tuple[str, ...]:
+    named = [draw(st.sampled_from(("", *values))) for values in _CELLS.values()]
+    return (*named, *draw(st.sampled_from((("", ""), *_PLACES))))
+
+
+@st.composite
+def _row(draw: st.DrawFn) -> Row:
+    window = draw(st.sampled_from(list(WINDOWS)))
+    one, other = sorted(draw(st.tuples(*[st.integers(0, WINDOWS[window] - 1)] * 2)))
+    first, last = (str(ip_address(window) + each) for each in (one, other))
+    return first, last, draw(_cells())
+
+
+_sources = st.lists(_row(), min_size=1, max_size=6)
+_datasets = st.lists(_sources, min_size=1, max_size=2)
+
+
+def _csv(rows: Sequence[Row]) -> str:
+    lines = [",".join((first, last, *cells)) for first, last, cells in rows]
+    return "\n".join([",".join(("first", "last", *_NAMES)), *lines, ""])
+
+
+def _source_rows(rows: Sequence[Row]) -> list[SourceRow]:
+    return [
+        SourceRow(
+            ip_address(first),
+            ip_address(last),
+            {key: cell for key, cell in zip(_NAMES, cells, strict=True) if cell},
+        )
+        for first, last, cells in rows
+    ]
+
+
+def _values(row: SourceRow) -> dict[str, Any]:
+    degrees = ("latitude", "longitude")
+    return {key: float(cell) if key in degrees else cell for key, cell in row.cells.items()}
+
+
+def _cases(truths: list[list[SourceRow]], engines: list[geolookup.Engine]) -> list[oracle.Case]:
+    found = []
+    for text in _addresses:
+        address = ip_address(text)
+        rows = (deciding(truth, address) for truth in truths)
+        row = next((row for row in rows if row is not None and row.cells), None)
+        answers = [oracle.answer(engine, address) for engine in engines]
+        if row is None or None in answers:
+            continue
+        cells, sources = zip(*(each for each in answers if each), strict=True)
+        found.append(
+            oracle.Case(address, id(row), oracle.prefix(row), _values(row), cells, sources)
+        )
+    return found
+
+
+def _parts(
+    cases: list[oracle.Case], unit: Fraction, asked: list[str] | None
+) -> dict[str, dict[int, Fraction]]:
+    sizes = [unit if each.address.version == 6 else Fraction(1) for each in cases]
+    rows = Counter(each.row for each in cases)
+    parts = {
+        f"ipv{family}": {
+            at: sizes[at] for at, each in enumerate(cases) if each.address.version == family
+        }
+        for family in (4, 6)
+    }
+    parts["networks"] = {at: Fraction(1, rows[each.row]) for at, each in enumerate(cases)}
+    if asked is not None:
+        counts = Counter(ip_address(each) for each in asked)
+        parts["requests"] = {at: Fraction(counts[each.address]) for at, each in enumerate(cases)}
+    return parts
+
+
+def _score_and_check(
+    datasets: list[list[list[Row]]],
+    truths: dict[str, str],
+    rows: list[list[SourceRow]],
+    unit: Fraction,
+    asked: list[str] | None,
+) -> None:
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+        folder, paths = Path(name), []
+        for at, sources in enumerate(datasets):
+            texts = {f"s{number}": _csv(each) for number, each in enumerate(sources)}
+            paths.append(dataset(folder / f"d{at}", **texts))
+        for file, text in truths.items():
+            (folder / file).write_text(text, encoding="utf-8")
+        traffic = folder / "asked.txt"
+        traffic.write_text("\n".join([*(asked or []), "10.0.0.1", "x", ""]), encoding="utf-8")
+        cases = _cases(rows, [stack.enter_context(geolookup.open(each)) for each in paths])
+        files = [folder / file for file in truths]
+        options: dict[str, Any] = {"worst": 1000, "traffic": None if asked is None else traffic}
+        if not cases:
+            with pytest.raises(geolookup.DiffError, match="no row"):
+                geolookup.score(paths, files, **options)
+            return
+        found = geolookup.score(paths, files, **options)
+        oracle.check(found, cases, _parts(cases, unit, asked), pytest.approx)
+
+
+_SMALL = Fraction(1, 2**64)
+
+
+@settings(max_examples=scaled(8, 60))
+@given(st.lists(_datasets, min_size=1, max_size=3), st.lists(_sources, min_size=1, max_size=2))
+def test_ranges(datasets: list[list[list[Row]]], truths: list[list[Row]]) -> None:
+    texts = {f"truth{at}.csv": _csv(rows) for at, rows in enumerate(truths)}
+    rows = [_source_rows(each) for each in truths]
+    _score_and_check(datasets, texts, rows, _SMALL, None)
+
+
+@settings(max_examples=scaled(5, 40))
+@given(
+    st.lists(_datasets, min_size=1, max_size=2),
+    _sources,
+    st.lists(st.sampled_from(_addresses), max_size=30),
+)
+def test_requests(datasets: list[list[list[Row]]], truth: list[Row], asked: list[str]) -> None:
+    rows = [_source_rows(truth)]
+    _score_and_check(datasets, {"truth.csv": _csv(truth)}, rows, _SMALL, asked)
+
+
+@settings(max_examples=scaled(6, 40))
+@given(
+    st.lists(_datasets, min_size=1, max_size=3),
+    st.lists(st.tuples(st.sampled_from(_addresses), _cells()), min_size=1, max_size=30),
+)
+def test_tables_of_addresses(
+    datasets: list[list[list[Row]]], listed: list[tuple[str, tuple[str, ...]]]
+) -> None:
+    head = "IP Address,Country,Region_Code,Region Name,City,Lat,Lon"
+    text = "\n".join([head, *(",".join((ip, *cells)) for ip, cells in listed), ""])
+    rows = [_source_rows([(ip, ip, cells) for ip, cells in listed])]
+    _score_and_check(datasets, {"truth.csv": text}, rows, Fraction(1), None)

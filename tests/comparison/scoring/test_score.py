@@ -1,0 +1,174 @@
+"""What a score says as a whole: of itself, of gates, of several datasets, of private addresses."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+import geolookup
+from geolookup.comparison.scoring import lines
+from geolookup.comparison.scoring.gating import NAMES, parse_gate
+from tests.comparison.conftest import OLD, dataset
+
+_FEED = "8.8.8.0/24,US,,Boston,\n9.9.9.0/24,CH,CH-BE,Bern,\n2a00::/32,FR,,Paris,\n"
+
+
+@pytest.fixture
+def feed(tmp_path: Path) -> Path:
+    path = tmp_path / "feed.csv"
+    path.write_text(_FEED, encoding="utf-8")
+    return path
+
+
+def test_a_dataset_agrees_with_its_own_source(tmp_path: Path) -> None:
+    data = dataset(tmp_path / "data", world=OLD)
+    part = geolookup.score(data, tmp_path / "data" / "world.csv").datasets[0].parts["ipv4"]
+    assert part.score.country.agree.share == part.score.city.agree.share == 1
+    assert part.score.kilometres.max == 0
+    assert part.score.of == part.score.country.agree.of == 512
+    assert all(networks == [] for networks in part.worst.values())
+
+
+def test_worst_networks_are_ranked_and_cut(pair: tuple[Path, Path], feed: Path) -> None:
+    found = geolookup.score(pair[1], feed)
+    worst = found.datasets[0].parts["ipv4"].worst
+    country, *more = worst["country"]
+    assert more == []
+    assert (country.network, country.truth, country.dataset) == ("8.8.8.128/26", "US", "CA")
+    assert (country.wrong.count, country.wrong.of, country.source) == (64, 64, "world.csv")
+    [city] = worst["city"]
+    assert (city.network, city.truth, city.dataset) == ("8.8.8.128/26", "Boston", "Ottawa")
+    [network] = found.datasets[0].parts["ipv6"].worst["country"]
+    assert network.network == "2a00:0:8000::/33"
+    none = geolookup.score(pair[1], feed, worst=0).datasets[0].parts["ipv4"]
+    assert list(none.worst.values()) == [[], [], []]
+
+
+def test_a_network_that_is_no_prefix_is_a_range(tmp_path: Path) -> None:
+    rows = "first,last,country_code\n8.8.8.3,8.8.8.200,DE\n"
+    data = dataset(tmp_path / "data", world=rows)
+    (tmp_path / "t.csv").write_text("8.8.8.0/25,US,,,\n", encoding="utf-8")
+    [worst] = geolookup.score(data, tmp_path / "t.csv").datasets[0].parts["ipv4"].worst["country"]
+    assert (worst.network, worst.wrong.count) == ("8.8.8.3-8.8.8.200", 125)
+
+
+def test_addresses_are_never_shown(tmp_path: Path) -> None:
+    rows = "network,country_code\n8.8.8.77/32,DE\n2a00::77/128,DE\n"
+    data = dataset(tmp_path / "data", world=rows)
+    table, feed = tmp_path / "t.csv", tmp_path / "feed.csv"
+    table.write_text("ip,country\n8.8.8.77,US\n2a00::77,US\n", encoding="utf-8")
+    feed.write_text("8.8.8.0/24,US,,,\n2a00::/32,US,,,\n", encoding="utf-8")
+    asked = tmp_path / "asked.txt"
+    asked.write_text("8.8.8.77\n2a00::77\n", encoding="utf-8")
+    for found in (
+        geolookup.score(data, table),
+        geolookup.score(data, [feed, table]),
+        geolookup.score(data, feed, traffic=asked),
+    ):
+        text = json.dumps(asdict(found)) + "\n".join(lines(found))
+        assert "::77" not in text
+        assert "8.8.77" not in text
+        assert "8.8.8.0/24" in text
+        assert "2a00::/48" in text
+    assert "8.8.8.77/32" in json.dumps(asdict(geolookup.score(data, feed)))
+
+
+def test_gates(pair: tuple[Path, Path], feed: Path) -> None:
+    # NEW knows half of Switzerland, and has a quarter of Boston in Canada.
+    gates = [
+        "country_agree < 90%",
+        "ipv4.country_agree < 90%",
+        "ipv4.city_null > 10%",
+        "networks.country_wrong > 0.249",
+        "city_agree == 0",
+    ]
+    found = geolookup.score(pair[1], feed, fail_if=gates)
+    measured = {
+        gate: dict(verdict.measured) for gate, verdict in zip(gates, found.gates, strict=True)
+    }
+    assert measured[gates[1]] == {"ipv4.country_agree": 0.625}
+    assert [verdict.gate for verdict in found.failed] == gates[:4]
+    assert measured[gates[3]] == {"networks.country_wrong": pytest.approx(0.25)}
+    both = geolookup.score(pair, feed, fail_if="ipv4.country_agree < 90%")
+    assert both.failed[0].failed == ["2.ipv4.country_agree"]
+    assert list(both.gates[0].measured) == ["1.ipv4.country_agree", "2.ipv4.country_agree"]
+
+
+def test_a_gate_does_not_pass_unmeasured(pair: tuple[Path, Path], feed: Path) -> None:
+    for gate, told in (
+        ("km_p50 > 10", "states nothing"),
+        ("requests.country_agree < 95%", "--traffic"),
+        ("country_agree < 95", "write a percentage"),
+        ("country_agrees < 95%", "did you mean 'country_agree'"),
+        ("all.country_agree < 95%", "no metric 'all.country_agree'"),
+        ("qqqq < 1", "docs/score.md"),
+        ("km_p50 > 1%", "kilometres"),
+        ("country_agree", "write one like"),
+    ):
+        with pytest.raises(geolookup.DiffError, match="gate") as raised:
+            geolookup.score(pair[1], feed, fail_if=gate)
+        assert told in str(raised.value)
+
+
+def test_every_metric_is_measured(pair: tuple[Path, Path]) -> None:
+    truth = pair[0].parent / "world.csv"
+    found = geolookup.score(pair[1], truth)
+    for part in found.datasets[0].parts.values():
+        assert list(part.metrics) == list(NAMES)
+    metrics = found.datasets[0].parts["ipv4"].metrics
+    unmeasured = [name for name, value in metrics.items() if value is None]
+    assert unmeasured == ["region_agree", "region_wrong", "region_null"]
+    assert all(parse_gate(f"{name} > 0").metric == name for name in NAMES)
+
+
+def test_requests_weigh(pair: tuple[Path, Path], feed: Path, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("who,n\n8.8.8.129,3\n8.8.8.1,1\n10.0.0.1,7\nx,2\n11.0.0.1,5\n")
+    found = geolookup.score(pair[1], feed, traffic=path, ip_column="who", traffic_count="n")
+    assert found.requests is not None
+    assert (found.requests.total, found.requests.private, found.requests.invalid) == (18, 7, 2)
+    country = found.datasets[0].parts["requests"].score.country
+    assert (country.agree.count, country.wrong.count, country.agree.of) == (1, 3, 4)
+
+
+def test_a_majority_needs_two_and_more_than_half(tmp_path: Path) -> None:
+    rows = "network,country_code\n8.8.8.0/25,{}\n8.8.8.128/25,{}\n"
+    stated = (("US", "DE"), ("US", ""), ("FR", ""))
+    data = [
+        dataset(tmp_path / f"d{at}", world=rows.format(*each)) for at, each in enumerate(stated)
+    ]
+    feed = tmp_path / "feed.csv"
+    feed.write_text("8.8.8.0/24,US,,,\n", encoding="utf-8")
+    found = geolookup.score(data, feed)
+    vote = found.majority["ipv4"].country
+    assert (vote.agree.count, vote.wrong.count, vote.none.count) == (128, 0, 128)
+    assert [each.share for each in vote.differs] == [0, 0, 1]
+    shares = [each.parts["ipv4"].country for each in found.pairs]
+    assert [(each.count, each.of) for each in shares] == [(128, 128), (0, 128), (0, 128)]
+    assert geolookup.score(data[0], feed).majority == {}
+    assert geolookup.score(data[0], feed).pairs == []
+
+
+def test_the_report_as_text(pair: tuple[Path, Path], feed: Path) -> None:
+    text = list(lines(geolookup.score(pair, feed)))
+    golden = Path(__file__).with_name("report.txt").read_text(encoding="utf-8").splitlines()
+    shown = [line.replace(str(pair[0].parents[1]), "…") for line in text[3:]]
+    assert shown == golden
+
+
+@pytest.mark.long
+def test_a_registry_is_scored_at_scale(shared_data: Path, tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.toml"
+    source = shared_data / "sapics" / "asn-country-ipv4.csv.gz"
+    recipe.write_text(f'[dataset]\nname = "s"\n[[source]]\nformat = "sapics"\npath = "{source}"\n')
+    geolookup.build(recipe, tmp_path / "data")
+    found = geolookup.score(tmp_path / "data", shared_data / "rir" / "rir-countries.csv.gz")
+    assert (found.truth[0].rows, found.truth[0].rejected) == (243_034, 0)
+    part = found.datasets[0].parts["ipv4"]
+    assert part.score.of == sum(each.score.of for each in part.by["country"])
+    country = part.score.country
+    assert country.agree.count + country.wrong.count + country.null.count == country.agree.of
+    assert country.agree.share > 0.9

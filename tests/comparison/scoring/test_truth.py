@@ -1,0 +1,238 @@
+"""Ground truth as it is delivered: geofeeds, sources, tables of addresses; and what is none."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import geolookup
+from geolookup.comparison.scoring import Score
+from tests.comparison.conftest import dataset
+
+_DATA = (
+    "network,country_code,region_code,city_name,latitude,longitude\n"
+    "202.196.224.0/24,AT,9,Vienna,48.2,16.37\n"
+    "2.125.160.0/24,GB,WBK,Boxford,51.45,-1.36\n"
+    "2a02:ecc0::/29,US,NJ,Newark,40.7,-74.2\n"
+)
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return dataset(tmp_path_factory.mktemp("scored") / "data", world=_DATA)
+
+
+def counts(found: Score, part: str = "networks") -> dict[str, tuple[float, float, float]]:
+    """By level: how many agree, are wrong and are null."""
+    score = found.datasets[0].parts[part].score
+    return {
+        level: tuple(getattr(getattr(score, level), kind).count for kind in KINDS)
+        for level in ("country", "region", "city")
+    }
+
+
+KINDS = ("agree", "wrong", "null")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["geofeed-valid.csv", "geofeed-valid-lax.csv", "geofeed-valid-utf8-bom.csv"],
+)
+def test_geofeeds_from_the_wild(scored: Path, shared_data: Path, name: str) -> None:
+    found = geolookup.score(scored, shared_data / "geofeed" / name)
+    assert found.truth[0].format == "geofeed"
+    assert (found.truth[0].rows, found.truth[0].rejected) == (3, 0)
+    assert counts(found) == {"country": (3, 0, 0), "region": (3, 0, 0), "city": (2, 1, 0)}
+    assert counts(found, "ipv4")["city"] == (9, 0, 0)
+    assert counts(found, "ipv6")["city"] == (0, 1 << 35, 0)
+    lengths = {each.name for each in found.datasets[0].parts["networks"].by["prefix_length"]}
+    assert lengths == {"ipv4 /29", "ipv4 /32", "ipv6 /29"}
+
+
+def test_rows_without_a_range_are_counted(scored: Path, shared_data: Path) -> None:
+    path = shared_data / "geofeed" / "geofeed-invalid-network.csv"
+    found = geolookup.score(scored, path, truth_format="geofeed")
+    assert (found.truth[0].rows, found.truth[0].rejected) == (2, 1)
+    assert counts(found)["country"] == (1, 0, 0)
+
+
+def test_what_the_truth_does_not_state_is_not_counted(scored: Path, tmp_path: Path) -> None:
+    path = tmp_path / "feed.csv"
+    path.write_text("202.196.224.0/25,AT,,,\n202.196.224.128/25,,,,\n9.0.0.0/8,,,,\n")
+    found = geolookup.score(scored, path)
+    assert found.datasets[0].parts["ipv4"].score.of == 128
+    assert counts(found, "ipv4") == {"country": (128, 0, 0), "region": (0, 0, 0), "city": (0, 0, 0)}
+    assert found.datasets[0].parts["ipv6"].score.of == 0
+
+
+def test_a_null_is_not_wrong(scored: Path, tmp_path: Path) -> None:
+    path = tmp_path / "feed.csv"
+    path.write_text("8.8.8.0/24,US,US-CA,Mountain View,\n202.196.224.0/24,DE,DE-BY,Wien,\n")
+    both = {"country": (0, 256, 256), "region": (0, 256, 256), "city": (0, 256, 256)}
+    assert counts(geolookup.score(scored, path), "ipv4") == both
+
+
+def test_a_row_that_is_half_right_counts_half(scored: Path, tmp_path: Path) -> None:
+    path = tmp_path / "feed.csv"
+    path.write_text("202.196.224.0/23,AT,,,\n202.196.225.0/25,AT,,,\n")
+    found = geolookup.score(scored, path)
+    agree, wrong, null = counts(found)["country"]
+    assert agree == pytest.approx(2 / 3)
+    assert null == pytest.approx(4 / 3)
+    assert wrong == 0
+
+
+def test_the_first_truth_decides(scored: Path, tmp_path: Path) -> None:
+    one, other = tmp_path / "one.csv", tmp_path / "other.csv"
+    one.write_text("202.196.224.0/25,AT,,,\n202.196.225.0/24,,,,\n", encoding="utf-8")
+    other.write_text("ip,country\n202.196.224.1,DE\n202.196.224.200,DE\n2a02:ecc0::1,US\n")
+    found = geolookup.score(scored, [one, other])
+    assert [file.format for file in found.truth] == ["geofeed", "addresses"]
+    assert counts(found, "ipv4")["country"] == (128, 1, 0)
+    assert counts(found)["country"] == (2, 1, 0)
+    assert counts(geolookup.score(scored, [other, one]), "ipv4")["country"] == (127, 2, 0)
+
+
+_Rows = list[dict[str, str | None]]
+_ROWS: _Rows = [
+    {"Address": "202.196.224.9", "Country": "at", "State": "AT-9", "City": "VIENNA"},
+    {"Address": "::ffff:2.125.160.7", "Country": "GB", "State": "Berkshire", "City": None},
+    {"Address": "10.0.0.1", "Country": "GB", "State": None, "City": None},
+]
+
+
+def _csv(path: Path, rows: _Rows) -> None:
+    lines = [",".join(rows[0]), *(",".join(cell or "" for cell in row.values()) for row in rows)]
+    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def _json(path: Path, rows: _Rows) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def _parquet(path: Path, rows: _Rows) -> None:
+    table = pa.Table.from_pylist(rows)
+    encoded = table.set_column(0, "Address", table["Address"].dictionary_encode())
+    parquet.write_table(encoded, path)
+
+
+@pytest.mark.parametrize(
+    ("name", "write"), [("t.csv", _csv), ("t.jsonl", _json), ("t.parquet", _parquet)]
+)
+def test_tables_of_every_format(
+    scored: Path,
+    tmp_path: Path,
+    name: str,
+    write: Callable[[Path, _Rows], None],
+) -> None:
+    write(tmp_path / name, _ROWS)
+    found = geolookup.score(scored, tmp_path / name)
+    file = found.truth[0]
+    assert (file.format, file.rows, file.rejected, file.nulled) == ("addresses", 3, 0, 0)
+    # The region of the second is a name, the dataset's a code: they cannot be compared.
+    assert counts(found, "ipv4") == {"country": (2, 0, 0), "region": (1, 0, 0), "city": (1, 0, 0)}
+
+
+def test_invalid_values_state_nothing(scored: Path, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    rows = ["202.196.224.1,Austria,48,16", "202.196.224.2,AT,91,16", "202.196.224.3,AT,x,16"]
+    path.write_text("\n".join(["ip,country,lat,lon", *rows, "202.196.224.4,AT,48.2,16.37", ""]))
+    found = geolookup.score(scored, path)
+    assert found.truth[0].nulled == 3
+    assert found.datasets[0].parts["ipv4"].score.of == 1
+    assert found.datasets[0].parts["ipv4"].metrics["km_p50"] == pytest.approx(0, abs=1e-6)
+
+
+def test_addresses_of_ipv6_are_counted_as_such(scored: Path, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("ip,country\n2a02:ecc0::1,US\n2a02:ecc0::1,CA\n2a02:ecc0::2,US\n")
+    part = geolookup.score(scored, path).datasets[0].parts["ipv6"]
+    assert (part.unit, part.score.country.agree.count, part.score.of) == ("addresses", 1, 2)
+
+
+def test_a_folder_a_glob_and_odd_names(scored: Path, tmp_path: Path) -> None:
+    folder = tmp_path / 'a "b" [c]'
+    folder.mkdir()
+    files = {"x [1].csv": "202.196.224.0/25,AT,,,\n", "y.csv": "2.125.160.0/24,FR,,,\n"}
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    assert geolookup.score(scored, folder / "x [1].csv").truth[0].rows == 1
+    plain = tmp_path / "plain"
+    folder.rename(plain)
+    for path in (plain, f"{plain}/*.csv"):
+        found = geolookup.score(scored, path, truth_format="geofeed" if path != plain else "auto")
+        assert counts(found, "ipv4")["country"] == (128, 256, 0)
+
+
+def test_several_tables_of_a_source_count_as_one_truth(scored: Path, tmp_path: Path) -> None:
+    files = {"a.csv": "202.196.224.0/24,AT,,,\n", "b.csv": "202.196.224.0/25,DE,,,\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    found = geolookup.score(scored, f"{tmp_path}/*.csv", truth_format="geofeed")
+    assert counts(found, "ipv4")["country"] == (128, 128, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind", "told"),
+    [
+        ("t.csv", "", "auto", "empty"),
+        ("t.csv", "nothing known\n", "auto", "not recognised"),
+        ("t.csv", "198.51.100.7;x;y\n", "auto", "name its format by --truth-format"),
+        ("t.csv", "ip,country\n", "auto", "no row states"),
+        ("t.csv", "ip,note\n198.51.100.7,x\n", "auto", "no column of a country"),
+        ("t.csv", "ip,lat\n198.51.100.7,1\n", "auto", "no column of a country"),
+        (
+            "t.csv",
+            "ip,lat,latitude,lon\n198.51.100.7,1,1,1\n",
+            "auto",
+            "two columns of the latitude",
+        ),
+        ("t.csv", "ip,country\n198.51.100.7,US,9\n", "addresses", "cells where"),
+        ("t.csv", "ip,country\n10.0.0.1,US\nx,US\n", "auto", "no row states"),
+        (
+            "t.csv",
+            "a,country\n198.51.100.7,US\n",
+            "addresses",
+            "no column of add",
+        ),
+        ("t.xyz", "ip,country\n", "addresses", "suffix"),
+        ("t.csv", "x\n", "geofed", "did you mean 'geofeed'"),
+    ],
+)
+def test_what_cannot_be_used_is_told_without_an_address(
+    scored: Path, tmp_path: Path, name: str, text: str, kind: str, told: str
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(geolookup.GeoLookupError) as raised:
+        geolookup.score(scored, tmp_path / name, truth_format=kind)
+    assert told in str(raised.value)
+    assert "198.51.100.7" not in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_missing_file_is_told(scored: Path, tmp_path: Path) -> None:
+    with pytest.raises(geolookup.BuildError, match="no such file"):
+        geolookup.score(scored, tmp_path / "nothing.csv")
+    with pytest.raises(geolookup.DatasetError):
+        geolookup.score(tmp_path / "nothing", tmp_path / "nothing.csv")
+    with pytest.raises(ValueError, match="at least one"):
+        geolookup.score(scored, [])
+    with pytest.raises(ValueError, match="worst"):
+        geolookup.score(scored, tmp_path / "nothing.csv", worst=-1)
+
+
+def test_nothing_is_left_behind(
+    scored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    (tmp_path / "feed.csv").write_text("202.196.224.0/25,AT,,,\n", encoding="utf-8")
+    geolookup.score(scored, tmp_path / "feed.csv")
+    assert os.listdir(tmp_path / "temporary") == []  # noqa: PTH208
