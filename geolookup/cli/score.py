@@ -9,7 +9,7 @@ from dataclasses import asdict
 import click
 
 import geolookup
-from geolookup.cli import options
+from geolookup.cli import exit_on_signals, options
 
 
 @click.command(name="score", short_help="Hold datasets against ground truth.")
@@ -81,6 +81,7 @@ def score(
     from geolookup.comparison import verdict_line
     from geolookup.comparison.scoring import lines
 
+    exit_on_signals()
     found = geolookup.score(
         datasets,
         truth,

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
 import geolookup
 from tests.cli.program import run
 from tests.comparison.conftest import NEW, OLD, dataset
+from tests.conftest import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -75,3 +82,22 @@ def test_what_is_missing_is_status_2(sides: tuple[str, str, str]) -> None:
         done = run("score", *words)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.strip()
+
+
+@pytest.mark.long
+def test_a_signal_leaves_no_temporary_files(sides: tuple[str, str, str], tmp_path: Path) -> None:
+    truth, temporary = tmp_path / "feed.csv", tmp_path / "temporary"
+    temporary.mkdir()
+    rows = (f"{a}.{b}.{c}.0/24,US,,,\n" for a in (8, 9, 11) for b in range(256) for c in range(256))
+    truth.write_text("".join(rows), encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "geolookup", "score", sides[0], "--truth", str(truth)],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        stdout=subprocess.DEVNULL,
+    )
+    while not list(temporary.glob("*/truth.toml")) and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 128 + signal.SIGTERM
+    assert list(temporary.iterdir()) == []

@@ -16,6 +16,8 @@ from geolookup.comparison.overlay import FAMILIES
 from geolookup.comparison.scoring.places import Places, joined
 from geolookup.dataset.intervals import I64, Addresses, overlay
 
+#: The format of a table of addresses.
+ADDRESSES = "addresses"
 #: As prefix length: the range of a row is no prefix.
 NO_PREFIX = -1
 
@@ -69,10 +71,6 @@ class Truth:
     def of_ranges(self) -> bool:
         """Whether any file lists ranges."""
         return any(each.format != ADDRESSES for each in self.files)
-
-
-#: The format of a table of addresses.
-ADDRESSES = "addresses"
 
 
 def together(several: Sequence[Truth]) -> Truth:

@@ -166,21 +166,17 @@ def _holding(addresses: MixedAddresses, family: int) -> Holding:
     found = Addresses(addresses.low[rows], addresses.high[rows])
     if family == 4:
         found = Addresses(found.low.astype(np.uint32))
-    order = _order(found)
+    order = found.order()
     found, rows = found[order], rows[order]
     last = np.append(~found[1:].equals(found[:-1]), True)[: len(rows)]
     found, rows = found[last], rows[last] + 1
     starts = concat([Addresses.of(family, [0]), found, found[~found.is_last()].successor()])
-    starts = starts[_order(starts)]
+    starts = starts[starts.order()]
     starts = starts[np.append(True, ~starts[1:].equals(starts[:-1]))]
     if not len(found):
         return Holding(starts, np.zeros(len(starts), np.int64))
     at = np.maximum(found.search(starts) - 1, 0)
     return Holding(starts, np.where(found[at].equals(starts), rows[at], 0))
-
-
-def _order(addresses: Addresses) -> I64:
-    return addresses.order()
 
 
 def _places(rows: pa.Table) -> tuple[pa.Table, int]:
