@@ -5,7 +5,8 @@
 'US'
 
 Most commands are also functions, each imported on first use: ``build``, ``diff``,
-``generations``, ``pack``, ``prune``, ``publish``, ``rollback``, ``score``, ``unpack``, ``verify``.
+``generations``, ``pack``, ``prune``, ``publish``, ``rollback``, ``score``, ``unpack``,
+``update``, ``verify``.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from geolookup.errors import (
     QuotaError,
     RateLimitError,
     TableFileError,
+    UpdateError,
 )
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from geolookup.store.generations import generations, prune, rollback
     from geolookup.store.pack import pack, unpack
     from geolookup.store.publish import publish
+    from geolookup.updates.update import update
 
 __version__ = "0.1.0"
 
@@ -59,6 +62,7 @@ __all__ = [
     "QuotaError",
     "RateLimitError",
     "TableFileError",
+    "UpdateError",
     "__version__",
     "build",
     "diff",
@@ -72,6 +76,7 @@ __all__ = [
     "rollback",
     "score",
     "unpack",
+    "update",
     "verify",
 ]
 
@@ -87,6 +92,7 @@ _CALLS = {
     "rollback": "geolookup.store.generations",
     "score": "geolookup.comparison.scoring",
     "unpack": "geolookup.store.pack",
+    "update": "geolookup.updates.update",
     "verify": "geolookup.integrity",
 }
 

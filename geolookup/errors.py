@@ -211,6 +211,20 @@ class SettingsError(GeoLookupError):
     """
 
 
+class UpdateError(GeoLookupError):
+    """A source or a gate refused an update; the store stays as it was.
+
+    ``problems`` are lines: each source or gate that refused, and what to do.
+    """
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(map(_escaped, problems))
+        super().__init__("; ".join(self.problems))
+
+    def __reduce__(self) -> tuple[type[UpdateError], tuple[tuple[str, ...]]]:
+        return type(self), (self.problems,)
+
+
 class ClosedError(GeoLookupError):
     """The engine is closed; open the dataset again for more lookups."""
 

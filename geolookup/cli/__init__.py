@@ -45,6 +45,7 @@ COMMANDS = {
     "serve": "serve",
     "summarize": "summarize",
     "unpack": "pack",
+    "update": "update",
     "verify": "verify",
 }
 MISUSE = 2

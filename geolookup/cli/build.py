@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from geolookup.cli import exit_on_signals
+from geolookup.cli import exit_on_signals, options
 
 
 @click.command(name="build", short_help="Compile a recipe into a dataset.")
@@ -31,12 +31,7 @@ from geolookup.cli import exit_on_signals
     type=click.IntRange(min=0),
     help="Maximum number of rejected rows per source. [default: 1 % of its rows]",
 )
-@click.option(
-    "--cache",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Folder of downloaded files. [default: $GEOLOOKUP_CACHE, else the user's cache folder]",
-)
+@options.cache
 @click.option("--offline", is_flag=True, help="Use only the cached copies of remote sources.")
 def build(
     recipe: Path,
@@ -64,6 +59,6 @@ def build(
     from geolookup.progress import Progress
 
     exit_on_signals()
-    options = Options(force, rejects, max_rejects, cache, offline)
-    report = compile_dataset(recipe, output, options, Progress())
+    chosen = Options(force, rejects, max_rejects, cache, offline)
+    report = compile_dataset(recipe, output, chosen, Progress())
     click.echo("\n".join(report.lines()))

@@ -7,17 +7,12 @@ from pathlib import Path
 
 import click
 
-from geolookup.cli import exit_on_signals
+from geolookup.cli import exit_on_signals, options
 
 
 @click.command(name="download", short_help="Download the remote sources of a recipe.")
 @click.argument("recipe", type=click.Path(path_type=Path))
-@click.option(
-    "--cache",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Folder of downloaded files. [default: $GEOLOOKUP_CACHE, else the user's cache folder]",
-)
+@options.cache
 def download(recipe: Path, cache: Path | None) -> None:
     """Download the remote sources of RECIPE that have changed.
 

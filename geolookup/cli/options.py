@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -38,6 +39,14 @@ age_notice = click.option(
     expose_value=False,
     callback=_hide_age_notice,
     help=f"Print no notice about data older than 180 days; also ${AGE_NOTICE}=0.",
+)
+
+
+cache = click.option(
+    "--cache",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder of downloaded files. [default: $GEOLOOKUP_CACHE, else the user's cache folder]",
 )
 
 

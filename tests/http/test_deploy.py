@@ -80,6 +80,9 @@ def test_there_is_time_to_drain() -> None:
 def test_the_files_that_are_there() -> None:
     assert {path.name for path in Path(DEPLOY).iterdir()} == {
         "Dockerfile",
+        "geolookup-update.service",
+        "geolookup-update.timer",
         "geolookup.service",
+        "kubernetes-update.yaml",
         "kubernetes.yaml",
     }

@@ -42,6 +42,38 @@ class Fetched:
         return f"fetched {self.kept.bytes:,} bytes{resumed}"
 
 
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """What a download would do: whether the file changed, and its size where known."""
+
+    changed: bool
+    bytes: int | None
+
+    def __str__(self) -> str:
+        size = "a file of unknown size" if self.bytes is None else f"{self.bytes:,} bytes"
+        return f"would download {size}" if self.changed else f"unchanged, {size}"
+
+
+def ask(remote: Remote, sha256: str, folder: Path, limits: Limits = DEFAULT_LIMITS) -> Pending:
+    """Ask once whether ``fetch`` would download a file; its bytes are not read.
+
+    The cache stays as it is. Raises BuildError.
+    """
+    kept = Cached(folder, remote).kept()
+    if kept is not None and sha256 not in ("", kept.sha256):
+        kept = None
+    if kept is not None and sha256:
+        return Pending(changed=False, bytes=kept.bytes)
+    held = Held(kept.version if kept else None)
+    try:
+        with _ORIGINS[remote.scheme](remote, held, limits) as answer:
+            if answer is None:
+                return Pending(changed=False, bytes=cast("Kept", kept).bytes)
+            return Pending(changed=True, bytes=answer.total)
+    except TransientError as error:
+        raise BuildError(remote.shown, error.problem, remedy="try again later") from error
+
+
 def fetch(
     remote: Remote, sha256: str, folder: Path, progress: Progress, limits: Limits = DEFAULT_LIMITS
 ) -> Fetched:

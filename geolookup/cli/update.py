@@ -1,0 +1,80 @@
+"""``geolookup update``: brings a store up to date with the sources of a recipe."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from geolookup.cli import exit_on_signals, fail, options
+from geolookup.errors import UpdateError
+
+_STATES = {
+    "updated": "generation {0.generation} published into {0.store}",
+    "current": "generation {0.generation} is current in {0.store}",
+    "withdrawn": "the sources give a generation that a rollback withdrew;"
+    " {0.generation} stays current in {0.store}",
+    "recent": "the last update of {0.store} is recent; nothing done",
+}
+
+
+@click.command(name="update", short_help="Bring a store up to date with its sources.")
+@click.argument("recipe", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--store",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Store to publish into. [default: $GEOLOOKUP_STORE, else in the user's data folder]",
+)
+@click.option(
+    "--if-older",
+    metavar="AGE",
+    help="Do nothing if an update succeeded less than AGE ago, such as 7d or 2w.",
+)
+@click.option("--dry-run", is_flag=True, help="Print what would be done, and change nothing.")
+@options.cache
+def update(
+    recipe: Path | None,
+    store: Path | None,
+    if_older: str | None,
+    dry_run: bool,
+    cache: Path | None,
+) -> None:
+    """Download the sources of RECIPE that changed, compile them, and publish the result.
+
+    RECIPE is a recipe file, the name of a packaged recipe (`geolookup recipes`) or
+    a file of data. Without RECIPE: world, country and AS of every address. The
+    result is verified, compared with the current generation by the gates of the
+    recipe, and published into the store. Old generations are pruned.
+
+    Exits with 0 if the store is current or was updated, 1 if a source or a gate
+    refused, 2 for misuse or a store or cache that cannot be written. The store stays
+    as it was unless an update succeeds.
+
+    Example: geolookup update --if-older 7d
+    """
+    from geolookup.progress import Progress
+    from geolookup.updates.update import Request
+
+    exit_on_signals()
+    try:
+        request = Request.of(recipe, store, if_older, cache)
+    except ValueError as error:
+        fail(str(error))
+    try:
+        done = request.planned(_tell) if dry_run else request.performed(Progress(), _tell)
+    except UpdateError as error:
+        for problem in error.problems:
+            click.echo(f"geolookup: {problem}", err=True)
+        sys.exit(1)
+    if done.state in _STATES:
+        _tell(_STATES[done.state].format(done))
+    for generation in done.removed:
+        _tell(f"removed {generation}")
+
+
+def _tell(text: str) -> None:
+    """Print a line at once: a download may take minutes."""
+    click.echo(text)
+    sys.stdout.flush()

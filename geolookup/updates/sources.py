@@ -1,0 +1,92 @@
+"""The sources of a recipe before a build: present, downloaded, or asked whether they changed.
+
+All sources are tried before an error: its text names every one that failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from geolookup.errors import BuildError, UpdateError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from geolookup_builder.recipe import Recipe, SourceSpec
+    from geolookup_builder.remote.address import Remote
+
+    from geolookup.progress import Progress
+
+Tell = Callable[[str], None]
+
+
+def check_local(recipe: Recipe) -> None:
+    """Raise UpdateError if local files are missing; it names each, and where they come from."""
+    missing = [each for each in recipe.sources if each.remote is None and not _is_there(each)]
+    if missing:
+        raise UpdateError([*map(_missing, missing), _origin(recipe)])
+
+
+def _is_there(spec: SourceSpec) -> bool:
+    from geolookup_builder.sources.reading.inputs import paths
+
+    return any(path.exists() for path in paths(spec.path, spec.base, ("",)))
+
+
+def _missing(spec: SourceSpec) -> str:
+    return f"{spec.name}: no file {spec.base / spec.path}, which is obtained by hand"
+
+
+def _origin(recipe: Recipe) -> str:
+    from geolookup_builder import packaged
+
+    if recipe.path.parent != packaged.FOLDER:
+        return f"the recipe {recipe.path} names these files; put them there, or correct it"
+    return (
+        "put these files there; 'geolookup recipes show"
+        f" {recipe.path.stem}' says where they come from"
+    )
+
+
+def download(recipe: Recipe, cache: Path, progress: Progress, tell: Tell) -> None:
+    """Download the remote sources that changed into the cache; tell what was done with each."""
+    from geolookup_builder.remote.transfer import fetch
+
+    def each(spec: SourceSpec, remote: Remote) -> str:
+        with progress.stage(f"fetching {spec.name}"):
+            return str(fetch(remote, spec.sha256, cache, progress))
+
+    _of_all(recipe.sources, each, tell)
+
+
+def asked(recipe: Recipe, cache: Path, tell: Tell) -> bool:
+    """Return whether a remote source changed, without downloading it; tell of each."""
+    from geolookup_builder.remote.transfer import ask
+
+    changed = []
+
+    def each(spec: SourceSpec, remote: Remote) -> str:
+        found = ask(remote, spec.sha256, cache)
+        changed.append(found.changed)
+        return str(found)
+
+    _of_all(recipe.sources, each, tell)
+    return any(changed)
+
+
+def _of_all(
+    sources: Iterable[SourceSpec], each: Callable[[SourceSpec, Remote], str], tell: Tell
+) -> None:
+    failed = []
+    for spec in sources:
+        if spec.remote is None:
+            continue
+        try:
+            done = each(spec, spec.remote)
+        except BuildError as error:
+            failed.append(f"{spec.name}: {error}")
+        else:
+            tell(f"{spec.name}: {done}")
+    if failed:
+        raise UpdateError(failed)

@@ -1,0 +1,201 @@
+"""``geolookup.update``: from the sources of a recipe to the current generation of a store.
+
+Strategy: everything is made and checked in a staging directory; only the publication changes
+the store, in one rename. A process that dies at any step leaves the generation before it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from geolookup.dataset.manifest import read_manifest
+from geolookup.dataset.metadata import age_limit
+from geolookup.errors import BuildError, DatasetError, OutputError, UpdateError
+from geolookup.integrity import verify
+from geolookup.progress import Progress
+from geolookup.store import pointer, user_store
+from geolookup.store.generations import prune
+from geolookup.store.publish import publish
+from geolookup.updates import checked, sources
+from geolookup.updates.exclusive import updating
+
+if TYPE_CHECKING:
+    from geolookup_builder.recipe import Recipe
+
+    from geolookup.updates.sources import Tell
+
+DEFAULT_RECIPE = "world"
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """The result of an update: what happened, and the current generation of the store, if any.
+
+    ``state``: "updated", "current" (nothing changed), "withdrawn" (a rollback withdrew what
+    the sources give), "recent" (``if_older``) or "planned" (``dry_run``).
+    """
+
+    state: Literal["updated", "current", "withdrawn", "recent", "planned"]
+    store: str
+    generation: str | None
+    removed: tuple[str, ...] = ()  # generations that were pruned
+
+
+def update(
+    recipe: str | os.PathLike[str] | None = None,
+    *,
+    store: str | os.PathLike[str] | None = None,
+    if_older: timedelta | float | str | None = None,
+    dry_run: bool = False,
+    cache: str | os.PathLike[str] | None = None,
+) -> Updated:
+    """Bring a store up to date with the sources of a recipe; return what happened.
+
+    Downloads what changed, compiles and verifies it, applies the gates of the recipe's
+    ``[update]`` by a comparison with the current generation, publishes, and prunes.
+    ``recipe`` is a recipe file, the name of a packaged recipe or a file of data; None: the
+    packaged recipe "world". ``store`` None: the user's store. ``cache`` is the folder of
+    downloaded files; None: ``$GEOLOOKUP_CACHE``, else the user's cache folder.
+
+    ``if_older`` (a timedelta, a number of days, or "7d", "2w"): do nothing if an update
+    succeeded less than that ago. ``dry_run``: ask the servers what changed, and change
+    nothing. Another update of the same store is waited for.
+
+    Raises UpdateError if a source or a gate refuses, BuildError for a malformed recipe,
+    OutputError for a store or cache that cannot be written, DatasetError for a damaged store,
+    ValueError or TypeError for a malformed ``if_older``. The store then stays as it was.
+    """
+    request = Request.of(recipe, store, if_older, cache)
+    silent = Progress(silent=True)
+    return request.planned(_ignore) if dry_run else request.performed(silent, _ignore)
+
+
+def _ignore(_text: str) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What an update is asked for, checked; ``planned`` and ``performed`` answer it."""
+
+    recipe: Recipe
+    store: Path
+    if_older: timedelta | None
+    cache: Path
+
+    @classmethod
+    def of(
+        cls,
+        recipe: str | os.PathLike[str] | None,
+        store: str | os.PathLike[str] | None,
+        if_older: timedelta | float | str | None,
+        cache: str | os.PathLike[str] | None,
+    ) -> Request:
+        """Load the recipe, and fill in what is not stated; the errors are those of ``update``."""
+        from geolookup_builder import loading
+        from geolookup_builder.remote.cache import default_folder
+
+        limit = None if if_older is None else age_limit(if_older, "if_older")
+        plan = loading.load(Path(DEFAULT_RECIPE if recipe is None else recipe))
+        place = Path(user_store.place() if store is None else store)
+        if not place.parent.is_absolute() and store is None:
+            raise OutputError(place, "the home folder is not known", "name a store")
+        return cls(plan, place, limit, default_folder() if cache is None else Path(cache))
+
+    def planned(self, tell: Tell) -> Updated:
+        """Tell what an update would do; the store and the cache stay as they are."""
+        current = _current(self.store)
+        if self._is_recent():
+            return Updated("recent", str(self.store), current)
+        sources.check_local(self.recipe)
+        if sources.asked(self.recipe, self.cache, tell) or current is None:
+            tell(f"would compile, compare and publish into {self.store}")
+        else:
+            tell("no remote source changed; would compile, and publish if the result differs")
+        return Updated("planned", str(self.store), current)
+
+    def performed(self, progress: Progress, tell: Tell) -> Updated:
+        """Update the store, and tell each step."""
+        if self.store == Path(user_store.place()):
+            self._make_data_folder()
+        with updating(self.store, tell) as staging:
+            if self._is_recent():  # also where this update waited for another one
+                return Updated("recent", str(self.store), _current(self.store))
+            sources.check_local(self.recipe)
+            sources.download(self.recipe, self.cache, progress, tell)
+            built = self._compiled(staging / "dataset", progress)
+            state = self._published(staging / "dataset", built, progress, tell)
+            removed = prune(self.store, self.recipe.update.keep)
+            checked.record(self.store, staging, self.recipe.name)
+        return Updated(state, str(self.store), _current(self.store), tuple(removed))
+
+    def _make_data_folder(self) -> None:
+        try:
+            self.store.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            problem = f"cannot be created ({error.strerror})"
+            raise OutputError(self.store.parent, problem, "name another store") from error
+
+    def _is_recent(self) -> bool:
+        if self.if_older is None or _current(self.store) is None:
+            return False
+        return checked.within(self.store, self.recipe.name, self.if_older)
+
+    def _compiled(self, output: Path, progress: Progress) -> str:
+        """Compile what was downloaded; return the generation."""
+        from geolookup_builder.compile import Options, compile_recipe
+
+        try:
+            options = Options(cache=self.cache, offline=True)
+            return compile_recipe(self.recipe, output, options, progress).generation
+        except BuildError as error:
+            raise UpdateError([str(error)]) from error
+
+    def _published(
+        self, dataset: Path, built: str, progress: Progress, tell: Tell
+    ) -> Literal["updated", "current", "withdrawn"]:
+        """Publish the dataset unless it is current already, was withdrawn, or a gate fails."""
+        current = _current(self.store)
+        if built in {each.generation for each in pointer.read(self.store) if each.withdrawn}:
+            return "withdrawn"
+        if current is not None and _is_undamaged(self.store, current):
+            if built == current:
+                return "current"
+            with progress.stage("comparing"):
+                self._check_gates(Path(pointer.folder_of(self.store, current)), dataset, tell)
+        publish(dataset, self.store)
+        return "updated"
+
+    def _check_gates(self, old: Path, new: Path, tell: Tell) -> None:
+        """Raise UpdateError if a gate of the recipe fails; they compare one dataset over time."""
+        from geolookup.comparison import diff, verdict_line
+
+        name = read_manifest(old).metadata().name
+        if not self.recipe.update.fail_if:
+            return
+        if name != self.recipe.name:
+            tell(f"no gate applied: the current generation is of another dataset, {name}")
+            return
+        failed = diff(old, new, fail_if=self.recipe.update.fail_if, top=0).failed
+        if failed:
+            hint = "to accept the change, compile it with 'geolookup build' and publish it"
+            raise UpdateError([*map(verdict_line, failed), hint])
+
+
+def _current(store: Path) -> str | None:
+    """Return the current generation of a store; None if it has none."""
+    standing = pointer.standing(pointer.read(store))
+    return standing[-1].generation if standing else None
+
+
+def _is_undamaged(store: Path, generation: str) -> bool:
+    """Return whether a generation is undamaged; no gate compares with one that is damaged."""
+    try:
+        verify(pointer.folder_of(store, generation))
+    except DatasetError:
+        return False
+    return True

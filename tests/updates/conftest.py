@@ -1,0 +1,49 @@
+"""Fixtures of the tests of updates: a publisher, a store and a cache, all new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import geolookup
+from geolookup.updates.update import Updated
+from tests.updates.publisher import Publisher, publishing
+
+
+@pytest.fixture
+def publisher(tmp_path: Path) -> Iterator[Publisher]:
+    with publishing(tmp_path) as found:
+        yield found
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The place of the user's store, and a cache of its own; nothing is there yet."""
+    monkeypatch.setenv("GEOLOOKUP_STORE", str(tmp_path / "data" / "store"))
+    monkeypatch.delenv("GEOLOOKUP_DATASET", raising=False)
+    monkeypatch.setenv("GEOLOOKUP_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "data" / "store"
+
+
+Update = Callable[..., Updated]
+
+
+@pytest.fixture
+def update(publisher: Publisher, store: Path) -> Update:
+    """``geolookup.update`` by the publisher's recipe into the user's store."""
+
+    def call(**options: Any) -> Updated:
+        return geolookup.update(publisher.recipe, **options)
+
+    return call
+
+
+def is_tidy(store: Path) -> bool:
+    """Return whether a store holds nothing but what it should, and verify it."""
+    geolookup.verify(store / "generations" / geolookup.generations(store)[0].generation, deep=True)
+    names = {path.name for path in store.iterdir()}
+    left = [path for path in (store / "generations").iterdir() if path.name.startswith(".")]
+    return not left and names <= {"current", "generations", ".lock", ".update.lock", "update.json"}

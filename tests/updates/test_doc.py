@@ -1,0 +1,94 @@
+"""What docs/updating.md and its units say: systemd reads them, and each command line is run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from geolookup.cli.update import update as command
+from tests.cli.program import run
+from tests.conftest import ROOT
+from tests.updates.conftest import is_tidy
+from tests.updates.publisher import Publisher
+
+DEPLOY = ROOT / "docs" / "deploy"
+TEXT = (ROOT / "docs" / "updating.md").read_text(encoding="utf-8")
+
+
+def unit_arguments() -> list[str]:
+    text = (DEPLOY / "geolookup-update.service").read_text(encoding="utf-8")
+    found = re.search(r"^ExecStart=(.*)$", text, re.MULTILINE)
+    assert found
+    return shlex.split(found[1])[1:]
+
+
+def cron_arguments() -> list[str]:
+    found = re.search(r"^```crontab\n17 3 \* \* \* geolookup (.*?) >>", TEXT, re.MULTILINE)
+    assert found
+    return shlex.split(found[1])
+
+
+def cronjob() -> dict[str, Any]:
+    yaml = pytest.importorskip("yaml")
+    found: dict[str, Any] = yaml.safe_load((DEPLOY / "kubernetes-update.yaml").read_text("utf-8"))
+    return found
+
+
+def cronjob_arguments() -> list[str]:
+    (container,) = cronjob()["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
+    arguments: list[str] = container["args"]
+    return arguments
+
+
+@pytest.mark.parametrize("stated", [unit_arguments, cron_arguments, cronjob_arguments])
+def test_the_command_lines_update(stated: Any, publisher: Publisher, store: Path) -> None:
+    """Each is run as it stands, but for the recipe and the folders of this machine."""
+    arguments = [re.sub(r"/(var/lib/geolookup|data)/store", str(store), each) for each in stated()]
+    arguments = [
+        re.sub(r"/(var/cache/geolookup|data/cache)", str(store.parent / "cache"), each)
+        for each in arguments
+    ]
+    store.parent.mkdir()
+    done = run(*arguments, str(publisher.recipe))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert is_tidy(store)
+    assert run(*arguments, str(publisher.recipe)).returncode == 0
+
+
+def test_the_cronjob_is_one_at_a_time_and_without_rights() -> None:
+    spec = cronjob()["spec"]
+    pod = spec["jobTemplate"]["spec"]["template"]["spec"]
+    assert spec["concurrencyPolicy"] == "Forbid"
+    assert re.fullmatch(r"\d+ \d+ \* \* \*", spec["schedule"])
+    assert pod["securityContext"]["runAsNonRoot"]
+    (container,) = pod["containers"]
+    assert container["securityContext"]["readOnlyRootFilesystem"]
+    mounted = {each["mountPath"]: each["name"] for each in container["volumeMounts"]}
+    assert mounted == {"/data": "data", "/tmp": "tmp"}  # noqa: S108 - of the pod
+    assert {each["name"] for each in pod["volumes"]} == set(mounted.values())
+
+
+def test_systemd_reads_the_units(tmp_path: Path) -> None:
+    verifier = shutil.which("systemd-analyze")
+    if verifier is None:
+        pytest.skip("no systemd-analyze here")
+    for name in ("geolookup-update.service", "geolookup-update.timer"):
+        text = (DEPLOY / name).read_text(encoding="utf-8")
+        (tmp_path / name).write_text(text.replace("/opt/geolookup/bin/geolookup", "/bin/true"))
+    units = [str(tmp_path / f"geolookup-update.{kind}") for kind in ("service", "timer")]
+    done = subprocess.run(
+        [verifier, "verify", "--man=no", *units], capture_output=True, text=True, check=False
+    )
+    ours = [line for line in done.stderr.splitlines() if "geolookup" in line]
+    assert (done.returncode, ours) == (0, [])
+
+
+def test_the_options_are_those_of_the_page() -> None:
+    stated = set(re.findall(r"^\| `(--[a-z-]+)", TEXT, re.MULTILINE))
+    assert stated == {each.opts[0] for each in command.params if each.opts[0].startswith("--")}
