@@ -38,7 +38,7 @@ def ending(work: Callable[[], object], kind: Kind, step: int) -> str:
 def _dying(work: Callable[[], object], kind: Kind, step: int) -> None:
     status = 1
     try:
-        _arm(kind, step)
+        arm(kind, step)
         work()
         status = 0
     except geolookup.OutputError:
@@ -49,7 +49,8 @@ def _dying(work: Callable[[], object], kind: Kind, step: int) -> None:
         os._exit(status)
 
 
-def _arm(kind: Kind, step: int) -> None:
+def arm(kind: Kind, step: int) -> Callable[[], int]:
+    """End this process, or fail its system calls, before a step; return how to ask what is left."""
     left, sync = step, os.fsync
 
     def count() -> None:
@@ -70,3 +71,4 @@ def _arm(kind: Kind, step: int) -> None:
 
     sys.addaudithook(watch)
     os.fsync = fsync  # type: ignore[assignment]
+    return lambda: left
