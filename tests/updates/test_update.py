@@ -445,6 +445,21 @@ def test_a_wrong_clock_blocks_no_update(update: Update, store: Path, clock: str)
         assert update(if_older="7d").state == "current"
 
 
+def test_the_order_of_generations_is_not_that_of_the_clock(
+    update: Update, publisher: Publisher, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock was years ahead at the first update, and is right at the second."""
+    monkeypatch.setattr("geolookup.store.publish._now", lambda: "2099-01-01T00:00:00Z")
+    update()
+    monkeypatch.undo()
+    monkeypatch.setenv("GEOLOOKUP_STORE", str(store))
+    monkeypatch.setenv("GEOLOOKUP_CACHE", str(publisher.folder / "cache"))
+    monkeypatch.delenv("GEOLOOKUP_DATASET", raising=False)
+    publisher.put(COUNTRY, countries("DE"))
+    assert update().state == "updated"
+    assert country() == "DE"
+
+
 # --- dry runs
 
 
