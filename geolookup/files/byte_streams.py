@@ -7,8 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,8 +25,10 @@ STANDARD = "-"
 #: Arrow's codecs by suffix.
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 _BUFFER = 1 << 20
-#: Seconds in which a thread of Arrow returns from a read that has ended, with time to spare.
-_RETURN_TIME = 0.01
+
+
+def _nothing() -> None:
+    pass
 
 
 @dataclass(slots=True)
@@ -38,7 +39,16 @@ class InputStream:
     plain: Any  # a pyarrow.NativeFile
     _raw: Any
     _size: int | None
+    _end: Callable[[], None] = _nothing
     _open: ExitStack = field(default_factory=ExitStack)
+
+    def end(self) -> None:
+        """End a read that waits for standard input; every later one finds the end."""
+        self._end()
+
+    def before_close(self, call: Callable[[], None]) -> None:
+        """Make a call when the file is about to be closed, also after an error or a signal."""
+        self._open.callback(call)
 
     def fraction(self) -> float | None:
         """Return the part of the file that was read, 0 to 1; None where its size is unknown."""
@@ -62,9 +72,16 @@ class Prefixed:
     def __init__(self, first: bytes, rest: Any) -> None:
         self._first: io.BytesIO | None = io.BytesIO(first)
         self._rest = rest
+        self._ended = False
+
+    def end(self) -> None:
+        """Return nothing any more."""
+        self._ended = True
 
     def read(self, size: int = -1) -> bytes:
         """Return at most ``size`` bytes, none at the end."""
+        if self._ended:
+            return b""
         if self._first is not None:
             if part := self._first.read(size):
                 return part
@@ -79,22 +96,22 @@ def open_input(path: str, compression: str | None) -> Iterator[InputStream]:
     name = input_name(path)
     with ExitStack() as opened:
         with explained(name, "file"):
-            raw, size = _raw(path, opened)
+            raw, size, end = _raw(path, opened)
         if compression and size == 0:
             raise TableFileError(name, "is empty", "is it whole?")
         plain = pa.CompressedInputStream(raw, compression) if compression else raw
-        yield InputStream(name, plain, raw, size, opened)
+        yield InputStream(name, plain, raw, size, end, opened)
 
 
-def _raw(path: str, opened: ExitStack) -> tuple[Any, int | None]:
-    """Return the stored bytes, and their number where it is known."""
+def _raw(path: str, opened: ExitStack) -> tuple[Any, int | None, Callable[[], None]]:
+    """Return the stored bytes, their number where it is known, and the call that ends reading."""
     if path == STANDARD:
         if not sys.stdin:  # a process may be started without it
             raise TableFileError(input_name(path), "is closed", "pipe a file into it")
         stream = _StandardInput(sys.stdin.fileno())
         opened.callback(stream.close)
-        return pa.PythonFile(stream, "r"), None
-    return opened.enter_context(pa.OSFile(path, "rb")), Path(path).stat().st_size
+        return pa.PythonFile(stream, "r"), None, stream.close
+    return opened.enter_context(pa.OSFile(path, "rb")), Path(path).stat().st_size, _nothing
 
 
 class _StandardInput:
@@ -132,7 +149,6 @@ class _StandardInput:
             self.closed = True
             self._changed.notify_all()
             self._changed.wait_for(lambda: not self._reading)
-        time.sleep(_RETURN_TIME)
 
     def _next(self, size: int) -> bytes:
         self._changed.wait_for(lambda: self._data or self._ended or self.closed)

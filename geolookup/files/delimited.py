@@ -10,7 +10,9 @@ from __future__ import annotations
 import csv
 import io
 import re
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
@@ -31,6 +33,8 @@ from geolookup.files.row_streams import (
 )
 
 _BLOCK = 1 << 22
+#: Seconds in which a thread of Arrow frees the blocks that it has read, with time to spare.
+_FREEING_TIME = 0.05
 _RAGGED = re.compile(r"Expected (\d+) columns, got (\d+)")
 _BOM = b"\xef\xbb\xbf"
 
@@ -52,7 +56,7 @@ class Delimited:
         if not wanted.header:
             names = [f"column{number}" for number in range(1, len(names) + 1)]
         _check_header(names, wanted)
-        return _Reader(Prefixed(first, stream.plain), names, delimiter, wanted).rows()
+        return _Reader(stream, first, names, delimiter, wanted).rows()
 
     def write(self, stream: Any, schema: pa.Schema, wanted: WriteOptions) -> CellSink:
         """Return a sink; the header, if the options ask for one, is written at once."""
@@ -94,9 +98,16 @@ class _Reader:
     """Reads one file by Arrow's reader, and explains that reader's errors."""
 
     def __init__(
-        self, stream: Prefixed, names: list[str], delimiter: str, wanted: ReadOptions
+        self,
+        stream: InputStream,
+        first: bytes,
+        names: list[str],
+        delimiter: str,
+        wanted: ReadOptions,
     ) -> None:
         self._stream = stream
+        self._source = Prefixed(first, stream.plain)
+        self._complete = False
         self._names = names
         self._delimiter = delimiter
         self._wanted = wanted
@@ -111,11 +122,13 @@ class _Reader:
         try:
             with explained(self._wanted.name, "CSV"):
                 reader = self._open()
+                self._stream.before_close(lambda: self._drain(reader))
                 empty = pa.record_batch(
                     [pa.array([], each.type) for each in reader.schema], schema=reader.schema
                 )
                 yield empty
                 yield from reader
+                self._complete = True
         except TableFileError as error:
             raise self._explained(error) from None  # Arrow's text quotes cells
 
@@ -123,7 +136,7 @@ class _Reader:
         wanted = self._wanted
         text = [] if wanted.infer_types and wanted.rest == "typed" else self._names
         return arrow_csv.open_csv(
-            pa.PythonFile(self._stream, "r"),
+            pa.PythonFile(self._source, "r"),
             # With one thread Arrow's errors state the row number.
             arrow_csv.ReadOptions(
                 use_threads=False,
@@ -145,6 +158,21 @@ class _Reader:
                 null_values=[""],
             ),
         )
+
+    def _drain(self, reader: Any) -> None:
+        """Read what Arrow has read ahead, so that its thread makes no call of Python any more.
+
+        A process whose main thread has ended would abort at such a call, and freeing the
+        reader would wait for the thread, which waits for the interpreter's lock.
+        """
+        if self._complete:
+            return
+        self._source.end()
+        self._stream.end()
+        with suppress(StopIteration, pa.ArrowException):
+            while True:
+                reader.read_next_batch()
+        time.sleep(_FREEING_TIME)
 
     def _explained(self, error: TableFileError) -> TableFileError:
         cause, name = str(error.__cause__), self._wanted.name
