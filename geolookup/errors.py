@@ -177,7 +177,17 @@ class TableFileError(PathError):
 
 
 class DiffError(GeoLookupError):
-    """Invalid options of a comparison: a malformed gate."""
+    """Invalid options of a comparison, such as a malformed gate.
+
+    ``problem`` and ``remedy`` are the two parts of the text.
+    """
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(problem, remedy)
+        self.problem, self.remedy = problem, remedy
+
+    def __str__(self) -> str:
+        return f"{self.problem}; {self.remedy}"
 
 
 class AccountsError(GeoLookupError):

@@ -144,7 +144,8 @@ def _gates(path: Path, stated: object) -> tuple[str, ...]:
             for each in stated:
                 parse_gate(each)
         except DiffError as error:
-            raise BuildError(path, f"update.fail_if: {error}") from error
+            problem = f"update.fail_if: {error.problem}"
+            raise BuildError(path, problem, remedy=error.remedy) from error
     return tuple(stated)
 
 

@@ -67,17 +67,18 @@ def read_gate(text: str, known: Metrics) -> Gate:
     """
     found = _FORM.fullmatch(text.strip())
     if found is None:
-        raise DiffError(f"malformed gate {text!r}; write one like {known.example!r}")
+        raise DiffError(f"malformed gate {text!r}", f"write one like {known.example!r}")
     part, metric = _split(found["metric"], known)
     if metric not in known.names:
         hint = near_match(metric, known.names, fallback=f"{known.document} lists them")
-        raise DiffError(f"no metric {metric!r} in gate {text!r}; {hint}")
+        raise DiffError(f"no metric {metric!r} in gate {text!r}", hint)
     if found["percent"] and metric in KILOMETRES:
-        raise DiffError(f"{metric} is in kilometres, in gate {text!r}; leave out the percent sign")
+        problem = f"{metric} is in kilometres, in gate {text!r}"
+        raise DiffError(problem, "leave out the percent sign")
     limit = float(Decimal(found["limit"]) / (100 if found["percent"] else 1))
     if limit > 1 and metric not in KILOMETRES:
         hint = "write a percentage such as 95%, or a number from 0 to 1"
-        raise DiffError(f"{metric} is a share, in gate {text!r}; {hint}")
+        raise DiffError(f"{metric} is a share, in gate {text!r}", hint)
     return Gate(text.strip(), part, metric, found["test"], limit)
 
 

@@ -55,7 +55,7 @@ def judge(gate: Gate, datasets: Sequence[Scored]) -> Verdict:
         hint = "the truth states nothing that it could measure"
         if gate.part is not None and not all(gate.part in each.parts for each in datasets):
             hint = "there are no requests without --traffic"
-        raise DiffError(f"nothing to measure for gate {gate.text!r}; {hint}")
+        raise DiffError(f"nothing to measure for gate {gate.text!r}", hint)
     return evaluate(gate, measured)
 
 

@@ -117,7 +117,8 @@ def score(
     joint = overlaid(held, sides, requests)
     if not len(joint.row):
         files = ", ".join(each.path for each in held.files)
-        raise DiffError(f"{files}: no row states the location of a public address; name others")
+        problem = f"{files}: no row states the location of a public address"
+        raise DiffError(problem, "name others")
     verdicts = [judged(joint.truth, each.stated) for each in joint.datasets]
     scored = [_scored(held, joint, at, verdicts[at], side, worst) for at, side in enumerate(sides)]
     several = len(scored) > 1
