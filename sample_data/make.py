@@ -1,8 +1,8 @@
 """Makes the files of this folder, and the bundled dataset that is compiled from them.
 
-    python sample_data/make.py sources DATA    the publisher's files, filtered; DATA: see README.md
-    python sample_data/make.py dataset         geolookup/world, and the rows that recipes ship
-    python sample_data/make.py figures DATA    the figures of README.md
+    python -m sample_data.make sources DATA    the publisher's files, filtered; DATA: see README.md
+    python -m sample_data.make dataset         geolookup/world, and the rows that recipes ship
+    python -m sample_data.make figures DATA    the figures of README.md
 
 ``sources`` applies two rules. A country is left out where no registry has delegated the
 addresses and no AS announces them: nobody was given them. A row of networks.csv is withdrawn
@@ -14,9 +14,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import random
 import shutil
-import tempfile
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -71,6 +69,14 @@ def parts_inside(first: int, last: int, blocks: Sequence[Range]) -> Iterator[Ran
         if low <= high:
             yield low, high
         at += 1
+
+
+def complement(blocks: Sequence[Range], version: int) -> list[Range]:
+    """Return what lies outside sorted, disjoint blocks that are not adjacent."""
+    top = (1 << (32 if version == 4 else 128)) - 1
+    bounds = [-1, *(bound for block in blocks for bound in block), top + 1]
+    gaps = zip(bounds[::2], bounds[1::2], strict=True)
+    return [(after + 1, before - 1) for after, before in gaps if after + 1 < before]
 
 
 def size(ranges: Iterable[Range | Row]) -> int:
@@ -229,117 +235,16 @@ def dataset() -> None:
         shutil.copyfile(FOLDER / name, PACKAGED / name)
 
 
-# --- figures
-
-_SHOWN = (
-    ("country", "location.country_code"),
-    ("time zone", "time.zone"),
-    ("city", "location.city_name"),
-    ("AS", "network.asn"),
-    ("operator (ISP)", "network.isp"),
-    ("kind of user", "network.user_type"),
-)
-#: Other data, by what they say: a recipe's source of each, relative to DATA.
-_OTHERS = (
-    ("country", "delegations of the registries", "csv", "rir/rir-countries.csv.gz"),
-    ("country", "iptoasn", "sapics", "sapics/iptoasn-country-*.csv.gz"),
-    ("country", "registries by way of ip-location-db", "sapics", "sapics/asn-country-*.csv.gz"),
-    ("asn", "BGP tables of 2014 (IPv4) and 2015 (IPv6)", "pfx2as", "bgp/ipasn*.dat.gz"),
-)
-_BEGIN, _END = "<!-- figures -->\n", "<!-- end of figures -->\n"
-_SEED, _DRAWN = 1, 1000
-
-
 @main.command()
 @_data
 def figures(data: Path) -> None:
     """Write the figures of README.md, from the bundled dataset and what DATA has."""
+    from sample_data.figures import BEGIN, END, figures_text
+
     readme = FOLDER / "README.md"
-    before, rest = readme.read_text(encoding="utf-8").split(_BEGIN)
-    after = rest.split(_END)[1]
-    text = f"{before}{_BEGIN}{figures_text(data)}{_END}{after}"
+    before, rest = readme.read_text(encoding="utf-8").split(BEGIN)
+    text = f"{before}{BEGIN}{figures_text(data)}{END}{rest.split(END)[1]}"
     readme.write_text(text, encoding="utf-8")
-
-
-def figures_text(data: Path) -> str:
-    """Return the section between the marks in README.md."""
-    return "\n".join([*_left_out(data), "", *_known(), "", *_agreement(data), ""])
-
-
-def _left_out(data: Path) -> Iterator[str]:
-    yield "| left out | parts of rows | IPv4 addresses | IPv6 addresses |"
-    yield "|---|---|---|---|"
-    counts: dict[str, list[int]] = {"country": [0], "operator and users": [0]}
-    for version, suffix in VERSIONS.items():
-        announced = read_rows(FOLDER / "world" / f"asn-ipv{version}.csv.zst", version)
-        countries = read_rows(data / "world" / f"geo-whois-asn-country-{suffix}.csv.zst", version)
-        given = given_to_anybody(data, version, announced)
-        impossible = list(possible(countries, complement(given, version)))
-        withdrawn = reassigned(hand_made(version), announced)
-        for name, found in (("country", impossible), ("operator and users", withdrawn)):
-            counts[name][0] += len(found)
-            counts[name].append(size(found))
-    for name, numbers in counts.items():
-        yield f"| {name} | " + " | ".join(f"{number:,}" for number in numbers) + " |"
-
-
-def complement(blocks: Sequence[Range], version: int) -> list[Range]:
-    """Return what lies outside sorted, disjoint blocks that are not adjacent."""
-    top = (1 << (32 if version == 4 else 128)) - 1
-    bounds = [-1, *(bound for block in blocks for bound in block), top + 1]
-    gaps = zip(bounds[::2], bounds[1::2], strict=True)
-    return [(after + 1, before - 1) for after, before in gaps if after + 1 < before]
-
-
-def _known() -> Iterator[str]:
-    """Yield what is known: of the public IPv4 addresses, and of the IPv6 addresses in any row."""
-    from geolookup.dataset.coverage import known_addresses
-
-    known = known_addresses(DATASET)
-    yield "| known | of public IPv4 addresses | of IPv6 addresses of which anything is known |"
-    yield "|---|---|---|"
-    for name, path in _SHOWN:
-        shares = (known[family].share(path) for family in ("ipv4", "ipv6"))
-        yield f"| {name} | " + " | ".join(f"{share:.2%}" for share in shares) + " |"
-    yield ""
-    yield _drawn()
-
-
-def _drawn() -> str:
-    import geolookup
-
-    generator, known, drawn = random.Random(_SEED), [0, 0], 0  # noqa: S311 - not for secrets
-    with geolookup.open(DATASET) as engine:
-        while drawn < _DRAWN:
-            address = IPv4Address(generator.getrandbits(32))
-            if answer := engine.lookup(address)["data"]:
-                drawn += 1
-                known[0] += answer["location"]["country_code"] is not None
-                known[1] += "asn" in answer["network"]
-    return (
-        f"Of {_DRAWN:,} random public IPv4 addresses, {known[0]} have a country"
-        f" and {known[1]} an AS."
-    )
-
-
-def _agreement(data: Path) -> Iterator[str]:
-    """Yield the share of addresses that have the same value here and in other data."""
-    import geolookup
-
-    yield "| agrees with | on | IPv4 | IPv6 |"
-    yield "|---|---|---|---|"
-    for level, name, kind, path in _OTHERS:
-        recipe = (
-            f"[dataset]\nname = 'other'\n[[source]]\nformat = '{kind}'\npath = '{data / path}'\n"
-        )
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder, "recipe.toml")
-            file.write_text(recipe, encoding="utf-8")
-            geolookup.build(file, Path(folder, "other"))
-            parts = geolookup.diff(Path(folder, "other"), DATASET).parts
-        moved = (parts[family].moved[level].share for family in ("ipv4", "ipv6"))
-        said = "AS" if level == "asn" else level
-        yield f"| {name} | {said} | " + " | ".join(f"{1 - each:.2%}" for each in moved) + " |"
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from sample_data import make
+from sample_data import figures, make
 
 Network = IPv4Network | IPv6Network
 Rows = dict[Network, dict[str, str]]
@@ -451,7 +451,7 @@ def test_files_are_the_publishers_after_two_rules(shared_data: Path, tmp_path: P
 
 @pytest.mark.long
 def test_figures_are_those_of_the_data(shared_data: Path) -> None:
-    assert make.figures_text(shared_data) in (FOLDER / "README.md").read_text(encoding="utf-8")
+    assert figures.figures_text(shared_data) in (FOLDER / "README.md").read_text(encoding="utf-8")
 
 
 @given(small_ranges, small_ranges)
