@@ -7,6 +7,7 @@ import click
 from benchmarks.build import command as build
 from benchmarks.data import generate, geolite
 from benchmarks.http import command as http
+from benchmarks.opening import command as opening
 from benchmarks.peers import command as peers
 from benchmarks.single import command as single
 from benchmarks.tables import command as tables
@@ -19,6 +20,7 @@ COMMANDS: dict[str, click.Command] = {
     "generate": generate.command,
     "geolite": geolite.command,
     "http": http.command,
+    "opening": opening.command,
     "peers": peers.command,
     "single": single.command,
     "tables": tables.command,

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import filecmp
+import random
+from collections import Counter
+from ipaddress import IPv4Address
 from pathlib import Path
 
 import pyarrow as pa
@@ -45,6 +48,21 @@ def test_no_row_is_lost_without_a_count(rebuilt: tuple[Path, BuildReport]) -> No
     sources = rebuilt[1].sources
     assert not any(source.rejected for source in sources)
     assert [dict(source.nulled) for source in sources if source.nulled] == [{"country_code": 1}]
+
+
+def test_nearly_every_address_is_known() -> None:
+    generator, known, drawn = random.Random(7), Counter[str](), 0
+    with geolookup.open(BUNDLED) as engine:
+        while drawn < 1000:
+            answer = engine.lookup(IPv4Address(generator.getrandbits(32)))["data"]
+            if answer is not None:
+                drawn += 1
+                known["country"] += answer["location"]["country_name"] is not None
+                known["currency"] += answer["currency"]["code"] is not None
+                known["AS"] += "asn" in answer["network"]
+    assert known["country"] >= 990
+    assert known["currency"] >= 990
+    assert known["AS"] >= 850
 
 
 def test_packaged_rows_are_those_of_sample_data() -> None:

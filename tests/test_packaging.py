@@ -136,6 +136,7 @@ def _ignored(path: Path) -> bool:
 @pytest.mark.long
 def test_wheel_holds_what_runs_and_no_sources_of_the_kernel(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
+    assert wheel.stat().st_size < 12_000_000
     with zipfile.ZipFile(wheel) as archive:
         names = {each for each in archive.namelist() if ".dist-info/" not in each}
         metadata = next(each for each in archive.namelist() if each.endswith("/METADATA"))

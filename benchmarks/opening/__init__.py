@@ -1,0 +1,1 @@
+"""How long a dataset takes until its first answer, by its size."""

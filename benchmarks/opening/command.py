@@ -1,0 +1,91 @@
+"""Opening and first answer: the bundled dataset of the whole world beside one of a few networks.
+
+Opening maps files and reads none of them, so that the size of a dataset must not matter.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+from geolookup_builder.compile import build
+
+import geolookup
+from benchmarks.harness import measure, reports
+from benchmarks.harness.processes import ROOT
+from benchmarks.peers import start
+from geolookup.engine import BUNDLED
+
+_RECIPE = ROOT / "sample_data" / "small.toml"
+_ADDRESS = "8.8.8.8"
+_FIRST = "import sys, geolookup\ngeolookup.open(sys.argv[1]).lookup_json(sys.argv[2])"
+
+
+@click.command("opening", help="Time opening and the first answer, bundled and small dataset.")
+@click.option("--rounds", type=click.IntRange(1), default=200, show_default=True)
+@click.option("--starts", type=click.IntRange(1), default=41, show_default=True)
+@click.option(
+    "--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write it here too."
+)
+def command(rounds: int, starts: int, target: Path | None) -> None:
+    """Measure and print."""
+    with tempfile.TemporaryDirectory() as folder:
+        small = Path(folder, "small")
+        build(_RECIPE, small)
+        result = measure_opening({"bundled": Path(BUNDLED), "small": small}, rounds, starts)
+    print(lines(result))
+    print(f"{reports.machine_line(result['machine'])}, {result['kernel']} kernel")
+    if target is not None:
+        reports.write(result, target)
+
+
+def measure_opening(datasets: Mapping[str, Path], rounds: int, starts: int) -> dict[str, Any]:
+    """Return by dataset its bytes, microseconds of ``open``, milliseconds of a whole process."""
+    programs = {start.BARE: start.Program("pass")} | {
+        name: start.Program(_FIRST, (str(path), _ADDRESS)) for name, path in datasets.items()
+    }
+    with measure.one_core() as pinned:
+        opened = _openings(datasets, rounds)
+    started = start.measure_starts(programs, starts)
+    found = {
+        name: {
+            "bytes": sum(file.stat().st_size for file in path.iterdir()),
+            "open_us": opened[name],
+            "first_answer_ms": started[name]["median_ms"],
+        }
+        for name, path in datasets.items()
+    }
+    return {
+        "datasets": found,
+        "bare_interpreter_ms": started[start.BARE]["median_ms"],
+        "kernel": geolookup.Engine.kernel,
+        "machine": measure.facts(pinned=pinned),
+    }
+
+
+def _openings(datasets: Mapping[str, Path], rounds: int) -> dict[str, float]:
+    """Return the median microseconds of ``open``; the datasets take turns."""
+    times: dict[str, list[float]] = {name: [] for name in datasets}
+    for _ in range(rounds):
+        for name, path in datasets.items():
+            began = time.perf_counter()
+            engine = geolookup.open(path)
+            times[name].append((time.perf_counter() - began) * 1e6)
+            engine.close()
+    return {name: statistics.median(each) for name, each in times.items()}
+
+
+def lines(result: dict[str, Any]) -> str:
+    """Return the table for a terminal."""
+    heads = ("dataset", "bytes", "open, us", "process to first answer, ms")
+    body = [
+        (name, f"{each['bytes']:,}", f"{each['open_us']:,.0f}", f"{each['first_answer_ms']:,.1f}")
+        for name, each in result["datasets"].items()
+    ]
+    body.append(("(bare interpreter)", "", "", f"{result['bare_interpreter_ms']:,.1f}"))
+    return reports.table(heads, body)
