@@ -107,6 +107,7 @@ class _Reader:
     ) -> None:
         self._stream = stream
         self._source = Prefixed(first, stream.plain)
+        self._reader: Any = None
         self._complete = False
         self._names = names
         self._delimiter = delimiter
@@ -121,8 +122,8 @@ class _Reader:
         """Yield batches, at least one; with ``dropped``, only the columns that are keys."""
         try:
             with explained(self._wanted.name, "CSV"):
-                reader = self._open()
-                self._stream.before_close(lambda: self._drain(reader))
+                self._stream.before_close(self._stop)
+                reader = self._reader = self._open()
                 empty = pa.record_batch(
                     [pa.array([], each.type) for each in reader.schema], schema=reader.schema
                 )
@@ -159,8 +160,8 @@ class _Reader:
             ),
         )
 
-    def _drain(self, reader: Any) -> None:
-        """Read what Arrow has read ahead, so that its thread makes no call of Python any more.
+    def _stop(self) -> None:
+        """End the reading ahead of Arrow, so that its thread makes no call of Python any more.
 
         A process whose main thread has ended would abort at such a call, and freeing the
         reader would wait for the thread, which waits for the interpreter's lock.
@@ -170,8 +171,8 @@ class _Reader:
         self._source.end()
         self._stream.end()
         with suppress(StopIteration, pa.ArrowException):
-            while True:
-                reader.read_next_batch()
+            while self._reader is not None:
+                self._reader.read_next_batch()
         time.sleep(_FREEING_TIME)
 
     def _explained(self, error: TableFileError) -> TableFileError:
