@@ -1,4 +1,4 @@
-"""The packaged recipes: ready recipes of well-known data sets, by name.
+"""The packaged recipes, for well-known data sets, by name.
 
 A recipe is named by the stem of its file in ``recipes/``. Files that come with a recipe lie in
 a folder of the recipe's name beside it.

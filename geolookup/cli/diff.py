@@ -26,11 +26,7 @@ from geolookup.cli import options
     metavar="FILE",
     help="Weight addresses by their requests in a table file, a folder of them, or -.",
 )
-@click.option(
-    "--traffic-count",
-    metavar="NAME",
-    help="Column of requests in FILE. [default: each row is one request]",
-)
+@options.traffic_count
 @options.table_input
 @click.option(
     "--top",

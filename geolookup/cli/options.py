@@ -41,6 +41,11 @@ age_notice = click.option(
     help=f"Print no notice about data older than 180 days; also ${AGE_NOTICE}=0.",
 )
 
+traffic_count = click.option(
+    "--traffic-count",
+    metavar="NAME",
+    help="Column of requests in FILE. [default: each row is one request]",
+)
 
 cache = click.option(
     "--cache",

@@ -1,4 +1,4 @@
-"""``geolookup score``: holds datasets against ground truth."""
+"""``geolookup score``: scores datasets against ground truth."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import geolookup
 from geolookup.cli import exit_on_signals, options
 
 
-@click.command(name="score", short_help="Hold datasets against ground truth.")
+@click.command(name="score", short_help="Score datasets against ground truth.")
 @click.argument("datasets", metavar="DATASET...", nargs=-1, required=True)
 @click.option(
     "--truth",
@@ -37,13 +37,9 @@ from geolookup.cli import exit_on_signals, options
 @click.option(
     "--traffic",
     metavar="FILE",
-    help="Weight addresses by their requests in a table file, a folder of them, or -, too.",
+    help="Also weight addresses by their requests in a table file, a folder of them, or -.",
 )
-@click.option(
-    "--traffic-count",
-    metavar="NAME",
-    help="Column of requests in FILE. [default: each row is one request]",
-)
+@options.traffic_count
 @options.table_input
 @click.option(
     "--worst",

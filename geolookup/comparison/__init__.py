@@ -3,7 +3,8 @@
 Strategy: ``overlay`` overlays the intervals of both, ``values`` reads both tables
 into one set of codes, ``measures`` sums the changes between distinct pairs of
 rows, ``compare`` combines the measures; ``traffic`` weights by requests,
-``gates`` evaluates metrics, ``report`` prints the result.
+``metrics`` names the results that ``gates`` evaluates, ``report`` prints them. ``scoring``
+compares datasets with ground truth.
 """
 
 from __future__ import annotations

@@ -16,10 +16,16 @@ from geolookup.comparison.measures import Bools, Move, Share, share
 from geolookup.comparison.scoring.places import Stated
 from geolookup.comparison.weighted import F64, Kilometres, distances, quantiles
 
-LEVELS = ("country", "region", "city")
+#: By level, the names that state it: the first that a side has is shown.
+FIELDS = {
+    "country": ("country_code",),
+    "region": ("region_code", "region_name"),
+    "city": ("city_name",),
+}
+LEVELS = tuple(FIELDS)
 #: Verdicts.
 NOT_COUNTED, AGREES, WRONG, NULL = range(4)
-_VERDICTS = 4
+VERDICTS = 4
 NEAR_KM, FAR_KM = 50, 100
 
 
@@ -93,12 +99,7 @@ def _compared(name: str, one: Stated, other: Stated) -> Move:
 
 def known(level: str, side: Stated) -> Bools:
     """Mark where a side states anything at a level."""
-    names = {
-        "country": ("country_code",),
-        "region": ("region_code", "region_name"),
-        "city": ("city_name",),
-    }[level]
-    found: Bools = np.logical_or.reduce([side.names[name] >= 0 for name in names])
+    found: Bools = np.logical_or.reduce([side.names[name] >= 0 for name in FIELDS[level]])
     return found
 
 
@@ -146,9 +147,9 @@ def measured(rows: Judged, weight: F64, group: NDArray[Any], groups: int) -> lis
 
 def _sums(verdict: NDArray[np.uint8], weight: F64, group: NDArray[Any], groups: int) -> F64:
     """Return the weight by group and verdict, of shape (groups, 4)."""
-    cells = group.astype(np.int64) * _VERDICTS + verdict
-    sums = np.bincount(cells, weight, minlength=groups * _VERDICTS).astype(np.float64)
-    return sums.reshape(groups, _VERDICTS)
+    cells = group.astype(np.int64) * VERDICTS + verdict
+    sums = np.bincount(cells, weight, minlength=groups * VERDICTS).astype(np.float64)
+    return sums.reshape(groups, VERDICTS)
 
 
 def _agreement(sums: F64) -> Agreement:

@@ -39,7 +39,7 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class DatasetAnswers:
     """What one dataset states of n joint intervals."""
 
     stated: Stated
@@ -57,7 +57,7 @@ class Joint:
     family: Numbers
     row: Numbers  # of the truth
     truth: Stated
-    datasets: Sequence[Told]
+    datasets: Sequence[DatasetAnswers]
     parts: Mapping[str, Weights]
     requests: Requests | None
 
@@ -77,11 +77,11 @@ class _OfFamily:
 def overlaid(truth: Truth, datasets: Sequence[Dataset], traffic: Traffic | None) -> Joint:
     """Overlay truth and datasets; raises DatasetError and TableFileError as those read do."""
     families = {family: _of_family(truth, datasets, family) for family in FAMILIES}
-    told = [_told(families, at) for at in range(len(datasets))]
+    answers = [_answers(families, at) for at in range(len(datasets))]
     row = np.concatenate([each.row for each in families.values()])
     place = truth.rows.place[row]
     places = [of_dataset(dataset) for dataset in datasets]
-    found = stated([truth.places, *places], [place, *(each["place"] for each in told)])
+    found = stated([truth.places, *places], [place, *(each["place"] for each in answers)])
     family = np.repeat(np.array(FAMILIES, np.uint8), [len(each.row) for each in families.values()])
     requests, asked = _asked(families, traffic)
     return Joint(
@@ -89,8 +89,8 @@ def overlaid(truth: Truth, datasets: Sequence[Dataset], traffic: Traffic | None)
         row=row,
         truth=found[0],
         datasets=[
-            Told(stated=of, places=its, **each)
-            for of, its, each in zip(found[1:], places, told, strict=True)
+            DatasetAnswers(stated=of, places=its, **each)
+            for of, its, each in zip(found[1:], places, answers, strict=True)
         ],
         parts=_parts(truth, families, family, row, asked),
         requests=requests,
@@ -100,18 +100,18 @@ def overlaid(truth: Truth, datasets: Sequence[Dataset], traffic: Traffic | None)
 def _of_family(truth: Truth, datasets: Sequence[Dataset], family: int) -> _OfFamily:
     sides = [Side(dataset, family) for dataset in datasets]
     blocked, is_blocked = blocked_space(family)
-    holding = truth.holding[family]
-    partitions = [blocked, holding.starts]
+    decided = truth.partitions[family]
+    partitions = [blocked, decided.starts]
     for side in sides:
         partitions += [side.decided, side.starts]
     starts, at = overlay(partitions)
-    row = holding.row[at[1]]
+    row = decided.row[at[1]]
     kept = np.flatnonzero((row > 0) & (truth.rows.place[row] > 0) & ~is_blocked[at[0]])
     pairs = [(at[2 * each + 3][kept], at[2 * each + 2][kept]) for each in range(len(sides))]
     return _OfFamily(starts, kept, row[kept], sizes(starts)[kept], sides, pairs)
 
 
-def _told(families: Mapping[int, _OfFamily], at: int) -> dict[str, Any]:
+def _answers(families: Mapping[int, _OfFamily], at: int) -> dict[str, Any]:
     """Return the columns of one dataset over both families."""
     place, source, interval, before = [], [], [], 0
     for each in families.values():

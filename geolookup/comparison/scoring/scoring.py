@@ -84,7 +84,7 @@ def score(
     header: bool = True,
     worst: int = 10,
 ) -> Score:
-    """Hold datasets or stores against ground truth.
+    """Score datasets or stores against ground truth.
 
     ``truth`` is one file or several; the first that states a location for an address decides.
     A file is a source of any format that ``geolookup build`` reads, such as a geofeed
@@ -148,11 +148,11 @@ def _read(path: str, format_name: str) -> Truth:
 def _scored(
     truth: Truth, joint: Joint, at: int, verdicts: Judged, dataset: Dataset, worst: int
 ) -> Scored:
-    about, told = described(dataset), joint.datasets[at]
+    about = described(dataset)
     by_source = sources(joint, at, dataset.manifest.metadata())
     by = {**groupings(truth, joint), "source": by_source}
     sides = Sides(
-        told=told,
+        answers=joint.datasets[at],
         truth_place=truth.rows.place[joint.row],
         truth=truth.places,
         sources=list(by_source.names),

@@ -46,7 +46,7 @@ class TruthRows:
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class Partition:
     """A partition of one family, and the row that decides each interval; 0 is none."""
 
     starts: Addresses
@@ -55,11 +55,11 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The rows of ground truth, and where each of them decides."""
+    """The rows of ground truth, and the intervals that each of them decides."""
 
     files: Sequence[TruthFile]
     rows: TruthRows
-    holding: Mapping[int, Holding]  # by family
+    partitions: Mapping[int, Partition]  # by family
     places: Places
 
     @property
@@ -88,13 +88,13 @@ def _over(above: Truth, below: Truth) -> Truth:
         np.concatenate([above.rows.place, _after(below.rows.place, len(above.places))]),
     )
     lower = {
-        family: Holding(each.starts, _after(each.row, len(above.rows)))
-        for family, each in below.holding.items()
+        family: Partition(each.starts, _after(each.row, len(above.rows)))
+        for family, each in below.partitions.items()
     }
     states = above.rows.place > 0
-    holding = {f: first_stating(states, [above.holding[f], lower[f]]) for f in FAMILIES}
+    partitions = {f: first_stating(states, [above.partitions[f], lower[f]]) for f in FAMILIES}
     places = joined([above.places, below.places])
-    return Truth([*above.files, *below.files], rows, holding, places)
+    return Truth([*above.files, *below.files], rows, partitions, places)
 
 
 def _after(numbers: I64, count: int) -> I64:
@@ -102,14 +102,14 @@ def _after(numbers: I64, count: int) -> I64:
     return np.where(numbers > 0, numbers + count, 0)
 
 
-def first_stating(states: NDArray[np.bool_], several: Sequence[Holding]) -> Holding:
+def first_stating(states: NDArray[np.bool_], several: Sequence[Partition]) -> Partition:
     """Overlay partitions: in each interval the first row that states anything decides.
 
     ``states`` says of the rows of all partitions but the last, by number, whether they do.
     """
-    starts, holding = overlay([each.starts for each in several])
-    row = several[-1].row[holding[-1]]
-    for each, at in zip(several[-2::-1], holding[-2::-1], strict=True):
-        upper = each.row[at]
+    starts, at = overlay([each.starts for each in several])
+    row = several[-1].row[at[-1]]
+    for each, rows in zip(several[-2::-1], at[-2::-1], strict=True):
+        upper = each.row[rows]
         row = np.where(states[upper], upper, row)
-    return Holding(starts, row)
+    return Partition(starts, row)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from geolookup.comparison.overlay import FAMILIES
 from geolookup.comparison.scoring.places import COORDINATES, NAMES, of_table
-from geolookup.comparison.scoring.truth import ADDRESSES, Holding, Truth, TruthFile, TruthRows
+from geolookup.comparison.scoring.truth import ADDRESSES, Partition, Truth, TruthFile, TruthRows
 from geolookup.contract.address import BITS
 from geolookup.dataset.intervals import I64, Addresses, Bools, MixedAddresses, concat
 from geolookup.errors import TableFileError
@@ -113,10 +113,13 @@ def _truth(path: str, rows: pa.Table) -> Truth:
         np.append(0, np.where(addresses.family == 4, BITS[4], BITS[6])).astype(np.int16),
         np.where(_states(places), np.arange(len(places)), 0),
     )
-    holding = {family: _holding(addresses, family) for family in FAMILIES}
+    partitions = {family: _partition(addresses, family) for family in FAMILIES}
     rejected = len(rows) - len(valid)
     return Truth(
-        [TruthFile(path, ADDRESSES, len(rows), rejected, nulled)], found, holding, of_table(places)
+        [TruthFile(path, ADDRESSES, len(rows), rejected, nulled)],
+        found,
+        partitions,
+        of_table(places),
     )
 
 
@@ -160,7 +163,7 @@ def _addresses(column: pa.ChunkedArray) -> MixedAddresses:
     )
 
 
-def _holding(addresses: MixedAddresses, family: int) -> Holding:
+def _partition(addresses: MixedAddresses, family: int) -> Partition:
     """Return the partition at each address of a family and after it."""
     rows = np.flatnonzero(addresses.family == family)
     found = Addresses(addresses.low[rows], addresses.high[rows])
@@ -174,9 +177,9 @@ def _holding(addresses: MixedAddresses, family: int) -> Holding:
     starts = starts[starts.order()]
     starts = starts[np.append(True, ~starts[1:].equals(starts[:-1]))]
     if not len(found):
-        return Holding(starts, np.zeros(len(starts), np.int64))
+        return Partition(starts, np.zeros(len(starts), np.int64))
     at = np.maximum(found.search(starts) - 1, 0)
-    return Holding(starts, np.where(found[at].equals(starts), rows[at], 0))
+    return Partition(starts, np.where(found[at].equals(starts), rows[at], 0))
 
 
 def _places(rows: pa.Table) -> tuple[pa.Table, int]:

@@ -25,7 +25,7 @@ from geolookup.comparison.overlay import FAMILIES
 from geolookup.comparison.scoring.places import COORDINATES, NAMES, Places, of_table
 from geolookup.comparison.scoring.truth import (
     NO_PREFIX,
-    Holding,
+    Partition,
     Truth,
     TruthFile,
     TruthRows,
@@ -41,6 +41,7 @@ AUTO = "auto"
 _SCHEMA = pa.schema(
     [*((name, pa.string()) for name in NAMES), *((name, pa.float64()) for name in COORDINATES)]
 )
+#: No limit: rejected rows are counted and left out.
 _REJECTS = (1 << 63) - 1
 _FEED = "geofeed"
 _REMEDY = "name its format by --truth-format"
@@ -55,9 +56,9 @@ def read_ranges(path: str, format_name: str) -> Truth:
         rejected = sum(each.rejected.total() for each in report.sources)
         nulled = sum(each.nulled.total() for each in report.sources)
         rows, places = _rows(output)
-        holding = {family: _holding(output, family, rows.place > 0) for family in FAMILIES}
+        partitions = {family: _partition(output, family, rows.place > 0) for family in FAMILIES}
         file = TruthFile(path, _format(output), read, rejected, nulled)
-    return Truth([file], rows, holding, places)
+    return Truth([file], rows, partitions, places)
 
 
 def _compiled(path: str, format_name: str, folder: Path) -> tuple[Any, Path]:
@@ -190,14 +191,14 @@ def _bit_length(values: NDArray[np.uint64]) -> NDArray[np.int64]:
     return np.bitwise_count(values).astype(np.int64)
 
 
-def _holding(output: Path, family: int, states: NDArray[np.bool_]) -> Holding:
+def _partition(output: Path, family: int, states: NDArray[np.bool_]) -> Partition:
     """Return the partition of a family: of the source's tables, the first with a place decides."""
     table = _table(output, fmt.EXPLAINED[family])
     number, row = table["table"].to_numpy(), table["row"].to_numpy().astype(np.int64)
     starts = _starts(table, family)
     bounds = np.searchsorted(number, np.arange(1, int(number.max()) + 2))
     parts = [slice(*each) for each in pairwise(bounds)]
-    return first_stating(states, [Holding(starts[each], row[each]) for each in parts])
+    return first_stating(states, [Partition(starts[each], row[each]) for each in parts])
 
 
 def _starts(table: pa.Table, family: int) -> Addresses:

@@ -22,6 +22,7 @@ from geolookup.comparison.scoring.agreement import (
     NEAR_KM,
     NOT_COUNTED,
     NULL,
+    VERDICTS,
     WRONG,
     Judged,
     apart,
@@ -66,9 +67,8 @@ class Vote:
     agree: Share
     wrong: Share
     none: Share
-    differs: Sequence[
-        Share
-    ]  # by dataset: of the weight where it states something and a majority is
+    # By dataset: of the weight where it states something and there is a majority.
+    differs: Sequence[Share]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def majorities(joint: Joint, judged: Sequence[Judged]) -> dict[str, Majority]:
 
 
 class _Ballot:
-    """The votes at one level: an answer has the vote of each dataset that agrees with it.
+    """The votes at one level: each answer has the vote of each dataset that agrees with it.
 
     The majority is more than half of the datasets that state something, and at least two.
     """
@@ -146,7 +146,7 @@ class _Ballot:
 
     def vote(self, weight: F64) -> Vote:
         """Return the result by weight."""
-        sums = np.bincount(self._verdict, weight, minlength=4)
+        sums = np.bincount(self._verdict, weight, minlength=VERDICTS)
         total = sums[[AGREES, WRONG, NULL]].sum()
         agree, wrong, none = (share(sums[verdict], total) for verdict in (AGREES, WRONG, NULL))
         return Vote(agree, wrong, none, list(self._differing(weight)))

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.comparison.measures import Share, share
-from geolookup.comparison.scoring.agreement import LEVELS, NOT_COUNTED, WRONG, Judged
-from geolookup.comparison.scoring.joint import Told
+from geolookup.comparison.scoring.agreement import FIELDS, LEVELS, NOT_COUNTED, WRONG, Judged
+from geolookup.comparison.scoring.joint import DatasetAnswers
 from geolookup.comparison.scoring.places import Places
 from geolookup.comparison.weighted import F64
 from geolookup.contract.address import BITS, MAX
@@ -25,11 +25,6 @@ from geolookup.dataset.intervals import Addresses
 
 #: The longest prefixes that are shown of lists of addresses.
 WIDENED = {4: 24, 6: 48}
-_FIELDS = {
-    "country": ("country_code",),
-    "region": ("region_code", "region_name"),
-    "city": ("city_name",),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +42,7 @@ class WorstNetwork:
 class Sides:
     """n joint intervals of a part: what is judged, and the texts of both sides."""
 
-    told: Told
+    answers: DatasetAnswers
     truth_place: NDArray[Any]
     truth: Places
     sources: list[str | None]  # by number
@@ -64,7 +59,7 @@ def worst_networks(
 def _of_level(
     sides: Sides, judged: Judged, weight: F64, level: str, most: int
 ) -> Iterator[WorstNetwork]:
-    verdict, interval = judged.verdicts[level], sides.told.interval
+    verdict, interval = judged.verdicts[level], sides.answers.interval
     counted = np.flatnonzero((verdict != NOT_COUNTED) & (weight > 0))
     found, group = np.unique(interval[counted], return_inverse=True)
     wrong = verdict[counted] == WRONG
@@ -77,11 +72,11 @@ def _of_level(
         rows = counted[(group == at) & wrong]
         row = _heaviest(sides.truth_place[rows], weight[rows], rows)
         yield WorstNetwork(
-            network=_name(sides.told.starts, int(found[at]), sides.widened),
+            network=_name(sides.answers.starts, int(found[at]), sides.widened),
             wrong=share(sums[at], of[at]),
             truth=_text(sides.truth, level, int(sides.truth_place[row])),
-            dataset=_text(sides.told.places, level, int(sides.told.place[row])),
-            source=sides.sources[int(sides.told.source[row])],
+            dataset=_text(sides.answers.places, level, int(sides.answers.place[row])),
+            source=sides.sources[int(sides.answers.source[row])],
         )
 
 
@@ -92,7 +87,7 @@ def _heaviest(places: NDArray[Any], weight: F64, rows: NDArray[Any]) -> int:
 
 
 def _text(places: Places, level: str, place: int) -> str | None:
-    texts = (places.names[name].text(place) for name in _FIELDS[level])
+    texts = (places.names[name].text(place) for name in FIELDS[level])
     return next((text for text in texts if text is not None), None)
 
 
