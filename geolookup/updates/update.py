@@ -20,8 +20,8 @@ from geolookup.progress import Progress
 from geolookup.store import pointer, user_store
 from geolookup.store.generations import prune
 from geolookup.store.publish import publish
-from geolookup.updates import checked, sources
-from geolookup.updates.exclusive import updating
+from geolookup.updates import sources
+from geolookup.updates.in_store import record_success, succeeded_within, updating
 
 if TYPE_CHECKING:
     from geolookup_builder.recipe import Recipe
@@ -130,7 +130,7 @@ class Request:
             built = self._compiled(staging / "dataset", progress)
             state = self._published(staging / "dataset", built, progress, tell)
             removed = prune(self.store, self.recipe.update.keep)
-            checked.record(self.store, staging, self.recipe.name)
+            record_success(self.store, staging, self.recipe.name)
         return Updated(state, str(self.store), _current(self.store), tuple(removed))
 
     def _make_data_folder(self) -> None:
@@ -143,7 +143,7 @@ class Request:
     def _is_recent(self) -> bool:
         if self.if_older is None or _current(self.store) is None:
             return False
-        return checked.within(self.store, self.recipe.name, self.if_older)
+        return succeeded_within(self.store, self.recipe.name, self.if_older)
 
     def _compiled(self, output: Path, progress: Progress) -> str:
         """Compile what was downloaded; return the generation."""
@@ -174,9 +174,9 @@ class Request:
         """Raise UpdateError if a gate of the recipe fails; they compare one dataset over time."""
         from geolookup.comparison import diff, verdict_line
 
-        name = read_manifest(old).metadata().name
         if not self.recipe.update.fail_if:
             return
+        name = read_manifest(old).metadata().name
         if name != self.recipe.name:
             tell(f"no gate applied: the current generation is of another dataset, {name}")
             return

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from geolookup_builder.remote import transfer
 
 import geolookup
 from geolookup.updates.update import Updated
+from tests.builder.remote.serving import FAST
 from tests.updates.publisher import Publisher, publishing
 
 
@@ -31,6 +33,16 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 Update = Callable[..., Updated]
 
 
+@pytest.fixture(autouse=True)
+def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Retries without the waits that no test has to sit through."""
+    for call in (transfer.fetch, transfer.ask):
+        defaults = tuple(
+            FAST if each is transfer.DEFAULT_LIMITS else each for each in call.__defaults__ or ()
+        )
+        monkeypatch.setattr(call, "__defaults__", defaults)
+
+
 @pytest.fixture
 def update(publisher: Publisher, store: Path) -> Update:
     """``geolookup.update`` by the publisher's recipe into the user's store."""
@@ -47,3 +59,9 @@ def is_tidy(store: Path) -> bool:
     names = {path.name for path in store.iterdir()}
     left = [path for path in (store / "generations").iterdir() if path.name.startswith(".")]
     return not left and names <= {"current", "generations", ".lock", ".update.lock", "update.json"}
+
+
+def country(ip: str = "8.0.0.1") -> object:
+    """Return the country of an address by the user's store."""
+    with geolookup.open() as engine:
+        return engine.data(ip)["location"]["country_code"]

@@ -1,9 +1,10 @@
-"""One update of a store at a time, and its staging directory.
+"""What updates keep in a store: a lock, a staging directory, and when one last succeeded.
 
 ::
 
     STORE/.update.lock     held by the process that updates the store
     STORE/.update/         its staging directory: on the file system of the generations
+    STORE/update.json      the dataset of the last update that succeeded, and when; for --if-older
 
 The lock of the store itself (``store.changing``) is held only while the store changes, so that
 ``publish`` and ``rollback`` do not wait for downloads.
@@ -11,16 +12,18 @@ The lock of the store itself (``store.changing``) is held only while the store c
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from geolookup.filesystem import atomic
 from geolookup.filesystem.lock import locked, locked_if_free
 from geolookup.store.changing import changing
 
-_LOCK, _STAGING = ".update.lock", ".update"
+_LOCK, _STAGING, _CHECKED = ".update.lock", ".update", "update.json"
 
 
 @contextmanager
@@ -44,3 +47,29 @@ def updating(store: Path, tell: Callable[[str], None]) -> Iterator[Path]:
             yield staging
         finally:
             shutil.rmtree(staging, ignore_errors=True)
+
+
+def succeeded_within(store: Path, dataset: str, limit: timedelta) -> bool:
+    """Return whether an update of this dataset succeeded less than ``limit`` ago.
+
+    False for a time in the future: after a clock was wrong, updates must not stop. False also
+    without a readable record: it costs an update.
+    """
+    try:
+        stated = json.loads((store / _CHECKED).read_bytes())
+        checked = datetime.fromisoformat(stated["checked"])
+        passed = datetime.now(UTC) - checked
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return False
+    return stated.get("dataset") == dataset and timedelta(0) <= passed < limit
+
+
+def record_success(store: Path, staging: Path, dataset: str) -> None:
+    """Record that an update succeeded now; written in ``staging``, then renamed."""
+    stated = {"dataset": dataset, "checked": datetime.now(UTC).isoformat(timespec="seconds")}
+    fresh = staging / _CHECKED
+    with atomic.output_errors(store / _CHECKED):
+        fresh.write_text(json.dumps(stated) + "\n", encoding="utf-8")
+        atomic.fsync_file(fresh)
+        fresh.replace(store / _CHECKED)
+        atomic.fsync_folder(store)
