@@ -20,7 +20,7 @@ from tests.small_dataset import SMALL
 
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 128 KiB, which holds less than the sample."""
+    """A file system of 128 KiB, which holds less than the small dataset."""
     folder = tmp_path / "small"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=128k", "none", str(folder)]

@@ -1,7 +1,7 @@
 """The laws of ``network``: one answer inside, not one answer any wider, in the family asked.
 
-Held on the sample dataset, whose ranges touch special-purpose space, and on a
-small one whose ranges end at the awkward places.
+Checked on the small dataset, whose ranges touch special-purpose space, and on one of a few
+ranges that end at the awkward places.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def key(store: Store) -> str:
 
 @pytest.fixture(scope="session")
 def server(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Two workers on the sample; the tests' own machine is a trusted proxy."""
+    """Two workers on the small dataset; the tests' own machine is a trusted proxy."""
     folder = tmp_path_factory.mktemp("server")
     with serving(store, folder, "--trusted-proxy", "127.0.0.0/8", workers=2) as running:
         yield running

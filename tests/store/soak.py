@@ -1,7 +1,7 @@
 """Very many lookups, with reloads among them: memory must not grow.
 
 ``python -m tests.store.soak --lookups 100000000`` prints memory and open files as it goes,
-and exits with 1 if they grew. Two generations of the bundled sample take turns.
+and exits with 1 if they grew. Two generations of the small dataset take turns.
 """
 
 from __future__ import annotations
@@ -94,14 +94,14 @@ def _get(engine: geolookup.Engine, text: str, path: str) -> None:
 
 
 def _other(folder: Path) -> Path:
-    """Return a dataset as large as the sample, of another generation: its names are reversed."""
+    """Return a dataset as large as the small one, of another generation: its names are reversed."""
     from geolookup_builder.compile import Options, compile_dataset
 
     from geolookup.progress import Progress
     from tests.conftest import ROOT
 
     shutil.copytree(ROOT / "sample_data", folder / "inputs")
-    recipe = folder / "inputs" / "recipe.toml"
+    recipe = folder / "inputs" / "small.toml"
     recipe.write_text(recipe.read_text().replace("geolookup-sample", "elpmas-pukooloeg"))
     compile_dataset(recipe, folder / "other", Options(), Progress())
     return folder / "other"

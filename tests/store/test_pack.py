@@ -34,8 +34,8 @@ Members = list[tuple[tarfile.TarInfo, bytes]]
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample dataset, packed."""
-    path = tmp_path_factory.mktemp("packed") / "sample.tar.zst"
+    """The small dataset, packed."""
+    path = tmp_path_factory.mktemp("packed") / "small.tar.zst"
     pack(SMALL, path, force=False)
     return path
 
