@@ -90,7 +90,7 @@ class _Blocks:
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     joins, found, ignored = Joins(_locale(spec)), [], []
-    for member in _members(spec):
+    for member in members(spec.path, spec.base, (".csv",)):
         names = header(member)
         if _range(names) is None:
             joins.add(member, names)
@@ -126,11 +126,6 @@ def _locale(spec: SourceSpec) -> str:
             remedy='write a language code, such as locale = "en"',
         )
     return locale
-
-
-def _members(spec: SourceSpec) -> list[Member]:
-    """Return the CSV files of a folder, an archive or a glob."""
-    return members(spec.path, spec.base, (".csv",))
 
 
 def _range(names: tuple[str, ...]) -> tuple[str, ...] | None:
