@@ -222,9 +222,9 @@ class SettingsError(GeoLookupError):
 
 
 class UpdateError(GeoLookupError):
-    """A source or a gate refused an update; the store stays as it was.
+    """A source failed, or a gate refused the result of an update; the store stays as it was.
 
-    ``problems`` are lines: each source or gate that refused, and what to do.
+    ``problems`` are lines: each source that failed or gate that refused, and what to do.
     """
 
     def __init__(self, problems: Iterable[str]) -> None:

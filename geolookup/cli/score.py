@@ -72,7 +72,7 @@ def score(
     of each pair and a majority vote. Exits with 0 if no gate fails, 1 if one
     does, 2 for misuse, a malformed gate, or an unusable dataset or FILE.
 
-    Example: geolookup score mydata --truth geofeed.csv --fail-if "country_agree < 95%"
+    Example: geolookup score mydata --truth feed.csv --fail-if "city_wrong > 5%"
     """
     from geolookup.comparison import verdict_line
     from geolookup.comparison.scoring import lines

@@ -44,13 +44,13 @@ def update(
     """Download the sources of RECIPE that changed, compile them, and publish the result.
 
     RECIPE is a recipe file, the name of a packaged recipe (`geolookup recipes`) or
-    a file of data. Without RECIPE: world, country and AS of every address. The
+    a file or folder of data. Without RECIPE: world, country and AS of every address. The
     result is verified, compared with the current generation by the gates of the
     recipe, and published into the store. Old generations are pruned.
 
-    Exits with 0 if the store is current or was updated, 1 if a source or a gate
-    refused, 2 for misuse or a store or cache that cannot be written. The store stays
-    as it was unless an update succeeds.
+    Exits with 0 if the store is current or was updated, 1 if a source failed or a
+    gate refused the result, 2 for misuse or a store or cache that cannot be
+    written. The store stays as it was unless an update succeeds.
 
     Example: geolookup update --if-older 7d
     """

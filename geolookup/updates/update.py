@@ -57,17 +57,18 @@ def update(
 
     Downloads what changed, compiles and verifies it, applies the gates of the recipe's
     ``[update]`` by a comparison with the current generation, publishes, and prunes.
-    ``recipe`` is a recipe file, the name of a packaged recipe or a file of data; None: the
-    packaged recipe "world". ``store`` None: the user's store. ``cache`` is the folder of
+    ``recipe`` is a recipe file, the name of a packaged recipe, or a file or folder of data; None:
+    the packaged recipe "world". ``store`` None: the user's store. ``cache`` is the folder of
     downloaded files; None: ``$GEOLOOKUP_CACHE``, else the user's cache folder.
 
     ``if_older`` (a timedelta, a number of days, or "7d", "2w"): do nothing if an update
     succeeded less than that ago. ``dry_run``: ask the servers what changed, and change
     nothing. Another update of the same store is waited for.
 
-    Raises UpdateError if a source or a gate refuses, BuildError for a malformed recipe,
-    OutputError for a store or cache that cannot be written, DatasetError for a damaged store,
-    ValueError or TypeError for a malformed ``if_older``. The store then stays as it was.
+    Raises UpdateError if a source fails or a gate refuses the result, BuildError for a
+    malformed recipe, OutputError for a store or cache that cannot be written, DatasetError for
+    a damaged store, ValueError or TypeError for a malformed ``if_older``. The store then stays
+    as it was.
     """
     request = Request.of(recipe, store, if_older, cache)
     silent = Progress(silent=True)

@@ -85,8 +85,8 @@ def test_commands_take_names(tmp_path: Path) -> None:
     built = run("build", "dbip-lite", "--output", str(tmp_path / "data"))
     assert built.returncode == 2
     assert f"{ROOT / 'dbip-city-lite-*.csv.gz'}: no such file" in built.stderr
-    geofeed = run("build", "maxmind-geolite", "--output", str(tmp_path / "data"))
-    assert "did you mean 'maxmind-geolite2'?" in geofeed.stderr
+    refused = run("build", "maxmind-geolite", "--output", str(tmp_path / "data"))
+    assert "did you mean 'maxmind-geolite2'?" in refused.stderr
 
 
 # --- files of data
