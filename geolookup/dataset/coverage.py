@@ -41,11 +41,25 @@ def known_addresses(path: str | os.PathLike[str]) -> dict[str, Known]:
     """
     folder = Path(path)
     try:
-        batches = {name: arrow_files.read(folder / name)[0] for name in fmt.ANSWERING}
+        batches = {name: _read(folder / name) for name in fmt.ANSWERING}
         tables = list(_known_rows(batches))
         return {f"ipv{family}": _known(family, batches, tables) for family in (4, 6)}
     except (pa.ArrowException, OSError, ValueError, KeyError, IndexError) as error:
         raise DatasetError(folder, "damaged", REBUILD) from error
+
+
+def _read(path: Path) -> pa.RecordBatch:
+    """Read a table; ValueError where a column has another type, or nulls where none belong."""
+    batch, _ = arrow_files.read(path)
+    batch.validate(full=True)
+    for name, wanted in fmt.COLUMNS[path.name].items():
+        values = batch.column(name)
+        nulls = values.null_count + (
+            values.dictionary.null_count if pa.types.is_dictionary(values.type) else 0
+        )
+        if not wanted.has(str(values.type)) or (nulls and not wanted.nullable):
+            raise ValueError(f"{path.name}: {name} is not of type {wanted.type}")
+    return batch
 
 
 def _known_rows(batches: Mapping[str, pa.RecordBatch]) -> Iterator[tuple[str, str, Bools]]:

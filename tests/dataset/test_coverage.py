@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import geolookup
@@ -12,6 +14,7 @@ from geolookup.contract.fields import FIELDS
 from geolookup.dataset.coverage import Known, known_addresses
 from tests.conftest import Build
 from tests.small_dataset import SMALL
+from tests.tiers import scaled
 
 STORED = [field.path for field in FIELDS if field.table]
 IN_RECORDS = [path for path in STORED if path != "time.zone"]  # a record has no time object
@@ -52,6 +55,28 @@ def test_zones_are_known_where_answers_have_one(build: Build) -> None:
 def test_nothing_is_known_of_an_empty_dataset(build: Build) -> None:
     known = known_addresses(build({"a.csv": "network,country_code\n"})[0])
     assert {share for each in known.values() for share in map(each.share, STORED)} == {0}
+
+
+@pytest.mark.parametrize("place", range(2, 1200, scaled(33, 1)))
+def test_a_flipped_byte_of_a_schema_is_a_dataset_error_or_none(place: int, tmp_path: Path) -> None:
+    copy = shutil.copytree(SMALL, tmp_path / "copy")
+    data = bytearray((copy / "ipv6.arrow").read_bytes())
+    data[place] ^= 0xFF
+    (copy / "ipv6.arrow").write_bytes(data)
+    with suppress(geolookup.DatasetError):
+        known_addresses(copy)
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.uint64(), pa.string()], ids=str)
+def test_a_column_of_another_type_is_a_dataset_error(kind: pa.DataType, tmp_path: Path) -> None:
+    copy = shutil.copytree(SMALL, tmp_path / "copy")
+    with pa.memory_map(str(SMALL / "ipv4.arrow")) as source:
+        table = pa.ipc.open_file(source).read_all()
+    column = pa.array([0] * len(table)).cast(kind)
+    with pa.ipc.new_file(copy / "ipv4.arrow", table.set_column(0, "start", column).schema) as sink:
+        sink.write_table(table.set_column(0, "start", column).combine_chunks())
+    with pytest.raises(geolookup.DatasetError, match="damaged"):
+        known_addresses(copy)
 
 
 @pytest.mark.parametrize("name", ["ipv4.arrow", "location.arrow", "country.arrow"])
