@@ -7,6 +7,7 @@ are read in one pass, also from pipes and compressed files.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -49,6 +50,10 @@ class ArrowIpc:
             schema = pa.schema([schema.field(key) for key in wanted.keys])
         batches = _to_the_end(_batches(reader, schema), stream.plain, wanted.name, is_file=is_file)
         return Rows(schema, explained_batches(batches, wanted.name, _WHAT))
+
+    def names(self, stream: InputStream, wanted: ReadOptions) -> list[str]:
+        """Return the names of the file's schema."""
+        return list(self.read(stream, replace(wanted, keys=(), rest="typed")).schema.names)
 
     def write(self, stream: Any, schema: pa.Schema, _wanted: WriteOptions) -> IpcSink:
         """Return a sink that has written the schema."""

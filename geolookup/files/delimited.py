@@ -48,20 +48,30 @@ class Delimited:
     def read(self, stream: InputStream, wanted: ReadOptions) -> Rows:
         """Return the rows, all columns as text unless ``infer_types``."""
         delimiter = wanted.delimiter or self._delimiter
-        with explained(wanted.name, "CSV"):
-            first = _first_block(stream.plain)
-        if not first:
-            raise TableFileError(wanted.name, "is empty", "give at least a header")
-        names = _first_row(first, delimiter, wanted.name)
-        if not wanted.header:
-            names = [f"column{number}" for number in range(1, len(names) + 1)]
+        first, names = _header(stream, delimiter, wanted)
         _check_header(names, wanted)
         return _Reader(stream, first, names, delimiter, wanted).rows()
+
+    def names(self, stream: InputStream, wanted: ReadOptions) -> list[str]:
+        """Return the cells of the header; no other row is read."""
+        return _header(stream, wanted.delimiter or self._delimiter, wanted)[1]
 
     def write(self, stream: Any, schema: pa.Schema, wanted: WriteOptions) -> CellSink:
         """Return a sink; the header, if the options ask for one, is written at once."""
         delimiter = wanted.delimiter or self._delimiter
         return CellSink(stream, schema, delimiter, header=wanted.header)
+
+
+def _header(stream: InputStream, delimiter: str, wanted: ReadOptions) -> tuple[bytes, list[str]]:
+    """Return the first block, and the names of the columns."""
+    with explained(wanted.name, "CSV"):
+        first = _first_block(stream.plain)
+    if not first:
+        raise TableFileError(wanted.name, "is empty", "give at least a header")
+    names = _first_row(first, delimiter, wanted.name)
+    if not wanted.header:
+        names = [f"column{number}" for number in range(1, len(names) + 1)]
+    return first, names
 
 
 def _first_block(plain: Any) -> bytes:

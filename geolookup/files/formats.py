@@ -24,6 +24,9 @@ class Reader(Protocol):
     def read(self, stream: InputStream, wanted: ReadOptions) -> Rows:
         """Return the rows of a stream."""
 
+    def names(self, stream: InputStream, wanted: ReadOptions) -> list[str]:
+        """Return the names of the columns, which no key of ``wanted`` limits."""
+
 
 class Writer(Protocol):
     """Writes one format."""

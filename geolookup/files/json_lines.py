@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -38,6 +39,11 @@ class JsonLines:
             parsed.append(pa.field(LINE, pa.large_binary())) if wanted.rest == "as_is" else parsed
         )
         return Rows(schema, _batches(first, blocks, parsed, schema, wanted))
+
+    def names(self, stream: InputStream, wanted: ReadOptions) -> list[str]:
+        """Return the keys of the first block, of its first line where the types differ."""
+        first = next(lines_of(stream.plain, wanted.name), _NO_LINES)
+        return list(_first_schema(first, replace(wanted, keys=(), rest="dropped")).names)
 
     def write(self, stream: Any, schema: pa.Schema, _wanted: WriteOptions) -> ObjectSink:
         """Return a sink that writes an object a row."""

@@ -83,3 +83,7 @@ class PlainList:
             for each in lines_of(stream.plain, wanted.name)
         )
         return Rows(schema, explained_batches(batches, wanted.name, "list"))
+
+    def names(self, _stream: InputStream, _wanted: ReadOptions) -> list[str]:
+        """Return no names: a list has no columns."""
+        return []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -46,6 +47,10 @@ class Parquet:
                 schema = pa.schema([schema.field(key) for key in wanted.keys])
             batches = explained_batches(_batches(file, schema, wanted), wanted.name, _WHAT)
             return Rows(schema, batches, file.metadata.num_rows)
+
+    def names(self, stream: InputStream, wanted: ReadOptions) -> list[str]:
+        """Return the names of the file's schema."""
+        return list(self.read(stream, replace(wanted, keys=(), rest="typed")).schema.names)
 
     def write(self, stream: Any, schema: pa.Schema, _wanted: WriteOptions) -> GroupSink:
         """Return a sink that collects row groups."""

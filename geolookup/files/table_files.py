@@ -68,6 +68,15 @@ def open_addresses(file: TableFile, column: AddressColumn, *more: str) -> Iterat
         yield table
 
 
+def column_names(file: TableFile, name: str) -> list[str]:
+    """Return the names of the columns; rows that no reader accepts do not matter.
+
+    ``name`` is that of the file in messages. Raises TableFileError where names cannot be read.
+    """
+    with open_input(file.path, file.kind.compression) as stream:
+        return file.kind.format.reader.names(stream, ReadOptions(name, (), "dropped"))
+
+
 def table_files(path: str, format_name: str | None) -> Iterator[TableFile]:
     """Yield the file that a path names, or the table files of a folder, in order.
 

@@ -21,7 +21,7 @@ from geolookup.dataset.intervals import I64, Addresses, Bools, MixedAddresses, c
 from geolookup.errors import TableFileError
 from geolookup.files.formats import known_kind
 from geolookup.files.row_streams import ReadOptions
-from geolookup.files.table_files import TableFile, open_table
+from geolookup.files.table_files import TableFile, column_names, open_table
 from geolookup.kernel.columns import carried_as_ipv4, parse
 from geolookup.tables.locate import address_reader, column_of, locate_chunk
 
@@ -44,11 +44,11 @@ _LIMITS = {"latitude": 90.0, "longitude": 180.0}
 def is_table(path: str) -> bool:
     """Tell whether a file is a table with a column of addresses, by its suffix and its header."""
     kind = known_kind(path)
-    if kind is None or kind.format.name == "text":
+    if kind is None:
         return False
     try:
-        with open_table(TableFile(path, kind), ReadOptions(path, (), "typed")) as table:
-            return any(_plain(name) in _ALIASES["address"] for name in table.rows.schema.names)
+        names = column_names(TableFile(path, kind), path)
+        return any(_plain(name) in _ALIASES["address"] for name in names)
     except TableFileError:
         return False  # the reader of its source format states what is wrong
 
@@ -66,10 +66,10 @@ def read_addresses(path: str) -> Truth:
     with open_table(file, ReadOptions(path, tuple(columns.values()), "dropped")) as table:
         schema = table.rows.schema
         _check_addresses(path, schema.field(columns["address"]).type)
-        rows = pa.Table.from_batches(table.rows.batches, schema).rename_columns(
-            {theirs: ours for ours, theirs in columns.items()}
-        )
-    return _truth(path, rows)
+        rows = pa.Table.from_batches(table.rows.batches, schema)
+    addresses = rows[columns.pop("address")]
+    texts = {ours: _text(path, theirs, rows[theirs]) for ours, theirs in columns.items()}
+    return _truth(path, addresses, texts)
 
 
 def _plain(name: str) -> str:
@@ -78,8 +78,9 @@ def _plain(name: str) -> str:
 
 def _columns(path: str, file: TableFile) -> dict[str, str]:
     """Return the column of the file for each of ours that it has."""
-    with open_table(file, ReadOptions(path, (), "typed")) as table:
-        names = table.rows.schema.names
+    names = column_names(file, path)
+    if not names:
+        raise TableFileError(path, "has no columns", "give a table, such as CSV")
     found: dict[str, str] = {}
     for ours, aliases in _ALIASES.items():
         theirs = [name for name in names if _plain(name) in aliases]
@@ -104,19 +105,19 @@ def _check_addresses(path: str, kind: pa.DataType) -> None:
         raise TableFileError(path, str(error), "write the addresses as text") from error
 
 
-def _truth(path: str, rows: pa.Table) -> Truth:
-    addresses = _addresses(rows["address"])
+def _truth(path: str, column: pa.ChunkedArray, texts: Mapping[str, pa.Array]) -> Truth:
+    addresses = _addresses(column)
     valid = np.flatnonzero(addresses.family)
-    places, nulled = _places(rows)
+    places, nulled = _places(len(column), texts)
     found = TruthRows(
         np.append(np.uint8(0), addresses.family),
         np.append(0, np.where(addresses.family == 4, BITS[4], BITS[6])).astype(np.int16),
         np.where(_states(places), np.arange(len(places)), 0),
     )
     partitions = {family: _partition(addresses, family) for family in FAMILIES}
-    rejected = len(rows) - len(valid)
+    rejected = len(column) - len(valid)
     return Truth(
-        [TruthFile(path, ADDRESSES, len(rows), rejected, nulled)],
+        [TruthFile(path, ADDRESSES, len(column), rejected, nulled)],
         found,
         partitions,
         of_table(places),
@@ -182,12 +183,12 @@ def _partition(addresses: MixedAddresses, family: int) -> Partition:
     return Partition(starts, np.where(found[at].equals(starts), rows[at], 0))
 
 
-def _places(rows: pa.Table) -> tuple[pa.Table, int]:
+def _places(rows: int, stated: Mapping[str, pa.Array]) -> tuple[pa.Table, int]:
     """Return the places of the rows after place 0, and the number of invalid values.
 
     A row with an invalid value states nothing.
     """
-    texts = {name: _text(rows, name) for name in _ALIASES if name != "address"}
+    texts = {name: stated.get(name, pa.nulls(rows, pa.string())) for name in _ALIASES}
     country = pc.utf8_upper(texts["country_code"])
     code, name = _regions(country, texts)
     coordinates = {each: _degrees(texts[each], _LIMITS[each]) for each in COORDINATES}
@@ -205,17 +206,32 @@ def _places(rows: pa.Table) -> tuple[pa.Table, int]:
     return pa.table(columns), int(sum(each.sum() for each in masks))
 
 
-def _text(rows: pa.Table, name: str) -> pa.Array:
-    """Return a column as trimmed text, null where it is empty or missing."""
-    if name not in rows.column_names:
-        return pa.nulls(len(rows), pa.string())
-    column = rows[name].combine_chunks()
+def _text(path: str, name: str, column: pa.ChunkedArray) -> pa.Array:
+    """Return a column as trimmed text, null where it is empty; TableFileError where it is none."""
+    try:
+        text = _values(column).cast(pa.string())
+        text.validate(full=True)  # the reader of CSV passes any bytes
+    except pa.ArrowNotImplementedError:
+        problem = f"column {name!r} holds neither texts nor numbers"
+        raise TableFileError(path, problem, "write texts") from None
+    except pa.ArrowInvalid:  # Arrow's text may quote a cell
+        problem = f"column {name!r} is not UTF-8"
+        raise TableFileError(path, problem, "convert the file first") from None
+    text = pc.utf8_trim_whitespace(text)
+    return pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+
+
+def _values(column: pa.ChunkedArray) -> pa.Array:
+    """Return the values of a column as one plain array; NaN is null, as pandas means it."""
+    column = column.combine_chunks()
     if isinstance(column, pa.ChunkedArray):  # of no chunk, or of more than one array can hold
         column = pa.concat_arrays(column.chunks) if column.chunks else pa.nulls(0, pa.string())
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    text = pc.utf8_trim_whitespace(column.cast(pa.string()))
-    return pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+    if pa.types.is_floating(column.type):
+        column = column.cast(pa.float64())
+        return pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)
+    return column
 
 
 def _regions(country: pa.Array, texts: Mapping[str, pa.Array]) -> tuple[pa.Array, pa.Array]:

@@ -140,6 +140,64 @@ def test_tables_of_every_format(
     assert counts(found, "ipv4") == {"country": (2, 0, 0), "region": (1, 0, 0), "city": (1, 0, 0)}
 
 
+def test_nan_is_no_value(scored: Path, tmp_path: Path) -> None:
+    path, nan = tmp_path / "seen.parquet", float("nan")
+    table = {"ip": ["202.196.224.1"], "country": ["AT"], "latitude": [nan], "longitude": [nan]}
+    parquet.write_table(pa.table(table), path)
+    found = geolookup.score(scored, path)
+    assert found.truth[0].nulled == 0
+    assert counts(found, "ipv4")["country"] == (1, 0, 0)
+
+
+_NESTED = {
+    "list": pa.array([["US"]]),
+    "struct": pa.array([{"a": "US"}]),
+    "map": pa.array([[("a", "US")]], pa.map_(pa.string(), pa.string())),
+}
+
+
+@pytest.mark.parametrize("kind", [*_NESTED, "bytes"])
+def test_a_column_that_is_no_text_is_told(kind: str, scored: Path, tmp_path: Path) -> None:
+    path, column = tmp_path / "seen.parquet", _NESTED.get(kind, pa.array([b"K\xf6ln"]))
+    parquet.write_table(pa.table({"ip": ["202.196.224.1"], "city": column}), path)
+    with pytest.raises(geolookup.TableFileError, match=r"column 'city' (holds neither|is not UTF)"):
+        geolookup.score(scored, path)
+
+
+def test_a_list_of_addresses_is_no_truth(scored: Path, tmp_path: Path) -> None:
+    path = tmp_path / "seen.txt"
+    path.write_text("202.196.224.1\n")
+    with pytest.raises(geolookup.TableFileError, match="has no columns; give a table"):
+        geolookup.score(scored, path, truth_format="addresses")
+
+
+_DAMAGED = {
+    "ragged.csv": (b"ip,country\n202.196.224.1,AT\n202.196.224.2,AT,x\n", "row 3: 3 cells"),
+    "latin.csv": (b"ip,city\n202.196.224.1,K\xf6ln\n", "column 'city' is not UTF-8; convert"),
+    "changed.jsonl": (
+        b'{"ip": "202.196.224.1", "country": "AT"}\n{"ip": "202.196.224.2", "country": {}}\n',
+        "a member changes its type",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _DAMAGED)
+def test_the_row_that_damages_a_table_is_told(name: str, scored: Path, tmp_path: Path) -> None:
+    data, message = _DAMAGED[name]
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(geolookup.TableFileError, match=message):
+        geolookup.score(scored, tmp_path / name)
+
+
+def test_mapped_ranges_count_as_ipv4_and_carried_ones_not(scored: Path, tmp_path: Path) -> None:
+    path = tmp_path / "truth.csv"
+    rows = "::ffff:202.196.224.0/120,AT\n2002:cac4:e000::/40,AT\n64:ff9b::cac4:e000/120,AT\n"
+    path.write_text("network,country_code\n" + rows)
+    found = geolookup.score(scored, path)
+    assert counts(found, "ipv4")["country"] == (256, 0, 0)
+    assert found.datasets[0].parts["ipv6"].score.of == 0
+
+
 def test_invalid_values_state_nothing(scored: Path, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     rows = ["202.196.224.1,Austria,48,16", "202.196.224.2,AT,91,16", "202.196.224.3,AT,x,16"]
