@@ -97,10 +97,12 @@ def build(
         None if cache is None else Path(cache),
         offline,
     )
-    return compile_dataset(Path(recipe), Path(output), options, Progress(silent=True))
+    return compile_dataset(recipe, Path(output), options, Progress(silent=True))
 
 
-def compile_dataset(named: Path, output: Path, options: Options, progress: Progress) -> BuildReport:
+def compile_dataset(
+    named: str | PathLike[str], output: Path, options: Options, progress: Progress
+) -> BuildReport:
     """Build what a user names (``loading``) at ``output``; on an error write nothing."""
     atomic.check_folder(output, force=options.force, replaceable=is_dataset)
     return compile_recipe(loading.load(named), output, options, progress)

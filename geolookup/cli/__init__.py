@@ -92,13 +92,13 @@ def _flush() -> None:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        _discard_output()
+        discard_output()
     except OSError as error:
-        _discard_output()
+        discard_output()
         fail(f"standard output cannot be written ({error.strerror})")
 
 
-def _discard_output() -> None:
+def discard_output() -> None:
     """Prevent a second error when Python flushes standard output at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -110,7 +110,7 @@ def _one_line_errors() -> Iterator[None]:
     except GeoLookupError as error:
         fail(str(error))
     except BrokenPipeError:
-        _discard_output()
+        discard_output()
         sys.exit(_BROKEN_PIPE)
     except OSError as error:
         fail(str(error))

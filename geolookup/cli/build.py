@@ -10,7 +10,7 @@ from geolookup.cli import exit_on_signals, options
 
 
 @click.command(name="build", short_help="Compile a recipe into a dataset.")
-@click.argument("recipe", type=click.Path(path_type=Path))
+@click.argument("recipe")
 @click.option(
     "--output",
     metavar="DIR",
@@ -34,7 +34,7 @@ from geolookup.cli import exit_on_signals, options
 @options.cache
 @click.option("--offline", is_flag=True, help="Use only the cached copies of remote sources.")
 def build(
-    recipe: Path,
+    recipe: str,
     output: Path,
     force: bool,
     rejects: Path | None,

@@ -11,9 +11,9 @@ from geolookup.cli import exit_on_signals, options
 
 
 @click.command(name="download", short_help="Download the remote sources of a recipe.")
-@click.argument("recipe", type=click.Path(path_type=Path))
+@click.argument("recipe")
 @options.cache
-def download(recipe: Path, cache: Path | None) -> None:
+def download(recipe: str, cache: Path | None) -> None:
     """Download the remote sources of RECIPE that have changed.
 
     RECIPE is a recipe file or the name of a packaged recipe (`geolookup recipes`).

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from geolookup.cli import exit_on_signals, fail, options
+from geolookup.cli import discard_output, exit_on_signals, fail, options
 from geolookup.errors import UpdateError
 
 _STATES = {
@@ -20,7 +20,7 @@ _STATES = {
 
 
 @click.command(name="update", short_help="Bring a store up to date with its sources.")
-@click.argument("recipe", required=False, type=click.Path(path_type=Path))
+@click.argument("recipe", required=False)
 @click.option(
     "--store",
     metavar="DIR",
@@ -35,7 +35,7 @@ _STATES = {
 @click.option("--dry-run", is_flag=True, help="Print what would be done, and change nothing.")
 @options.cache
 def update(
-    recipe: Path | None,
+    recipe: str | None,
     store: Path | None,
     if_older: str | None,
     dry_run: bool,
@@ -50,7 +50,8 @@ def update(
 
     Exits with 0 if the store is current or was updated, 1 if a source failed or a
     gate refused the result, 2 for misuse or a store or cache that cannot be
-    written. The store stays as it was unless an update succeeds.
+    written. The store stays as it was unless an update succeeds. What fails after
+    the publication, such as the removal of an old generation, is one line and no error.
 
     Example: geolookup update --if-older 7d
     """
@@ -62,19 +63,34 @@ def update(
         request = Request.of(recipe, store, if_older, cache)
     except ValueError as error:
         fail(str(error))
+    tell = _Lines()
     try:
-        done = request.planned(_tell) if dry_run else request.performed(Progress(), _tell)
+        done = request.planned(tell) if dry_run else request.performed(Progress(), tell)
     except UpdateError as error:
         for problem in error.problems:
             click.echo(f"geolookup: {problem}", err=True)
         sys.exit(1)
     if done.state in _STATES:
-        _tell(_STATES[done.state].format(done))
+        tell(_STATES[done.state].format(done))
     for generation in done.removed:
-        _tell(f"removed {generation}")
+        tell(f"removed {generation}")
+    for problem in done.unfinished:
+        click.echo(f"geolookup: {problem}", err=True)
 
 
-def _tell(text: str) -> None:
-    """Print a line at once: a download may take minutes."""
-    click.echo(text)
-    sys.stdout.flush()
+class _Lines:
+    """Lines of standard output, each printed at once: a download may take minutes.
+
+    An update goes on without them: where they cannot be written, the others are dropped.
+    """
+
+    def __call__(self, text: str) -> None:
+        try:
+            click.echo(text)
+        except OSError as error:
+            discard_output()
+            if not isinstance(error, BrokenPipeError):
+                problem = (
+                    f"standard output cannot be written ({error.strerror}); the update goes on"
+                )
+                click.echo(f"geolookup: {problem}", err=True)

@@ -119,15 +119,19 @@ def _date(text: str | None) -> dt.date | None:
 def age_limit(max_age: dt.timedelta | float | str, name: str = "max_age") -> dt.timedelta:
     """Return a limit given as a timedelta, in days, or as a text: "30d", "4w".
 
-    ``name`` is that of the option, for errors. Raises ValueError for another text and for what
-    is not above 0, TypeError for another type.
+    ``name`` is that of the option, for errors. Raises ValueError for another text, for what
+    is not above 0 and for more days than a timedelta holds, TypeError for another type.
     """
     if isinstance(max_age, str):
         found = _LIMIT.fullmatch(max_age)
         if not found:
             raise ValueError(f"{name} is {max_age!r}; write days or weeks, as 30d or 4w")
-        max_age = int(found[1]) * _DAYS[found[2]]
-    span = max_age if isinstance(max_age, dt.timedelta) else dt.timedelta(days=max_age)
+        max_age = float(found[1]) * _DAYS[found[2]]  # float, unlike int, takes any digits
+    try:
+        span = max_age if isinstance(max_age, dt.timedelta) else dt.timedelta(days=max_age)
+    except (OverflowError, ValueError):  # ValueError: not a number
+        most = f"{dt.timedelta.max.days:,}"
+        raise ValueError(f"{name} is not a number of days up to {most}") from None
     if span <= dt.timedelta(0):
         raise ValueError(f"{name} must be above 0")
     return span

@@ -99,6 +99,10 @@ def _folders(store: Path) -> list[Path]:
 def _remove(path: Path) -> None:
     """Rename a generation before it is removed, so that no generation is ever incomplete."""
     aside = Path(tempfile.mkdtemp(prefix=".removed.", dir=path.parent))
-    path.rename(aside / path.name)
+    try:
+        path.rename(aside / path.name)
+    except OSError:
+        aside.rmdir()
+        raise
     atomic.fsync_folder(path.parent)
     shutil.rmtree(aside)

@@ -36,17 +36,32 @@ def updating(store: Path, tell: Callable[[str], None]) -> Iterator[Path]:
     with changing(store, make=True):
         pass  # creates the store, or refuses the folder
     staging = store / _STAGING
-    with atomic.output_errors(store), ExitStack() as stack:
-        if not stack.enter_context(locked_if_free(store / _LOCK)):
-            tell("another update of this store is running; waiting until it has finished")
-            stack.enter_context(locked(store / _LOCK))
-        if staging.exists():
-            shutil.rmtree(staging)
+    with ExitStack() as stack:
+        _lock(store, stack, tell)
         try:  # from here on: a signal may end the process as soon as the folder exists
-            staging.mkdir()
-            yield staging
+            with atomic.output_errors(staging):
+                _remove(staging)
+                staging.mkdir()
+            yield staging  # outside output_errors: the store is not at fault for what fails here
         finally:
             shutil.rmtree(staging, ignore_errors=True)
+
+
+def _lock(store: Path, stack: ExitStack, tell: Callable[[str], None]) -> None:
+    with atomic.output_errors(store / _LOCK):
+        is_free = stack.enter_context(locked_if_free(store / _LOCK))
+    if not is_free:
+        tell("another update of this store is running; waiting until it has finished")
+        with atomic.output_errors(store / _LOCK):
+            stack.enter_context(locked(store / _LOCK))
+
+
+def _remove(path: Path) -> None:
+    """Remove whatever has this name: a folder, a file, or a link but not what it names."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def succeeded_within(store: Path, dataset: str, limit: timedelta) -> bool:

@@ -49,25 +49,30 @@ def _origin(recipe: Recipe) -> str:
     )
 
 
-def download(recipe: Recipe, cache: Path, progress: Progress, tell: Tell) -> None:
-    """Download the remote sources that changed into the cache; tell what was done with each."""
+def download(recipe: Recipe, cache: Path | None, progress: Progress, tell: Tell) -> None:
+    """Download the remote sources that changed into the cache; tell what was done with each.
+
+    ``cache`` None: the user's cache folder.
+    """
+    from geolookup_builder.remote.cache import default_folder
     from geolookup_builder.remote.transfer import fetch
 
     def each(spec: SourceSpec, remote: Remote) -> str:
         with progress.stage(f"fetching {spec.name}"):
-            return str(fetch(remote, spec.sha256, cache, progress))
+            return str(fetch(remote, spec.sha256, cache or default_folder(), progress))
 
     _of_all(recipe.sources, each, tell)
 
 
-def asked(recipe: Recipe, cache: Path, tell: Tell) -> bool:
+def asked(recipe: Recipe, cache: Path | None, tell: Tell) -> bool:
     """Return whether a remote source changed, without downloading it; tell of each."""
+    from geolookup_builder.remote.cache import default_folder
     from geolookup_builder.remote.transfer import ask
 
     changed = []
 
     def each(spec: SourceSpec, remote: Remote) -> str:
-        found = ask(remote, spec.sha256, cache)
+        found = ask(remote, spec.sha256, cache or default_folder())
         changed.append(found.changed)
         return str(found)
 

@@ -43,6 +43,7 @@ class Updated:
     store: str
     generation: str | None
     removed: tuple[str, ...] = ()  # generations that were pruned
+    unfinished: tuple[str, ...] = ()  # what failed after the publication, a line each
 
 
 def update(
@@ -68,7 +69,7 @@ def update(
     Raises UpdateError if a source fails or a gate refuses the result, BuildError for a
     malformed recipe, OutputError for a store or cache that cannot be written, DatasetError for
     a damaged store, ValueError or TypeError for a malformed ``if_older``. The store then stays
-    as it was.
+    as it was. What fails after the publication is no error; ``unfinished`` of the result has it.
     """
     request = Request.of(recipe, store, if_older, cache)
     silent = Progress(silent=True)
@@ -86,7 +87,7 @@ class Request:
     recipe: Recipe
     store: Path
     if_older: timedelta | None
-    cache: Path
+    cache: Path | None  # None: the default, which remote sources alone need
 
     @classmethod
     def of(
@@ -98,14 +99,13 @@ class Request:
     ) -> Request:
         """Load the recipe, and fill in what is not stated; the errors are those of ``update``."""
         from geolookup_builder import loading
-        from geolookup_builder.remote.cache import default_folder
 
         limit = None if if_older is None else age_limit(if_older, "if_older")
-        plan = loading.load(Path(DEFAULT_RECIPE if recipe is None else recipe))
+        plan = loading.load_packaged(DEFAULT_RECIPE) if recipe is None else loading.load(recipe)
         place = Path(user_store.place() if store is None else store)
         if not place.parent.is_absolute() and store is None:
             raise OutputError(place, "the home folder is not known", "name a store")
-        return cls(plan, place, limit, default_folder() if cache is None else Path(cache))
+        return cls(plan, place, limit, None if cache is None else Path(cache))
 
     def planned(self, tell: Tell) -> Updated:
         """Tell what an update would do; the store and the cache stay as they are."""
@@ -130,9 +130,25 @@ class Request:
             sources.download(self.recipe, self.cache, progress, tell)
             built = self._compiled(staging / "dataset", progress)
             state = self._published(staging / "dataset", built, progress, tell)
+            removed, unfinished = self._tidied(staging)
+        return Updated(state, str(self.store), _current(self.store), removed, unfinished)
+
+    def _tidied(self, staging: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Prune, and record the success; return the removed generations, and what failed.
+
+        The store is up to date by now, so that neither is an error of the update.
+        """
+        removed: list[str] = []
+        unfinished = []
+        try:
             removed = prune(self.store, self.recipe.update.keep)
+        except OutputError as error:
+            unfinished.append(f"old generations are not all removed: {error}")
+        try:
             record_success(self.store, staging, self.recipe.name)
-        return Updated(state, str(self.store), _current(self.store), tuple(removed))
+        except OutputError as error:
+            unfinished.append(f"--if-older will not know of this update: {error}")
+        return tuple(removed), tuple(unfinished)
 
     def _make_data_folder(self) -> None:
         try:
@@ -161,9 +177,9 @@ class Request:
     ) -> Literal["updated", "current", "withdrawn"]:
         """Publish the dataset unless it is current already, was withdrawn, or a gate fails."""
         current = _current(self.store)
-        if built in {each.generation for each in pointer.read(self.store) if each.withdrawn}:
-            return "withdrawn"
         if current is not None and _is_undamaged(self.store, current):
+            if built in {each.generation for each in pointer.read(self.store) if each.withdrawn}:
+                return "withdrawn"
             if built == current:
                 return "current"
             with progress.stage("comparing"):

@@ -19,7 +19,7 @@ CSV = "network,country_code\n8.8.8.0/24,FR\n"
 RECIPE = '[dataset]\nname = "mine"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
 
 
-def refused(named: Path) -> str:
+def refused(named: str | Path) -> str:
     with pytest.raises(BuildError) as caught:
         loading.load(named)
     return str(caught.value)
@@ -47,6 +47,20 @@ def test_a_path_that_exists_is_no_name(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "world" / "a.csv").write_text(CSV, encoding="utf-8")
     report = geolookup.build("world", "data")
     assert [each.name for each in report.sources] == ["world"]
+
+
+def test_an_empty_text_is_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a path it would be the current folder, whose data a slip would publish."""
+    monkeypatch.setenv("GEOLOOKUP_STORE", str(tmp_path / "store"))
+    assert refused("").startswith("'': names no recipe; name a recipe file")
+    for args in (("build", "", "--output", str(tmp_path / "d")), ("download", ""), ("update", "")):
+        done = run(*args)
+        assert (done.returncode, done.stderr.count("names no recipe")) == (2, 1)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text(CSV, encoding="utf-8")
+    with pytest.raises(BuildError, match="names no recipe"):
+        geolookup.build("", tmp_path / "d")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 
 
 def test_paths_are_relative_to_the_current_folder(

@@ -62,6 +62,17 @@ def test_what_is_no_limit(max_age: Any) -> None:
         geolookup.open(max_age=max_age)
 
 
+@pytest.mark.parametrize(
+    "max_age", ["99999999999d", "9" * 5000, 10**12, float("inf"), float("nan"), "999999999w"]
+)
+def test_more_days_than_there_are(max_age: Any) -> None:
+    with pytest.raises(ValueError, match=r"^max_age is not a number of days up to 999,999,999$"):
+        geolookup.open(max_age=max_age)
+    with pytest.raises(ValueError, match=r"^if_older is not a number of days"):
+        geolookup.update(if_older=max_age)
+    assert metadata.age_limit(999_999_999).days == 999_999_999
+
+
 def test_what_is_no_answer_to_stale_data() -> None:
     with pytest.raises(ValueError, match="on_stale"):
         geolookup.open(on_stale="shrug")  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from tests.conftest import ROOT
 from tests.corrupt.test_full_disk import small as small  # noqa: PLC0414 - a fixture
 from tests.store.dying import Kind
 from tests.tiers import scaled
-from tests.updates.conftest import Update, is_tidy
+from tests.updates.conftest import Update, country, is_tidy
 from tests.updates.publisher import ASN, COUNTRY, Publisher, countries
 
 _NO_END = 100_000
@@ -93,6 +93,100 @@ def test_the_disk_of_the_store_is_full(
     subprocess.run(["mount", "-o", "remount,size=1m", str(small)], check=True)
     assert run("update", recipe, *options).returncode == 0
     assert is_tidy(small / "store")
+
+
+def test_the_disk_is_full_after_the_publication(
+    update: Update, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The update has succeeded: what fails then is told, and changes no exit status."""
+    update()
+    (store / "update.json").unlink()
+    (store / "update.json").mkdir()
+    done = update()
+    assert done.state == "current"
+    (problem,) = done.unfinished
+    assert problem.startswith(f"--if-older will not know of this update: {store}/update.json: ")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a mount on Linux")
+def test_a_generation_that_cannot_be_removed(publisher: Publisher, store: Path) -> None:
+    recipe = str(publisher.recipe)
+    publisher.rewrite("keep = 2", "keep = 1")
+    run("update", recipe)
+    (old,) = (store / "generations").iterdir()
+    publisher.put(COUNTRY, countries("DE"))
+    mount = ["mount", "--bind", str(old), str(old)]
+    if (
+        not shutil.which("mount")
+        or subprocess.run(mount, capture_output=True, check=False).returncode
+    ):
+        pytest.skip("a folder may not be mounted here; run as root on Linux")
+    try:
+        done = run("update", recipe)
+    finally:
+        subprocess.run(["umount", str(old)], check=True)
+    assert done.returncode == 0
+    assert done.stderr.startswith("geolookup: old generations are not all removed: ")
+    assert done.stderr.count("\n") == 1
+    assert country() == "DE"
+    assert is_tidy(store)
+    assert run("update", recipe, "--if-older", "1d").stdout.endswith("is recent; nothing done\n")
+    assert run("update", recipe).stdout.endswith(f"removed {old.name}\n")
+
+
+def into(output: str, *args: str) -> subprocess.CompletedProcess[str]:
+    """Run an update whose standard output is a shell's ``output``."""
+    command = [sys.executable, "-m", "geolookup", "update", *args]
+    return subprocess.run(
+        ["bash", "-c", f'set -o pipefail; "$@" {output}', "bash", *command],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "builder")])},
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full of Linux")
+@pytest.mark.parametrize("output", ["| true", ">/dev/full", ">&-"])
+def test_nobody_reads_the_output(output: str, publisher: Publisher, store: Path) -> None:
+    """The update goes on, and the store is not blamed."""
+    done = into(output, str(publisher.recipe))
+    full = "geolookup: standard output cannot be written (No space left on device)"
+    expected = f"{full}; the update goes on\n" if "full" in output else ""
+    assert (done.returncode, done.stderr) == (0, expected)
+    assert country() == "FR"
+    assert is_tidy(store)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the user database of POSIX")
+def test_without_a_home_folder(
+    publisher: Publisher, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of it is needed for local files and a store that is named."""
+
+    def no_entry(user: int) -> object:
+        raise KeyError(user)
+
+    monkeypatch.setattr("pwd.getpwuid", no_entry)
+    for name in ("HOME", "GEOLOOKUP_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    data = tmp_path / "a.csv"
+    data.write_text("network,country_code\n8.0.0.0/24,FR\n", encoding="utf-8")
+    assert geolookup.update(data, store=store.parent.parent / "s").state == "updated"
+    geolookup.build(data, tmp_path / "dataset")
+    with pytest.raises(OutputError, match="home folder is not known; name a cache with --cache"):
+        geolookup.update(publisher.recipe, store=store.parent.parent / "s")
+
+
+def test_a_cache_that_cannot_be_locked(update: Update, tmp_path: Path) -> None:
+    """The error names the folder of the cache, and not the store."""
+    update()
+    for lock in (tmp_path / "cache").glob("*/lock"):
+        lock.unlink()
+        lock.mkdir()
+    with pytest.raises(OutputError) as caught:
+        update()
+    assert Path(caught.value.path).parent == tmp_path / "cache"
 
 
 def test_the_disk_of_the_cache_is_full(

@@ -11,6 +11,7 @@ from geolookup_builder import packaged
 
 import geolookup
 from geolookup.errors import BuildError, OutputError, UpdateError
+from geolookup.updates.update import Request
 from tests.builder.remote.serving import file, status
 from tests.cli.program import run
 from tests.updates.conftest import Update, country, is_tidy
@@ -87,15 +88,30 @@ def test_a_rollback_is_not_undone(update: Update, publisher: Publisher, store: P
     assert country() == "IT"
 
 
-def test_a_damaged_generation_is_replaced(update: Update, store: Path) -> None:
-    done = update()
-    assert done.generation
-    path = store / "generations" / done.generation / "ipv4.arrow"
+def damage(store: Path, generation: str | None) -> None:
+    path = store / "generations" / str(generation) / "ipv4.arrow"
     path.chmod(0o644)
     path.write_bytes(path.read_bytes()[:-64])
+
+
+def test_a_damaged_generation_is_replaced(update: Update, store: Path) -> None:
+    damage(store, update().generation)
     assert update().state == "updated"
     assert country() == "FR"
     assert is_tidy(store)
+
+
+def test_a_damaged_generation_is_replaced_after_a_rollback(
+    update: Update, publisher: Publisher, store: Path
+) -> None:
+    """By the withdrawn one: the damaged one answers nothing."""
+    first = update().generation
+    publisher.put(COUNTRY, countries("DE"))
+    update()
+    geolookup.rollback(store)
+    damage(store, first)
+    assert update().state == "updated"
+    assert country() == "DE"
 
 
 # --- gates
@@ -132,6 +148,17 @@ def test_gates_compare_a_dataset_with_itself(publisher: Publisher, store: Path) 
 
 
 # --- recipes
+
+
+def test_the_default_is_the_packaged_recipe(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the current folder holds."""
+    (tmp_path / "world").mkdir()
+    (tmp_path / "world" / "a.csv").write_text("network,country_code\n8.0.0.0/24,FR\n")
+    monkeypatch.chdir(tmp_path)
+    assert Request.of("world", None, None, None).recipe.path == Path("world")
+    assert Request.of(None, None, None, None).recipe.path == packaged.FOLDER / "world.toml"
 
 
 def test_the_world_from_its_publisher(publisher: Publisher, store: Path, tmp_path: Path) -> None:

@@ -20,12 +20,12 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from geolookup.errors import BuildError
+from geolookup.errors import BuildError, OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.lock import locked_if_free
 from geolookup_builder.remote.address import Remote
@@ -36,14 +36,25 @@ _DIGEST_DIGITS = 16
 
 
 def default_folder() -> Path:
-    """Return GEOLOOKUP_CACHE, else the user's cache folder of the system."""
+    """Return GEOLOOKUP_CACHE, else the user's cache folder of the system.
+
+    Raises OutputError where that is in a home folder that is not known.
+    """
     if named := os.environ.get("GEOLOOKUP_CACHE"):
         return Path(named)
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "geolookup" / "cache"
+        return Path(os.environ.get("LOCALAPPDATA") or _home()) / "geolookup" / "cache"
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "geolookup"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "geolookup"
+        return _home() / "Library" / "Caches" / "geolookup"
+    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "geolookup"
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError as error:  # neither HOME nor an entry of the user
+        problem = "the home folder is not known"
+        raise OutputError("~", problem, "name a cache with --cache or $GEOLOOKUP_CACHE") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +90,14 @@ class Cached:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock the address for the block; BuildError where another process holds the lock."""
-        with atomic.output_errors(self._folder):
-            self._folder.mkdir(parents=True, exist_ok=True)
-        with locked_if_free(self._folder / "lock") as mine:
+        """Lock the address for the block; BuildError where another process holds the lock.
+
+        Raises OutputError where the folder of the address cannot be written.
+        """
+        with ExitStack() as stack:
+            with atomic.output_errors(self._folder):
+                self._folder.mkdir(parents=True, exist_ok=True)
+                mine = stack.enter_context(locked_if_free(self._folder / "lock"))
             if not mine:
                 problem = "another process is downloading it"
                 raise BuildError(self._remote.shown, problem, remedy="wait until it has finished")
@@ -146,9 +161,10 @@ class Cached:
         return Kept(path, size, digest, version)
 
     def _remove_others(self, current: Path) -> None:
-        for folder in self._folder.iterdir():
-            if folder.is_dir() and folder != current:
-                shutil.rmtree(folder, ignore_errors=True)
+        with atomic.output_errors(self._folder):
+            for folder in self._folder.iterdir():
+                if folder.is_dir() and folder != current:
+                    shutil.rmtree(folder, ignore_errors=True)
 
 
 def sha256_of(path: Path) -> str:

@@ -23,12 +23,13 @@ def with_local_paths(
 
     Raises BuildError for what cannot be downloaded and for files with another digest.
     """
-    folder = cache or default_folder()
-    sources = (_made_local(each, folder, progress, offline) for each in recipe.sources)
+    sources = (_made_local(each, cache, progress, offline) for each in recipe.sources)
     return replace(recipe, sources=tuple(sources))
 
 
-def _made_local(spec: SourceSpec, folder: Path, progress: Progress, offline: bool) -> SourceSpec:
+def _made_local(
+    spec: SourceSpec, cache: Path | None, progress: Progress, offline: bool
+) -> SourceSpec:
     if spec.remote is None:
         if spec.texts.get("date") == LAST_MODIFIED:
             problem = f"source.date is {LAST_MODIFIED!r} for a local path"
@@ -36,6 +37,7 @@ def _made_local(spec: SourceSpec, folder: Path, progress: Progress, offline: boo
         if spec.sha256:
             _check_digest(spec)
         return spec
+    folder = cache or default_folder()
     if offline:
         kept = _in_cache(spec.remote, spec.sha256, folder)
     else:
