@@ -34,6 +34,7 @@ from geolookup_builder.layers import Layered, hide, nothing, of_source, underlay
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.reference.tables import load_continents, load_countries, load_time_zones
 from geolookup_builder.rejects import Rejects
+from geolookup_builder.remote.key import Mask, hidden, mask_of
 from geolookup_builder.remote.local import with_local_paths
 from geolookup_builder.report import BuildReport, SourceReport
 from geolookup_builder.schema import LAYERS
@@ -135,13 +136,18 @@ def _system_memory() -> Iterator[None]:
 def _compile(stated: Recipe, output: Path, options: Options, progress: Progress) -> BuildReport:
     check_kernel()
     atomic.check_folder(output, force=options.force, replaceable=is_dataset)
-    local = with_local_paths(stated, options.cache, progress, offline=options.offline)
-    plan = auto.resolved(local, FORMATS)
-    known = _known(plan)
-    build = _Build(plan, known, finders(plan, known), options, progress)
-    for number, spec in enumerate(plan.sources, 1):
-        build.add(number, spec)
-    return build.finish(output)
+    with hidden(_mask(stated)):
+        local = with_local_paths(stated, options.cache, progress, offline=options.offline)
+        plan = auto.resolved(local, FORMATS)
+        known = _known(plan)
+        build = _Build(plan, known, finders(plan, known), options, progress)
+        for number, spec in enumerate(plan.sources, 1):
+            build.add(number, spec)
+        return build.finish(output)
+
+
+def _mask(recipe: Recipe) -> Mask:
+    return mask_of(each.remote for each in recipe.sources if each.remote is not None)
 
 
 def _known(plan: Recipe) -> Known:
@@ -224,7 +230,7 @@ class _Build:
         path = self._options.rejects
         if path is not None:
             with atomic.output_errors(path):
-                rejects.write(path, self._rejects)
+                rejects.write(path, self._rejects, _mask(self._plan))
 
     def finish(self, output: Path) -> BuildReport:
         """Intern the rows, write the dataset and rename it to ``output``."""

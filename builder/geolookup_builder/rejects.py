@@ -16,6 +16,7 @@ import numpy as np
 
 from geolookup.dataset.intervals import I64
 from geolookup_builder.ranges import REASONS, WRONG_CELL_COUNT
+from geolookup_builder.remote.key import Mask
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
 
 
@@ -63,12 +64,12 @@ class Rejects:
             yield from each.numbers.find_rejects(each.numbers.member, wanted)
 
 
-def write(path: Path, rejects: list[Rejects]) -> None:
-    """Write the rejected rows of all sources: file, line, reason, text."""
+def write(path: Path, rejects: list[Rejects], mask: Mask) -> None:
+    """Write the rejected rows of all sources: file, line, reason, text with keys masked."""
     # A path that is not UTF-8 is written as its bytes.
     with path.open("w", encoding="utf-8", errors="surrogateescape", newline="") as stream:
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow(("file", "line", "reason", "text"))
         for each in rejects:
             for found in each.located():
-                rows.writerow((found.file, found.line, found.reason, found.text))
+                rows.writerow((found.file, found.line, found.reason, mask(found.text)))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import re
-import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, cast
 
 from geolookup.errors import BuildError
+from geolookup.filesystem.atomic import staged_file
+from geolookup_builder.remote.key import Key
 from geolookup_builder.sources.reading.archives import LimitedStream
 from geolookup_builder.sources.reading.inputs import members, reading_errors
 
@@ -25,19 +27,26 @@ _PACKED = (".zip", ".gz", ".tgz", ".zst")
 #: HTML or XML: no table begins with a tag.
 _PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[!?a-z]", re.IGNORECASE)
 _CHUNK = 1 << 20
+_HEAD = 4096
 _MMDB_END = 128 << 10  # the metadata of an MMDB begin within so many last bytes
 _MMDB_MARK = b"\xab\xcd\xefMaxMind.com"
 
 
-def check(path: Path) -> None:
-    """Raise BuildError where a downloaded file is not of its name's kind, or not complete."""
+def check(path: Path, key: Key | None) -> None:
+    """Raise BuildError where a downloaded file is not of its name's kind, or not complete.
+
+    Also where it begins with an error message that contains ``key``, the key of its source.
+    """
     with reading_errors(str(path)), path.open("rb") as file:
-        head = file.read(512)
+        head = file.read(_HEAD)
     name = path.name.lower()
     if not head:
         raise BuildError(path, "the downloaded file is empty", remedy="ask the vendor")
     if _PAGE.match(head):
         problem = "the server answered with an HTML or XML page"
+        raise BuildError(path, problem, remedy="the key or the path may be wrong")
+    if key and key.is_in(head.decode("latin-1")):
+        problem = "the server answered with the key in the file"
         raise BuildError(path, problem, remedy="the key or the path may be wrong")
     for ending, beginning in _BEGINNINGS.items():
         if name.endswith(ending) and not head.startswith(beginning):
@@ -76,8 +85,12 @@ def decompress(path: Path) -> None:
         with reading_errors(str(path)), gzip.open(path) as stream:
             if stream.read(len(_GZIP)) != _GZIP:
                 return
-    fresh = path.with_name(f"{path.name}.unpacked")
-    with reading_errors(str(path)), gzip.open(path) as stream, fresh.open("wb") as output:
-        limited = cast("IO[bytes]", LimitedStream(cast("IO[bytes]", stream), path))
-        shutil.copyfileobj(limited, output, _CHUNK)
-    fresh.replace(path)
+    with staged_file(path) as fresh, fresh.open("wb") as output:
+        output.writelines(_decompressed(path))
+
+
+def _decompressed(path: Path) -> Iterator[bytes]:
+    with reading_errors(str(path)), gzip.open(path) as stream:
+        limited = LimitedStream(cast("IO[bytes]", stream), path)
+        while chunk := limited.read(_CHUNK):
+            yield chunk

@@ -1,25 +1,36 @@
-"""A vendor's key: read from the environment or a file, sent with the request, never printed."""
+"""A vendor's key: read from the environment or a file, sent with the request, never printed.
+
+A server may return the key in what it answers. ``is_in`` finds it there, and ``hidden`` masks
+it in errors and texts.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import reduce
 from urllib.parse import quote
 
 from geolookup.errors import BuildError
 from geolookup_builder.remote.address import KEY_PLACEHOLDER, Remote
 
+Mask = Callable[[str], str]
+#: A shorter password of ``user:password`` is masked only with its user.
+_SHORTEST = 4
 _PRINTABLE = re.compile(r"[!-~]+(?: [!-~]+)*")
 
 
 class Key:
     """A secret text. Its representation is hidden, so that no log or traceback contains it."""
 
-    __slots__ = ("_text",)
+    __slots__ = ("_forms", "_text")
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self._forms = re.compile("|".join(map(_any_coding, _secrets(text))), re.IGNORECASE)
 
     def __repr__(self) -> str:
         return "Key(hidden)"
@@ -28,17 +39,65 @@ class Key:
         """Return an address with the placeholder replaced by the key."""
         return uri.replace(KEY_PLACEHOLDER, quote(self._text, safe=""))
 
-    def is_in(self, address: str) -> bool:
-        """Return whether an address contains the key."""
-        return self._text in address or quote(self._text, safe="") in address
+    def is_in(self, text: str) -> bool:
+        """Return whether a text contains the key: as it is, percent-encoded or in base64."""
+        return self._forms.search(text) is not None
+
+    def masked(self, text: str) -> str:
+        """Return a text with the placeholder in place of the key."""
+        return self._forms.sub(KEY_PLACEHOLDER, text)
 
     def header(self, way: str) -> tuple[str, str]:
         """Return the request header; ``way`` is bearer (RFC 6750), basic (RFC 7617) or its name."""
         if way == "basic":
-            return "Authorization", "Basic " + b64encode(self._text.encode("ascii")).decode("ascii")
+            return "Authorization", f"Basic {_base64(self._text)}"
         if way == "bearer":
             return "Authorization", f"Bearer {self._text}"
         return way, self._text
+
+
+def _base64(text: str) -> str:
+    return b64encode(text.encode("ascii")).decode("ascii")
+
+
+def _secrets(text: str) -> list[str]:
+    """Return what masks a key, the longest first: itself, in base64, and its password."""
+    password = text.partition(":")[2]
+    return [_base64(text).rstrip("="), text, *([password] if len(password) >= _SHORTEST else [])]
+
+
+def _any_coding(secret: str) -> str:
+    """Return a pattern for a text with any characters percent-encoded or escaped.
+
+    Also for the alphabet of base64 in addresses (RFC 4648, 5), and a space as ``+``.
+    """
+    others = {"+": "-", "/": "_", " ": "+"}
+    return "".join(
+        rf"(?:\\?[{re.escape(each + others.get(each, ''))}]|%{ord(each):02x})" for each in secret
+    )
+
+
+def mask_of(remotes: Iterable[Remote]) -> Mask:
+    """Return a function that masks the keys of these sources; one that is missing is not."""
+    keys = []
+    for remote in remotes:
+        with suppress(BuildError):
+            keys.append(key_of(remote))
+    found = [each for each in keys if each is not None]
+    return lambda text: reduce(lambda shown, key: key.masked(shown), found, text)
+
+
+@contextmanager
+def hidden(mask: Mask) -> Iterator[None]:
+    """Mask keys in the BuildErrors of the block."""
+    try:
+        yield
+    except BuildError as error:
+        if mask(str(error)) == str(error):
+            raise
+        path, problem, remedy = (mask(each) for each in (error.path, error.problem, error.remedy))
+        # Without its cause, whose text contains the key.
+        raise BuildError(path, problem, line=error.line, remedy=remedy) from None
 
 
 def key_of(remote: Remote) -> Key | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from geolookup.errors import BuildError
@@ -14,6 +15,8 @@ from geolookup_builder.remote.transfer import fetch
 
 #: As ``date`` of a source: the day of the server's Last-Modified.
 LAST_MODIFIED = "last-modified"
+#: How far a server's clock may be ahead.
+_CLOCKS_DIFFER = timedelta(days=1)
 
 
 def with_local_paths(
@@ -70,5 +73,9 @@ def _date(spec: SourceSpec, remote: Remote, kept: Kept) -> dict[str, str]:
         return {}
     if not kept.version.modified:
         problem = "the server sends no Last-Modified"
+        raise BuildError(remote.shown, problem, remedy="write the date into the recipe")
+    modified = datetime.fromisoformat(kept.version.modified)
+    if modified > datetime.now(UTC) + _CLOCKS_DIFFER:
+        problem = f"its Last-Modified, {modified:%Y-%m-%d}, is in the future"
         raise BuildError(remote.shown, problem, remedy="write the date into the recipe")
     return {"date": kept.version.modified[:10]}

@@ -15,6 +15,7 @@ from geolookup.progress import Progress
 from geolookup_builder.remote import buckets, content, web
 from geolookup_builder.remote.address import Remote
 from geolookup_builder.remote.cache import Cached, Kept, Part, sha256_of
+from geolookup_builder.remote.key import hidden, key_of, mask_of
 from geolookup_builder.remote.protocol import Answer, Held, Limits, TransientError
 
 Origin = Callable[[Remote, Held, Limits], AbstractContextManager[Answer | None]]
@@ -82,7 +83,7 @@ def fetch(
     With ``sha256``, a file is current if it has that digest, and no other file is accepted.
     Raises BuildError, and then keeps the file that was there before.
     """
-    with Cached(folder, remote).locked():
+    with hidden(mask_of([remote])), Cached(folder, remote).locked():
         transfer = _Transfer(remote, sha256, Cached(folder, remote), progress, limits)
         return transfer.pinned() or transfer.run()
 
@@ -167,7 +168,7 @@ class _Transfer:
             if answer.coding:
                 content.decompress(part.path)
             self._check_digest(part)
-            content.check(part.path)
+            content.check(part.path, key_of(self._remote))
         except BuildError as error:
             self._cached.discard_part()
             if answer.start:  # resumed: the parts may be of different versions

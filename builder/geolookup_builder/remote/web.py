@@ -227,6 +227,8 @@ _CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)
 _LENGTH = re.compile(r"[0-9]{1,18}")
 #: RFC 9110, 8.8.2.2: a file may change twice within the second that a date resolves.
 _SURE_SECONDS = 60
+#: RFC 9111, 1.2.2: stands for any greater number of seconds.
+_MOST_SECONDS = 2.0**31
 
 
 def answered_range(status: int, headers: Message, wanted: int) -> tuple[int, int | None]:
@@ -277,7 +279,7 @@ def retry_seconds(retry_after: str | None) -> float | None:
     if retry_after is None:
         return None
     if retry_after.strip().isdecimal():
-        return float(retry_after)
+        return min(float(retry_after), _MOST_SECONDS)
     until = _iso(retry_after)
     return max(0.0, datetime.fromisoformat(until).timestamp() - time.time()) if until else None
 

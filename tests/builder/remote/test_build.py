@@ -119,6 +119,11 @@ def test_the_date_of_the_server_is_taken_where_it_is_asked_for(tmp_path: Path) -
     with serving(file(ROWS)) as site:
         asked = f'path = "{site.url}/a.csv"\ndate = "last-modified"'
         assert "sends no Last-Modified; write" in failing(tmp_path, asked)
+    with serving(file(ROWS, Last_Modified="Tue, 01 Jan 2999 08:00:00 GMT")) as site:
+        asked = f'path = "{site.url}/a.csv"\ndate = "last-modified"'
+        for options in ({}, {"offline": True}):
+            problem = "its Last-Modified, 2999-01-01, is in the future; write the date"
+            assert problem in failing(tmp_path, asked, **options)
     (tmp_path / "a.csv").write_bytes(ROWS)
     asked = 'path = "a.csv"\ndate = "last-modified"'
     assert "source.date is 'last-modified' for a local path" in failing(tmp_path, asked)

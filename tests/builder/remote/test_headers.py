@@ -54,7 +54,12 @@ def test_hostile_headers(headers: dict[str, str], status: int) -> None:
 @given(text=HOSTILE)
 def test_a_hostile_retry_after(text: str) -> None:
     wait = retry_seconds(text)
-    assert wait is None or wait >= 0
+    assert wait is None or 0 <= wait <= 1e12
+
+
+def test_an_endless_retry_after_is_a_number() -> None:
+    """RFC 9111, 1.2.2, for a number of seconds too great to represent."""
+    assert retry_seconds("9" * 400) == retry_seconds(str(2**31)) == 2**31
 
 
 @given(start=st.integers(1, 10**9), rest=st.integers(1, 10**9))

@@ -6,18 +6,26 @@ headers, and redirects.
 
 from __future__ import annotations
 
+import gzip
 import io
+import json
 import subprocess
 import sys
 import traceback
+import zipfile
+from base64 import b64encode, urlsafe_b64encode
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from geolookup_builder.remote.key import Key, key_of
 from geolookup_builder.remote.transfer import fetch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
+from tests.builder.building import fails, recipe
 from tests.builder.remote.serving import (
     FAST,
     Act,
@@ -58,6 +66,13 @@ def telling(code: int) -> Act:
         handler.wfile.write(told)
 
     return act
+
+
+def zipped(name: str, content: bytes) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr(name, content)
+    return stream.getvalue()
 
 
 def clean(text: str) -> bool:
@@ -174,6 +189,74 @@ def test_no_process_has_it_in_its_arguments(tmp_path: Path) -> None:
     assert QUOTED in site.asked[0][0]
     assert any("geolookup\0download" in each for each in seen)
     assert clean("".join(seen) + done.stdout + done.stderr)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_answer_that_holds_it_is_no_file(way: str, tmp_path: Path) -> None:
+    """A refusal with the status of success: neither in the cache nor in the error."""
+    path, texts = WAYS[way]
+
+    def refusing(handler: Handler) -> None:
+        sent = handler.headers.get("Authorization") or handler.headers.get("X-Key") or handler.path
+        handler.answer(200, f"Invalid key {sent}, sorry\n".encode(), Content_Type="text/plain")
+
+    with serving(refusing) as site, pytest.raises(BuildError, match="the key in the file") as got:
+        fetched(f"{site.url}/{path}", tmp_path, **texts)
+    assert clean(str(got.value))
+    assert clean_files(tmp_path)
+
+
+PADDING = b"8.8.8.0/24,one\n" * 500  # so that the key is not at the beginning
+KEPT = {
+    "row": b"network,isp\n" + PADDING + f"{HIDDEN},one\n".encode(),
+    "header": gzip.compress(f"network,{HIDDEN}\n".encode() + PADDING),
+    "quoted": gzip.compress(f"network,{QUOTED}\n".encode() + PADDING),
+    "name": zipped(f"{HIDDEN}/a.csv", b"network,no\n" + PADDING),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("kind", ["csv", "auto", "maxmind"])
+def test_no_error_of_a_build_holds_it(name: str, kind: str, tmp_path: Path) -> None:
+    file_name = {b"PK": "a.zip", b"\x1f\x8b": "a.csv.gz"}.get(KEPT[name][:2], "a.csv")
+    with serving(file(KEPT[name])) as site:
+        source = f'path = "{site.url}/{file_name}"\nkey_env = "VENDOR_KEY"'
+        text = recipe(source).replace('"csv"', f'"{kind}"')
+        caught = fails(
+            tmp_path,
+            {},
+            text,
+            cache=tmp_path / "cache",
+            rejects=tmp_path / "rejects.csv",
+            max_rejects=0,
+        )
+    assert clean("".join(traceback.format_exception(caught)))
+    rejects = tmp_path / "rejects.csv"
+    assert not rejects.exists() or clean(rejects.read_text())
+    assert rejects.exists() == (name == "row")
+
+
+@given(
+    secret=st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=4),
+    around=st.tuples(st.text(), st.text()),
+    data=st.data(),
+)
+def test_every_form_of_it_is_masked(
+    secret: str, around: tuple[str, str], data: st.DataObject
+) -> None:
+    encoded = b64encode(secret.encode()).decode()
+    forms = [secret, encoded, urlsafe_b64encode(secret.encode()).decode().rstrip("=")]
+    forms += [quote(each, safe=safe) for each in (secret, encoded) for safe in ("", "/:")]
+    forms += [quote(secret, safe="").lower(), json.dumps(secret)[1:-1], repr(secret)[1:-1]]
+    form = data.draw(st.sampled_from(forms))
+    text = around[0] + form + around[1]
+    key = Key(secret)
+    assert key.is_in(text)
+    assert not key.is_in(key.masked(text).replace("{key}", " "))
+
+
+def test_a_password_is_masked_without_its_user() -> None:
+    assert Key("1234:s3cr3t").masked("no S3cr3t of 1234:s3cr3t") == "no {key} of {key}"
 
 
 MISSING = {

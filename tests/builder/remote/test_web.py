@@ -11,6 +11,8 @@ import hashlib
 import io
 import random
 import socket
+import subprocess
+import sys
 import zipfile
 from dataclasses import replace
 from email.utils import formatdate
@@ -38,6 +40,7 @@ from tests.builder.remote.serving import (
     trickle,
 )
 from tests.builder.test_progress import Terminal
+from tests.conftest import ROOT
 
 ROWS = b"network,isp\n" + b"".join(b"8.8.%d.0/24,isp %d\n" % (at, at) for at in range(256))
 OTHER = ROWS.replace(b"isp ", b"net ")
@@ -346,6 +349,30 @@ def test_gzip_for_the_way(name: str, coding: str, tmp_path: Path) -> None:
     assert kept.path.read_bytes() == wanted
     assert kept.sha256 == hashlib.sha256(wanted).hexdigest()
     assert site.asked[0][1]["Accept-Encoding"] == "identity"
+
+
+_LIMITED = """
+import resource, sys
+from pathlib import Path
+from geolookup.errors import OutputError
+from tests.builder.remote.serving import fetched
+resource.setrlimit(resource.RLIMIT_FSIZE, (1024, resource.RLIM_INFINITY))
+try:
+    fetched(sys.argv[1], Path(sys.argv[2]))
+except OutputError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_while_it_is_decompressed(tmp_path: Path) -> None:
+    sent = gzip.compress(ROWS[:12] + ROWS[12:40] * 200)
+    with serving(file(sent, Content_Encoding="gzip")) as site:
+        command = [sys.executable, "-c", _LIMITED, f"{site.url}/a.csv", str(tmp_path)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert "a.csv: cannot be written (File too large); check space" in done.stdout
+    (part,) = (tmp_path / "cache").glob("*/part/*")
+    assert part.read_bytes() == sent
 
 
 def test_whole_files_of_every_kind_are_taken(tmp_path: Path) -> None:
