@@ -45,4 +45,8 @@ def base(recipe: Path, path: str) -> Path:
     """
     if recipe.parent != FOLDER or Path(path).parts[:1] == (recipe.stem,):
         return recipe.parent
-    return Path.cwd()
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:  # removed meanwhile
+        problem = "its files are looked for in the current folder, which does not exist"
+        raise BuildError(recipe.stem, problem, remedy="change to another folder") from error

@@ -41,6 +41,15 @@ def check_folder(output: Path, *, force: bool, replaceable: Callable[[Path], boo
             raise OutputError(output, problem, "choose another name")
 
 
+def check_place(folder: Path) -> None:
+    """Raise OutputError unless a folder can be written, or created with its parents."""
+    nearest = next(each for each in (folder, *folder.parents) if os.path.lexists(each))
+    if not nearest.is_dir():
+        raise OutputError(nearest, "is not a folder", "choose another name")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise OutputError(nearest, "may not be written", "check its permissions")
+
+
 def check_file(output: Path, *, force: bool) -> None:
     """Raise OutputError unless a file may be written at ``output``."""
     with output_errors(output):

@@ -34,9 +34,8 @@ def changing(store: Path, *, make: bool = False) -> Iterator[list[Published]]:
             yield pointer.read(store)
 
 
-def _make(store: Path) -> None:
-    if not store.parent.is_dir():
-        raise OutputError(store.parent, "no such folder", "create it first")
+def check_store(store: Path) -> None:
+    """Raise OutputError unless a folder is a store, or is missing or empty and can become one."""
     if store.exists() and not store.is_dir():
         raise OutputError(store, "is not a folder", "choose another name")
     if (store / fmt.MANIFEST).exists():
@@ -46,6 +45,14 @@ def _make(store: Path) -> None:
     ours = {_LOCK, pointer.GENERATIONS}  # the latter if another process has just created it
     if store.exists() and {path.name for path in store.iterdir()} - ours:
         raise OutputError(store, "is not empty and not a store", "choose another name")
+
+
+def _make(store: Path) -> None:
+    if not store.parent.is_dir():
+        raise OutputError(store.parent, "no such folder", "create it first")
+    check_store(store)
+    if (store / pointer.GENERATIONS).is_dir():
+        return
     (store / pointer.GENERATIONS).mkdir(parents=True, exist_ok=True)
     atomic.fsync_folder(store)
     atomic.fsync_folder(store.parent)

@@ -60,6 +60,8 @@ def read(store: str | os.PathLike[str]) -> list[Published]:
             text = stream.read()
     except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: not a path at all
         return []
+    except IsADirectoryError:
+        raise DatasetError(path, "not the pointer of a store", _RESTORE) from None
     except OSError as error:
         raise DatasetError(path, error.strerror or "unreadable", "check its permissions") from error
     try:

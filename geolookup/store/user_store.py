@@ -26,7 +26,9 @@ def _data_folder() -> str:
         return os.environ.get("LOCALAPPDATA") or home
     if sys.platform == "darwin":
         return os.path.join(home, "Library", "Application Support")
-    return os.environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
+    stated = os.environ.get("XDG_DATA_HOME", "")
+    # The specification: "consider the path invalid and ignore it" if it is relative.
+    return stated if os.path.isabs(stated) else os.path.join(home, ".local", "share")
 
 
 def current() -> str | None:

@@ -23,24 +23,30 @@ Tell = Callable[[str], None]
 
 def check_local(recipe: Recipe) -> None:
     """Raise UpdateError if local files are missing; it names each, and where they come from."""
-    missing = [each for each in recipe.sources if each.remote is None and not _is_there(each)]
+    missing = [
+        problem for each in recipe.sources if each.remote is None and (problem := _problem(each))
+    ]
     if missing:
-        raise UpdateError([*map(_missing, missing), _origin(recipe)])
+        raise UpdateError([*missing, _origin(recipe)])
 
 
-def _is_there(spec: SourceSpec) -> bool:
+def _problem(spec: SourceSpec) -> str:
+    """Return why a source has no file; empty if it has one."""
     from geolookup_builder.sources.reading.inputs import paths
 
-    return any(path.exists() for path in paths(spec.path, spec.base, ("",)))
-
-
-def _missing(spec: SourceSpec) -> str:
+    try:
+        if any(path.exists() for path in paths(spec.path, spec.base, ("",))):
+            return ""
+    except BuildError as error:  # such as a folder without files
+        return f"{spec.name}: {error.problem} {error.path}"
     return f"{spec.name}: no file {spec.base / spec.path}, which is obtained by hand"
 
 
 def _origin(recipe: Recipe) -> str:
     from geolookup_builder import packaged
 
+    if recipe.path.suffix != packaged.SUFFIX:
+        return "name a file or folder of data that is there"
     if recipe.path.parent != packaged.FOLDER:
         return f"the recipe {recipe.path} names these files; put them there, or correct it"
     return (

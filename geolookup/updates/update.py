@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Literal
 from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.metadata import age_limit
 from geolookup.errors import BuildError, DatasetError, OutputError, UpdateError
+from geolookup.filesystem import atomic
 from geolookup.integrity import verify
 from geolookup.progress import Progress
 from geolookup.store import pointer, user_store
+from geolookup.store.changing import check_store
 from geolookup.store.generations import prune
 from geolookup.store.publish import publish
 from geolookup.updates import sources
@@ -109,6 +111,7 @@ class Request:
 
     def planned(self, tell: Tell) -> Updated:
         """Tell what an update would do; the store and the cache stay as they are."""
+        self._check_places()
         current = _current(self.store)
         if self._is_recent():
             return Updated("recent", str(self.store), current)
@@ -119,9 +122,21 @@ class Request:
             tell("no remote source changed; would compile, and publish if the result differs")
         return Updated("planned", str(self.store), current)
 
+    def _check_places(self) -> None:
+        """Raise OutputError where ``performed`` could not write the store or the cache."""
+        from geolookup_builder.remote.cache import default_folder
+
+        if not self._is_user_store() and not self.store.parent.is_dir():
+            raise OutputError(self.store.parent, "no such folder", "create it first")
+        with atomic.output_errors(self.store):
+            atomic.check_place(self.store)
+            check_store(self.store)
+        if any(each.remote for each in self.recipe.sources):
+            atomic.check_place(self.cache or default_folder())
+
     def performed(self, progress: Progress, tell: Tell) -> Updated:
         """Update the store, and tell each step."""
-        if self.store == Path(user_store.place()):
+        if self._is_user_store():
             self._make_data_folder()
         with updating(self.store, tell) as staging:
             if self._is_recent():  # also where this update waited for another one
@@ -149,6 +164,9 @@ class Request:
         except OutputError as error:
             unfinished.append(f"--if-older will not know of this update: {error}")
         return tuple(removed), tuple(unfinished)
+
+    def _is_user_store(self) -> bool:
+        return self.store == Path(user_store.place())
 
     def _make_data_folder(self) -> None:
         try:

@@ -22,7 +22,7 @@ DONE, REFUSED, FAILED, KILLED = "done", "refused", "failed", "killed"
 _STATUS = {0: DONE, 3: REFUSED, -signal.SIGKILL: KILLED}
 _EVENTS = {
     *("os.chmod", "os.link", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.truncate"),
-    *("os.symlink", "shutil.rmtree", "tempfile.mkdtemp", "tempfile.mkstemp"),
+    *("os.symlink", "tempfile.mkdtemp", "tempfile.mkstemp"),
 }
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 

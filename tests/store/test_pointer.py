@@ -54,6 +54,13 @@ def test_a_damaged_pointer(store: Path, datasets: list[Path], text: str) -> None
         assert str(store / "current") in str(caught.value)
 
 
+def test_a_pointer_that_is_a_folder(store: Path) -> None:
+    (store / "current").unlink()
+    (store / "current").mkdir()
+    with pytest.raises(geolookup.DatasetError, match="not the pointer of a store; restore it"):
+        geolookup.open(store)
+
+
 def test_a_damaged_pointer_is_refused_by_who_runs(store: Path) -> None:
     with geolookup.open(store) as engine:
         before = engine.generation

@@ -37,6 +37,7 @@ def store(tmp_path: Path, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     [
         ("linux", {}, "home/.local/share/geolookup/store"),
         ("linux", {"XDG_DATA_HOME": "data"}, "data/geolookup/store"),
+        ("linux", {"XDG_DATA_HOME": "./relative"}, "home/.local/share/geolookup/store"),
         ("freebsd14", {"XDG_DATA_HOME": ""}, "home/.local/share/geolookup/store"),
         ("darwin", {"XDG_DATA_HOME": "data"}, "home/Library/Application Support/geolookup/store"),
         ("win32", {"LOCALAPPDATA": "local"}, "local/geolookup/store"),
@@ -56,7 +57,7 @@ def test_its_place(
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(tmp_path / "home"))
     for name, value in environment.items():
-        monkeypatch.setenv(name, value and str(tmp_path / value))
+        monkeypatch.setenv(name, value if value[:1] in ("", ".") else str(tmp_path / value))
     monkeypatch.setattr(sys, "platform", platform)
     assert Path(user_store.place()) == tmp_path / expected
 

@@ -92,6 +92,25 @@ def test_the_order_of_generations_is_not_that_of_the_clock(
     assert country() == "DE"
 
 
+@pytest.mark.parametrize("kind", ["file", "link", "dangling", "folder"])
+def test_whatever_has_the_name_of_the_staging_directory(
+    kind: str, update: Update, store: Path, tmp_path: Path
+) -> None:
+    update()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "file").touch()
+    staging = store / ".update"
+    if kind == "file":
+        staging.touch()
+    elif kind == "folder":
+        (staging / "dataset").mkdir(parents=True)
+    else:
+        staging.symlink_to(tmp_path / ("elsewhere" if kind == "link" else "nowhere"))
+    assert update().state == "current"
+    assert is_tidy(store)
+    assert (tmp_path / "elsewhere" / "file").exists()
+
+
 def test_two_at_once(publisher: Publisher, store: Path) -> None:
     """The second waits, says so, and finds everything current."""
     begun, go = threading.Event(), threading.Event()

@@ -236,6 +236,27 @@ def test_local_sources_alone(store: Path, tmp_path: Path) -> None:
         geolookup.update(tmp_path / "r.toml")
 
 
+def test_an_empty_folder_has_no_file(store: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for options in ((), ("--dry-run",)):
+        done = run("update", str(tmp_path / "empty"), *options)
+        assert done.returncode == 1
+        assert done.stderr.splitlines() == [
+            f"geolookup: empty: no file in the folder {tmp_path}/empty",
+            "geolookup: name a file or folder of data that is there",
+        ]
+
+
+def test_a_removed_current_folder(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(BuildError, match=r"^dbip-lite: .*current folder, which does not exist"):
+        geolookup.update("dbip-lite")
+
+
 @pytest.mark.parametrize(
     "args",
     [
@@ -294,3 +315,34 @@ def test_a_dry_run_changes_nothing(publisher: Publisher, store: Path, tmp_path: 
     failing = run("update", recipe, "--dry-run")
     assert (failing.returncode, failing.stderr.count("\n")) == (1, 1)
     assert everything(tmp_path) == before
+
+
+@pytest.mark.parametrize("place", ["file", "file/below", "dataset", "full", "none/store"])
+def test_a_dry_run_checks_the_store(
+    place: str, publisher: Publisher, store: Path, tmp_path: Path
+) -> None:
+    """What it announces is what a run then does."""
+    (tmp_path / "file").touch()
+    for name in ("dataset/manifest.json", "full/file"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).touch()
+    args = ("update", str(publisher.recipe), "--store", str(tmp_path / place))
+    before = everything(tmp_path)
+    planned = run(*args, "--dry-run")
+    assert (planned.returncode, planned.stdout, planned.stderr.count("\n")) == (2, "", 1)
+    assert everything(tmp_path) == before
+    assert run(*args).returncode == 2
+
+
+def test_a_dry_run_checks_the_cache_and_the_data_folder(
+    publisher: Publisher, store: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    options = ("update", str(publisher.recipe), "--dry-run")
+    for cache in (tmp_path / "file", tmp_path / "file" / "below"):
+        done = run(*options, "--cache", str(cache))
+        assert done.returncode == 2
+        assert done.stderr == f"geolookup: {tmp_path}/file: is not a folder; choose another name\n"
+    assert run(*options, "--cache", str(tmp_path / "none" / "cache")).returncode == 0
+    (tmp_path / "data").touch()
+    assert run(*options).returncode == 2

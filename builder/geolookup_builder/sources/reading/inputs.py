@@ -117,8 +117,9 @@ def paths(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Path]:
 def _of_folder(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
     found = [path for path in _matches("**/*", folder) if holds_data(path, suffixes)]
     if not found:
-        listed = " or ".join(suffixes)
-        raise BuildError(folder, f"no {listed} file in the folder", remedy="name another folder")
+        listed = " or ".join(filter(None, suffixes))  # an empty suffix is that of any file
+        problem = f"no {listed} file in the folder" if listed else "no file in the folder"
+        raise BuildError(folder, problem, remedy="name another folder")
     return found
 
 
