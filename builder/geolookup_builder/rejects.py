@@ -65,11 +65,11 @@ class Rejects:
 
 
 def write(path: Path, rejects: list[Rejects], mask: Mask) -> None:
-    """Write the rejected rows of all sources: file, line, reason, text with keys masked."""
+    """Write the rejected rows of all sources: file, line, reason, text; keys are masked."""
     # A path that is not UTF-8 is written as its bytes.
     with path.open("w", encoding="utf-8", errors="surrogateescape", newline="") as stream:
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow(("file", "line", "reason", "text"))
         for each in rejects:
             for found in each.located():
-                rows.writerow((found.file, found.line, found.reason, mask(found.text)))
+                rows.writerow((mask(found.file), found.line, found.reason, mask(found.text)))

@@ -67,7 +67,10 @@ def ask(remote: Remote, sha256: str, folder: Path, limits: Limits = DEFAULT_LIMI
         return Pending(changed=False, bytes=kept.bytes)
     held = Held(kept.version if kept else None)
     try:
-        with _ORIGINS[remote.scheme](remote, held, limits) as answer:
+        with (
+            hidden(mask_of([remote])),
+            _ORIGINS[remote.scheme](remote, held, limits) as answer,
+        ):
             if answer is None:
                 return Pending(changed=False, bytes=cast("Kept", kept).bytes)
             return Pending(changed=True, bytes=answer.total)

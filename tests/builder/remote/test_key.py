@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 import pytest
 from geolookup_builder.remote.key import Key, key_of
-from geolookup_builder.remote.transfer import fetch
+from geolookup_builder.remote.transfer import ask, fetch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,6 +36,7 @@ from tests.builder.remote.serving import (
     remote,
     serving,
     status,
+    to,
 )
 from tests.builder.test_progress import Terminal
 from tests.conftest import ROOT
@@ -71,6 +72,7 @@ def telling(code: int) -> Act:
 def zipped(name: str, content: bytes) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("LICENSE.txt", "licence\n" * 1000)  # name is not at the beginning
         archive.writestr(name, content)
     return stream.getvalue()
 
@@ -212,6 +214,7 @@ KEPT = {
     "header": gzip.compress(f"network,{HIDDEN}\n".encode() + PADDING),
     "quoted": gzip.compress(f"network,{QUOTED}\n".encode() + PADDING),
     "name": zipped(f"{HIDDEN}/a.csv", b"network,no\n" + PADDING),
+    "member": zipped(f"{HIDDEN}/a.csv", b"network,isp\nnone,one\n"),
 }
 
 
@@ -233,7 +236,7 @@ def test_no_error_of_a_build_holds_it(name: str, kind: str, tmp_path: Path) -> N
     assert clean("".join(traceback.format_exception(caught)))
     rejects = tmp_path / "rejects.csv"
     assert not rejects.exists() or clean(rejects.read_text())
-    assert rejects.exists() == (name == "row")
+    assert rejects.exists() == (name in ("row", "member"))
 
 
 @given(
@@ -253,6 +256,18 @@ def test_every_form_of_it_is_masked(
     key = Key(secret)
     assert key.is_in(text)
     assert not key.is_in(key.masked(text).replace("{key}", " "))
+
+
+def test_no_host_of_a_redirect_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VENDOR_KEY", "S3cr3tK3y")
+    with serving(to("http://S3cr3tK3y.example/a.csv")) as site:
+        source = remote(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
+        for call in (
+            lambda: ask(source, "", tmp_path / "cache", FAST),
+            lambda: fetch(source, "", tmp_path / "cache", Progress(), FAST),
+        ):
+            with pytest.raises(BuildError, match=r"redirects to \{key\}\.example without"):
+                call()
 
 
 def test_a_password_is_masked_without_its_user() -> None:
