@@ -19,6 +19,14 @@ REBUILD = "build it again with 'geolookup build'"
 _LISTED = 40
 
 
+def name_text(name: str) -> str:
+    """Return the name of a file as text in one line.
+
+    Bytes that are not UTF-8 and control characters are escaped.
+    """
+    return _escaped(name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
+
+
 def near_match(word: object, words: Iterable[object], *, fallback: str | None = None) -> str:
     """Return ``did you mean 'x'?`` for the legal word nearest to ``word``, ignoring case.
 

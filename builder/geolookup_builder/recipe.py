@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
-from geolookup.errors import BuildError, DiffError, near_match
+from geolookup.errors import BuildError, DiffError, name_text, near_match
 from geolookup_builder import packaged
 from geolookup_builder.remote import address as remote_address
 from geolookup_builder.remote.address import Remote
@@ -48,7 +48,7 @@ class SourceSpec:
     def name(self) -> str:
         """The stated name, else that of the file or glob; the manifest holds no folders."""
         file = self.remote.file if self.remote else PurePath(self.path).name
-        return self.texts.get("name", file)
+        return self.texts.get("name", name_text(file))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def of_data(path: Path, detecting: str) -> Recipe:
         recipe=place,
         base=place.parent,
     )
-    return Recipe(place, place.name.partition(".")[0] or place.name, (source,))
+    return Recipe(place, name_text(place.name.partition(".")[0] or place.name), (source,))
 
 
 def load(path: Path, formats: Mapping[str, frozenset[str]]) -> Recipe:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -153,3 +154,36 @@ def test_data_of_no_known_format(tmp_path: Path) -> None:
     assert "not recognised" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(("name", "shown"), [(b"\xff", "\\xff"), (b"x\ny", "x\\ny")])
+def test_a_name_that_is_no_text_of_one_line_is_escaped(
+    name: bytes, shown: str, tmp_path: Path
+) -> None:
+    path = tmp_path / os.fsdecode(name + b".csv")
+    path.write_text(CSV, encoding="utf-8")
+    report = geolookup.build(path, tmp_path / "data")
+    assert next(report.lines()).startswith(f"{shown}.csv: 1 rows read")
+    with geolookup.open(tmp_path / "data") as engine:
+        assert engine.metadata.name == shown
+        assert [each.name for each in engine.metadata.sources] == [f"{shown}.csv"]
+
+
+def test_a_folder_with_links_to_itself_is_read_once(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    (data / "below").mkdir(parents=True)
+    (data / "below" / "a.csv").write_text(CSV, encoding="utf-8")
+    (data / "again").symlink_to("below")
+    (data / "below" / "up").symlink_to("..")
+    (data / "me").symlink_to(".")
+    report = geolookup.build(data, tmp_path / "out")
+    assert [(each.read, each.duplicates) for each in report.sources] == [(1, 0)]
+
+
+def test_a_folder_may_be_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "a.csv").write_text(CSV, encoding="utf-8")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "link").symlink_to(tmp_path / "real")
+    (report,) = geolookup.build(tmp_path / "data", tmp_path / "out").sources
+    assert report.read == 1

@@ -22,7 +22,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import IO
 
-from geolookup.errors import BuildError
+from geolookup.errors import BuildError, name_text
 from geolookup_builder.sources.reading.archives import Opener, holds_data, openers
 
 _DAMAGE = (
@@ -87,13 +87,12 @@ def label_in_recipe(label: str, pattern: str, base: Path) -> str:
     """Return a member's label as the recipe would state it: a dataset holds no local folders.
 
     A relative pattern gives a path relative to ``base``; of an absolute one the folders
-    before the first wildcard are removed. Bytes that are not UTF-8 are escaped.
+    before the first wildcard are removed. What is no text of one line is escaped.
     """
     parts = Path(pattern).parts
     fixed = takewhile(lambda part: not _is_glob(part), parts[:-1])
     folder = Path(*fixed) if Path(pattern).is_absolute() else base
-    name = label.removeprefix(str(folder).rstrip(os.sep) + os.sep).replace(os.sep, "/")
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return name_text(label.removeprefix(str(folder).rstrip(os.sep) + os.sep).replace(os.sep, "/"))
 
 
 def _is_glob(pattern: str) -> bool:
@@ -115,12 +114,31 @@ def paths(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 
 def _of_folder(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    found = [path for path in _matches("**/*", folder) if holds_data(path, suffixes)]
+    files = sorted((path for path in _files_of(folder) if path.is_file()), key=os.fsencode)
+    found = [path for path in files if holds_data(path, suffixes)]
     if not found:
         listed = " or ".join(filter(None, suffixes))  # an empty suffix is that of any file
         problem = f"no {listed} file in the folder" if listed else "no file in the folder"
         raise BuildError(folder, problem, remedy="name another folder")
     return found
+
+
+def _files_of(folder: Path) -> Iterator[Path]:
+    """Yield what a tree holds, without hidden names; a folder with several paths is read once."""
+    read = {_identity(folder)}
+    for parent, folders, names in os.walk(folder, followlinks=True):
+        below = [Path(parent, name) for name in folders if not name.startswith(".")]
+        folders.clear()
+        for each in sorted(below, key=lambda path: (path.is_symlink(), os.fsencode(path))):
+            if _identity(each) not in read:
+                read.add(_identity(each))
+                folders.append(each.name)
+        yield from (Path(parent, name) for name in names if not name.startswith("."))
+
+
+def _identity(folder: Path) -> tuple[int, int]:
+    found = folder.stat()
+    return found.st_dev, found.st_ino
 
 
 def _matches(pattern: str, base: Path) -> list[Path]:
