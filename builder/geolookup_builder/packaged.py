@@ -6,9 +6,11 @@ a folder of the recipe's name beside it.
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
-from geolookup.errors import BuildError, near_match
+from geolookup.errors import BuildError, OutputError, near_match
+from geolookup.filesystem import atomic
 
 FOLDER = Path(__file__).resolve().parent / "recipes"
 SUFFIX = ".toml"
@@ -35,6 +37,24 @@ def text(name: str) -> str:
 def summary(name: str) -> str:
     """Return what a packaged recipe describes: its first line."""
     return text(name).partition("\n")[0].removeprefix("#").strip()
+
+
+def copy(name: str, folder: Path) -> Path:
+    """Copy a packaged recipe and the files that come with it into a folder; return the copy.
+
+    The folder is created if it is missing. Raises OutputError for a file that exists already
+    or cannot be written.
+    """
+    recipe = path_of(name)
+    data = FOLDER / name
+    for target in (folder / recipe.name, *([folder / name] if data.is_dir() else [])):
+        if target.exists():
+            raise OutputError(target, "exists already", "name another folder")
+    with atomic.output_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        if data.is_dir():
+            shutil.copytree(data, folder / name)
+        return Path(shutil.copyfile(recipe, folder / recipe.name))
 
 
 def base(recipe: Path, path: str) -> Path:

@@ -35,16 +35,16 @@ def info(dataset: str | None, as_json: bool) -> None:
     from geolookup.dataset.coverage import known_addresses
 
     with geolookup.open(dataset) as engine:
-        metadata, kernel = engine.metadata, engine.kernel
-        known = known_addresses(engine.path)
+        metadata, kernel, path = engine.metadata, engine.kernel, engine.path
+    known = known_addresses(path)
     if as_json:
         families = {family: asdict(each) for family, each in known.items()}
         zones = {"version": metadata.time_zones.version, "source": metadata.time_zones.source}
         of_today = {"age": asdict(metadata.age), "kernel": kernel, "time_zones": zones}
-        described = asdict(metadata) | of_today | {"known": families}
+        described = {"path": str(path)} | asdict(metadata) | of_today | {"known": families}
         click.echo(json.dumps(described, ensure_ascii=False, indent=2))
     else:
-        click.echo("\n".join(_lines(metadata, kernel, known)))
+        click.echo("\n".join([f"path        {path}", *_lines(metadata, kernel, known)]))
 
 
 def _lines(metadata: Metadata, kernel: str, known: Mapping[str, Known]) -> Iterator[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 
 @click.group(
-    name="recipes", short_help="List and print packaged recipes.", invoke_without_command=True
+    name="recipes", short_help="List, print and copy packaged recipes.", invoke_without_command=True
 )
 @click.pass_context
 def recipes(context: click.Context) -> None:
@@ -14,7 +16,7 @@ def recipes(context: click.Context) -> None:
 
     `geolookup build`, `download` and `update` take their names.
 
-    Example: geolookup recipes show maxmind-geolite2 > recipe.toml
+    Example: geolookup recipes copy maxmind-geolite2
     """
     from geolookup_builder import packaged
 
@@ -28,10 +30,26 @@ def recipes(context: click.Context) -> None:
 @recipes.command(name="show", short_help="Print a packaged recipe.")
 @click.argument("name")
 def show(name: str) -> None:
-    """Print the packaged recipe NAME, to be read or to be changed as a file of your own.
+    """Print the packaged recipe NAME.
 
     Example: geolookup recipes show world
     """
     from geolookup_builder import packaged
 
     click.echo(packaged.text(name), nl=False)
+
+
+@recipes.command(name="copy", short_help="Copy a packaged recipe, to be changed.")
+@click.argument("name")
+@click.argument("folder", type=click.Path(path_type=Path), default=".")
+def copy(name: str, folder: Path) -> None:
+    """Copy the packaged recipe NAME, and the files that come with it, into FOLDER.
+
+    FOLDER is by default the current one. No file is replaced. The name of the copy is
+    printed; `geolookup build` and `update` take it.
+
+    Example: geolookup recipes copy world
+    """
+    from geolookup_builder import packaged
+
+    click.echo(packaged.copy(name, folder))

@@ -10,13 +10,16 @@ import click
 
 import geolookup
 from geolookup.cli import exit_on_signals
+from geolookup.store import user_store
 
-_store = click.argument("store", type=click.Path(path_type=Path))
+_store = click.argument(
+    "store", type=click.Path(path_type=Path), default=lambda: Path(user_store.place())
+)
 
 
 @click.command(name="publish", short_help="Make a dataset the current one of a store.")
 @click.argument("dataset", type=click.Path(path_type=Path))
-@_store
+@click.argument("store", type=click.Path(path_type=Path))
 @click.option("--copy", is_flag=True, help="Copy the files instead of hard-linking them.")
 def publish(dataset: Path, store: Path, copy: bool) -> None:
     """Verify DATASET, add it to STORE as a generation, and make it the current one.
@@ -36,8 +39,9 @@ def publish(dataset: Path, store: Path, copy: bool) -> None:
 def rollback(store: Path) -> None:
     """Withdraw the current generation of STORE; the previous one becomes current.
 
-    A second rollback goes one generation further back. Exits with 2 and leaves
-    STORE unchanged if there is no previous generation, or if it is damaged.
+    STORE is by default the user's store. A second rollback goes one generation
+    further back. Exits with 2 and leaves STORE unchanged if there is no previous
+    generation, or if it is damaged.
 
     Example: geolookup rollback /srv/geo
     """
@@ -50,6 +54,8 @@ def rollback(store: Path) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def generations(store: Path, as_json: bool) -> None:
     """List the generations of STORE, the newest first, and mark the current one.
+
+    STORE is by default the user's store.
 
     Example: geolookup generations /srv/geo
     """
@@ -75,7 +81,8 @@ def generations(store: Path, as_json: bool) -> None:
 def prune(store: Path, keep: int) -> None:
     """Remove all but the N last published generations of STORE, and print those removed.
 
-    The current generation is always kept, and the previous one unless N is 1.
+    STORE is by default the user's store. The current generation is always kept, and
+    the previous one unless N is 1.
     An engine that uses a removed generation continues to answer from it.
 
     Example: geolookup prune /srv/geo --keep 3

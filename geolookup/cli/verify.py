@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from geolookup.store import follow
+
 _DAMAGED = 1
 
 
@@ -14,7 +16,7 @@ _DAMAGED = 1
 @click.argument("dataset", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--deep", is_flag=True, help="Also check the values.")
 def verify(dataset: Path, deep: bool) -> None:
-    """Read every byte of DATASET and check it for damage.
+    """Read every byte of DATASET, or of the current generation of a store, and check it.
 
     Checks the manifest, sizes, digests, layout, the order of intervals, and row
     numbers. --deep also checks the JSON texts, coverage, the generation id, and a
@@ -25,6 +27,7 @@ def verify(dataset: Path, deep: bool) -> None:
     """
     from geolookup.integrity import examine
 
+    dataset = Path(follow.folder(str(dataset)))
     report = examine(dataset, deep=deep)
     for damage in report.damages:
         click.echo(f"geolookup: {damage}", err=True)

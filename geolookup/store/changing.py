@@ -28,7 +28,8 @@ def changing(store: Path, *, make: bool = False) -> Iterator[list[Published]]:
         if make:
             _make(store)
         elif not pointer.read(store):
-            raise DatasetError(store, "no store here", "name a folder made by 'geolookup publish'")
+            remedy = "name a folder made by 'geolookup update' or 'publish'"
+            raise DatasetError(store, "no store here", remedy)
         with locked(store / _LOCK):
             _tidy(store)
             yield pointer.read(store)

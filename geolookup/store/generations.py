@@ -33,7 +33,8 @@ def generations(store: str | os.PathLike[str]) -> list[Generation]:
     """
     published = pointer.read(store)
     if not published:
-        raise DatasetError(store, "no store here", "name a folder made by 'geolookup publish'")
+        remedy = "name a folder made by 'geolookup update' or 'publish'"
+        raise DatasetError(store, "no store here", remedy)
     current = pointer.standing(published)[-1]
     return [
         Generation(each.generation, each.at, each is current, each.withdrawn)

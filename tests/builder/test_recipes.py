@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from geolookup_builder import packaged
 from geolookup_builder.compile import Options, compile_dataset
+from geolookup_builder.loading import load
 from geolookup_builder.report import BuildReport
 
 import geolookup
-from geolookup.errors import BuildError
+from geolookup.errors import BuildError, OutputError
 from geolookup.progress import Progress
 from tests.builder.sources.formats import test_dbip as dbip
 from tests.builder.sources.formats import test_geofeed as geofeed
@@ -273,21 +275,22 @@ def test_it_says_whose_the_data_are(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", DELIVERED)
 def test_each_source_has_a_date_or_leaves_it_to_the_user(name: str, tmp_path: Path) -> None:
-    """Downloads are dated by the server, files of the package by the recipe, others by hand."""
+    """Downloads are dated by the server, others by hand; files of the package do not age."""
     for source in sources(name):
-        remote, packaged = (source["path"].startswith(each) for each in ("https://", "world/"))
-        expected = "last-modified" if remote else "2026-11-20" if packaged else None
-        assert source.get("date") == expected
+        remote = source["path"].startswith("https://")
+        assert source.get("date") == ("last-modified" if remote else None)
     recipe = delivered(name, tmp_path)
     commented = re.compile(r'^# (date = "[0-9-]+")', re.MULTILINE)
     text, count = commented.subn(r"\1", recipe.read_text(encoding="utf-8"))
-    assert count == sum("date" not in source for source in sources(name))
+    undated = [source["path"] for source in sources(name) if "date" not in source]
+    assert count == sum(not path.startswith("world/") for path in undated)
     recipe.write_text(text, encoding="utf-8")
     output, _ = compiled(recipe)
     with geolookup.open(output) as engine:
         found = [source.date for source in engine.metadata.sources]
     for date, source in zip(found, sources(name), strict=True):
-        assert (date or "")[:7] == ("" if source.get("date") == "last-modified" else "2026-11")
+        by_hand = "date" not in source and not source["path"].startswith("world/")
+        assert (date or "")[:7] == ("2026-11" if by_hand else "")
 
 
 @pytest.mark.parametrize("name", DELIVERED)
@@ -299,3 +302,23 @@ def test_without_the_files_it_says_which_is_missing(name: str, tmp_path: Path) -
         compiled(recipe)
     first = tomllib.loads(recipe.read_text(encoding="utf-8"))["source"][0]["path"]
     assert str(caught.value).startswith(f"{tmp_path / first}: no such file; ")
+
+
+def test_a_copy_has_the_files_that_come_with_it(tmp_path: Path) -> None:
+    made = packaged.copy("world", tmp_path / "mine")
+    assert made == tmp_path / "mine" / "world.toml"
+    assert made.read_text(encoding="utf-8") == packaged.text("world")
+    for path in (FOLDER / "world").iterdir():
+        assert (tmp_path / "mine" / "world" / path.name).read_bytes() == path.read_bytes()
+    local = [each for each in load(made).sources if each.remote is None]
+    assert local
+    for source in local:
+        assert list(source.base.glob(source.path))
+
+
+@pytest.mark.parametrize("there", ["world.toml", "world"])
+def test_a_copy_replaces_nothing(there: str, tmp_path: Path) -> None:
+    (tmp_path / there).mkdir()
+    with pytest.raises(OutputError, match="exists already"):
+        packaged.copy("world", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [there]

@@ -46,7 +46,18 @@ def test_publish_roll_back_list_and_prune(tmp_path: Path, datasets: list[Path]) 
     assert run("prune", str(store), "--keep", "1").stdout == f"removed {ids[0]}\n"
     assert run("prune", str(store), "--keep", "1").stdout == ""
     assert town(store) == "Town 1"
-    assert run("info", str(store)).stdout.splitlines()[1] == f"generation  {ids[1]}"
+    assert run("info", str(store)).stdout.splitlines()[2] == f"generation  {ids[1]}"
+
+
+def test_the_users_store_is_the_default(datasets: list[Path], tmp_path: Path) -> None:
+    user = {"GEOLOOKUP_STORE": str(tmp_path / "user"), "GEOLOOKUP_DATASET": ""}
+    folder = str(tmp_path / "user")
+    ids = [run("publish", str(each), folder).stdout.split()[1] for each in datasets[:2]]
+    assert run("generations", env=user).stdout.split()[0] == ids[1]
+    assert run("rollback", env=user).stdout == f"generation {ids[0]}\n"
+    assert run("prune", "--keep", "1", env=user).returncode == 0
+    named = run("info", env=user).stdout.splitlines()[0]
+    assert named == f"path        {tmp_path / 'user' / 'generations' / ids[0]}"
 
 
 def test_the_age_is_said(datasets: list[Path]) -> None:

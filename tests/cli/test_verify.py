@@ -10,6 +10,7 @@ import pytest
 
 from geolookup.dataset import layout as fmt
 from geolookup.integrity import verify
+from geolookup.store.publish import publish
 from tests.cli.program import run
 from tests.conftest import ROOT
 from tests.damage import copied
@@ -36,6 +37,15 @@ def test_damage_is_status_1_with_a_line_for_each_file(tmp_path: Path) -> None:
     first, second = done.stderr.splitlines()
     assert first.startswith(f"geolookup: {dataset / fmt.IPV4}: 0 bytes, but the manifest says ")
     assert second.startswith(f"geolookup: {dataset / fmt.ZONE}: missing; ")
+
+
+def test_a_store_is_verified_by_its_current_generation(tmp_path: Path) -> None:
+    generation = publish(SMALL, tmp_path / "store")
+    done = run("verify", str(tmp_path / "store"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[1] == f"generation {generation}"
+    (tmp_path / "store" / "generations" / generation / fmt.ZONE).unlink()
+    assert run("verify", str(tmp_path / "store")).returncode == 1
 
 
 def test_a_folder_without_a_dataset_is_status_1(tmp_path: Path) -> None:
