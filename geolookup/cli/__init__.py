@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from threading import Timer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -116,7 +116,7 @@ def _one_line_errors() -> Iterator[None]:
         fail(str(error))
 
 
-def fail(message: str) -> None:
+def fail(message: str) -> NoReturn:
     """Print one line on standard error and exit with status 2."""
     click.echo(f"geolookup: {message}", err=True)
     sys.exit(MISUSE)

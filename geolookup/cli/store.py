@@ -10,11 +10,8 @@ import click
 
 import geolookup
 from geolookup.cli import exit_on_signals
-from geolookup.store import user_store
 
-_store = click.argument(
-    "store", type=click.Path(path_type=Path), default=lambda: Path(user_store.place())
-)
+_store = click.argument("store", required=False, type=click.Path(path_type=Path))
 
 
 @click.command(name="publish", short_help="Make a dataset the current one of a store.")
@@ -36,7 +33,7 @@ def publish(dataset: Path, store: Path, copy: bool) -> None:
 
 @click.command(name="rollback", short_help="Return to the previous generation.")
 @_store
-def rollback(store: Path) -> None:
+def rollback(store: Path | None) -> None:
     """Withdraw the current generation of STORE; the previous one becomes current.
 
     STORE is by default the user's store. A second rollback goes one generation
@@ -52,7 +49,7 @@ def rollback(store: Path) -> None:
 @click.command(name="generations", short_help="List the generations of a store.")
 @_store
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def generations(store: Path, as_json: bool) -> None:
+def generations(store: Path | None, as_json: bool) -> None:
     """List the generations of STORE, the newest first, and mark the current one.
 
     STORE is by default the user's store.
@@ -78,7 +75,7 @@ def generations(store: Path, as_json: bool) -> None:
     show_default=True,
     help="Keep the N generations that were published last.",
 )
-def prune(store: Path, keep: int) -> None:
+def prune(store: Path | None, keep: int) -> None:
     """Remove all but the N last published generations of STORE, and print those removed.
 
     STORE is by default the user's store. The current generation is always kept, and

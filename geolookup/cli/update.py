@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import click
 
 from geolookup.cli import discard_output, exit_on_signals, fail, options
+from geolookup.dataset.metadata import age_limit
 from geolookup.errors import UpdateError
 
 _STATES = {
@@ -17,6 +19,15 @@ _STATES = {
     " {0.generation} stays current in {0.store}",
     "recent": "the last update of {0.store} is recent; nothing done",
 }
+
+
+def _read_age(_context: object, _option: object, value: str | None) -> timedelta | None:
+    if value is None:
+        return None
+    try:
+        return age_limit(value, "--if-older")
+    except ValueError as error:
+        fail(str(error))
 
 
 @click.command(name="update", short_help="Bring a store up to date with its sources.")
@@ -30,14 +41,15 @@ _STATES = {
 @click.option(
     "--if-older",
     metavar="AGE",
-    help="Do nothing if an update succeeded less than AGE ago, such as 7d or 2w.",
+    callback=_read_age,
+    help="Do nothing if an update succeeded that began less than AGE ago, such as 20h, 7d or 2w.",
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be done, and change nothing.")
 @options.cache
 def update(
     recipe: str | None,
     store: Path | None,
-    if_older: str | None,
+    if_older: timedelta | None,
     dry_run: bool,
     cache: Path | None,
 ) -> None:
@@ -61,7 +73,7 @@ def update(
     exit_on_signals()
     try:
         request = Request.of(recipe, store, if_older, cache)
-    except ValueError as error:
+    except ValueError as error:  # an empty name of a recipe
         fail(str(error))
     tell = _Lines()
     try:
@@ -74,7 +86,7 @@ def update(
         tell(_STATES[done.state].format(done))
     for generation in done.removed:
         tell(f"removed {generation}")
-    for problem in done.unfinished:
+    for problem in done.warnings:
         click.echo(f"geolookup: {problem}", err=True)
 
 

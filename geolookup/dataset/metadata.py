@@ -19,8 +19,8 @@ TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2
 if TYPE_CHECKING:
     from geolookup.contract.tzdatabase import Database
 
-_LIMIT = re.compile(r"(\d+)([dw]?)", re.ASCII)
-_DAYS = {"": 1, "d": 1, "w": 7}
+_LIMIT = re.compile(r"(\d+)([hdw]?)", re.ASCII)
+_DAYS = {"h": 1 / 24, "": 1, "d": 1, "w": 7}
 #: Addresses by layer and family, "ipv4" or "ipv6".
 Coverage = Mapping[str, Mapping[str, int]]
 
@@ -117,7 +117,7 @@ def _date(text: str | None) -> dt.date | None:
 
 
 def age_limit(max_age: dt.timedelta | float | str, name: str = "max_age") -> dt.timedelta:
-    """Return a limit given as a timedelta, in days, or as a text: "30d", "4w".
+    """Return a limit given as a timedelta, in days, or as a text: "20h", "30d", "4w".
 
     ``name`` is that of the option, for errors. Raises ValueError for another text, for what
     is not above 0 and for more days than a timedelta holds, TypeError for another type.
@@ -125,7 +125,9 @@ def age_limit(max_age: dt.timedelta | float | str, name: str = "max_age") -> dt.
     if isinstance(max_age, str):
         found = _LIMIT.fullmatch(max_age)
         if not found:
-            raise ValueError(f"{name} is {max_age!r}; write days or weeks, as 30d or 4w")
+            raise ValueError(
+                f"{name} is {max_age!r}; write hours, days or weeks, as 20h, 30d or 4w"
+            )
         max_age = float(found[1]) * _DAYS[found[2]]  # float, unlike int, takes any digits
     try:
         span = max_age if isinstance(max_age, dt.timedelta) else dt.timedelta(days=max_age)

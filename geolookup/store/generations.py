@@ -10,7 +10,7 @@ from pathlib import Path
 
 from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic
-from geolookup.store import pointer
+from geolookup.store import pointer, user_store
 from geolookup.store.changing import changing
 from geolookup.store.pointer import Published
 
@@ -25,12 +25,13 @@ class Generation:
     withdrawn: bool  # whether a rollback withdrew it
 
 
-def generations(store: str | os.PathLike[str]) -> list[Generation]:
-    """Return the generations of a store, the last published first.
+def generations(store: str | os.PathLike[str] | None = None) -> list[Generation]:
+    """Return the generations of a store, by default the user's, the last published first.
 
     Each has ``generation`` (its id, 64 hexadecimal digits), ``at`` (when it was last published,
     ISO 8601 in UTC), ``current`` and ``withdrawn``. Raises DatasetError if there is no store.
     """
+    store = _place(store)
     published = pointer.read(store)
     if not published:
         remedy = "name a folder made by 'geolookup update' or 'publish'"
@@ -42,8 +43,8 @@ def generations(store: str | os.PathLike[str]) -> list[Generation]:
     ]
 
 
-def rollback(store: str | os.PathLike[str]) -> str:
-    """Withdraw the current generation of a store; return the id of the new current one.
+def rollback(store: str | os.PathLike[str] | None = None) -> str:
+    """Withdraw the current generation of a store, by default the user's; return the new one's id.
 
     That is the generation before it, which is verified first. A withdrawn generation stays
     in the store until it is pruned; ``publish`` makes it current again, a rollback never
@@ -52,7 +53,7 @@ def rollback(store: str | os.PathLike[str]) -> str:
     """
     from geolookup.integrity import verify  # imports Arrow, which a list does not need
 
-    store = Path(store)
+    store = _place(store)
     with changing(store) as published:
         standing = pointer.standing(published)
         if len(standing) < 2:
@@ -64,17 +65,18 @@ def rollback(store: str | os.PathLike[str]) -> str:
     return before.generation
 
 
-def prune(store: str | os.PathLike[str], keep: int = 2) -> list[str]:
+def prune(store: str | os.PathLike[str] | None = None, keep: int = 2) -> list[str]:
     """Remove all but the ``keep`` last published generations; return the removed ids.
 
-    The current generation is always kept, and the one before it unless ``keep`` is 1.
-    Engines that use a removed generation continue to answer, where the system can remove
-    mapped files; Windows cannot: close those engines first. Raises ValueError for a
+    The store is by default the user's. The current generation is always kept, and the one
+    before it unless ``keep`` is 1. Engines that use a removed generation continue to
+    answer, where the system can remove mapped files; Windows cannot: close those engines
+    first. Raises ValueError for a
     ``keep`` below 1, DatasetError if there is no store, OutputError if it cannot be written.
     """
     if keep < 1:
         raise ValueError(f"keep is {keep}; at least the current generation is kept")
-    store = Path(store)
+    store = _place(store)
     with changing(store) as published:
         kept = _kept(published, keep)
         # First, so that the pointer never lists a missing generation.
@@ -85,6 +87,10 @@ def prune(store: str | os.PathLike[str], keep: int = 2) -> list[str]:
         for path in removed:
             _remove(path)
         return [path.name for path in removed]
+
+
+def _place(store: str | os.PathLike[str] | None) -> Path:
+    return Path(user_store.place() if store is None else store)
 
 
 def _kept(published: list[Published], keep: int) -> list[Published]:

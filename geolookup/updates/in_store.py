@@ -4,7 +4,7 @@
 
     STORE/.update.lock     held by the process that updates the store
     STORE/.update/         its staging directory: on the file system of the generations
-    STORE/update.json      the dataset of the last update that succeeded, and when; for --if-older
+    STORE/update.json      dataset and begin of the last update that succeeded; for --if-older
 
 The lock of the store itself (``store.changing``) is held only while the store changes, so that
 ``publish`` and ``rollback`` do not wait for downloads.
@@ -65,7 +65,7 @@ def _remove(path: Path) -> None:
 
 
 def succeeded_within(store: Path, dataset: str, limit: timedelta) -> bool:
-    """Return whether an update of this dataset succeeded less than ``limit`` ago.
+    """Return whether an update of this dataset that succeeded began less than ``limit`` ago.
 
     False for a time in the future: after a clock was wrong, updates must not stop. False also
     without a readable record: it costs an update.
@@ -79,9 +79,9 @@ def succeeded_within(store: Path, dataset: str, limit: timedelta) -> bool:
     return stated.get("dataset") == dataset and timedelta(0) <= passed < limit
 
 
-def record_success(store: Path, staging: Path, dataset: str) -> None:
-    """Record that an update succeeded now; written in ``staging``, then renamed."""
-    stated = {"dataset": dataset, "checked": datetime.now(UTC).isoformat(timespec="seconds")}
+def record_success(store: Path, staging: Path, dataset: str, began: datetime) -> None:
+    """Record that an update succeeded, and when it began; written in ``staging``, then renamed."""
+    stated = {"dataset": dataset, "checked": began.isoformat(timespec="seconds")}
     fresh = staging / _CHECKED
     with atomic.output_errors(store / _CHECKED):
         fresh.write_text(json.dumps(stated) + "\n", encoding="utf-8")

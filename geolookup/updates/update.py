@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -45,7 +45,7 @@ class Updated:
     store: str
     generation: str | None
     removed: tuple[str, ...] = ()  # generations that were pruned
-    unfinished: tuple[str, ...] = ()  # what failed after the publication, a line each
+    warnings: tuple[str, ...] = ()  # what failed after the publication, a line each
 
 
 def update(
@@ -71,7 +71,7 @@ def update(
     Raises UpdateError if a source fails or a gate refuses the result, BuildError for a
     malformed recipe, OutputError for a store or cache that cannot be written, DatasetError for
     a damaged store, ValueError or TypeError for a malformed ``if_older``. The store then stays
-    as it was. What fails after the publication is no error; ``unfinished`` of the result has it.
+    as it was. What fails after the publication is no error; ``warnings`` of the result has it.
     """
     request = Request.of(recipe, store, if_older, cache)
     silent = Progress(silent=True)
@@ -139,16 +139,19 @@ class Request:
         if self._is_user_store():
             self._make_data_folder()
         with updating(self.store, tell) as staging:
+            began = datetime.now(UTC)
             if self._is_recent():  # also where this update waited for another one
                 return Updated("recent", str(self.store), _current(self.store))
             sources.check_local(self.recipe)
             sources.download(self.recipe, self.cache, progress, tell)
-            built = self._compiled(staging / "dataset", progress)
-            state = self._published(staging / "dataset", built, progress, tell)
-            removed, unfinished = self._tidied(staging)
-        return Updated(state, str(self.store), _current(self.store), removed, unfinished)
+            built = self._compiled(staging / "dataset", progress, tell)
+            replaced = self._other_dataset()
+            state = self._published(staging / "dataset", built, progress)
+            removed, unfinished = self._tidied(staging, began)
+        warnings = (*replaced, *unfinished)
+        return Updated(state, str(self.store), _current(self.store), removed, warnings)
 
-    def _tidied(self, staging: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _tidied(self, staging: Path, began: datetime) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Prune, and record the success; return the removed generations, and what failed.
 
         The store is up to date by now, so that neither is an error of the update.
@@ -160,7 +163,7 @@ class Request:
         except OutputError as error:
             unfinished.append(f"old generations are not all removed: {error}")
         try:
-            record_success(self.store, staging, self.recipe.name)
+            record_success(self.store, staging, self.recipe.name, began)
         except OutputError as error:
             unfinished.append(f"--if-older will not know of this update: {error}")
         return tuple(removed), tuple(unfinished)
@@ -180,18 +183,23 @@ class Request:
             return False
         return succeeded_within(self.store, self.recipe.name, self.if_older)
 
-    def _compiled(self, output: Path, progress: Progress) -> str:
-        """Compile what was downloaded; return the generation."""
+    def _compiled(self, output: Path, progress: Progress, tell: Tell) -> str:
+        """Compile what was downloaded, tell what was lost; return the generation."""
         from geolookup_builder.compile import Options, compile_recipe
 
         try:
             options = Options(cache=self.cache, offline=True)
-            return compile_recipe(self.recipe, output, options, progress).generation
+            report = compile_recipe(self.recipe, output, options, progress)
         except BuildError as error:
             raise UpdateError([str(error)]) from error
+        for source in report.sources:
+            rejected, nulled = source.rejected.total(), source.nulled.total()
+            if rejected or nulled:
+                tell(f"{source.name}: {rejected:,} rows rejected, {nulled:,} invalid values")
+        return report.generation
 
     def _published(
-        self, dataset: Path, built: str, progress: Progress, tell: Tell
+        self, dataset: Path, built: str, progress: Progress
     ) -> Literal["updated", "current", "withdrawn"]:
         """Publish the dataset unless it is current already, was withdrawn, or a gate fails."""
         current = _current(self.store)
@@ -201,23 +209,32 @@ class Request:
             if built == current:
                 return "current"
             with progress.stage("comparing"):
-                self._check_gates(Path(pointer.folder_of(self.store, current)), dataset, tell)
+                self._check_gates(Path(pointer.folder_of(self.store, current)), dataset)
         publish(dataset, self.store)
         return "updated"
 
-    def _check_gates(self, old: Path, new: Path, tell: Tell) -> None:
+    def _other_dataset(self) -> tuple[str, ...]:
+        """Return a warning if the store has another dataset, with which no gate compares."""
+        current = _current(self.store)
+        if current is None or not _is_undamaged(self.store, current):
+            return ()
+        name = read_manifest(pointer.folder_of(self.store, current)).metadata().name
+        if name == self.recipe.name:
+            return ()
+        return (f"{self.store} had another dataset, {name}: no gate was applied",)
+
+    def _check_gates(self, old: Path, new: Path) -> None:
         """Raise UpdateError if a gate of the recipe fails; they compare one dataset over time."""
         from geolookup.comparison import diff, verdict_line
 
-        if not self.recipe.update.fail_if:
+        gates = self.recipe.update.fail_if
+        if not gates or read_manifest(old).metadata().name != self.recipe.name:
             return
-        name = read_manifest(old).metadata().name
-        if name != self.recipe.name:
-            tell(f"no gate applied: the current generation is of another dataset, {name}")
-            return
-        failed = diff(old, new, fail_if=self.recipe.update.fail_if, top=0).failed
-        if failed:
-            hint = "to accept the change, compile it with 'geolookup build' and publish it"
+        if failed := diff(old, new, fail_if=gates, top=0).failed:
+            hint = (
+                "to accept the change, run 'geolookup build RECIPE --output DIR'"
+                f" and 'geolookup publish DIR {self.store}'"
+            )
             raise UpdateError([*map(verdict_line, failed), hint])
 
 

@@ -29,7 +29,9 @@ def unit_arguments() -> list[str]:
 
 
 def cron_arguments() -> list[str]:
-    found = re.search(r"^```crontab\n17 3 \* \* \* geolookup (.*?) >>", TEXT, re.MULTILINE)
+    found = re.search(
+        r"^```crontab\n17 3 \* \* \* /opt/geolookup/bin/geolookup (.*?) >>", TEXT, re.MULTILINE
+    )
     assert found
     return shlex.split(found[1])
 

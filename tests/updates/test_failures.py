@@ -104,7 +104,7 @@ def test_the_disk_is_full_after_the_publication(
     (store / "update.json").mkdir()
     done = update()
     assert done.state == "current"
-    (problem,) = done.unfinished
+    (problem,) = done.warnings
     assert problem.startswith(f"--if-older will not know of this update: {store}/update.json: ")
 
 

@@ -137,13 +137,22 @@ def test_a_gate_refuses(update: Update, publisher: Publisher, store: Path) -> No
     assert update().state == "updated"
 
 
+def test_rows_that_are_lost_are_counted(publisher: Publisher, store: Path) -> None:
+    publisher.put(COUNTRY, countries() + b"3000000256,3000000511,ZZ\n")
+    done = run("update", str(publisher.recipe))
+    assert done.returncode == 0, done.stderr
+    assert f"{COUNTRY}: 0 rows rejected, 1 invalid values\n" in done.stdout
+
+
 def test_gates_compare_a_dataset_with_itself(publisher: Publisher, store: Path) -> None:
     run("update", str(publisher.recipe))
     publisher.put(COUNTRY, countries(code="DE"))
     publisher.rewrite('name = "published"', 'name = "another"')
     done = run("update", str(publisher.recipe))
     assert done.returncode == 0
-    assert "no gate applied: the current generation is of another dataset, published" in done.stdout
+    assert done.stderr == (
+        f"geolookup: {store} had another dataset, published: no gate was applied\n"
+    )
     assert country() == "DE"
 
 
