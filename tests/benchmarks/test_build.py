@@ -34,6 +34,7 @@ def test_build_prints_json(run: Run) -> None:
     assert set(result["machine"]) == MACHINE
 
 
+@pytest.mark.long
 def test_build_scaling_prints_exponent_and_bytes_a_row(run: Run) -> None:
     printed = run("build", "scaling", "--rows", "6000")
     assert "\n3,000 " in printed

@@ -50,6 +50,7 @@ def test_the_log_is_written_back_while_requests_go_on(file: Path, plans: Path) -
     assert used_in(file, file.with_name("copy.db")) == ADMISSIONS
 
 
+@pytest.mark.long
 def test_closing_while_it_is_written_back_leaves_one_file(file: Path, plans: Path) -> None:
     accounts = open_accounts(f"sqlite:///{file}", plans)
     keys = [accounts.create_key(str(number), "mid") for number in range(20)]

@@ -19,7 +19,7 @@ from tests.tiers import scaled
 WORKERS = scaled(3, 8)
 
 
-@pytest.mark.parametrize("turn", [1, 8])
+@pytest.mark.parametrize("turn", [pytest.param(1, marks=pytest.mark.long), 8])
 def test_processes_get_exactly_the_quota(url: str, plans: Path, tmp_path: Path, turn: int) -> None:
     log = tmp_path / "log"
     with open_accounts(url, plans) as accounts:
@@ -33,6 +33,7 @@ def test_processes_get_exactly_the_quota(url: str, plans: Path, tmp_path: Path, 
     assert max(after for _, after in moments) - min(moments)[0] > 10**9
 
 
+@pytest.mark.long
 def test_event_loops_never_exceed_an_exact_rate(url: str, tmp_path: Path) -> None:
     plans, log = tmp_path / "exact.toml", tmp_path / "log"
     plans.write_text("[plan.p]\nrate = 100\nquota = 150\n", encoding="utf-8")
@@ -48,6 +49,7 @@ def test_event_loops_never_exceed_an_exact_rate(url: str, tmp_path: Path) -> Non
     assert all(last - first >= 10**9 - 1000 for first, last in pairs)
 
 
+@pytest.mark.long
 def test_killed_workers_cost_what_is_promised_and_no_more(url: str, tmp_path: Path) -> None:
     kills.check(url, tmp_path, scaled(1, 5))
 

@@ -120,7 +120,7 @@ _texts = st.one_of(
 ).map(lambda text: text.encode("utf-8", "surrogatepass"))
 
 
-@settings(max_examples=scaled(40, 200))
+@settings(max_examples=scaled(15, 200))
 @given(st.lists(st.one_of(_texts, st.binary(max_size=48)), min_size=1, max_size=80))
 @example([b"1.2.3.4"])
 @example([b"", b"::", b""])

@@ -7,6 +7,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 import geolookup
 from geolookup.store.generations import generations, prune
 from geolookup.store.publish import publish
@@ -39,6 +41,7 @@ def test_threads_too(store: Path, datasets: list[Path]) -> None:
     assert {each.generation for each in generations(store)} == {generation(d) for d in datasets}
 
 
+@pytest.mark.long
 def test_who_opens_while_all_but_one_is_removed(store: Path, datasets: list[Path]) -> None:
     """Between reading the pointer and opening the folder, the generation may go."""
     good = {tuple(answers_of(dataset)) for dataset in datasets}

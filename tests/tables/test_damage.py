@@ -65,7 +65,7 @@ def flip_and_survey(
 
 @pytest.mark.parametrize("kernel", ["", "python"])
 def test_flipped_bits(dataset_path: Path, tmp_path: Path, kernel: str) -> None:
-    single, several = scaled(20, 80), 20
+    single, several = scaled(8, 80), 20
     arguments = [str(dataset_path), str(tmp_path), str(single), str(several)]
     done = subprocess.run(
         [sys.executable, "-m", "tests.tables.test_damage", *arguments],
