@@ -52,3 +52,11 @@ def test_versions_are_those_of_the_metadata() -> None:
         "macos",
         "windows",
     ]
+
+
+def test_tests_that_ci_names_exist() -> None:
+    for name in ("run", "sanitize"):
+        text = (ROOT / ".ci" / name).read_text(encoding="utf-8")
+        named = set(re.findall(r"\btests/[\w/]+(?:\.py)?", text))
+        assert all((ROOT / each).exists() for each in named), named
+    assert "tests/test_engine.py" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
