@@ -18,7 +18,7 @@ from tests.benchmarks.conftest import MACHINE, Run
 from tests.conftest import ROOT
 
 
-@pytest.mark.parametrize("part", ["csv", "city"])
+@pytest.mark.parametrize("part", ["csv", pytest.param("city", marks=pytest.mark.long)])
 def test_build_prints_a_table(part: str, run: Run) -> None:
     printed = run("build", part, "--rows", "6000")
     for name in ("rows", "compile", "rows per second", "peak memory", "dataset"):

@@ -61,7 +61,7 @@ def test_a_slow_pipe_is_read_to_its_end() -> None:
         assert output.count(b"15169") == 7
 
 
-@pytest.mark.parametrize("command", ["enrich", "summarize"])
+@pytest.mark.parametrize("command", ["enrich", pytest.param("summarize", marks=pytest.mark.long)])
 def test_a_signal_ends_a_command_that_waits_for_the_pipe(command: str, tmp_path: Path) -> None:
     options = ["-", "--input-format", "csv"]
     if command == "enrich":

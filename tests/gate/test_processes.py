@@ -54,6 +54,7 @@ def test_killed_workers_cost_what_is_promised_and_no_more(url: str, tmp_path: Pa
     kills.check(url, tmp_path, scaled(1, 5))
 
 
+@pytest.mark.long
 def test_eight_threads_get_exactly_the_rate_and_the_quota(url: str, plans: Path) -> None:
     with open_accounts(url, plans) as accounts:
         key = accounts.create_key("Acme", "fast")

@@ -11,6 +11,7 @@ from geolookup_builder.sources.formats.rir import FORMAT
 from tests.builder.building import fails, known
 from tests.builder.roundtrip import check_round_trip
 from tests.conftest import Build
+from tests.tiers import scaled
 
 EXTENDED = """\
 2.3|lacnic|20261120|9|19870101|20261119|-0300
@@ -149,7 +150,7 @@ def test_not_utf8(tmp_path: Path) -> None:
 
 
 def test_every_cut_is_read_or_refused(build: Build) -> None:
-    for end in range(len(EXTENDED) - 200, len(EXTENDED), 7):
+    for end in range(len(EXTENDED) - 200, len(EXTENDED), scaled(23, 7)):
         _, report = build({"delegated": EXTENDED[:end]}, RECIPE)
         assert report.sources[0].rejected.total() <= 1
 
