@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-#: Letters that Unicode does not decompose into a plain letter and a mark.
-_PLAIN = str.maketrans(
+#: Base letters of characters that have no decomposition in Unicode.
+_BASE_LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "\u0131": "i", "æ": "ae", "œ": "oe"}
 )
 _APOSTROPHES = re.compile("[\u0060\u00b4\u02bb\u02bc\u02be\u02bf\u2018\u2019']")
@@ -15,6 +15,6 @@ _BETWEEN_WORDS = re.compile(r"[\W_]+")
 
 def fold(name: str) -> str:
     """Return a name without case, accents, punctuation and repeated spaces."""
-    letters = unicodedata.normalize("NFKD", _APOSTROPHES.sub("", name).casefold())
-    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return _BETWEEN_WORDS.sub(" ", plain.translate(_PLAIN)).strip()
+    decomposed = unicodedata.normalize("NFKD", _APOSTROPHES.sub("", name).casefold())
+    unmarked = "".join(each for each in decomposed if not unicodedata.combining(each))
+    return _BETWEEN_WORDS.sub(" ", unmarked.translate(_BASE_LETTERS)).strip()

@@ -5,7 +5,7 @@ decides, by the version that each states. A process decides once, when it needs 
 zone, and reads two short files for it. The search path of `zoneinfo` belongs to the
 application and remains as it is.
 
-IANA's versions are a year and letters (2025b, 2026a), so texts compare as versions do.
+An IANA version is a year and a letter (2025b, 2026a), so text order is release order.
 """
 
 from __future__ import annotations
