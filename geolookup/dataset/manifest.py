@@ -33,8 +33,6 @@ MEMBERS = frozenset(
 #: The generation id is of all members but these: another Arrow may lay files out differently.
 _PHYSICAL = ("generation", "files")
 _DESCRIBED = frozenset(("bytes", "sha256", "rows", "columns"))
-#: The members that a credit must have.
-_CREDIT = {"name", "licence", "attribution", "url"}
 _SOURCE_TEXTS = ("name", "format", "date", "licence", "attribution", "url")
 
 
@@ -224,27 +222,15 @@ class Manifest:
 
     def metadata(self) -> Metadata:
         """Return what it says of the dataset; DatasetError where it is damaged."""
+        from geolookup.dataset.metadata import read_metadata
+
+        explain = "full" if self.explains_rows else "sources"
         try:
-            return self._metadata()
+            return read_metadata(
+                self._stated, (each.bytes for each in self.files.values()), explain
+            )
         except (TypeError, KeyError, AttributeError, ValueError):
             raise self._damaged() from None
-
-    def _metadata(self) -> Metadata:
-        from geolookup.dataset.metadata import Metadata
-
-        # Every mapping is built anew: a caller may change it, the manifest must not change.
-        stated = self._stated
-        return Metadata(
-            name=_is(str, stated["name"]),
-            generation=_is(str, stated["generation"]),
-            sources=tuple(_source(each) for each in _is(list, stated["sources"])),
-            credits=tuple(_credit(each) for each in _is(list, stated["credits"])),
-            fields=tuple(_is(str, each) for each in _is(list, stated["fields"])),
-            counts=_numbers(stated["counts"]),
-            coverage=_coverage(stated["coverage"]),
-            bytes=sum(_count(each.bytes) for each in self.files.values()),
-            explain="full" if self.explains_rows else "sources",
-        )
 
     def _damaged(self) -> DatasetError:
         return DatasetError(self.path, "the manifest is damaged", REBUILD)
@@ -312,41 +298,3 @@ def _stated_source(source: Source) -> dict[str, Any]:
     texts = {name: getattr(source, name) for name in _SOURCE_TEXTS}
     known = {name: text for name, text in texts.items() if text is not None}
     return {**known, "coverage": source.coverage}
-
-
-def _source(stated: Any) -> Source:
-    from geolookup.dataset.metadata import Source
-
-    texts = {name: value for name, value in stated.items() if name != "coverage"}
-    return Source(**_texts(texts), coverage=_coverage(stated["coverage"]))
-
-
-def _credit(stated: Any) -> dict[str, str]:
-    texts = _texts(stated)
-    if not texts.keys() >= _CREDIT:
-        raise KeyError
-    return texts
-
-
-def _coverage(coverage: Any) -> dict[str, dict[str, int]]:
-    return {layer: _numbers(known) for layer, known in coverage.items()}
-
-
-def _is(kind: type[Any], value: Any) -> Any:
-    if not isinstance(value, kind):
-        raise TypeError
-    return value
-
-
-def _texts(texts: Any) -> dict[str, str]:
-    return {name: _is(str, text) for name, text in texts.items()}
-
-
-def _numbers(numbers: Any) -> dict[str, int]:
-    return {name: _count(number) for name, number in numbers.items()}
-
-
-def _count(number: Any) -> int:
-    if _is(int, number) < 0:
-        raise ValueError
-    return int(number)

@@ -17,8 +17,12 @@ from geolookup.dataset.manifest import OLD_AFTER
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
+    from typing import Any
+
     from geolookup.contract.tzdatabase import Database
 
+#: The members that a credit must have.
+_CREDIT = {"name", "licence", "attribution", "url"}
 _LIMIT = re.compile(r"(\d+)([hdw]?)", re.ASCII)
 _DAYS = {"h": 1 / 24, "": 1, "d": 1, "w": 7}
 #: Addresses by layer and family, "ipv4" or "ipv6".
@@ -137,3 +141,58 @@ def age_limit(max_age: dt.timedelta | float | str, name: str = "max_age") -> dt.
     if span <= dt.timedelta(0):
         raise ValueError(f"{name} must be above 0")
     return span
+
+
+def read_metadata(stated: Mapping[str, Any], sizes: Iterable[int | None], explain: str) -> Metadata:
+    """Return the metadata that a manifest states; ``sizes`` are those of the files, in bytes.
+
+    Raises TypeError, KeyError, AttributeError or ValueError for a member of another form.
+    """
+    # Every mapping is built anew: a caller may change it, the manifest must not change.
+    return Metadata(
+        name=_is(str, stated["name"]),
+        generation=_is(str, stated["generation"]),
+        sources=tuple(_source(each) for each in _is(list, stated["sources"])),
+        credits=tuple(_credit(each) for each in _is(list, stated["credits"])),
+        fields=tuple(_is(str, each) for each in _is(list, stated["fields"])),
+        counts=_numbers(stated["counts"]),
+        coverage=_coverage(stated["coverage"]),
+        bytes=sum(map(_count, sizes)),
+        explain=explain,
+    )
+
+
+def _source(stated: Any) -> Source:
+    texts = {name: value for name, value in stated.items() if name != "coverage"}
+    return Source(**_texts(texts), coverage=_coverage(stated["coverage"]))
+
+
+def _credit(stated: Any) -> dict[str, str]:
+    texts = _texts(stated)
+    if not texts.keys() >= _CREDIT:
+        raise KeyError
+    return texts
+
+
+def _coverage(coverage: Any) -> dict[str, dict[str, int]]:
+    return {layer: _numbers(known) for layer, known in coverage.items()}
+
+
+def _is(kind: type[Any], value: Any) -> Any:
+    if not isinstance(value, kind):
+        raise TypeError
+    return value
+
+
+def _texts(texts: Any) -> dict[str, str]:
+    return {name: _is(str, text) for name, text in texts.items()}
+
+
+def _numbers(numbers: Any) -> dict[str, int]:
+    return {name: _count(number) for name, number in numbers.items()}
+
+
+def _count(number: Any) -> int:
+    if _is(int, number) < 0:
+        raise ValueError
+    return int(number)
