@@ -145,8 +145,9 @@ class Request:
             sources.check_local(self.recipe)
             sources.download(self.recipe, self.cache, progress, tell)
             built = self._compiled(staging / "dataset", progress, tell)
-            replaced = self._other_dataset()
-            state = self._published(staging / "dataset", built, progress)
+            current = _undamaged(self.store)
+            replaced = self._other_dataset(current)
+            state = self._published(staging / "dataset", built, current, progress)
             removed, unfinished = self._tidied(staging, began)
         warnings = (*replaced, *unfinished)
         return Updated(state, str(self.store), _current(self.store), removed, warnings)
@@ -199,11 +200,10 @@ class Request:
         return report.generation
 
     def _published(
-        self, dataset: Path, built: str, progress: Progress
+        self, dataset: Path, built: str, current: str | None, progress: Progress
     ) -> Literal["updated", "current", "withdrawn"]:
         """Publish the dataset unless it is current already, was withdrawn, or a gate fails."""
-        current = _current(self.store)
-        if current is not None and _is_undamaged(self.store, current):
+        if current is not None:
             if built in {each.generation for each in pointer.read(self.store) if each.withdrawn}:
                 return "withdrawn"
             if built == current:
@@ -213,10 +213,9 @@ class Request:
         publish(dataset, self.store)
         return "updated"
 
-    def _other_dataset(self) -> tuple[str, ...]:
+    def _other_dataset(self, current: str | None) -> tuple[str, ...]:
         """Return a warning if the store has another dataset, with which no gate compares."""
-        current = _current(self.store)
-        if current is None or not _is_undamaged(self.store, current):
+        if current is None:
             return ()
         name = read_manifest(pointer.folder_of(self.store, current)).metadata().name
         if name == self.recipe.name:
@@ -244,10 +243,12 @@ def _current(store: Path) -> str | None:
     return standing[-1].generation if standing else None
 
 
-def _is_undamaged(store: Path, generation: str) -> bool:
-    """Return whether a generation is undamaged; no gate compares with one that is damaged."""
+def _undamaged(store: Path) -> str | None:
+    """Return the current generation unless it is damaged: no gate compares with a damaged one."""
+    current = _current(store)
     try:
-        verify(pointer.folder_of(store, generation))
+        if current is not None:
+            verify(pointer.folder_of(store, current))
     except DatasetError:
-        return False
-    return True
+        return None
+    return current
