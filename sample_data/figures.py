@@ -9,6 +9,7 @@ from ipaddress import IPv4Address
 from pathlib import Path
 
 import geolookup
+from geolookup.comparison.scoring import Scored
 from geolookup.dataset.coverage import known_addresses
 from sample_data import make
 
@@ -38,7 +39,16 @@ _SEED, _DRAWN = 1, 1000
 
 def figures_text(data: Path) -> str:
     """Return the section between the marks in README.md."""
-    parts = (_left_out(data), _known(), _drawn(), _scores(data), _worst(data), _agreement(data))
+    scored = [
+        (
+            name,
+            geolookup.score(make.DATASET, data / path, truth_format=kind, worst=_WORST).datasets[0],
+        )
+        for path, kind, name in _TRUTHS
+    ]
+    delegations = scored[0][1]
+    scores = (_scores(scored), _worst(delegations))
+    parts = (_left_out(data), _known(), _drawn(), *scores, _agreement(data))
     return "\n".join(line for part in parts for line in (*part, ""))
 
 
@@ -86,13 +96,12 @@ def _drawn() -> Iterator[str]:
     )
 
 
-def _scores(data: Path) -> Iterator[str]:
+def _scores(scored: list[tuple[str, Scored]]) -> Iterator[str]:
     """Yield what ``geolookup score`` says of the country."""
     yield "| country, against | in | right | wrong | unknown |"
     yield "|---|---|---|---|---|"
-    for path, kind, name in _TRUTHS:
-        scored = geolookup.score(make.DATASET, data / path, truth_format=kind, worst=0).datasets[0]
-        for part in scored.parts.values():
+    for name, found in scored:
+        for part in found.parts.values():
             country = part.score.country
             shares = (each.share for each in (country.agree, country.wrong, country.null))
             if part.score.of:
@@ -100,13 +109,11 @@ def _scores(data: Path) -> Iterator[str]:
                 yield f"| {name} | {part.score.of:,.0f} {part.unit} | {shown} |"
 
 
-def _worst(data: Path) -> Iterator[str]:
+def _worst(delegations: Scored) -> Iterator[str]:
     """Yield the largest networks whose country differs from that of the delegation."""
-    path, kind, _ = _TRUTHS[0]
-    scored = geolookup.score(make.DATASET, data / path, truth_format=kind, worst=_WORST).datasets[0]
     yield "| differs most | addresses | delegated to | here |"
     yield "|---|---|---|---|"
-    for each in scored.parts["ipv4"].worst["country"]:
+    for each in delegations.parts["ipv4"].worst["country"]:
         yield f"| {each.network} | {each.wrong.count:,.0f} | {each.truth} | {each.dataset} |"
 
 

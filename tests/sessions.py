@@ -31,3 +31,27 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
     )
+
+
+_BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: str) -> list[tuple[str, str, str]]:
+    """Return the code blocks of a page: kind, name of the file if it is one, and text."""
+    return _BLOCK.findall(page)
+
+
+def assert_sessions(page: str, folder: Path, commands: int, ellipsis: str) -> None:
+    """Write the files of a page and run its commands; an ellipsis stands for the pattern."""
+    found: list[tuple[str, str]] = []
+    for kind, name, text in blocks(page):
+        if name:
+            (folder / name).write_text(text, encoding="utf-8")
+        if kind == "console":
+            found += sessions(text)
+    assert len(found) == commands
+    for command, shown in found:
+        done = run(command, folder)
+        assert done.stderr == ""
+        pattern = ellipsis.join(re.escape(part) for part in shown.strip().split("…"))
+        assert re.fullmatch(pattern, done.stdout.strip()), (command, done.stdout)

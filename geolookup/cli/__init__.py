@@ -6,11 +6,12 @@ into one line on standard error and the exit status 2.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
 from _thread import interrupt_main
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from threading import Timer
@@ -22,6 +23,8 @@ import geolookup
 from geolookup.errors import GeoLookupError
 
 if TYPE_CHECKING:
+    from geolookup.comparison import Judged
+    from geolookup.comparison.scoring import Score
     from geolookup.engine import Engine
 
 #: The module of each command in this package; its function has the name of the command.
@@ -129,6 +132,19 @@ def note_age(engine: Engine) -> None:
     notice = age_notice(engine._open_state().dataset)  # noqa: SLF001 - as adapters do
     if notice is not None:
         click.echo(f"geolookup: {notice}", err=True)
+
+
+def print_judged(found: Judged | Score, lines: Iterable[str], *, as_json: bool) -> NoReturn:
+    """Print a comparison, and its failed gates on standard error; exit with 1 if there are any."""
+    from dataclasses import asdict
+
+    from geolookup.comparison import verdict_line
+
+    text = json.dumps(asdict(found), ensure_ascii=False, indent=2) if as_json else "\n".join(lines)
+    click.echo(text)
+    for verdict in found.failed:
+        click.echo(verdict_line(verdict), err=True)
+    sys.exit(1 if found.failed else 0)
 
 
 def exit_on_signals() -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from dataclasses import asdict
+from typing import Any
 
 import click
 
 import geolookup
-from geolookup.cli import options
+from geolookup.cli import options, print_judged
 
 
 @click.command(name="diff", short_help="Compare two datasets.")
@@ -40,15 +38,8 @@ from geolookup.cli import options
 def diff(
     old: str,
     new: str,
-    fail_if: tuple[str, ...],
-    traffic: str | None,
-    traffic_count: str | None,
-    ip_column: str,
-    input_format: str | None,
-    delimiter: str | None,
-    header: bool,
-    top: int,
     as_json: bool,
+    **wanted: Any,
 ) -> None:
     """Report which answers differ between OLD and NEW, counted in addresses or in requests.
 
@@ -59,24 +50,7 @@ def diff(
 
     Example: geolookup diff mydata mydata-new --fail-if "country_moved > 2%"
     """
-    from geolookup.comparison import lines, verdict_line
+    from geolookup.comparison import lines
 
-    found = geolookup.diff(
-        old,
-        new,
-        fail_if=fail_if,
-        traffic=traffic,
-        traffic_count=traffic_count,
-        ip_column=ip_column,
-        input_format=input_format,
-        delimiter=delimiter,
-        header=header,
-        top=top,
-    )
-    if as_json:
-        click.echo(json.dumps(asdict(found), ensure_ascii=False, indent=2))
-    else:
-        click.echo("\n".join(lines(found)))
-    for verdict in found.failed:
-        click.echo(verdict_line(verdict), err=True)
-    sys.exit(1 if found.failed else 0)
+    found = geolookup.diff(old, new, **wanted)
+    print_judged(found, lines(found), as_json=as_json)

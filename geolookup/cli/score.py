@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from dataclasses import asdict
+from typing import Any
 
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, options
+from geolookup.cli import exit_on_signals, options, print_judged
 
 
 @click.command(name="score", short_help="Score datasets against ground truth.")
@@ -53,16 +51,8 @@ from geolookup.cli import exit_on_signals, options
 def score(
     datasets: tuple[str, ...],
     truth: tuple[str, ...],
-    truth_format: str,
-    fail_if: tuple[str, ...],
-    traffic: str | None,
-    traffic_count: str | None,
-    ip_column: str,
-    input_format: str | None,
-    delimiter: str | None,
-    header: bool,
-    worst: int,
     as_json: bool,
+    **wanted: Any,
 ) -> None:
     """Report how far each DATASET agrees with ground truth on country, region and city.
 
@@ -74,27 +64,8 @@ def score(
 
     Example: geolookup score mydata --truth feed.csv --fail-if "city_wrong > 5%"
     """
-    from geolookup.comparison import verdict_line
     from geolookup.comparison.scoring import lines
 
     exit_on_signals()
-    found = geolookup.score(
-        datasets,
-        truth,
-        truth_format=truth_format,
-        fail_if=fail_if,
-        traffic=traffic,
-        traffic_count=traffic_count,
-        ip_column=ip_column,
-        input_format=input_format,
-        delimiter=delimiter,
-        header=header,
-        worst=worst,
-    )
-    if as_json:
-        click.echo(json.dumps(asdict(found), ensure_ascii=False, indent=2))
-    else:
-        click.echo("\n".join(lines(found)))
-    for verdict in found.failed:
-        click.echo(verdict_line(verdict), err=True)
-    sys.exit(1 if found.failed else 0)
+    found = geolookup.score(datasets, truth, **wanted)
+    print_judged(found, lines(found), as_json=as_json)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -82,14 +82,19 @@ def _compared(level: str, each: Seen) -> bool | None:
 
 
 def _kilometres(each: Seen) -> float | None:
-    ends = [
+    old, new = (
         [side[f"location.{name}"] for name in ("latitude", "longitude")]
         for side in (each.old, each.new)
-    ]
-    if None in ends[0] + ends[1]:
+    )
+    return kilometres(old, new)
+
+
+def kilometres(one: Sequence[Any], other: Sequence[Any]) -> float | None:
+    """The distance of two places in degrees, latitude first; None where a number is."""
+    if None in (*one, *other):
         return None
     # The special case of Vincenty's formula for a sphere, which is not the haversine one.
-    (p, a), (q, b) = ([math.radians(number) for number in end] for end in ends)
+    (p, a), (q, b) = ([math.radians(number) for number in end] for end in (one, other))
     across = math.cos(q) * math.sin(b - a)
     along = math.cos(p) * math.sin(q) - math.sin(p) * math.cos(q) * math.cos(b - a)
     beside = math.sin(p) * math.sin(q) + math.cos(p) * math.cos(q) * math.cos(b - a)

@@ -5,7 +5,6 @@ Nothing here is taken from the package but what a lookup answers and explains.
 
 from __future__ import annotations
 
-import math
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 
 import geolookup
 from geolookup.comparison.scoring import Score, ScoredPart
+from tests.comparison import oracle as of_diff
 from tests.oracle import SourceRow
 
 Cells = dict[str, Any]
@@ -91,15 +91,8 @@ def verdict(level: str, truth: Cells, found: Cells) -> str | None:
 
 
 def kilometres(one: Cells, other: Cells) -> float | None:
-    ends: Any = [[side.get(name) for name in ("latitude", "longitude")] for side in (one, other)]
-    if None in ends[0] + ends[1]:
-        return None
-    # The special case of Vincenty's formula for a sphere, which is not the haversine one.
-    (p, a), (q, b) = ([math.radians(number) for number in end] for end in ends)
-    across = math.cos(q) * math.sin(b - a)
-    along = math.cos(p) * math.sin(q) - math.sin(p) * math.cos(q) * math.cos(b - a)
-    beside = math.sin(p) * math.sin(q) + math.cos(p) * math.cos(q) * math.cos(b - a)
-    return 6371.0088 * math.atan2(math.hypot(across, along), beside)
+    ends = ([side.get(name) for name in ("latitude", "longitude")] for side in (one, other))
+    return of_diff.kilometres(*ends)
 
 
 Weights = Sequence[Fraction]
