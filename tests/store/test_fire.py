@@ -86,7 +86,8 @@ def test_every_answer_is_one_generations(tmp_path: Path, store: Path, datasets: 
     assert [each["mixed"] for each in said] == [0] * 2
     assert all(len(reader.met) == 8 and reader.lookups > 2 * CHANGES for reader in readers)
     assert all(each["met"] > 4 and each["lookups"] > 2 * CHANGES for each in said)
-    assert descriptors() == before
+    # An earlier test's files may be closed meanwhile.
+    assert descriptors() <= before
     for each in said:
         settled, last = each["descriptors"]
         # One generation's files, for a moment those of the next, and what verifies it.

@@ -109,7 +109,7 @@ def test_the_thread_ends_with_close(store: Path) -> None:
     engine = geolookup.open(store, watch=3600)
     assert watchers() == before + 1
     engine.close()
-    assert eventually(lambda: watchers() == before)
+    assert eventually(lambda: watchers() <= before)
 
 
 def test_the_thread_keeps_no_engine_alive(store: Path) -> None:
@@ -118,7 +118,7 @@ def test_the_thread_keeps_no_engine_alive(store: Path) -> None:
     engine.lookup("8.8.8.8")
     del engine
     gc.collect()
-    assert eventually(lambda: watchers() == before)
+    assert eventually(lambda: watchers() <= before)
 
 
 _EXIT_IN_A_POLL = """
