@@ -69,6 +69,10 @@ class Progress(_Line):
         if self._due():
             self._draw(self._text())
 
+    def note(self, text: str) -> None:
+        """Show a text beside the current stage, until its next rows or bytes."""
+        self._draw(f"{self._stage}  {text}")
+
     def _text(self) -> str:
         rows = f"{self._rows:,} rows  " if self._rows else ""
         return f"{self._stage}  {rows}{self._bytes}{self.seconds:.1f} s"

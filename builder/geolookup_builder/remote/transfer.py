@@ -117,6 +117,7 @@ class _Transfer:
                 wait = self._limits.wait(failures, error.wait)
                 if wait is None:
                     raise self._given_up(error, failures) from error
+                self._progress.note(f"{error.problem}; retry in {wait:.1f} s")
                 time.sleep(wait)
 
     def _given_up(self, error: TransientError, failures: int) -> BuildError:

@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from geolookup_builder.remote.protocol import Limits
+from geolookup_builder.remote.transfer import fetch
 
 from geolookup.errors import BuildError
 from geolookup.progress import Progress
@@ -35,6 +36,7 @@ from tests.builder.remote.serving import (
     fetched,
     file,
     kept_files,
+    remote,
     serving,
     status,
     trickle,
@@ -270,6 +272,14 @@ def test_what_does_not_pass_is_not_tried_again(tmp_path: Path) -> None:
         with serving(act) as site, pytest.raises(BuildError):
             fetched(f"{site.url}/a.csv", tmp_path)
         assert len(site.asked) == 1
+
+
+def test_the_reason_of_a_retry_is_shown(tmp_path: Path) -> None:
+    terminal = Terminal()
+    progress = Progress(terminal)
+    with serving(status(503), file(ROWS)) as site, progress.stage("fetching a.csv"):
+        fetch(remote(f"{site.url}/a.csv", tmp_path), "", tmp_path / "cache", progress, FAST)
+    assert "fetching a.csv  the server answers 503; retry in 0.0 s" in terminal.getvalue()
 
 
 @pytest.mark.parametrize("date", [False, True])
