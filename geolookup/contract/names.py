@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-#: Base letters of characters that have no decomposition in Unicode.
-_BASE_LETTERS = str.maketrans(
+#: ASCII replacements of characters that NFKD does not decompose.
+_REPLACEMENTS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "\u0131": "i", "æ": "ae", "œ": "oe"}
 )
 _APOSTROPHES = re.compile("[\u0060\u00b4\u02bb\u02bc\u02be\u02bf\u2018\u2019']")
@@ -17,4 +17,4 @@ def fold(name: str) -> str:
     """Return a name without case, accents, punctuation and repeated spaces."""
     decomposed = unicodedata.normalize("NFKD", _APOSTROPHES.sub("", name).casefold())
     unmarked = "".join(each for each in decomposed if not unicodedata.combining(each))
-    return _BETWEEN_WORDS.sub(" ", unmarked.translate(_BASE_LETTERS)).strip()
+    return _BETWEEN_WORDS.sub(" ", unmarked.translate(_REPLACEMENTS)).strip()

@@ -39,9 +39,9 @@ def test_equal_to_the_table(engine: geolookup.Engine, counts: list[int], threads
     assert stream.read_all() == engine.enrich(table, fields=_FIELDS, threads=threads)
 
 
-def started_beside(others: set[threading.Thread]) -> set[threading.Thread]:
-    """The threads that run now; others, of an earlier test's library, may end at any time."""
-    return set(threading.enumerate()) - others
+def new_threads(before: set[threading.Thread]) -> set[threading.Thread]:
+    """Return the running threads that did not run before; those of other tests may end."""
+    return set(threading.enumerate()) - before
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -55,14 +55,14 @@ def test_a_stream_is_read_little_by_little(engine: geolookup.Engine, threads: in
 
 
 def test_an_abandoned_stream_ends_its_threads(engine: geolookup.Engine) -> None:
-    others = set(threading.enumerate())
+    before = set(threading.enumerate())
     found = engine.enrich(_reader(_batches([1000] * 100)), fields=_FIELDS, threads=4)
     found.read_next_batch()
-    assert started_beside(others)
+    assert new_threads(before)
     found.close()
     del found
     gc.collect()
-    assert not started_beside(others)
+    assert not new_threads(before)
 
 
 class SourceError(Exception):
@@ -75,11 +75,11 @@ def test_an_error_of_the_source_is_passed_on(engine: geolookup.Engine, threads: 
         yield from _batches([10] * 6)
         raise SourceError
 
-    others = set(threading.enumerate())
+    before = set(threading.enumerate())
     found = engine.enrich(_reader(broken()), fields=_FIELDS, threads=threads)
     with pytest.raises(SourceError):
         found.read_all()
-    assert not started_beside(others)
+    assert not new_threads(before)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

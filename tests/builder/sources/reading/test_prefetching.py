@@ -51,8 +51,8 @@ def test_nothing_is_read_after_the_block() -> None:
             reading += 1
             yield number
 
-    others = set(threading.enumerate())
+    before = set(threading.enumerate())
     with prefetched(batches()) as numbers:
         next(numbers)
     assert reading == 2
-    assert set(threading.enumerate()) <= others
+    assert set(threading.enumerate()) <= before
