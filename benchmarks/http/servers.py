@@ -1,6 +1,6 @@
 """The servers that ``benchmarks http`` measures; each runs as a process of its own.
 
-Strategy: all are RSGI applications on Granian with the settings of
+Strategy: all are ASGI applications on Granian with the settings of
 ``geolookup serve``, one worker, so that they differ in what is asked about.
 """
 
@@ -20,7 +20,7 @@ from geolookup.http.metrics import Counters
 from geolookup.http.server import granian_for
 
 _GENERATION = "00" * 32
-_JSON = [("Content-Type", "application/json")]
+_JSON = [(b"Content-Type", b"application/json")]
 
 
 class _Constant:
@@ -55,8 +55,21 @@ def bare(settings: Settings) -> Callable[..., Any]:
     """Return the least application there is, with an answer of the same length."""
     answer = _Constant(str(settings.dataset)).lookup_json(None)
 
-    async def application(_scope: Any, responder: Any) -> None:
-        responder.response_bytes(200, _JSON, answer)
+    return _application(lambda _query: answer)
+
+
+def _application(answer: Callable[[bytes], bytes]) -> Callable[..., Any]:
+    """Return an application of one function, from a query to a body."""
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            for event in ("startup", "shutdown"):
+                await receive()
+                await send({"type": f"lifespan.{event}.complete"})
+            return
+        body = answer(scope["query_string"])
+        await send({"type": "http.response.start", "status": 200, "headers": _JSON})
+        await send({"type": "http.response.body", "body": body})
 
     return application
 
@@ -68,11 +81,7 @@ def peer(settings: Settings) -> Callable[..., Any]:
     get = maxminddb.open_database(str(settings.dataset), maxminddb.MODE_MMAP_EXT).get
     encode = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
 
-    async def application(scope: Any, responder: Any) -> None:
-        record = get(address_asked(scope.query_string) or "")
-        responder.response_bytes(200, _JSON, encode(record).encode())
-
-    return application
+    return _application(lambda query: encode(get(address_asked(query.decode()) or "")).encode())
 
 
 _LOADERS: dict[str, Callable[[Settings], Any]] = {"constant": constant, "bare": bare, "peer": peer}

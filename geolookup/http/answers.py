@@ -54,14 +54,14 @@ KEY_REFUSALS = {
 }
 
 #: Name and value; Granian writes them unchanged.
-Header = tuple[str, str]
+Header = tuple[bytes, bytes]
 #: Outcome, headers, body. A plain tuple, because each request creates one.
 Answer = tuple[Outcome, list[Header], bytes]
 NOT_FOUND: Answer = NO_SUCH_PATH, [], b""
-NOT_ALLOWED: Answer = NO_SUCH_METHOD, [("Allow", "GET, HEAD")], b""
-UNAVAILABLE: Answer = UNUSABLE, [("Retry-After", f"{AccountsError.retry_after:.0f}")], b""
+NOT_ALLOWED: Answer = NO_SUCH_METHOD, [(b"Allow", b"GET, HEAD")], b""
+UNAVAILABLE: Answer = UNUSABLE, [(b"Retry-After", b"%.0f" % AccountsError.retry_after)], b""
 #: RFC 9110, section 11.6.1: a 401 names the scheme. No registered scheme uses a key header.
-_CHALLENGE = ("WWW-Authenticate", 'ApiKey header="X-API-Key"')
+_CHALLENGE = (b"WWW-Authenticate", b'ApiKey header="X-API-Key"')
 _BY_BODY = {body: REFUSED[error] for error, body in FAILURES_JSON.items()}
 
 
@@ -71,12 +71,12 @@ class Answers:
     def __init__(self, generation: str, *, stale: bool = False) -> None:
         self.generation = generation
         self._headers = [
-            ("Content-Type", "application/json"),
-            ("X-Dataset-Generation", generation),
+            (b"Content-Type", b"application/json"),
+            (b"X-Dataset-Generation", generation.encode()),
             # An answer holds the current time and belongs to one key; a cache would keep
             # addresses.
-            ("Cache-Control", "no-store"),
-            *([("X-Dataset-Stale", "true")] if stale else []),
+            (b"Cache-Control", b"no-store"),
+            *([(b"X-Dataset-Stale", b"true")] if stale else []),
         ]
         self._refused = {error: self._refusal(error) for error in REFUSED}
 
@@ -88,9 +88,9 @@ class Answers:
         """Return the answer to a request that the gate refused."""
         answer = self._refused[type(error)]
         if isinstance(error, RateLimitError):
-            seconds = str(max(1, math.ceil(error.retry_after)))
+            seconds = b"%d" % max(1, math.ceil(error.retry_after))
             outcome, headers, body = answer
-            return outcome, [*headers, ("Retry-After", seconds)], body
+            return outcome, [*headers, (b"Retry-After", seconds)], body
         return answer
 
     def _refusal(self, error: type[ContractError]) -> Answer:

@@ -1,22 +1,22 @@
 """One request, from top to bottom: path, method, key, address, answer.
 
-Strategy: an RSGI application. Of Granian's interfaces with one call per request, RSGI alone
-shows repeated headers, which the contract rejects and proxies may use. The application awaits
-only the gate, so its state needs no lock.
+Strategy: an ASGI application. Of Granian's interfaces, ASGI alone shows the path as it was
+sent; it shows repeated headers, which the contract rejects and proxies may use. The application
+awaits only the gate and the sending, so its state needs no lock.
 """
 
 from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from time import monotonic, perf_counter_ns
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import unquote_plus
 
 from geolookup.errors import AccountsError, ClosedError, ContractError, DatasetError
-from geolookup.http.answers import NOT_ALLOWED, NOT_FOUND, UNAVAILABLE, Answer, Answers, Header
-from geolookup.http.caller import Headers, TrustedProxies
+from geolookup.http.answers import NOT_ALLOWED, NOT_FOUND, UNAVAILABLE, Answer, Answers
+from geolookup.http.caller import Headers, TrustedProxies, lines_of
 from geolookup.http.metrics import DRAINING, Counters
 
 #: Not an address: a repeated parameter gives the same answer as an empty one (10001).
@@ -40,29 +40,20 @@ def address_asked(query: str) -> str | None:
 
 
 PATH = "/v1/geo/lookup"
+#: As sent: a path with percent-encoded characters is another path.
+_RAW_PATH = PATH.encode()
 _METHODS = frozenset(("GET", "HEAD"))
-_KEY = "x-api-key"
-_CLOSE = ("Connection", "close")
+_KEY = b"x-api-key"
+_CLOSE = (b"Connection", b"close")
 #: Seconds between two log lines about failures.
 _LOG_INTERVAL = 1.0
 _log = logging.getLogger("geolookup.http")
 
 
-class Scope(Protocol):
-    """A request in RSGI."""
-
-    path: str
-    method: str
-    query_string: str
-    client: str
-    headers: Headers
-
-
-class Responder(Protocol):
-    """The response side of RSGI. The server sends no body to HEAD."""
-
-    def response_bytes(self, status: int, headers: list[Header], body: bytes) -> None:
-        """Send a complete answer."""
+#: Of ASGI: a request, and the calls that take and give its events.
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class Lookups(Protocol):
@@ -107,15 +98,34 @@ class Application:
         self.draining = False
         self._next_log = 0.0
 
-    async def __rsgi__(self, scope: Scope, responder: Responder) -> None:
-        """Count one request and answer it."""
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Count one request and answer it; the server sends no body to HEAD."""
+        if scope["type"] != "http":
+            await self._live(receive, send)
+            return
         began = perf_counter_ns()
         outcome, headers, body = await self._answer(scope)
         if self.draining:
             headers = [*headers, _CLOSE]
         # Count first: a client that has its answer finds it in the metrics.
         self._counters.count(outcome, perf_counter_ns() - began)
-        responder.response_bytes(outcome.status, headers, body)
+        await send({"type": "http.response.start", "status": outcome.status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    def begin(self) -> None:
+        """Prepare for requests; called on the event loop before the first one."""
+
+    def end(self) -> None:
+        """Release what the application holds; called after the last answer."""
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        """Take the two events of ASGI's lifespan."""
+        await receive()
+        self.begin()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        self.end()
+        await send({"type": "lifespan.shutdown.complete"})
 
     def drain(self) -> None:
         """Send ``Connection: close`` from now on, so that clients connect elsewhere."""
@@ -123,17 +133,17 @@ class Application:
         self._counters.note(DRAINING)
 
     async def _answer(self, scope: Scope) -> Answer:
-        if scope.path != PATH:
+        if scope["raw_path"] != _RAW_PATH:
             return NOT_FOUND
-        if scope.method not in _METHODS:
+        if scope["method"] not in _METHODS:
             return NOT_ALLOWED
         try:
-            decision = self.backend.gate.admit(_api_key(scope.headers))
+            decision = self.backend.gate.admit(_api_key(scope["headers"]))
             if decision is not None:
                 await decision
-            ip = address_asked(scope.query_string)
+            ip = address_asked(scope["query_string"].decode("utf-8", "replace"))
             if ip is None:
-                ip = self._proxies.caller(scope.client, scope.headers)
+                ip = self._proxies.caller(scope["client"][0], scope["headers"])
             return self._looked_up(ip)
         except ContractError as error:
             return self.backend.answers.refused(error)
@@ -167,8 +177,8 @@ class Application:
 
 
 def _api_key(headers: Headers) -> str | None:
-    """Return the key; None if absent, an empty text if repeated or not decodable."""
-    values = headers.get_all(_KEY)
-    if len(values) == 1:
-        return values[0]
-    return "" if values or _KEY in headers else None
+    """Return the key; None if absent, an empty text if repeated or not ASCII."""
+    values = lines_of(headers, _KEY)
+    if not values:
+        return None
+    return values[0].decode() if len(values) == 1 and values[0].isascii() else ""

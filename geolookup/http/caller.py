@@ -12,13 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from ipaddress import ip_network
-from typing import Protocol
 
 from geolookup.contract.address import MAPPED, canonical, parse_text
 from geolookup.errors import InvalidAddressError, SettingsError
 
 #: An address as ``(family, integer)``; IPv4-mapped ones are IPv4.
 Address = tuple[int, int]
+#: The header lines of a request as ASGI passes them: names in lower case, values unchanged.
+Headers = Sequence[tuple[bytes, bytes]]
 _IPV4_BITS = 32
 _PORT = r"(?::(?:\d{1,5}|_[\w.-]+))?"
 _NODE = re.compile(
@@ -95,14 +96,9 @@ def _node(text: str) -> Address | None:
     return None if node["ipv6"] is not None and ":" not in node["ipv6"] else found
 
 
-class Headers(Protocol):
-    """The header lines of a request, as Granian passes them."""
-
-    def get_all(self, name: str) -> list[str]:
-        """Return the values of all lines of a name, in lower case, in order."""
-
-    def __contains__(self, name: object) -> bool:
-        """Return whether a line of that name exists, decodable or not."""
+def lines_of(headers: Headers, name: bytes) -> list[bytes]:
+    """Return the values of all header lines of a name in lower case, in order."""
+    return [value for each, value in headers if each == name]
 
 
 class TrustedProxies:
@@ -119,19 +115,19 @@ class TrustedProxies:
     def caller(self, peer: str, headers: Headers) -> str:
         """Return the caller's address as text.
 
-        ``peer`` is the connection's ``HOST:PORT``. If both headers exist and name
+        ``peer`` is the address of the connection's other end. If both headers exist and name
         different callers, a proxy forwarded one of them unread and the client may
         have forged it, so both are ignored.
         """
-        nearest = _peer(peer)
+        nearest = address(peer)
         if nearest is None:
             return ""  # a socket without addresses is answered with 10001
         if not self.trusts(nearest):
             return canonical(*nearest)
         callers = {
-            self._walk(nearest, read(lines))
+            self._walk(nearest, read([line.decode("latin-1") for line in lines]))
             for name, read in _HEADERS.items()
-            if (lines := headers.get_all(name))
+            if (lines := lines_of(headers, name))
         }
         return canonical(*(callers.pop() if len(callers) == 1 else nearest))
 
@@ -143,12 +139,7 @@ class TrustedProxies:
         return hop
 
 
-_HEADERS = {"forwarded": forwarded, "x-forwarded-for": x_forwarded_for}
-
-
-def _peer(text: str) -> Address | None:
-    """Return the address of ``HOST:PORT``; IPv6 hosts stand in brackets."""
-    return address(text.rpartition(":")[0].strip("[]"))
+_HEADERS = {b"forwarded": forwarded, b"x-forwarded-for": x_forwarded_for}
 
 
 def _block(text: str) -> tuple[int, int, int]:

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from threading import Timer
 from typing import Any
 
-from granian.constants import HTTPModes, Interfaces
+from granian.constants import HTTPModes, Interfaces, RuntimeModes
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server.mp import MPServer
@@ -62,8 +62,10 @@ def granian_for(settings: Settings) -> MPServer:
         "geolookup",
         address=settings.host,
         port=settings.port,
-        interface=Interfaces.RSGI,
+        interface=Interfaces.ASGI,
         workers=settings.workers,
+        # One thread for the sockets of a worker, as many as it has for Python.
+        runtime_mode=RuntimeModes.st,
         # The drain uses ``Connection: close``, which HTTP/2 does not have.
         http=HTTPModes.http1,
         http1_settings=HTTP1Settings(max_buffer_size=HEAD_LIMIT),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import signal
-from asyncio import AbstractEventLoop
+from asyncio import get_running_loop
 from pathlib import Path
 from threading import Lock, Thread
 
@@ -47,22 +47,25 @@ class Worker(Application):
         proxies = TrustedProxies(settings.trusted_proxies)
         super().__init__(self.renewed(), proxies, self._memory)
 
-    def __rsgi_init__(self, loop: AbstractEventLoop) -> None:
-        """Handle RELOAD and DRAIN from now on, between requests; Granian calls it at the start."""
+    def begin(self) -> None:
+        """Handle RELOAD and DRAIN from now on, between requests."""
         # Objects that exist now live until the end: exclude them from collections, which
         # delay requests.
         gc.collect()
         gc.freeze()
-        loop.add_signal_handler(RELOAD, self.reload)
-        loop.add_signal_handler(DRAIN, self.drain)
+        # Not add_signal_handler: uvloop delays a signal that comes between two runs of the
+        # loop until the next signal, and Granian starts the second run after this call.
+        loop = get_running_loop()
+        signal.signal(RELOAD, lambda *_: loop.call_soon_threadsafe(self.reload))
+        signal.signal(DRAIN, lambda *_: loop.call_soon_threadsafe(self.drain))
         if self._reload_pending:
             self.reload()
 
     def _note(self, *_signal: object) -> None:
         self._reload_pending = True
 
-    def __rsgi_del__(self, _loop: AbstractEventLoop) -> None:
-        """Return leased tokens; Granian calls it after the last answer."""
+    def end(self) -> None:
+        """Return leased tokens."""
         self._memory.note(ENDED)
         try:
             self._accounts.close()

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from geolookup.contract.address import canonical, parse
 from geolookup.http.caller import TrustedProxies, forwarded, x_forwarded_for
 from tests.fuzz.target import Target
-from tests.http.test_caller import LIES, TOLD, F, Lines, X
+from tests.http.test_caller import LIES, TOLD, F, X, as_sent
 
-_PEER, _PROXY = "127.0.0.1:9", "127.0.0.1"
+_PROXY = "127.0.0.1"
 #: What the trusted proxy saw: no mutation of a seed comes near it.
 _TRUE = "198.41.0.4"
 _proxies = TrustedProxies(["127.0.0.0/8"])
@@ -26,21 +26,21 @@ def run(data: bytes) -> None:
     for name in (F, X):
         _check(name, lines)
     both = [(F, line) for line in lines] + [(X, line) for line in lines]
-    assert _is_address(_proxies.caller(_PEER, Lines(both)))
+    assert _is_address(_proxies.caller(_PROXY, as_sent(both)))
     assert len(x_forwarded_for(lines)) == sum(line.count(",") + 1 for line in lines)
     assert len(forwarded(lines)) >= len(lines)
 
 
 def _check(name: str, lines: list[str]) -> None:
     given = [(name, line) for line in lines]
-    assert _nobody.caller(_PEER, Lines(given)) == _PROXY
-    assert _is_address(_proxies.caller(_PEER, Lines(given)))
+    assert _nobody.caller(_PROXY, as_sent(given)) == _PROXY
+    assert _is_address(_proxies.caller(_PROXY, as_sent(given)))
     true = _TRUE if name == X else f"for={_TRUE}"
     # A line of its own hides nothing; behind others' words in one line it stands, or, where
     # those break the syntax of Forwarded, nobody's does.
-    assert _proxies.caller(_PEER, Lines([*given, (name, true)])) == _TRUE
+    assert _proxies.caller(_PROXY, as_sent([*given, (name, true)])) == _TRUE
     appended = [*given[:-1], (name, f"{lines[-1]}, {true}")]
-    assert _proxies.caller(_PEER, Lines(appended)) in {_TRUE, *([_PROXY] if name == F else [])}
+    assert _proxies.caller(_PROXY, as_sent(appended)) in {_TRUE, *([_PROXY] if name == F else [])}
 
 
 def _is_address(text: str) -> bool:

@@ -99,7 +99,12 @@ def test_what_is_no_http_is_400_without_body(server: Server, head: bytes) -> Non
 
 
 @pytest.mark.parametrize(
-    "target", ["*", "http://elsewhere/", "//v1/geo/lookup", "/v1/geo/lookup%2f"]
+    "target",
+    [
+        *("*", "http://elsewhere/", "//v1/geo/lookup", "/v1/geo/lookup%2f"),
+        *("/v1%2Fgeo/lookup", "/%76%31/geo/lookup", "/v1/geo/lookup%3fip=8.8.8.8"),
+        *("/v1/geo/%6cookup?ip=8.8.8.8", "/v1/geo/lookup/", "/v1/geo/./lookup"),
+    ],
 )
 def test_odd_targets_are_404(server: Server, target: str) -> None:
     assert server.raw(f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n".encode()).status == 404
