@@ -201,9 +201,10 @@ class Leased:
 
     def _reuse(self, moved: int) -> None:
         """Queue moved tokens for reuse, each usable a second after its last use."""
-        stamps = self._used.pop(self._bucket - BUCKETS + 1, array("Q"))[:moved]
-        self._moved.extend(stamps)
-        self._unusable += moved - len(stamps)
+        stamps = self._used.get(self._bucket - BUCKETS + 1, array("Q"))
+        self._moved.extend(stamps[:moved])
+        self._unusable += max(0, moved - len(stamps))
+        del stamps[:moved]  # the rest may be moved later
 
     def _release(self, now: int) -> None:
         """Leave over the tokens of the current bucket, before its end.

@@ -13,6 +13,11 @@ If one worker holds all tokens of an account, it need not ask for each token: th
 tokens of the oldest bucket into the current bucket, and the worker uses each as it becomes ripe.
 A move keeps the sum of the window and no token is used twice in a second, so the rate holds
 for workers that join later too.
+
+A lease of more than one token leaves at least ``rate`` requests of the quota. The window holds
+the lease and all tokens granted after it, ``rate`` at most, so the quota lasts for a second more.
+Meanwhile the worker uses or returns the lease. The last ``rate`` requests are granted one by one.
+So if nothing is left of the quota, no worker holds unused tokens, and the quota is used up.
 """
 
 from __future__ import annotations
@@ -27,6 +32,9 @@ BUCKETS = 51
 FREE_DIVISOR = 64
 #: but at least 1/512 of the rate, so that a worker at its rate does not ask for each token.
 RATE_DIVISOR = 512
+#: All tokens of a lease, fresh and moved, are at most 1/20 of the rate: this is what can be
+#: lost with a worker. One bucket of a worker that keeps to its rate is 1/50.
+LEASE_DIVISOR = 20
 _LAYOUT = struct.Struct(f">QQQQ{BUCKETS}I")
 
 
@@ -84,9 +92,11 @@ class Table:
         self.advance(now // BUCKET)
         self._note(worker)
         room = max(0, rate - sum(self.counts))
-        fresh = min(room, left, max(1, room // FREE_DIVISOR, rate // RATE_DIVISOR))
-        movable = self._alone() and room < self.counts[0] <= left - fresh
-        moved = self.counts[0] if movable else 0
+        spare = max(0, left - rate)
+        fresh = min(room, left, max(1, min(spare, max(room // FREE_DIVISOR, rate // RATE_DIVISOR))))
+        more = min(spare, max(1, rate // LEASE_DIVISOR)) - fresh
+        movable = self._alone() and room < self.counts[0]
+        moved = max(0, min(self.counts[0], more)) if movable else 0
         self.counts[0] -= moved
         self.counts[-1] += fresh + moved
         return Lease(now, fresh, moved, 0 if room else self._next_free())

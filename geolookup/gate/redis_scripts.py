@@ -9,7 +9,7 @@ clock of the server.
 
 from __future__ import annotations
 
-from geolookup.gate.leases import BUCKET, BUCKETS, FREE_DIVISOR, RATE_DIVISOR
+from geolookup.gate.leases import BUCKET, BUCKETS, FREE_DIVISOR, LEASE_DIVISOR, RATE_DIVISOR
 from geolookup.gate.sliding_window import SECOND
 
 _NOW = """
@@ -99,10 +99,12 @@ if worker ~= owner then
     owner, since = worker, sum > 0 and bucket or 0
 end
 local left, room = math.max(0, limit - used), math.max(0, rate - sum)
-local slice = math.max(1, math.floor(room / {FREE_DIVISOR}), math.floor(rate / {RATE_DIVISOR}))
-local fresh, moved, till = math.min(room, left, slice), 0, 0
+local spare = math.max(0, left - rate)
+local slice = math.max(math.floor(room / {FREE_DIVISOR}), math.floor(rate / {RATE_DIVISOR}))
+local fresh, moved, till = math.min(room, left, math.max(1, math.min(spare, slice))), 0, 0
+local more = math.min(spare, math.max(1, math.floor(rate / {LEASE_DIVISOR}))) - fresh
 local alone = math.max(since, again) < bucket - BUCKETS + 1
-if alone and room < counts[1] and counts[1] <= left - fresh then moved = counts[1] end
+if alone and room < counts[1] then moved = math.max(0, math.min(counts[1], more)) end
 if room == 0 then till = (bucket + oldest) * BUCKET end
 counts[1] = counts[1] - moved
 counts[BUCKETS] = counts[BUCKETS] + fresh + moved

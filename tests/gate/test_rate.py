@@ -31,6 +31,8 @@ WAITS = st.one_of(
 )
 #: (wait, worker, requests at once)
 REQUESTS = st.lists(st.tuples(WAITS, st.integers(0, 2), st.integers(1, 5)), max_size=60)
+#: So slow that tokens are granted one by one, or several at once.
+RATES = st.integers(1, 12) | st.integers(40, 120)
 MANY = settings(
     max_examples=scaled(15, 60),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -76,8 +78,9 @@ def test_exact_plans_among_workers_equal_the_list(
 
 
 @MANY
-@given(rate=st.integers(1, 12), requests=REQUESTS)
+@given(rate=RATES, requests=REQUESTS)
 @example(rate=1, requests=[(0, 0, 1), (SECOND - 1, 0, 1), (1, 0, 1)])
+@example(rate=80, requests=[(0, 0, 5)] * 12 + [(SECOND - BUCKET, 0, 5)] * 12)
 def test_a_leased_plan_of_one_worker_equals_the_list(
     worker: Open, clock: FakeClock, rate: int, requests: list[tuple[int, int, int]]
 ) -> None:
@@ -96,8 +99,8 @@ def test_a_leased_plan_of_one_worker_equals_the_list(
 
 @MANY
 @given(
-    rate=st.integers(1, 12),
-    quota=st.integers(1, 40),
+    rate=RATES,
+    quota=st.integers(1, 40) | st.integers(40, 300),
     requests=REQUESTS,
     crash=st.integers(0, 60),
 )
@@ -320,6 +323,31 @@ def test_rate_comes_before_quota(worker: Open, clock: FakeClock) -> None:
     clock.now += 2 * SECOND
     for one in both:
         assert [passes(one) for _ in range(3)] == [None, None, None]
+
+
+@settings(MANY, max_examples=scaled(4, 60))
+@given(
+    rate=st.integers(101, 2000),
+    quota=st.integers(1, 400),
+    before=st.integers(0, 800),
+    rng=st.randoms(use_true_random=False),
+)
+@example(rate=1000, quota=300, before=0, rng=random.Random(1))
+def test_a_leased_quota_is_refused_when_it_is_used_up_and_not_before(
+    worker: Open, clock: FakeClock, rate: int, quota: int, before: int, rng: random.Random
+) -> None:
+    """Four workers, any of which may lease many tokens ``before`` the end and then be idle."""
+    number, quota = account(worker()), quota + before
+    workers = [leased(worker(), number, rate, quota) for _ in range(4)]
+    admitted, swept = 0, clock.now
+    while (passed := passes(rng.choice(workers))) is not None:
+        admitted += passed
+        clock.now += rng.randrange(2 * SECOND // rate)
+        if clock.now - swept >= SECOND // 4:  # as the background does, and more seldom
+            swept = clock.now
+            for one in workers:
+                one.give_back()
+    assert admitted == quota == used_of(worker(), number)
 
 
 @pytest.mark.parametrize("rates", [(5, 2), (2, 5), (5, 300), (300, 5)])
