@@ -222,21 +222,27 @@ def _state(rules: ZoneInfo, at: int) -> _State:
 
 
 def _is_dst(run: _Run, runs: list[_Run]) -> bool:
-    """Return whether the run has the greater of the year's standard and daylight offsets.
+    """Return whether the run is daylight saving: its clocks are ahead of standard time.
 
-    The database marks some winters as daylight saving (Dublin, Casablanca), so a run is
-    compared with the nearest run of the other mark. The mark itself decides if there is
-    no such run, or if the runs before and after disagree, as when a zone changes its
-    standard offset in that year.
+    The database marks some winters as daylight saving, with a negative saving (Dublin,
+    Casablanca): a marked run that is behind the nearest runs without a mark. A run without a
+    mark is daylight saving if the nearest marked runs have a negative saving. The mark itself
+    decides if there is no such run, or if the nearest runs disagree. A change of the standard
+    offset in that year is no daylight saving.
     """
-    others = [each for each in runs if each.marked != run.marked and each.offset != run.offset]
-    gaps = [max(other.start - run.end, run.start - other.end) for other in others]
-    verdicts = {
-        run.offset > other.offset
-        for other, gap in zip(others, gaps, strict=True)
-        if gap == min(gaps)
-    }
+    others = [each for each in _nearest(run, runs) if each.offset != run.offset]
+    if run.marked:
+        verdicts = {run.offset > other.offset for other in others}
+    else:
+        verdicts = {not _is_dst(other, runs) for other in others}
     return verdicts.pop() if len(verdicts) == 1 else run.marked
+
+
+def _nearest(run: _Run, runs: list[_Run]) -> list[_Run]:
+    """Return the nearest run of the other mark, or the two that are equally near."""
+    others = [each for each in runs if each.marked != run.marked]
+    gaps = [max(other.start - run.end, run.start - other.end) for other in others]
+    return [other for other, gap in zip(others, gaps, strict=True) if gap == min(gaps)]
 
 
 def _period(run: _Run, is_dst: bool) -> Period:

@@ -121,6 +121,10 @@ def periods_of(zone: str, year: int) -> list[Period]:
         ("Africa/Monrovia", "1971-06-01T12:00:00Z", "MMT", "1971-06-01T11:15:00-00:45", False),
         ("Europe/Paris", "1900-06-15T12:00:00Z", "PMT", "1900-06-15T12:09:00+00:09", False),
         ("Pacific/Apia", "2011-12-31T10:00:00Z", "+14", "2012-01-01T00:00:00+14:00", True),
+        ("America/Nome", "1983-10-15T12:00:00Z", "BDT", "1983-10-15T02:00:00-10:00", True),
+        ("America/Nome", "1983-11-15T12:00:00Z", "YST", "1983-11-15T03:00:00-09:00", False),
+        ("Europe/Samara", "1991-06-15T12:00:00Z", "+03", "1991-06-15T15:00:00+03:00", True),
+        ("Europe/Samara", "1991-11-15T12:00:00Z", "+04", "1991-11-15T16:00:00+04:00", False),
         ("UTC", "0001-01-02T00:00:00Z", "UTC", "0001-01-02T00:00:00+00:00", False),
         ("Etc/GMT+12", "9999-12-30T23:59:59Z", "-12", "9999-12-30T11:59:59-12:00", False),
     ],
@@ -344,20 +348,29 @@ def hours_of(zone: str, year: int) -> list[tuple[int, timedelta, bool]]:
 
 
 def is_dst_by_hours(hours: list[tuple[int, timedelta, bool]]) -> list[bool]:
-    """Walk away from each run, both ways at once, to the first hour of the other mark."""
-    answers: list[bool] = []
-    for (offset, marked), run in groupby(hours, key=lambda hour: hour[1:]):
-        first, size = len(answers), len(list(run))
-        last, verdict = first + size - 1, marked
-        for step in range(1, len(hours)):
-            sides = [at for at in (first - step, last + step) if 0 <= at < len(hours)]
-            near = {hours[at][1] for at in sides if hours[at][2] != marked} - {offset}
-            if near:
-                above = {offset > other for other in near}
-                verdict = above.pop() if len(above) == 1 else marked
-                break
-        answers += [verdict] * size
+    """Marked hours are judged first, then the others by the nearest of them."""
+    answers = [marked for *_, marked in hours]
+    runs = [list(run) for _, run in groupby(range(len(hours)), key=lambda at: hours[at][1:])]
+    for judged in (True, False):
+        for run in runs:
+            _, offset, marked = hours[run[0]]
+            if marked is judged:
+                near = [at for at in nearest(hours, run[0], run[-1]) if hours[at][1] != offset]
+                verdicts = {offset > hours[at][1] if marked else not answers[at] for at in near}
+                answers[run[0] : run[-1] + 1] = [
+                    verdicts == {True} if len(verdicts) == 1 else marked
+                ] * len(run)
     return answers
+
+
+def nearest(hours: list[tuple[int, timedelta, bool]], first: int, last: int) -> list[int]:
+    """Walk away from a run, both ways at once, to the first hours of the other mark."""
+    for step in range(1, len(hours)):
+        sides = [at for at in (first - step, last + step) if 0 <= at < len(hours)]
+        near = [at for at in sides if hours[at][2] != hours[first][2]]
+        if near:
+            return near
+    return []
 
 
 @pytest.mark.parametrize(
@@ -370,7 +383,7 @@ def is_dst_by_hours(hours: list[tuple[int, timedelta, bool]]) -> list[bool]:
         ("Pacific/Apia", (2011,)), ("Asia/Gaza", (2011, 2040)), ("Antarctica/Troll", (2010, 2024)),
         ("America/Nome", (1967, 1983)), ("Asia/Manila", (1942, 1945)), ("UTC", (2024,)),
         ("Australia/Lord_Howe", (1985, 2024)), ("America/Cambridge_Bay", (1999, 2000, 2001)),
-        ("Asia/Hong_Kong", (1941,)),
+        ("Asia/Hong_Kong", (1941,)), ("Europe/Samara", (1991,)), ("America/Santo_Domingo", (1974,)),
     ],
 )  # fmt: skip
 def test_is_dst_hour_by_hour(zone: str, years: tuple[int, ...]) -> None:
