@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 #: The module of each command in this package; its function has the name of the command.
 COMMANDS = {
+    "accounts": "accounts",
     "build": "build",
     "diff": "diff",
     "download": "download",

@@ -82,15 +82,15 @@ def staged_folder(output: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def staged_file(output: Path) -> Iterator[Path]:
+def staged_file(output: Path, mode: int = 0o666) -> Iterator[Path]:
     """Yield the path of a new file beside ``output``; rename it into place if the block succeeds.
 
-    An existing file is replaced. Its mode is 0o666 without the umask; see ``staged_folder``.
+    An existing file is replaced. Its mode is ``mode`` without the umask; see ``staged_folder``.
     """
     fresh = _temporary_name(output)
     try:  # from here on: a signal may end the process as soon as the file exists
         with output_errors(output):
-            fresh.touch(exist_ok=False)
+            fresh.touch(mode, exist_ok=False)
             yield fresh
             fsync_file(fresh)
             fresh.replace(output)

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import TypeVar
-from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-from geolookup.errors import AccountsError
 from geolookup.gate.account_store import (
     ADMITTED,
     EXHAUSTED,
@@ -26,34 +24,13 @@ from geolookup.gate.account_store import (
     Usage,
     wall_clock,
 )
+from geolookup.gate.accounts_file import AccountsFile
 from geolookup.gate.checkpoints import Checkpoints
 from geolookup.gate.leases import Lease, Table, Tokens
 from geolookup.gate.plans import Plan
 from geolookup.gate.sliding_window import SECOND, STAMP_BYTES, decide, stamp
 
 _T = TypeVar("_T")
-_APPLICATION = 0x67656F6B  # "geok": marks an accounts file
-_VERSION = 1
-#: Seconds to wait for the transaction of another process.
-_BUSY_TIMEOUT = 2.0
-#: Bytes: an account with its ring of 100 stamps fits. Each decision logs one page.
-_PAGE = 1024
-#: Pages of the log before the deciding connection itself runs a checkpoint.
-_CHECKPOINT = 32_000
-_SCHEMA = f"""
-BEGIN IMMEDIATE;
-CREATE TABLE IF NOT EXISTS account (
-    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, plan TEXT NOT NULL,
-    created INTEGER NOT NULL, used INTEGER NOT NULL DEFAULT 0,
-    ring BLOB NOT NULL DEFAULT x'', slots BLOB NOT NULL DEFAULT x'');
-CREATE TABLE IF NOT EXISTS key (
-    digest BLOB PRIMARY KEY, environment TEXT NOT NULL,
-    account INTEGER NOT NULL REFERENCES account, created INTEGER NOT NULL,
-    expires INTEGER, revoked INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
-PRAGMA application_id = {_APPLICATION};
-PRAGMA user_version = {_VERSION};
-COMMIT;
-"""
 _KEY = (
     "SELECT digest, environment, account, name, plan, key.created, expires, revoked"
     " FROM key JOIN account ON account.id = account"
@@ -72,15 +49,16 @@ class SQLiteStore:
     """A store of ``sqlite:///PATH`` (relative) or ``sqlite:////PATH`` (absolute).
 
     ``?synchronous=full`` makes an acknowledged write survive power loss; the
-    default, ``normal``, makes it survive process death. The first key creates the file.
+    default, ``normal``, makes it survive process death. New and revoked keys survive power
+    loss in both. The first key creates the file, mode 0600.
     """
 
     def __init__(self, url: str, clock: Clock | None = None) -> None:
-        self._path, self._synchronous = _parts(url)
+        self._file = AccountsFile(url)
         self.now = clock or wall_clock
         self._lock = Lock()
         self._connection: sqlite3.Connection | None = None
-        self._checkpoints = Checkpoints(lambda: self._open(create=False))
+        self._checkpoints = Checkpoints(self._file.open_again)
 
     def find(self, digest: bytes) -> Key | None:
         """Return the key with a digest."""
@@ -148,7 +126,7 @@ class SQLiteStore:
         """Add a key if its account has the same plan or is new; return the account's plan."""
 
         def step(db: sqlite3.Connection) -> str:
-            with _transaction(db):
+            with self._durable(db), _transaction(db):
                 account = (key.name, key.plan, key.created)
                 db.execute(
                     "INSERT OR IGNORE INTO account (name, plan, created) VALUES (?, ?, ?)", account
@@ -172,8 +150,12 @@ class SQLiteStore:
 
     def revoke(self, digest: bytes) -> None:
         """Revoke a key for good."""
-        revoke = "UPDATE key SET revoked = 1 WHERE digest = ?"
-        self._run(lambda db: db.execute(revoke, (digest,)))
+
+        def step(db: sqlite3.Connection) -> None:
+            with self._durable(db):
+                db.execute("UPDATE key SET revoked = 1 WHERE digest = ?", (digest,))
+
+        self._run(step)
 
     def usage(self) -> list[Usage]:
         """Return all accounts, oldest first."""
@@ -206,62 +188,40 @@ class SQLiteStore:
         """Run a step on the connection under this process's lock; the only access to the file."""
         with self._lock:
             try:
-                if self._connection is None:
-                    self._connection = self._open(create=create)
-                return step(self._connection, *given)
+                return step(self._connected(create=create), *given)
             except sqlite3.Error as error:
                 self._drop()  # the next step opens the file again, whatever happened to it
-                raise self._unusable(str(error)) from None
+                raise self._file.unusable(str(error)) from None
 
-    def _open(self, *, create: bool) -> sqlite3.Connection:
-        uri = f"file:{quote(self._path)}?mode={'rwc' if create else 'rw'}"
-        db = sqlite3.connect(
-            uri, uri=True, timeout=_BUSY_TIMEOUT, isolation_level=None, check_same_thread=False
-        )
-        try:
-            self._prepare(db, create=create)
-        except BaseException:
-            db.close()
-            raise
-        return db
+    @contextmanager
+    def _durable(self, db: sqlite3.Connection) -> Iterator[None]:
+        """Let the commit inside wait until the disk has it, and all that was logged before."""
+        db.execute("PRAGMA synchronous = full")
+        yield
+        db.execute(f"PRAGMA synchronous = {self._file.synchronous}")
 
-    def _prepare(self, db: sqlite3.Connection, *, create: bool) -> None:
-        if create and not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            db.execute(f"PRAGMA page_size = {_PAGE}")
-            db.execute("PRAGMA journal_mode = WAL")
-            db.executescript(_SCHEMA)
-        if db.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
-            raise self._unusable("not an accounts file")
-        version = db.execute("PRAGMA user_version").fetchone()[0]
-        if version != _VERSION:
-            raise self._unusable(f"version {version}, but this geolookup reads version {_VERSION}")
-        db.execute(f"PRAGMA synchronous = {self._synchronous}")
-        db.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT}")
+    def _connected(self, *, create: bool) -> sqlite3.Connection:
+        """Return the connection to the file that is at the path now."""
+        # While the file is missing its connection stays open, so that no new file can have
+        # the same inode.
+        if self._connection is not None and not self._file.current(create=create):
+            self._set_aside(self._connection)
+        if self._connection is None:
+            self._connection = self._file.open(create=create)
+        return self._connection
+
+    def _set_aside(self, replaced: sqlite3.Connection) -> None:
+        """Close the connection to a replaced file; its log belongs into that file."""
+        with suppress(sqlite3.Error):
+            replaced.execute("PRAGMA busy_timeout = 0")
+            replaced.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        self._checkpoints.close()
+        self._drop()
 
     def _drop(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
-
-    def _unusable(self, problem: str) -> AccountsError:
-        remedy = "check that it is an accounts file, its permissions, and free disk space"
-        if "unable to open" in problem:
-            problem = "cannot be opened"
-            remedy = "create it with 'geolookup keys create', or correct the path"
-        return AccountsError(self._path, problem, remedy)
-
-
-def _parts(url: str) -> tuple[str, str]:
-    """Return the path and the ``synchronous`` mode of a URL."""
-    parts = urlsplit(url)
-    options = parse_qs(parts.query)
-    synchronous = options.pop("synchronous", ["normal"])[-1]
-    path = unquote(parts.path.removeprefix("/"))
-    if parts.netloc or not path or options or synchronous not in ("normal", "full"):
-        raise AccountsError(
-            url, "unknown kind of store", "write sqlite:///PATH, or sqlite:///PATH?synchronous=full"
-        )
-    return path, synchronous
 
 
 @contextmanager

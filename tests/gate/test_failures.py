@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from geolookup.errors import AccountsError
-from geolookup.gate import Accounts, open_accounts
-from geolookup.gate import sqlite as sqlite_module
+from geolookup.gate import Accounts, accounts_file, open_accounts
 from tests.conftest import ROOT
 from tests.gate.conftest import FakeClock, free_port, wait_for
 from tests.gate.sliding_log import SECOND
@@ -101,7 +100,7 @@ def test_a_file_that_is_none_of_ours(
 def test_a_file_locked_by_another(
     file: Path, plans: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_module, "_BUSY_TIMEOUT", 0.05)
+    monkeypatch.setattr(accounts_file, "_BUSY_TIMEOUT", 0.05)
     other = sqlite3.connect(file, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with open_accounts(f"sqlite:///{file}", plans) as accounts:

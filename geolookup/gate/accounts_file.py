@@ -1,0 +1,176 @@
+"""An accounts file on disk: created, opened, and recognised if it was replaced.
+
+Strategy: a connection stays with the file that it opened, whatever its path names later. So
+the inodes of the file and its log are noted when it is opened, and compared with those at the
+path before each use. A log that belongs to a replaced file must not be applied to the new one:
+SQLite finds a log by its name alone, so the old one is removed before the new file is opened.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import parse_qs, quote, unquote, urlsplit
+
+from geolookup.errors import AccountsError
+from geolookup.filesystem.atomic import fsync_folder
+
+_APPLICATION = 0x67656F6B  # "geok": marks an accounts file
+_VERSION = 1
+#: Seconds to wait for the transaction of another process.
+_BUSY_TIMEOUT = 2.0
+#: Bytes: an account with its ring of 100 stamps fits. Each decision logs one page.
+_PAGE = 1024
+#: Pages of the log before the deciding connection itself runs a checkpoint.
+_CHECKPOINT = 32_000
+#: The file, its write-ahead log and the index of the log, by the end of their names.
+_PARTS = ("", "-wal", "-shm")
+_SCHEMA = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS account (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, plan TEXT NOT NULL,
+    created INTEGER NOT NULL, used INTEGER NOT NULL DEFAULT 0,
+    ring BLOB NOT NULL DEFAULT x'', slots BLOB NOT NULL DEFAULT x'');
+CREATE TABLE IF NOT EXISTS key (
+    digest BLOB PRIMARY KEY, environment TEXT NOT NULL,
+    account INTEGER NOT NULL REFERENCES account, created INTEGER NOT NULL,
+    expires INTEGER, revoked INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+PRAGMA application_id = {_APPLICATION};
+PRAGMA user_version = {_VERSION};
+COMMIT;
+"""
+
+
+class AccountsFile:
+    """The file of ``sqlite:///PATH``; raises AccountsError for a URL of another form."""
+
+    def __init__(self, url: str) -> None:
+        self.path, self.synchronous = _parsed(url)
+        self._inodes: list[tuple[int, int] | None] | None = None  # of _PARTS, when opened
+
+    def open(self, *, create: bool) -> sqlite3.Connection:
+        """Connect to the file at the path, and note it; ``create`` it if it is missing.
+
+        Raises sqlite3.Error, or AccountsError if it is no accounts file.
+        """
+        if create:
+            self._create()
+        before = _inode(self.path)
+        if self._inodes and before != self._inodes[0]:
+            self._remove_old_log(self._inodes)
+        db = self._connect(create=create)
+        if _inode(self.path) != before:
+            db.close()
+            raise self.unusable("was replaced while it was opened")
+        self._inodes = [_inode(self._part(end)) for end in _PARTS]
+        return db
+
+    def open_again(self) -> sqlite3.Connection:
+        """Connect to the noted file once more; sqlite3.Error if it was replaced."""
+        if not self.current():
+            raise sqlite3.OperationalError("the accounts file was replaced")
+        return self._connect(create=False)
+
+    def current(self, *, create: bool = False) -> bool:
+        """Return whether the path still names the noted file.
+
+        Raises AccountsError if it is missing, unless the caller is to ``create`` it.
+        """
+        found = _inode(self.path)
+        if found is None and not create:
+            raise self.unusable("is missing")
+        return self._inodes is not None and found == self._inodes[0]
+
+    def unusable(self, problem: str) -> AccountsError:
+        """Return the error for a problem with the file."""
+        remedy = "check that it is an accounts file, its permissions, and free disk space"
+        if "unable to open" in problem:
+            problem = "cannot be opened"
+            remedy = "create it with 'geolookup keys create', or correct the path"
+        if "missing" in problem:
+            remedy = "restore it with 'geolookup accounts restore', or correct the path"
+        return AccountsError(self.path, problem, remedy)
+
+    def _create(self) -> None:
+        """Create an empty file that only its owner can read; SQLite gives its log the same mode."""
+        try:
+            # O_EXCL: closing a descriptor of a file in use would drop this process's locks on it.
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            fsync_folder(Path(self.path).parent)
+        except FileExistsError:
+            return
+        except OSError as error:
+            raise self.unusable(f"unable to open: {error.strerror}") from None
+
+    def _connect(self, *, create: bool) -> sqlite3.Connection:
+        db = sqlite3.connect(
+            f"file:{quote(self.path)}?mode=rw",
+            uri=True,
+            timeout=_BUSY_TIMEOUT,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            self._prepare(db, create=create)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _prepare(self, db: sqlite3.Connection, *, create: bool) -> None:
+        if create and not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            db.execute(f"PRAGMA page_size = {_PAGE}")
+            db.execute("PRAGMA journal_mode = WAL")
+            db.executescript(_SCHEMA)
+        problem = problem_of(db)
+        if problem:
+            raise self.unusable(problem)
+        db.execute("PRAGMA journal_mode = WAL")  # a backup has none
+        db.execute(f"PRAGMA synchronous = {self.synchronous}")
+        db.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT}")
+        db.execute("PRAGMA user_version").fetchone()  # creates the log, so that it can be noted
+
+    def _remove_old_log(self, noted: list[tuple[int, int] | None]) -> None:
+        for end, inode in zip(_PARTS[1:], noted[1:], strict=True):
+            if inode is not None and _inode(self._part(end)) == inode:
+                with suppress(OSError):
+                    Path(self._part(end)).unlink()
+
+    def _part(self, end: str) -> str:
+        return os.path.realpath(self.path) + end  # SQLite follows a link before it adds the end
+
+
+def problem_of(db: sqlite3.Connection) -> str | None:
+    """Return why a database is no accounts file that this version reads, or None."""
+    if db.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
+        return "not an accounts file"
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version != _VERSION:
+        return f"version {version}, but this geolookup reads version {_VERSION}"
+    return None
+
+
+def _inode(path: str) -> tuple[int, int] | None:
+    """Return device and inode number of the file at a path; None if there is none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - each use of the store asks
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _parsed(url: str) -> tuple[str, str]:
+    """Return the path and the ``synchronous`` mode of a URL."""
+    parts = urlsplit(url)
+    options = parse_qs(parts.query)
+    synchronous = options.pop("synchronous", ["normal"])[-1]
+    path = unquote(parts.path.removeprefix("/"))
+    if parts.scheme != "sqlite":
+        raise AccountsError(f"{parts.scheme}://", "not a file", "write sqlite:///PATH")
+    if parts.netloc or not path or options or synchronous not in ("normal", "full"):
+        raise AccountsError(
+            url, "unknown kind of store", "write sqlite:///PATH, or sqlite:///PATH?synchronous=full"
+        )
+    return path, synchronous

@@ -1,0 +1,98 @@
+"""Backups of accounts files, taken and restored while services use the file.
+
+Strategy: SQLite copies the content in one transaction, so a backup is one state of the file,
+and a restore is one change of it: services meet the restored keys at their next read. A file
+is replaced only where none is in use: the backup itself, and an accounts file that is missing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from geolookup.errors import AccountsError, OutputError
+from geolookup.filesystem.atomic import check_file, staged_file
+from geolookup.gate.accounts_file import AccountsFile, problem_of
+
+#: A copy holds the digests of keys and the names of accounts.
+_OWNER_ONLY = 0o600
+
+
+def back_up(url: str, output: Path, *, force: bool = False) -> None:
+    """Write the accounts of ``sqlite:///PATH`` to one file, mode 0600.
+
+    Raises AccountsError for accounts that cannot be read, OutputError for a file that
+    exists (unless ``force``), is the accounts file itself, or cannot be written.
+    """
+    live = AccountsFile(url)
+    check_file(output, force=force)
+    if _same(output, live.path):
+        raise OutputError(output, "is the accounts file itself", "name another file")
+    with _errors_of(live.path), closing(live.open(create=False)) as source:
+        _copy_to_new(source, output)
+
+
+def restore(url: str, backup: Path) -> None:
+    """Replace the accounts of ``sqlite:///PATH`` by those of a backup, in one transaction.
+
+    A missing accounts file is created. Raises AccountsError for a backup that is damaged or
+    not an accounts file, and for accounts that cannot be written.
+    """
+    live = AccountsFile(url)
+    with _errors_of(str(backup)), closing(_opened(backup)) as source:
+        _check(source, backup)
+        if _same(backup, live.path):
+            raise AccountsError(str(backup), "is the accounts file itself", "name a backup")
+        with _errors_of(live.path):
+            _restore(source, live)
+
+
+def _restore(source: sqlite3.Connection, live: AccountsFile) -> None:
+    path = Path(live.path)
+    if path.exists():
+        with closing(live.open(create=False)) as target:
+            target.execute("PRAGMA synchronous = full")
+            source.backup(target)
+        return
+    for end in ("-wal", "-shm"):  # of the file that was here; SQLite would apply it to the new one
+        Path(f"{path}{end}").unlink(missing_ok=True)
+    _copy_to_new(source, path)
+
+
+def _copy_to_new(source: sqlite3.Connection, output: Path) -> None:
+    with staged_file(output, _OWNER_ONLY) as fresh, closing(sqlite3.connect(fresh)) as target:
+        source.backup(target)
+        target.execute("PRAGMA journal_mode = DELETE")  # one file, without a log beside it
+
+
+def _opened(backup: Path) -> sqlite3.Connection:
+    if not backup.is_file():
+        raise AccountsError(str(backup), "no such file", "name a backup")
+    return sqlite3.connect(f"file:{quote(str(backup))}?mode=ro", uri=True)
+
+
+def _check(source: sqlite3.Connection, backup: Path) -> None:
+    problem = problem_of(source)
+    if problem is None and source.execute("PRAGMA integrity_check").fetchone() != ("ok",):
+        problem = "is damaged"
+    if problem is not None:
+        raise AccountsError(
+            str(backup), problem, "name a file that 'geolookup accounts backup' wrote"
+        )
+
+
+@contextmanager
+def _errors_of(path: str) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise AccountsError(
+            path, str(error), "check that it is an accounts file, its permissions, and free space"
+        ) from None
+
+
+def _same(one: Path, other: str) -> bool:
+    return one.exists() and Path(other).exists() and one.samefile(other)

@@ -1,0 +1,260 @@
+"""An accounts file that is replaced, removed or restored while a service uses it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from geolookup.errors import AccountsError, InvalidKeyError
+from geolookup.gate import Accounts, open_accounts
+from geolookup.gate.keys import digest, identifier
+from tests.gate.conftest import FakeClock, Open
+from tests.gate.sliding_log import SECOND
+
+PLANS_OF = ("mid", "endless")
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/accounts.db"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "accounts.db"
+
+
+def copy(file: Path, to: Path) -> Path:
+    """Copy an accounts file, its log included, into one file."""
+    with sqlite3.connect(file) as source, sqlite3.connect(to) as target:
+        source.backup(target)
+    source.close()
+    target.close()
+    return to
+
+
+def states(accounts: Accounts, keys: list[str]) -> list[str]:
+    """Return for each key whether it is admitted, refused, or its store is unusable."""
+    found = []
+    for key in keys:
+        try:
+            accounts.admit(key)
+        except InvalidKeyError:
+            found.append("refused")
+        except AccountsError:
+            found.append("unusable")
+        else:
+            found.append("admitted")
+    return found
+
+
+def revoke(accounts: Accounts, key: str) -> None:
+    accounts.revoke(identifier(digest(key) or b""))
+
+
+def test_another_file_renamed_to_the_path_counts_within_a_second(
+    worker: Open, clock: FakeClock, file: Path, tmp_path: Path
+) -> None:
+    admin, services = worker(), [worker(), worker()]
+    old = [admin.create_key(plan, plan) for plan in PLANS_OF]
+    backup = copy(file, tmp_path / "backup")
+    new = admin.create_key("New", "mid")
+    for service in services:
+        assert states(service, [*old, new]) == ["admitted"] * 3
+    backup.replace(file)
+    clock.now += SECOND
+    for service in services:
+        assert states(service, [*old, new]) == ["admitted", "admitted", "refused"]
+    revoke(admin, old[0])
+    clock.now += SECOND
+    for service in [*services, worker()]:
+        assert states(service, [*old, new]) == ["refused", "admitted", "refused"]
+    for service in services:
+        service.close()
+    admin.close()
+    with sqlite3.connect(file) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert db.execute("SELECT count(*) FROM key").fetchone() == (2,)
+        assert db.execute("SELECT sum(revoked) FROM key").fetchone() == (1,)
+    db.close()
+
+
+def test_the_log_of_the_old_file_does_not_undo_a_restore(
+    worker: Open, clock: FakeClock, file: Path, tmp_path: Path
+) -> None:
+    service, admin = worker(), worker()
+    key = admin.create_key("Acme", "mid")
+    other = admin.create_key("Other", "mid")
+    revoke(admin, key)
+    backup = copy(file, tmp_path / "backup")
+    assert states(service, [key, other]) == ["refused", "admitted"]
+    with sqlite3.connect(file) as db:  # in the log of the old file, and nowhere else
+        db.execute("UPDATE key SET revoked = 0")
+    db.close()
+    backup.replace(file)
+    clock.now += SECOND
+    assert states(service, [key, other]) == ["refused", "admitted"]
+    service.close()
+    admin.close()
+    assert states(worker(), [key, other]) == ["refused", "admitted"]
+
+
+def removed(file: Path) -> None:
+    file.unlink()
+
+
+def removed_with_its_log(file: Path) -> None:
+    for path in file.parent.glob("accounts.db*"):
+        path.unlink()
+
+
+def renamed(file: Path) -> None:
+    file.rename(file.with_name("elsewhere"))
+
+
+@pytest.mark.parametrize("remove", [removed, removed_with_its_log, renamed])
+def test_a_missing_file_admits_nobody(
+    worker: Open,
+    clock: FakeClock,
+    file: Path,
+    tmp_path: Path,
+    remove: Callable[[Path], None],
+) -> None:
+    service = worker()
+    keys = [service.create_key(plan, plan) for plan in PLANS_OF]
+    assert states(service, keys) == ["admitted"] * 2
+    backup = copy(file, tmp_path / "backup")
+    remove(file)
+    clock.now += SECOND
+    for _ in range(3):
+        assert states(service, keys) == ["unusable"] * 2
+    assert not file.exists()
+    shutil.copy(backup, file)
+    assert states(service, keys) == ["admitted"] * 2
+
+
+def test_a_backup_and_a_restore_under_running_services(
+    worker: Open, clock: FakeClock, url: str, file: Path, tmp_path: Path
+) -> None:
+    from geolookup.gate.backup import back_up, restore
+
+    services = [worker(), worker()]
+    old = [services[0].create_key(plan, plan) for plan in PLANS_OF]
+    revoke(services[0], old[0])
+    backup = tmp_path / "backup"
+    back_up(url, backup)
+    inode = file.stat().st_ino
+    new = services[0].create_key("New", "mid")
+    clock.now += SECOND
+    for service in services:
+        assert states(service, [*old, new]) == ["refused", "admitted", "admitted"]
+    restore(url, backup)
+    clock.now += SECOND
+    for service in [*services, worker()]:
+        assert states(service, [*old, new]) == ["refused", "admitted", "refused"]
+    assert file.stat().st_ino == inode
+    file.unlink()  # but not its log
+    restore(url, backup)
+    clock.now += SECOND
+    for service in [*services, worker()]:
+        assert states(service, [*old, new]) == ["refused", "admitted", "refused"]
+
+
+def test_a_backup_is_one_file_for_its_owner(worker: Open, url: str, tmp_path: Path) -> None:
+    from geolookup.gate.backup import back_up
+
+    worker().create_key("Acme", "mid")
+    back_up(url, tmp_path / "backup")
+    back_up(url, tmp_path / "backup", force=True)
+    assert {path.name for path in tmp_path.glob("*backup*")} == {"backup"}
+    assert stat.S_IMODE((tmp_path / "backup").stat().st_mode) == 0o600
+    assert [each.name for each in worker().usage()] == ["Acme"]
+
+
+def test_a_key_for_a_missing_file_is_in_the_new_one(worker: Open, file: Path) -> None:
+    accounts = worker()
+    accounts.create_key("Old", "mid")
+    file.unlink()
+    key = accounts.create_key("New", "mid")
+    for one in accounts, worker():
+        one.admit(key)
+        assert [each.name for each in one.usage()] == ["New"]
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o022])
+def test_the_file_and_its_log_are_for_their_owner(url: str, file: Path, mask: int) -> None:
+    former = os.umask(mask)
+    try:
+        with open_accounts(url) as accounts:
+            accounts.create_key("Acme", "free")
+            modes = {
+                path.name: stat.S_IMODE(path.stat().st_mode)
+                for path in file.parent.glob("accounts.db*")
+            }
+    finally:
+        os.umask(former)
+    assert modes == dict.fromkeys(("accounts.db", "accounts.db-wal", "accounts.db-shm"), 0o600)
+
+
+_SHIM = """
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static int note(int fd) {
+    char link[64], name[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t size = readlink(link, name, sizeof name - 1);
+    int log = open(getenv("SYNCED"), O_WRONLY | O_APPEND | O_CREAT, 0600);
+    if (size > 0) { name[size] = '\\n'; if (write(log, name, size + 1) < 0) abort(); }
+    return close(log);
+}
+int fsync(int fd) { return note(fd); }
+int fdatasync(int fd) { return note(fd); }
+"""
+_CHANGES = """
+import sys
+from pathlib import Path
+from geolookup.gate import open_accounts
+from geolookup.gate.keys import digest, identifier
+url, key, log = sys.argv[1:]
+with open_accounts(url, clock=lambda: 10**15) as accounts:
+    def synced(change, *given):
+        before = Path(log).read_text().count("-wal")
+        change(*given)
+        return Path(log).read_text().count("-wal") - before
+    accounts.admit(key)  # SQLite syncs the head of a new log
+    print(*(synced(accounts.admit, key) for _ in range(3)))
+    print(synced(accounts.revoke, identifier(digest(key))))
+    print(synced(accounts.create_key, "Other", "free"))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="interposes the system's calls")
+def test_new_and_revoked_keys_reach_the_disk_at_once(url: str, tmp_path: Path) -> None:
+    with open_accounts(url) as accounts:
+        key = accounts.create_key("Acme", "free")
+    shim, log = tmp_path / "shim.so", tmp_path / "synced"
+    compile_it = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(shim)]
+    subprocess.run(compile_it, input=_SHIM, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", _CHANGES, url, key, str(log)],
+        env={**os.environ, "LD_PRELOAD": str(shim), "SYNCED": str(log)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    admitted, revoked, created = done.stdout.splitlines()
+    assert admitted == "0 0 0"  # the usage is not worth a sync for each request
+    assert int(revoked) > 0
+    assert int(created) > 0
