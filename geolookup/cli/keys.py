@@ -105,6 +105,9 @@ def revoke(identifier: str, accounts: str) -> None:
             fail(f"no key {identifier!r}; 'geolookup keys list' prints all keys")
         else:
             click.echo(f"revoked {identifier} of {key.name}")
+            warning = opened.check_durability()
+            if warning:
+                click.echo(f"geolookup: {warning}", err=True)
 
 
 @keys.command(name="usage", short_help="Print the usage of accounts.")

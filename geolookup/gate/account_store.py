@@ -106,6 +106,12 @@ class Store(Protocol):
     def usage(self) -> list[Usage]:
         """Return all accounts, oldest first."""
 
+    def check_durability(self) -> str | None:
+        """Return None if no crash of the store undoes a revocation, a warning if unknown.
+
+        Raises AccountsError if a crash undoes revocations.
+        """
+
     def upkeep(self) -> None:
         """Do maintenance; the background thread calls it regularly."""
 

@@ -136,6 +136,13 @@ class Accounts:
         """Return all accounts with their used quota, oldest first."""
         return self._store.usage()
 
+    def check_durability(self) -> str | None:
+        """Return None if no crash of the store undoes a revocation, a warning if unknown.
+
+        Raises AccountsError, with the setting to change, if a crash undoes revocations.
+        """
+        return self._store.check_durability()
+
     def give_back(self) -> None:
         """Return unused tokens of past buckets to the store; the background thread does so too."""
         for admission in list(self._holding):
@@ -163,7 +170,8 @@ class Accounts:
     def _ask(self, api_key: str, digest: bytes, now: int) -> _CachedKey:
         # Only here: a cached key was well-formed.
         key = self._store.find(digest) if keys.well_formed(api_key) else None
-        if key is None or not key.valid(now):
+        # Now: the reply may have adjusted the clock.
+        if key is None or not key.valid(self._store.now()):
             self._cache.pop(digest, None)
             raise InvalidKeyError
         if len(self._cache) >= _CACHED_KEYS:

@@ -25,12 +25,14 @@ from geolookup.gate.sliding_window import SECOND
 class _Refusals:
     """The cached last refusal of an account, valid until the decision can change.
 
-    An end more than a second ahead is ignored: the clock was set back.
+    An end more than a second ahead is ignored: the clock was set back. For the same reason
+    no retry is later than ``longest``, the microseconds that a caller can have to wait.
     """
 
-    __slots__ = ("_free", "_quota", "until")
+    __slots__ = ("_free", "_longest", "_quota", "until")
 
-    def __init__(self) -> None:
+    def __init__(self, longest: int) -> None:
+        self._longest = longest
         self.until = self._free = 0
         self._quota = False
 
@@ -52,7 +54,7 @@ class _Refusals:
     def _raise(self, now: int) -> NoReturn:
         if self._quota:
             raise QuotaError
-        raise RateLimitError(max(0, self._free - now) / SECOND)
+        raise RateLimitError(min(max(0, self._free - now), self._longest) / SECOND)
 
 
 class Exact:
@@ -63,7 +65,7 @@ class Exact:
         #: the request that the store decides
         self.request = Request(account, plan)
         self._store = store
-        self._refusals = _Refusals()
+        self._refusals = _Refusals(SECOND)
 
     def admit(self) -> None:
         """Count one request, or raise RateLimitError or QuotaError."""
@@ -109,7 +111,7 @@ class Leased:
         self.plan = plan
         self._store, self._account, self._held = store, account, held
         self._worker = secrets.randbits(48)
-        self._refusals = _Refusals()
+        self._refusals = _Refusals(BUCKETS * BUCKET)
         self._lock = Lock()
         self._bucket = self._fresh = self._unusable = 0
         self._moved: deque[int] = deque()  # by the stamp of their last use

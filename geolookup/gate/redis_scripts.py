@@ -3,7 +3,8 @@
 Numbers are integers below 2**53, which Lua represents exactly. An account is a hash
 ``geolookup:account:N`` (name, plan, created, used, slots) and a list of the
 stamps of its last admissions, ``geolookup:ring:N``; a key is a hash
-``geolookup:key:DIGEST``. ARGV[1] is the time, Unix microseconds, or 0 for the
+``geolookup:key:DIGEST``. ``geolookup:accounts`` counts the accounts; a server without
+it is new or has lost its data. ARGV[1] is the time, Unix microseconds, or 0 for the
 clock of the server.
 """
 
@@ -24,7 +25,7 @@ local used = tonumber(redis.call('HGET', KEYS[1], 'used') or '')
 if not used then return redis.error_reply('the account no longer exists') end
 """
 
-#: KEYS account, ring; ARGV now, rate, limit. Returns 0, -1 or the time of a retry.
+#: KEYS account, ring; ARGV now, rate, limit. Returns now, and 0, -1 or the time of a retry.
 ADMIT = f"""
 {_NOW}{_USED}
 local rate, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -37,12 +38,12 @@ if last > now then  -- the clock was set back
     end
 end
 local free = tonumber(redis.call('LINDEX', KEYS[2], -rate) or '0') + {SECOND}
-if free > now then return free end
-if used >= limit then return -1 end
+if free > now then return {{now, free}} end
+if used >= limit then return {{now, -1}} end
 redis.call('HINCRBY', KEYS[1], 'used', 1)
 redis.call('RPUSH', KEYS[2], string.format('%.0f', now))
 redis.call('LTRIM', KEYS[2], -rate, -1)
-return 0
+return {{now, 0}}
 """
 
 #: ARGV from ``first`` on: pairs of bucket and unused tokens.
@@ -113,12 +114,21 @@ used = used + fresh + moved
 return {{now, fresh, moved, till}}
 """
 
-#: KEYS key. Returns environment, account, name, plan, created, expires, revoked; or nothing.
-FIND = """
+_COUNT = """
+local accounts = redis.call('GET', 'geolookup:accounts')
+if not accounts then return redis.error_reply('holds no accounts') end
+"""
+#: Returns the number of accounts.
+COUNT = f"{_COUNT} return tonumber(accounts)"
+
+#: KEYS key; ARGV now. Returns now, and environment, account, name, plan, created, expires,
+#: revoked; or now alone.
+FIND = f"""
+{_COUNT}{_NOW}
 local key = redis.call('HMGET', KEYS[1], 'environment', 'account', 'created', 'expires', 'revoked')
-if not key[2] then return {} end
+if not key[2] then return {{now}} end
 local account = redis.call('HMGET', 'geolookup:account:' .. key[2], 'name', 'plan')
-return {key[1], key[2], account[1], account[2], key[3], key[4], key[5]}
+return {{now, key[1], key[2], account[1], account[2], key[3], key[4], key[5]}}
 """
 
 #: ARGV digest, environment, name, plan, created, expires (0: never). Returns the account's plan.

@@ -165,6 +165,10 @@ class SQLiteStore:
         )
         return [Usage(*row) for row in self._run(lambda db: db.execute(usage).fetchall())]
 
+    def check_durability(self) -> str | None:
+        """Return None: each revocation waits for the disk."""
+        return None
+
     def upkeep(self) -> None:
         """Run a checkpoint if enough rows changed; called by the background thread."""
         with self._lock:

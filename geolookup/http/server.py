@@ -93,6 +93,9 @@ def _check(settings: Settings) -> None:
         open_accounts(settings.accounts, settings.plans) as accounts,
     ):
         accounts.usage()
+        warning = accounts.check_durability()
+        if warning is not None:
+            _log.warning("%s", warning)
     _check_tls(settings)
     check_free(settings.host, settings.port)
 

@@ -233,7 +233,7 @@ def test_a_redis_that_is_killed_and_comes_back(
 def test_a_redis_that_says_nothing(
     server: tuple[str, Server], plans: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from geolookup.gate import redis as redis_module
+    from geolookup.gate import redis_server as redis_module
 
     monkeypatch.setattr(redis_module, "_TIMEOUT", 0.1)
     url, start = server

@@ -15,6 +15,8 @@ from socket import create_connection
 
 import pytest
 
+from geolookup.gate.keys import make
+from tests.cli.program import run
 from tests.http.serving import Server, Store, free_port, serving, store_at
 from tests.small_dataset import SMALL
 
@@ -23,8 +25,9 @@ needs_redis = pytest.mark.skipif(_BINARY is None, reason="no redis-server or val
 
 
 @contextmanager
-def redis_server(folder: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
+def redis_server(folder: Path, port: int, *options: str) -> Iterator[subprocess.Popen[bytes]]:
     command = [str(_BINARY), "--port", str(port), "--dir", str(folder), "--save", ""]
+    command += ["--appendonly", "yes", *options]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
         _until_listening(port)
@@ -93,9 +96,49 @@ def test_no_redis_is_503_until_it_is_back(tmp_path: Path) -> None:
             log = server.output.read_text(encoding="utf-8")
             assert 1 <= log.count("[ERROR]") <= 20
             with redis_server(tmp_path, port):
-                # It comes back empty: the key is not known to it.
-                while server.ask("?ip=8.8.8.8", header).status != 401:
+                while server.ask("?ip=8.8.8.8", header).status != 200:
                     assert time.monotonic() < ends
+
+
+@needs_redis
+def test_redis_that_lost_its_data_is_503(redis_port: int, tmp_path: Path) -> None:
+    import redis
+
+    store = store_at(f"redis://127.0.0.1:{redis_port}/0", tmp_path)
+    header = [("X-API-Key", store.key())]
+    with serving(store, tmp_path) as server:
+        assert server.ask("?ip=8.8.8.8", header).status == 200
+        with redis.Redis(port=redis_port) as client:
+            client.flushall()
+        ends = time.monotonic() + 20
+        while (reply := server.ask("?ip=8.8.8.8", header)).status == 200:
+            assert time.monotonic() < ends
+        assert reply.status == 503
+        unknown = [("X-API-Key", make("live"))]
+        assert server.ask("?ip=8.8.8.8", unknown).status == 503
+
+
+@needs_redis
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--appendonly", "no"), "appendonly"),
+        (("--maxmemory", "1gb", "--maxmemory-policy", "allkeys-lru"), "maxmemory-policy"),
+    ],
+)
+def test_redis_that_undoes_revocations_is_not_served(
+    tmp_path: Path, options: tuple[str, ...], says: str
+) -> None:
+    pytest.importorskip("granian")
+    pytest.importorskip("redis")
+    port = free_port()
+    with redis_server(tmp_path, port, *options):
+        store = store_at(f"redis://127.0.0.1:{port}/0", tmp_path)
+        store.key()
+        done = run("serve", "--accounts", store.url, "--port", str(free_port()))
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_a_damaged_dataset_is_503_and_serves_what_is_whole(

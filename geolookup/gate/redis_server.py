@@ -1,0 +1,134 @@
+"""A Redis or Valkey server: its commands, scripts and errors, and whether its writes survive it.
+
+No command is retried, because a request whose reply was lost may have been counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import redis
+from redis.backoff import NoBackoff
+from redis.commands.core import Script
+from redis.retry import Retry
+
+from geolookup.errors import AccountsError
+
+#: Seconds until a silent server counts as unreachable.
+_TIMEOUT = 1.0
+#: Milliseconds of one wait for the disk, below the timeout, and the number of waits.
+_SYNC_WAIT, _SYNC_WAITS = 500, 10
+#: A script and its keys and arguments.
+Call = tuple[Script, Sequence[str], Sequence[Any]]
+#: Settings with which a server loses or evicts what it acknowledged, and what to set.
+_FORGETS = {
+    "appendonly": (("no",), "appendonly yes"),
+    "appendfsync": (("no",), "appendfsync everysec"),
+    "maxmemory-policy": (("allkeys-lru", "allkeys-lfu", "allkeys-random"), "noeviction"),
+}
+
+
+class RedisServer:
+    """The server of ``redis://HOST:PORT/NUMBER``. Every method raises AccountsError."""
+
+    def __init__(self, url: str) -> None:
+        self._client = _client(url)
+        self._name = _without_password(self._client)
+
+    def script(self, text: str) -> Script:
+        """Return a script, to be loaded when it first runs."""
+        return self._client.register_script(text)
+
+    def run(self, *calls: Call) -> list[Any]:
+        """Run scripts in order, in one round trip; return their replies."""
+        try:
+            if len(calls) == 1:
+                script, keys, values = calls[0]
+                return [script(keys=keys, args=values)]
+            pipeline = self._client.pipeline(transaction=False)
+            for script, keys, values in calls:
+                script(keys=keys, args=values, client=pipeline)
+            return list(pipeline.execute())
+        except redis.RedisError as error:
+            raise self._unusable(error) from None
+
+    def command(self, *words: object) -> Any:
+        """Run a command; return its reply."""
+        try:
+            return self._client.execute_command(*words)  # type: ignore[no-untyped-call]
+        except redis.RedisError as error:
+            raise self._unusable(error) from None
+
+    def change(self, *words: object) -> None:
+        """Run a command, and wait until the server's disk has it, where the server can say so."""
+        try:
+            # WAITAOF is about the writes of its own connection.
+            with self._client.client() as connection:  # type: ignore[no-untyped-call]
+                connection.execute_command(*words)
+                for _ in range(_SYNC_WAITS):
+                    # redis.ResponseError: older than Redis 7.2, or without an append-only file
+                    with suppress(redis.ResponseError):
+                        wait = connection.execute_command("WAITAOF", 1, 0, _SYNC_WAIT)
+                        if wait[0] == 0:
+                            continue
+                    return
+        except redis.RedisError as error:
+            raise self._unusable(error) from None
+        raise AccountsError(
+            self._name, "the change is not on its disk yet", "check the server's disk and log"
+        )
+
+    def check_durability(self) -> str | None:
+        """Return None if a crash of the server undoes no change, a warning if it does not say.
+
+        Raises AccountsError if a crash undoes changes, or the server may evict keys.
+        """
+        try:
+            for name, (forgets, wanted) in _FORGETS.items():
+                found = self._client.config_get(name).get(name)
+                if found in forgets and (name != "maxmemory-policy" or self._limited()):
+                    raise AccountsError(
+                        self._name,
+                        f"{name} is {found}, so a crash or a full memory can undo revocations",
+                        f"set '{wanted}' in its configuration, or with CONFIG SET",
+                    )
+        except redis.ResponseError:
+            return (
+                f"{self._name}: does not show its settings; check that it has 'appendonly yes',"
+                " 'appendfsync everysec' or 'always', and 'maxmemory-policy noeviction'"
+            )
+        except redis.RedisError as error:
+            raise self._unusable(error) from None
+        return None
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _limited(self) -> bool:
+        return int(self._client.config_get("maxmemory").get("maxmemory") or 0) > 0
+
+    def _unusable(self, error: redis.RedisError) -> AccountsError:
+        remedy = "check that the server runs and accepts writes"
+        if "no accounts" in str(error):
+            remedy = "restore its data, or create a key with 'geolookup keys create'"
+        return AccountsError(self._name, str(error), remedy)
+
+
+def _client(url: str) -> redis.Redis:
+    try:
+        return redis.Redis.from_url(
+            url,
+            socket_timeout=_TIMEOUT,
+            socket_connect_timeout=_TIMEOUT,
+            retry=Retry(NoBackoff(), 0),
+        )
+    except (ValueError, TypeError) as error:
+        raise AccountsError("redis://", str(error), "write redis://HOST:PORT/NUMBER") from None
+
+
+def _without_password(client: redis.Redis) -> str:
+    parts = {"host": "localhost", "port": 6379, "db": 0, **client.connection_pool.connection_kwargs}
+    return "redis://{host}:{port}/{db}".format(**parts)
