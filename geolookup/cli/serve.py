@@ -62,6 +62,13 @@ _LEVELS = ("debug", "info", "warning", "error")
     help="Number of worker processes; use one per core.",
 )
 @click.option(
+    "--connections",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Maximum number of open connections of each worker."
+    " [default: by the limit of open files, at most 16384]",
+)
+@click.option(
     "--trusted-proxy",
     "trusted_proxies",
     metavar="CIDR",

@@ -30,11 +30,14 @@ import geolookup
 from geolookup.errors import SettingsError
 from geolookup.gate import open_accounts
 from geolookup.http.caller import TrustedProxies
+from geolookup.http.limits import HEAD_TIMEOUT, connections
 from geolookup.http.settings import HEAD_LIMIT, Settings
 from geolookup.http.worker import DRAIN, RELOAD, Worker
 
 #: Seconds until a worker that does not stop is killed.
 _KILL_AFTER = 10
+#: Connections that wait to be accepted, for each worker; the system may allow fewer.
+_BACKLOG = 4_096
 #: No path, query or peer: without ``ip`` the peer's address is the one looked up.
 _ACCESS = "[%(time)s] %(status)d %(dt_ms).3f ms"
 _log = logging.getLogger("geolookup.http")
@@ -68,7 +71,9 @@ def granian_for(settings: Settings) -> MPServer:
         runtime_mode=RuntimeModes.st,
         # The drain uses ``Connection: close``, which HTTP/2 does not have.
         http=HTTPModes.http1,
-        http1_settings=HTTP1Settings(max_buffer_size=HEAD_LIMIT),
+        http1_settings=HTTP1Settings(header_read_timeout=HEAD_TIMEOUT, max_buffer_size=HEAD_LIMIT),
+        backlog=_BACKLOG,
+        backpressure=connections(settings.connections),
         websockets=False,
         respawn_failed_workers=True,
         workers_kill_timeout=_KILL_AFTER,
@@ -88,6 +93,7 @@ def _path(file: str | None) -> Path | None:
 def _check(settings: Settings) -> None:
     """Check the settings once here, rather than in every worker."""
     TrustedProxies(settings.trusted_proxies)
+    connections(settings.connections)
     with (
         geolookup.open(settings.dataset, max_age=settings.max_age, on_stale=settings.on_stale),
         open_accounts(settings.accounts, settings.plans) as accounts,

@@ -30,6 +30,8 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8000
     workers: int = 1
+    #: Maximum number of open connections of each worker; None: by the limit of descriptors.
+    connections: int | None = None
     #: Networks of proxies whose forwarding headers are trusted, in CIDR notation.
     trusted_proxies: tuple[str, ...] = ()
     #: ``HOST:PORT`` of the admin port; None: no admin port.

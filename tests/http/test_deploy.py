@@ -53,6 +53,7 @@ def test_the_command_lines_are_understood(arguments: list[str]) -> None:
     settings = Settings(**command.make_context(name, options).params)
     assert settings.admin is not None
     assert settings.admin.endswith(":9090")
+    assert settings.trusted_proxies == ()
 
 
 def test_the_probes_are_answered(server: Server) -> None:

@@ -40,6 +40,7 @@ def test_what_cannot_be_served(own_store: Store, tmp_path: Path) -> None:
     assert "--admin 'x'" in refused(*good, "--admin", "x")
     assert "choose another" in refused(*good, "--host", "203.0.113.1")
     assert "--tls-key" in refused(*good, "--tls-certificate", nothing)
+    assert "--connections 2000000000" in refused(*good, "--connections", "2000000000")
     plans = str(own_store.plans)
     tls = ("--tls-certificate", plans, "--tls-key", plans)
     assert "not a certificate" in refused(*good, *tls)

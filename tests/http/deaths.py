@@ -1,0 +1,79 @@
+"""How workers and servers die in the tests, and when they are over it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from geolookup.store.publish import publish
+from tests.conftest import build_at
+from tests.http.serving import Server
+from tests.small_dataset import SMALL
+
+_PATIENCE = 30
+_STARTED = re.compile(r"Spawning worker-\d+ with PID: (\d+)")
+
+
+def workers(server: Server) -> list[int]:
+    """Return the processes of all workers that were started, in order."""
+    return [int(each) for each in _STARTED.findall(server.output.read_text(encoding="utf-8"))]
+
+
+def kill_workers(server: Server, times: int, within: float) -> int:
+    """Kill each worker as soon as it is started, so often at most; return how often."""
+    killed: set[int] = set()
+    ends = time.monotonic() + within
+    while len(killed) < times and time.monotonic() < ends:
+        for process in workers(server):
+            if process not in killed and len(killed) < times:
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+                killed.add(process)
+        time.sleep(0.02)
+    return len(killed)
+
+
+def two_generations(folder: Path) -> tuple[Path, str, Path]:
+    """Make a store of two generations; return it, the first's id and the second's folder."""
+    (folder / "new").mkdir()
+    row = "8.8.8.0/24,FR"
+    first, _ = build_at(folder / "new", {"a.csv": f"network,country_code\n{row}\n"})
+    store = folder / "store"
+    before = publish(first, store)
+    # Copied: the files are damaged in place.
+    return store, before, store / "generations" / publish(SMALL, store, copy=True)
+
+
+def truncate(dataset: Path) -> None:
+    """Cut off the files that each lookup reads; a worker that touches them gets SIGBUS."""
+    for name in ("ipv4.arrow", "ipv4_jump.arrow", "location.arrow"):
+        os.truncate(dataset / name, 64)
+
+
+def until_answered(server: Server, key: str) -> str:
+    """Wait for an answer; return its generation."""
+    ends = time.monotonic() + _PATIENCE
+    while True:
+        with suppress(OSError):
+            answer = server.ask("?ip=8.8.8.8", [("X-API-Key", key)])
+            if answer.status == 200:
+                return answer.headers["x-dataset-generation"]
+        assert time.monotonic() < ends, server.output.read_text(encoding="utf-8")
+        time.sleep(0.02)
+
+
+def until_free(port: int) -> None:
+    """Wait until nobody listens on a port."""
+    ends = time.monotonic() + _PATIENCE
+    while True:
+        with suppress(OSError), socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
+            return
+        assert time.monotonic() < ends, "somebody still listens"
+        time.sleep(0.05)
