@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import filecmp
+import io
 import random
+from bisect import bisect_right
 from collections import Counter
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, ip_address, ip_network
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -19,6 +23,10 @@ from geolookup.engine import BUNDLED
 from geolookup.progress import Progress
 from sample_data import make
 from tests.conftest import ROOT
+from tests.oracle import COUNTRIES
+from tests.tables import real_columns
+from tests.tables.real_columns import text_of
+from tests.test_real_data import swept
 
 #: The Arrow that wrote the committed files. Another lays the same content out its own way;
 #: the generation, which is over the content, is then what has to agree.
@@ -63,6 +71,59 @@ def test_nearly_every_address_is_known() -> None:
     assert known["country"] >= 990
     assert known["currency"] >= 990
     assert known["AS"] >= 850
+
+
+def publisher(name: str, family: int) -> tuple[list[real_columns.Range], list[str]]:
+    """The ranges of a publisher's file, and the first cell after each."""
+    path = make.FOLDER / "world" / f"{name}.csv.zst"
+    with pa.input_stream(path, compression="zstd") as stream:
+        rows = csv.reader(io.StringIO(stream.read().decode(), newline=""))
+        found = list(rows)
+    ranges = [(_integer(row[0]), _integer(row[1]), family) for row in found]
+    return ranges, [row[2] for row in found]
+
+
+def _integer(text: str) -> int:
+    return int(text) if text.isdecimal() else int(ip_address(text))
+
+
+def collected(name: str, field: str) -> Any:
+    """A trie of the prefixes of a file that was collected by hand, with the cell of a field."""
+    pytricia = pytest.importorskip("pytricia", reason="the longest-prefix oracle is pytricia")
+    trie = {4: pytricia.PyTricia(32), 6: pytricia.PyTricia(128)}
+    with (make.FOLDER / f"{name}.csv").open(encoding="utf-8") as rows:
+        for row in csv.DictReader(rows):
+            trie[ip_network(row["network"]).version][row["network"]] = row[field]
+    return trie
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("path", ["location.country_code", "network.asn"])
+def test_columns_are_what_the_sources_say(path: str) -> None:
+    """Places come before the publisher's countries, its AS before that of the networks."""
+    is_country = path == "location.country_code"
+    name = "country" if is_country else "asn"
+    rows = {of: publisher(f"{name}-ipv{of}", of) for of in (4, 6)}
+    deciding = {of: swept(ranges) for of, (ranges, _) in rows.items()}
+    first, field = ("places", "country_code") if is_country else ("networks", "asn")
+    trie = collected(first, field)
+
+    def published(of: int, value: int) -> str | None:
+        starts, owners = deciding[of]
+        owner = owners[bisect_right(starts, value) - 1]
+        found = None if owner is None else rows[of][1][owner]
+        return None if found == "0" or (is_country and found not in COUNTRIES) else found
+
+    def oracle(of: int, value: int) -> str | int | None:
+        by_hand = trie[of].get(text_of(of, value)) or None
+        if is_country:
+            return by_hand or published(of, value)
+        number = published(of, value) or by_hand
+        return None if number is None else int(number)
+
+    with geolookup.open(BUNDLED) as engine:
+        for family, (ranges, _) in rows.items():
+            real_columns.check(engine, ranges, family, 60_000, oracle, path)
 
 
 def test_packaged_rows_are_those_of_sample_data() -> None:

@@ -22,9 +22,13 @@ from geolookup_builder.report import SourceReport
 import geolookup
 from tests.conftest import build_at
 from tests.oracle import carried, is_public
+from tests.tables import real_columns
+from tests.tables.real_columns import text_of
 from tests.tiers import scaled
 
 SAMPLES = scaled(4_000, 100_000)
+#: Addresses of a column, for each family of a table.
+COLUMN = scaled(2_000, 350_000)
 COUNTRIES = load_countries()
 Address = IPv4Address | IPv6Address
 #: First and last address as integers, and the family.
@@ -100,6 +104,14 @@ def test_bgp_table(
                 engine,
                 sampled(ranges, family),
                 lambda address: trie.get(_as_ipv6(str(address))) or None,
+                "network.asn",
+            )
+            real_columns.check(
+                engine,
+                ranges,
+                family,
+                COLUMN,
+                lambda of, value: trie.get(_as_ipv6(text_of(of, value))) or None,
                 "network.asn",
             )
 

@@ -1,0 +1,118 @@
+"""Columns of very many addresses, against an oracle that answers one address at a time.
+
+Strategy: half of the addresses lie at the ends of the rows that the dataset was compiled from.
+Which address is private, and which carries an IPv4 address, is decided by a trie of the
+registries' blocks (pytricia) and by shifts, not by the kernel's tables.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import pairwise
+from socket import AF_INET, AF_INET6, inet_ntop
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import geolookup
+from geolookup import kernel, tables
+from geolookup.kernel import python as kernel_python
+from tests.oracle import _SPECIAL
+
+#: First and last address as integers, and the family.
+Range = tuple[int, int, int]
+#: What is known of a public address: family and value, as an answer has it or None.
+Oracle = Callable[[int, int], Any]
+_AF = {4: AF_INET, 6: AF_INET6}
+_TOP = {4: (1 << 32) - 1, 6: (1 << 128) - 1}
+
+
+def text_of(family: int, value: int) -> str:
+    return inet_ntop(_AF[family], value.to_bytes(4 if family == 4 else 16))
+
+
+def drawn(ranges: Sequence[Range], family: int, count: int) -> list[int]:
+    """Addresses of a family: at the ends of rows and just outside, and anywhere."""
+    rng, top = random.Random(20261120), _TOP[family]
+    own = [each for each in ranges if each[2] == family]
+    found = []
+    for first, last, _ in rng.choices(own, k=count):
+        anywhere = rng.randint(0, top) if family == 4 else rng.randint(first, last)
+        value = rng.choice((first - 1, first, last, last + 1, *[anywhere] * 4))
+        found.append(min(max(value, 0), top))
+    return found
+
+
+def carried(family: int, value: int) -> tuple[int, int]:
+    """The address that decides: the IPv4 address that an IPv6 address carries, or itself."""
+    if family == 6:
+        if value >> 32 in (0xFFFF, 0x64FF9B << 64):
+            return 4, value & 0xFFFF_FFFF
+        if value >> 112 == 0x2002:
+            return 4, value >> 80 & 0xFFFF_FFFF
+    return family, value
+
+
+@cache
+def _blocks(family: int) -> Any:
+    """A trie of the special-purpose blocks: whether they are globally reachable."""
+    pytricia = pytest.importorskip("pytricia", reason="the longest-prefix oracle is pytricia")
+    trie = pytricia.PyTricia(32 if family == 4 else 128)
+    for block, reachable in _SPECIAL:
+        if block.version == family:
+            trie[str(block)] = reachable
+    return trie
+
+
+def check(
+    engine: geolookup.Engine, ranges: Sequence[Range], family: int, count: int, oracle: Oracle,
+    path: str,
+) -> None:  # fmt: skip
+    """Enrich columns of addresses by both kernels; the field ``path`` is the oracle's."""
+    values = drawn(ranges, family, count)
+    asked = [carried(family, value) for value in values]
+    private = [not _blocks(of).get(text_of(of, value), True) for of, value in asked]
+    wanted = pa.chunked_array(
+        [[None if each else oracle(*at) for at, each in zip(asked, private, strict=True)]]
+    )
+    assert len(wanted.unique()) > 50
+    codes = pa.chunked_array([[10002 if each else None for each in private]], pa.int32())
+    dataset = engine._open_state().dataset
+    ids = tables.locate(kernel.State(dataset), columns(family, values)[0])
+    check_ids(ids.to_pylist(), asked, private, wanted.to_pylist())
+    for column in columns(family, values):
+        for module in (kernel, kernel_python):
+            step = 10 if module is kernel_python else 1  # it is slower
+            chosen, state = pa.array(range(0, len(column), step)), module.State(dataset)
+            found = tables.enrich(state, column.take(chosen), "", ["error_code", path])
+            assert found.column(0).cast(codes.type).equals(codes.take(chosen))
+            assert found.column(1).cast(wanted.type).equals(wanted.take(chosen)), column.type
+            assert tables.locate(state, column.take(chosen)).equals(ids.take(chosen))
+
+
+def columns(family: int, values: Sequence[int]) -> list[pa.Array]:
+    """The same addresses as each type of column that holds them."""
+    size = 4 if family == 4 else 16
+    raw = pa.array([value.to_bytes(size) for value in values], pa.binary(size))
+    texts = pa.array([text_of(family, value) for value in values])
+    numbers = [pa.array(np.array(values, np.uint32))] if family == 4 else []
+    return [*numbers, raw, texts]
+
+
+def check_ids(
+    ids: Sequence[int],
+    asked: Sequence[tuple[int, int]],
+    private: Sequence[bool],
+    wanted: Sequence[Any],
+) -> None:
+    """Ids ascend with the addresses of a family, and differ where the answers do."""
+    rows = zip(asked, ids, private, wanted, strict=True)
+    public = sorted((*at, found, str(answer)) for at, found, each, answer in rows if not each)
+    assert all(found >= 0 for _, _, found, _ in public)
+    for (family, _, first, answer), (after, _, second, other) in pairwise(public):
+        if family == after:
+            assert first < second or (first == second and answer == other)
