@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import random
 import tarfile
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from functools import cache
+from pathlib import Path
+from unittest import mock
 
 import pyarrow as pa
 
 import geolookup
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import canonical, read_manifest
+from geolookup.integrity import examine
+from geolookup.store import pack as archives
 from geolookup.store.pack import pack, unpack
 from tests.damage import refused, survey
 from tests.fuzz.json_values import changed
@@ -53,14 +60,24 @@ def run(data: bytes) -> None:
         refused(error, str(archive))
         assert list(place.iterdir()) == [archive]
     else:
-        names = {path.name for path in (place / "out").iterdir()}
-        assert {fmt.MANIFEST, *fmt.FILES} <= names <= {fmt.MANIFEST, *fmt.FILES, *fmt.EXPLAINING}
-        survey(place / "out")
+        _check_unpacked(place / "out")
+
+
+def _check_unpacked(folder: Path) -> None:
+    """Fail unless the files are those of the manifest, and valid answers come of what passes."""
+    files = read_manifest(folder).files
+    assert {path.name for path in folder.iterdir()} == {fmt.MANIFEST, *files}
+    for name, described in files.items():
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == described.sha256
+    damages = examine(folder, deep=True).damages
+    for damage in damages:
+        refused(damage, str(folder))
+    assert survey(folder) == "answered" or damages
 
 
 def mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
-    """Change all bytes, or a header, or the manifest with its digest put right."""
-    kind = rng.randrange(4)
+    """Change all bytes, a header, the manifest, or a file; most digests are put right."""
+    kind = rng.randrange(6)
     members = _members(data[1:]) if data[:1] == b"t" and kind else []
     if not members:
         return data[:1] + change(data[1:])
@@ -69,9 +86,25 @@ def mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
         members[at] = change(members[at][:512]) + members[at][512:]
         return b"t" + b"".join(members)
     text = change(manifest()) if kind == 2 else changed(manifest(), rng)
+    if kind >= 4 and len(members) > 3:
+        at = rng.randrange(2, len(members) - 1)
+        members[at], agreeing = _forged(members[at], change)
+        text = agreeing if kind == 4 else manifest()
     digest = f"{hashlib.sha256(text).hexdigest()}  {fmt.MANIFEST}\n".encode()
     head = [blocks_of(*named(fmt.MANIFEST, text)), blocks_of(*named(SUM, digest))]
     return b"t" + b"".join(head + members[2:])
+
+
+def _forged(member: bytes, change: Change) -> tuple[bytes, bytes]:
+    """Change the content of a file; return its member, and the manifest that agrees with it."""
+    document = json.loads(manifest())
+    name = member[:100].rstrip(b"\0").decode("latin-1")
+    if name not in document["files"]:  # its header was changed before
+        return member, manifest()
+    content = change(member[512 : 512 + document["files"][name]["bytes"]])
+    digest = hashlib.sha256(content).hexdigest()
+    document["files"][name] |= {"bytes": len(content), "sha256": digest}
+    return blocks_of(*named(name, content)), canonical(document)
 
 
 def _members(plain: bytes) -> list[bytes]:
@@ -86,4 +119,15 @@ def _members(plain: bytes) -> list[bytes]:
     return [*whole, bytes(10240)] if whole else []
 
 
-TARGET = Target(run, seeds, mutate)
+def planted() -> AbstractContextManager[object]:
+    """Unpack files without a look at their digests."""
+
+    def take(
+        members: archives._Members, member: tarfile.TarInfo, path: Path, _size: int, _digest: str
+    ) -> None:
+        archives._write(path, members.data(member))
+
+    return mock.patch.object(archives, "_take", take)
+
+
+TARGET = Target(run, seeds, planted, mutate)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from unittest import mock
 
 from geolookup.contract.address import canonical, parse
-from geolookup.http.caller import TrustedProxies, forwarded, x_forwarded_for
+from geolookup.http import caller
+from geolookup.http.caller import Address, TrustedProxies, forwarded, x_forwarded_for
 from tests.fuzz.target import Target
 from tests.http.test_caller import LIES, TOLD, F, X, as_sent
 
@@ -47,4 +50,18 @@ def _is_address(text: str) -> bool:
     return canonical(*parse(text)) == text
 
 
-TARGET = Target(run, seeds)
+def planted() -> AbstractContextManager[object]:
+    """Take what stands before a malformed element of a line, as if the line ended there."""
+    whole = caller._elements
+
+    def elements(line: str) -> list[Address | None]:
+        parts = line.split(",")
+        ends = range(len(parts), 0, -1)
+        return next(
+            (found for end in ends if (found := whole(",".join(parts[:end]))) != [None]), []
+        )
+
+    return mock.patch.object(caller, "_elements", elements)
+
+
+TARGET = Target(run, seeds, planted)

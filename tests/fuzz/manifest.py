@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
+from unittest import mock
 
 import pyarrow as pa
 
 import geolookup
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import BufferDescription
 from tests.builder.building import recipe
 from tests.conftest import build_at
 from tests.damage import ADDRESSES, CSV, refused, survey
@@ -54,4 +57,14 @@ def mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
     return change(data) if rng.randrange(4) == 0 else changed(data, rng)
 
 
-TARGET = Target(run, seeds, mutate)
+def planted() -> AbstractContextManager[object]:
+    """Take what the manifest says of a buffer for two integers."""
+
+    def buffer(self: BufferDescription, number: int) -> tuple[int, int]:
+        offset, length = self.stated["buffers"][number]
+        return int(offset), int(length)
+
+    return mock.patch.object(BufferDescription, "buffer", buffer)
+
+
+TARGET = Target(run, seeds, planted, mutate)

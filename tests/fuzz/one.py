@@ -1,25 +1,30 @@
 """One target under atheris, in a process of its own; see ``python -m tests.fuzz``.
 
-``python -m tests.fuzz.one NAME SECONDS FOUND [libFuzzer's options]`` prints how many inputs were
-run; the status is 1 where one was found, which is then in the folder FOUND.
+``python -m tests.fuzz.one NAME SECONDS FOUND PLANTED [libFuzzer's options]`` prints how many inputs
+were run; the status is 1 where one was found, which is then in the folder FOUND. PLANTED is 1
+where the planted bug is to be found, else 0.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import random
 import sys
 import traceback
+from contextlib import nullcontext
 from pathlib import Path
 from time import monotonic
 from typing import NoReturn
 
 import atheris
 
+#: Packages whose code guides libFuzzer: ours in Python, and the parser of recipes.
+_GUIDING = ["geolookup_builder", "geolookup", "tomllib"]
 
-def main(name: str, seconds: int, found: Path, options: list[str]) -> None:
-    with atheris.instrument_imports(include=["geolookup_builder", "geolookup"]):
+
+def main(name: str, seconds: int, found: Path, options: list[str], *, planted: bool) -> None:
+    with atheris.instrument_imports(include=_GUIDING):
+        from tests.fuzz.corpus import file_name
         from tests.fuzz.targets import TARGETS
     target, end, inputs = TARGETS[name], monotonic() + seconds, 0
 
@@ -29,8 +34,7 @@ def main(name: str, seconds: int, found: Path, options: list[str]) -> None:
         try:
             target.run(data)
         except Exception:  # noqa: BLE001 - whatever it is, it is a finding
-            digest = hashlib.sha256(data).hexdigest()
-            (found / f"{name}-{digest[:20]}").write_bytes(data)
+            (found / f"{name}-{file_name(data)}").write_bytes(data)
             traceback.print_exc()
             _end(inputs, 1)
         if monotonic() > end:
@@ -44,7 +48,8 @@ def main(name: str, seconds: int, found: Path, options: list[str]) -> None:
         return target.mutate(data, change, random.Random(seed))[:size]
 
     atheris.Setup([sys.argv[0], *options], run, custom_mutator=mutate)
-    atheris.Fuzz()
+    with target.planted() if planted else nullcontext():
+        atheris.Fuzz()
 
 
 def _end(inputs: int, status: int) -> NoReturn:
@@ -55,4 +60,5 @@ def _end(inputs: int, status: int) -> NoReturn:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]), sys.argv[4:])
+    _name, _seconds, _found, _planted, *_options = sys.argv[1:]
+    main(_name, int(_seconds), Path(_found), _options, planted=_planted == "1")

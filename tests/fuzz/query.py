@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from urllib.parse import parse_qsl
+from contextlib import AbstractContextManager
+from unittest import mock
+from urllib.parse import parse_qsl, unquote
 
 from geolookup.http.application import address_asked
 from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
@@ -30,4 +32,9 @@ def run(data: bytes) -> None:
     assert address_asked(query) == expected
 
 
-TARGET = Target(run, seeds)
+def planted() -> AbstractContextManager[object]:
+    """Forget that ``+`` is a blank."""
+    return mock.patch("geolookup.http.application.unquote_plus", unquote)
+
+
+TARGET = Target(run, seeds, planted)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from functools import cache
+from unittest import mock
 
 from geolookup_builder import recipe
 from geolookup_builder.sources import FORMATS, auto
@@ -51,4 +53,9 @@ def check_error(error: BuildError, place: str) -> None:
     str(error).encode()
 
 
-TARGET = Target(run, seeds)
+def planted() -> AbstractContextManager[object]:
+    """Give no remedy for an unknown word."""
+    return mock.patch.object(recipe, "near_match", return_value="")
+
+
+TARGET = Target(run, seeds, planted)

@@ -1,24 +1,33 @@
 """Each source reader: rows are read, nulled or rejected, or the build ends with one line.
 
-An input is ``[[source]]`` tables and their files (see ``recorded``), so that it stays itself.
+An input is ``[[source]]`` tables, then files, each behind its name: see ``joined``.
 Every rejected row has to be found again, with its line.
 """
 
 from __future__ import annotations
 
+import csv
 import random
 import re
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from unittest import mock
 
+import numpy as np
+import pyarrow as pa
 from geolookup_builder import recipe
 from geolookup_builder.compile import Options, _Build, _known
-from geolookup_builder.recipe import Recipe
+from geolookup_builder.ranges import ParsedRanges
+from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources import FORMATS, auto
-from geolookup_builder.sources.reading import archives
-from geolookup_builder.sources.reading.damage import silent_invalid_rows
+from geolookup_builder.sources.reading import archives, mmdb_tree, positions
+from geolookup_builder.sources.reading.damage import silent_invalid_rows, unlimited_cells
+from geolookup_builder.sources.reading.positions import find_rejects
+from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, SourceTable
+from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.values import Known
 
 from geolookup.errors import BuildError
@@ -26,14 +35,15 @@ from geolookup.progress import Progress
 from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.builder.sources.recipes import one
 from tests.builder.sources.test_hostile import KINDS
+from tests.fuzz import corpus
 from tests.fuzz.recipe import check_error
-from tests.fuzz.recorded import CUT, joined
 from tests.fuzz.target import Change, Target, emptied, own_folder
 
-#: Wanted: ``.fuzz/seeds``, as ``python -m tests.fuzz`` records them.
-Recorded = Callable[[], Iterator[bytes]]
+CUT = b"\n--8<-- "
+Reader = Callable[[SourceSpec], Iterator[SourceTable]]
 _HEAD = b'[dataset]\nname = "f"\nexplain = "full"\n'
 _NAME = re.compile(rb"[A-Za-z0-9_. -]{0,80}[A-Za-z0-9_-]")
+_FORMAT = re.compile(rb'format = "[^"\n]*"')
 _MOST_FILES = 8
 _folder = cache(own_folder)
 #: For inputs of some kilobytes, which would else take the whole time limit.
@@ -69,6 +79,21 @@ def _read(folder: Path) -> None:
         assert len(found) == report.rejected.total() <= report.read
         assert all(each.reason and each.line >= 0 for each in found)
         assert all(line.isprintable() for line in report.lines())
+        members = [each.numbers for each in rejected.members.values()]
+        if all(map(_is_delimited, members)):
+            assert report.read == sum(map(_records, members))
+
+
+def _is_delimited(numbers: RecordNumbers) -> bool:
+    return isinstance(numbers.find_rejects, partial) and numbers.find_rejects.func is find_rejects
+
+
+def _records(numbers: RecordNumbers) -> int:
+    """Count the records of a member by the standard CSV reader; Arrow reads them."""
+    layout: Layout = numbers.find_rejects.keywords["layout"]  # type: ignore[attr-defined]  # a partial
+    with positions._text(numbers.member, layout) as text, unlimited_cells():
+        rows = csv.reader(text, delimiter=layout.delimiter, quoting=positions._quoting(layout))
+        return max(sum(map(bool, rows)) - layout.header, 0)
 
 
 def _stays_inside(plan: Recipe) -> bool:
@@ -86,7 +111,7 @@ def _reference() -> Known:
 
 
 def built_in() -> Iterator[bytes]:
-    """Yield one input for each layout; the others are recorded from the readers' tests."""
+    """Yield one input for each layout."""
     for kind in KINDS.values():
         yield _input(kind.recipe, kind.file, kind.content().encode())
     record = {"country": {"iso_code": "CH"}, "traits": {"isp": "x"}}
@@ -95,6 +120,11 @@ def built_in() -> Iterator[bytes]:
 
 def _input(text: str, name: str, content: bytes) -> bytes:
     return joined(b"[[source]]" + text.partition("[[source]]")[2].encode(), {name: content})
+
+
+def joined(sources: bytes, files: dict[str, bytes]) -> bytes:
+    """Return an input: the ``[[source]]`` tables, then the files, each behind its name."""
+    return sources + b"".join(CUT + name.encode() + b"\n" + data for name, data in files.items())
 
 
 def mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
@@ -108,18 +138,53 @@ def mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
     return CUT.join(parts)
 
 
-def targets(recorded: Recorded) -> dict[str, Target]:
-    """Return a target for each format, and for ``auto`` one with the inputs of all."""
+def seeds(name: str) -> Iterator[bytes]:
+    """Yield the inputs of a format; for ``auto`` those of all formats, without their name."""
+    if name == auto.NAME:
+        found = [each for stated in FORMATS for each in corpus.entries(f"source-{stated}")]
+        for seed in (*built_in(), *found):
+            yield _FORMAT.sub(b'format = "auto"', seed)
+    else:
+        line = b'format = "%s"' % name.encode()
+        yield from (seed for seed in built_in() if line in seed.partition(CUT)[0])
 
-    def seeds(name: str) -> Iterator[bytes]:
-        stated = b'format = "%s"' % name.encode()
-        for seed in (*built_in(), *recorded()):
-            if name == auto.NAME:
-                yield re.sub(rb'format = "[^"\n]*"', stated, seed)
-            elif stated in seed.partition(CUT)[0]:
-                yield seed
 
-    return {
-        f"source-{name}": Target(run, partial(seeds, name), mutate)
-        for name in (*FORMATS, auto.NAME)
-    }
+def planted(*names: str) -> AbstractContextManager[object]:
+    """Lose the rows that these formats reject: they are neither read nor counted."""
+    losing = {name: replace(FORMATS[name], read=_losing(FORMATS[name].read)) for name in names}
+    return mock.patch.dict(FORMATS, losing)
+
+
+def _losing(read: Reader) -> Reader:
+    def reads(spec: SourceSpec) -> Iterator[SourceTable]:
+        for table in read(spec):
+            yield replace(table, batches=map(_without_rejected, table.batches))
+
+    return reads
+
+
+def _without_rejected(batch: Batch) -> Batch:
+    kept = np.flatnonzero(batch.ranges.family)
+    ranges = batch.ranges
+    return replace(
+        batch,
+        ranges=ParsedRanges(
+            ranges.family[kept], ranges.first[kept], ranges.last[kept], ranges.reason[kept]
+        ),
+        fields={name: column.take(pa.array(kept)) for name, column in batch.fields.items()},
+    )
+
+
+def planted_in_mmdb() -> AbstractContextManager[object]:
+    """Raise for a damaged tree what no caller expects."""
+    return mock.patch.object(mmdb_tree, "DamagedTreeError", IndexError)
+
+
+TARGETS = {
+    **{
+        f"source-{name}": Target(run, partial(seeds, name), partial(planted, name), mutate)
+        for name in FORMATS
+    },
+    "source-mmdb": Target(run, partial(seeds, "mmdb"), planted_in_mmdb, mutate),
+    "source-auto": Target(run, partial(seeds, auto.NAME), partial(planted, *FORMATS), mutate),
+}

@@ -7,6 +7,7 @@ import random
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,11 +23,13 @@ def anyhow(data: bytes, change: Change, _rng: random.Random) -> bytes:
 class Target:
     """``run`` raises for whatever may not happen, and for nothing else.
 
-    ``mutate`` changes an input by ``change`` where that makes sense in its format.
+    ``planted`` puts a bug into the code under test while its context lasts: fuzzing must find
+    it. ``mutate`` changes an input by ``change`` where that makes sense in its format.
     """
 
     run: Callable[[bytes], None]
     seeds: Callable[[], Iterable[bytes]]
+    planted: Callable[[], AbstractContextManager[object]]
     mutate: Callable[[bytes, Change, random.Random], bytes] = anyhow
 
 

@@ -1,4 +1,4 @@
-"""The targets themselves, without atheris: seeds and some mutations pass, faults are seen."""
+"""The targets themselves, without atheris: what is right passes, and faults are seen."""
 
 from __future__ import annotations
 
@@ -15,28 +15,50 @@ from geolookup_builder.sources import FORMATS
 import geolookup
 from geolookup.http.application import address_asked
 from tests.conftest import ROOT
-from tests.fuzz import forwarded, json_values
-from tests.fuzz.recorded import CUT, joined
-from tests.fuzz.sources import built_in
-from tests.fuzz.target import scrambled
+from tests.fuzz import corpus, forwarded, json_values
+from tests.fuzz.search import found_after
+from tests.fuzz.sources import CUT, built_in, joined
+from tests.fuzz.target import Target, scrambled
 from tests.fuzz.targets import TARGETS
 from tests.small_dataset import SMALL
+from tests.tiers import scaled
 
-MUTATIONS = 60
 SEEDS = 400
+#: The seeds that the search for a planted bug begins with, and the mutations that it may take.
+BEGIN = 60
+MOST = 2000
+every = pytest.mark.parametrize("name", TARGETS)
 
 
-@pytest.mark.parametrize("name", TARGETS)
-def test_seeds_and_some_mutations_pass(name: str) -> None:
+def target(name: str) -> Target:
     if name in ("source-mmdb", "source-auto"):  # both read MMDB files
         pytest.importorskip("maxminddb", reason="geolookup[mmdb] is not installed")
-    target, rng = TARGETS[name], random.Random(name)
-    seeds = list(islice(target.seeds(), SEEDS))
+    return TARGETS[name]
+
+
+@every
+def test_seeds_and_some_mutations_pass(name: str) -> None:
+    tested, rng = target(name), random.Random(name)
+    seeds = list(islice(tested.seeds(), SEEDS))
     assert seeds
     for seed in seeds:
-        target.run(seed)
-    for _ in range(MUTATIONS):
-        target.run(target.mutate(rng.choice(seeds), lambda part: scrambled(part, rng), rng))
+        tested.run(seed)
+    for _ in range(scaled(15, 60)):
+        tested.run(tested.mutate(rng.choice(seeds), lambda part: scrambled(part, rng), rng))
+
+
+@every
+def test_the_corpus_passes(name: str) -> None:
+    for data in corpus.entries(name):
+        target(name).run(data)
+
+
+@every
+def test_a_planted_bug_is_found(name: str) -> None:
+    tested = target(name)
+    found = found_after(tested, islice(tested.seeds(), BEGIN), seed=1, most=MOST)
+    assert found is not None
+    tested.run(found[1])  # nothing is wrong with it but the bug
 
 
 def test_every_format_has_a_target_with_an_input_that_is_read() -> None:

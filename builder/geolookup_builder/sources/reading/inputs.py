@@ -28,6 +28,7 @@ from geolookup_builder.sources.reading.archives import Opener, holds_data, opene
 _DAMAGE = (
     *(EOFError, zlib.error, lzma.LZMAError),
     *(zipfile.BadZipFile, gzip.BadGzipFile, tarfile.TarError),
+    UnicodeDecodeError,  # a name in the directory of a zip archive
 )
 _FETCH_AGAIN = "fetch it again"
 

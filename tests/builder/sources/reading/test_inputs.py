@@ -165,6 +165,8 @@ def test_a_folder(build: Build, tmp_path: Path) -> None:
 
 #: Found by fuzzing: the directory says that its files begin before the archive.
 MISPLACED = zipped({"a.csv": ROWS})[:-6] + (1 << 20).to_bytes(4, "little") + bytes(2)
+#: Found by fuzzing: a name that claims to be UTF-8.
+NOT_UTF8 = zipped({"ä.csv": ROWS}).replace("ä".encode(), b"\xc3(")
 FAILURES = [
     ("gone.csv", b"x", "gone.csv: no such file; correct the path in the recipe"),
     ("g*ne.csv", b"x", "g*ne.csv: no such file; correct the path in the recipe"),
@@ -185,6 +187,7 @@ FAILURES = [
     ("a.zip", zipped({"b.csv": ROWS}, encrypted=True), "a.zip!b.csv: cannot be unpacked (File"),
     ("a.zip", zipped({"b.csv": ROWS}).replace(b"\x08\0\0\0", b"\x09\0\0\0"), "compression method"),
     ("a.zip", MISPLACED, "; fetch it again"),
+    ("a.zip", NOT_UTF8, "a.zip: truncated or damaged ('utf-8' codec can't decode"),
     ("a.zip", zipped({"a\33[2J\n.csv": "no rows"}), "a.zip!a\\x1b[2J\\n.csv:1: "),
     ("a.tgz", tarred({"a.txt": ROWS}), "no .csv file in the archive; name another file"),
     ("a.tgz", CONTAINERS["a.csv.gz"], "a.tgz: truncated or damaged ("),

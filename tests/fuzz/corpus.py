@@ -1,0 +1,65 @@
+"""The corpus in the repository: inputs that fuzzing found, which reach code that no seed reaches.
+
+``tests/fuzz/corpus/TARGET/DIGEST`` is one input. ``chosen`` keeps it small: of all inputs it takes
+the fewest bytes for the most arcs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from tests.conftest import ROOT
+from tests.fuzz.reach import Arc, arcs
+from tests.fuzz.target import Target
+
+FOLDER = ROOT / "tests" / "fuzz" / "corpus"
+#: Bytes of one input, and of all inputs of a target.
+LARGEST = 3000
+BUDGET = 6000
+
+
+def entries(name: str, folder: Path = FOLDER) -> list[bytes]:
+    """Return the inputs of a target, in the order of their names."""
+    place = folder / name
+    return [path.read_bytes() for path in sorted(place.iterdir())] if place.is_dir() else []
+
+
+def file_name(data: bytes) -> str:
+    """Return the name of an input."""
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def write(name: str, inputs: Iterable[bytes], folder: Path = FOLDER) -> None:
+    """Make these inputs the corpus of a target."""
+    place = folder / name
+    place.mkdir(parents=True, exist_ok=True)
+    for path in place.iterdir():
+        path.unlink()
+    for data in inputs:
+        (place / file_name(data)).write_bytes(data)
+
+
+def chosen(target: Target, inputs: Iterable[bytes]) -> list[bytes]:
+    """Return the inputs to keep: by turns the one that reaches most new arcs for its size.
+
+    What the target's seeds reach is not new.
+    """
+    seeds = list(target.seeds())
+    for seed in seeds:
+        target.run(seed)  # fills caches, so that the order of the inputs does not matter
+    reached = frozenset[Arc]().union(*(arcs(target.run, seed) for seed in seeds))
+    found = {
+        data: arcs(target.run, data) - reached
+        for data in sorted(set(inputs), key=lambda each: (len(each), each))
+        if len(data) <= LARGEST
+    }
+    kept: list[bytes] = []
+    while found := {data: new for data, new in found.items() if new}:
+        best = max(found, key=lambda data: len(found[data]) / (len(data) + 16))
+        new = found.pop(best)
+        if sum(map(len, kept)) + len(best) <= BUDGET:
+            kept.append(best)
+            found = {data: each - new for data, each in found.items()}
+    return kept
