@@ -245,6 +245,7 @@ def open(  # noqa: A001 - the public name
     max_age: MaxAge | None = None,
     on_stale: OnStale = "warn",
     allow_lost_fields: bool = False,
+    fallback: bool = False,
 ) -> Engine:
     """Open a dataset directory or a store.
 
@@ -263,6 +264,11 @@ def open(  # noqa: A001 - the public name
     "tag" does neither. ``engine.stale`` is True in each case. ``allow_lost_fields`` lets a
     reload install a dataset that lacks fields of the old one.
 
+    ``fallback``: where the current generation of a store is damaged, open the last one
+    published before it that opens and was not withdrawn, with a warning in the log
+    ``geolookup``; for services, which have to start. Only what opening checks is found:
+    a missing file, or one of another size than the manifest says.
+
     Raises DatasetError for a path without a dataset, a dataset that is damaged, of another
     format version, or refused for its age; ValueError or TypeError for a malformed option;
     SettingsError for a malformed ``$GEOLOOKUP_KERNEL`` or ``$GEOLOOKUP_TZ``.
@@ -274,7 +280,8 @@ def open(  # noqa: A001 - the public name
         path = _default_path()
     absolute = os.path.abspath(os.fspath(path))
     requirements = Requirements(max_age, on_stale, allow_lost_fields=allow_lost_fields)
-    engine = Engine(absolute, follow.opened(absolute, requirements.check), requirements)
+    dataset = follow.opened(absolute, requirements.check, fallback=fallback)
+    engine = Engine(absolute, dataset, requirements)
     if watch is not None:
         from geolookup.store.watch import Watch
 

@@ -2,7 +2,7 @@
 
 Strategy: on SIGHUP the workers reload in place, so no connection closes. On SIGTERM they
 answer for the drain time with ``Connection: close``; then Granian stops them after the
-requests in progress.
+requests in progress. What happens when a worker dies is decided in ``supervision``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import signal
 import socket
 import ssl
 from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,7 +24,6 @@ from typing import Any
 from granian.constants import HTTPModes, Interfaces, RuntimeModes
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
-from granian.server.mp import MPServer
 
 import geolookup
 from geolookup.errors import SettingsError
@@ -32,10 +31,9 @@ from geolookup.gate import open_accounts
 from geolookup.http.caller import TrustedProxies
 from geolookup.http.limits import HEAD_TIMEOUT, connections
 from geolookup.http.settings import HEAD_LIMIT, Settings
-from geolookup.http.worker import DRAIN, RELOAD, Worker
+from geolookup.http.supervision import KILL_AFTER, Supervisor
+from geolookup.http.worker import DRAIN, RELOAD, load
 
-#: Seconds until a worker that does not stop is killed.
-_KILL_AFTER = 10
 #: Connections that wait to be accepted, for each worker; the system may allow fewer.
 _BACKLOG = 4_096
 #: No path, query or peer: without ``ip`` the peer's address is the one looked up.
@@ -55,13 +53,13 @@ def run(settings: Settings) -> None:
             stack.enter_context(Admin(settings.admin, folder))
         server = granian_for(settings)
         server.on_startup(lambda: _install_signals(server, settings.drain))
-        load: Any = partial(Worker, settings, folder)
-        server.serve(target_loader=load, wrap_loader=False)
+        loader: Any = partial(load, settings, folder)
+        server.serve(target_loader=loader, wrap_loader=False)
 
 
-def granian_for(settings: Settings) -> MPServer:
+def granian_for(settings: Settings) -> Supervisor:
     """Return a Granian server, not yet started."""
-    return MPServer(
+    return Supervisor(
         "geolookup",
         address=settings.host,
         port=settings.port,
@@ -75,8 +73,7 @@ def granian_for(settings: Settings) -> MPServer:
         backlog=_BACKLOG,
         backpressure=connections(settings.connections),
         websockets=False,
-        respawn_failed_workers=True,
-        workers_kill_timeout=_KILL_AFTER,
+        workers_kill_timeout=KILL_AFTER,
         ssl_cert=_path(settings.tls_certificate),
         ssl_key=_path(settings.tls_key),
         log_level=LogLevels(settings.log_level),
@@ -95,7 +92,12 @@ def _check(settings: Settings) -> None:
     TrustedProxies(settings.trusted_proxies)
     connections(settings.connections)
     with (
-        geolookup.open(settings.dataset, max_age=settings.max_age, on_stale=settings.on_stale),
+        geolookup.open(
+            settings.dataset,
+            max_age=settings.max_age,
+            on_stale=settings.on_stale,
+            fallback=True,
+        ),
         open_accounts(settings.accounts, settings.plans) as accounts,
     ):
         accounts.usage()
@@ -138,7 +140,7 @@ def check_free(host: str, port: int) -> None:
             ) from None
 
 
-def _install_signals(server: MPServer, drain: float) -> None:
+def _install_signals(server: Supervisor, drain: float) -> None:
     """Replace Granian's handlers of SIGHUP and SIGTERM."""
 
     def on(signum: int, act: Callable[[], None]) -> None:
@@ -151,7 +153,7 @@ def _install_signals(server: MPServer, drain: float) -> None:
     signal.signal(DRAIN, signal.SIG_IGN)
 
 
-def _drain(server: MPServer, seconds: float) -> None:
+def _drain(server: Supervisor, seconds: float) -> None:
     _log.info("stopping in %g seconds", seconds)
     _signal_workers(DRAIN)
     timer = Timer(seconds, server.signal_handler_interrupt)
@@ -162,7 +164,8 @@ def _drain(server: MPServer, seconds: float) -> None:
 def _signal_workers(signum: int) -> None:
     for worker in multiprocessing.active_children():
         if worker.pid is not None:
-            os.kill(worker.pid, signum)
+            with suppress(ProcessLookupError):  # it has just ended
+                os.kill(worker.pid, signum)
 
 
 def _logging(level: str) -> dict[str, Any]:

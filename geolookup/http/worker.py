@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import logging
 import signal
+import sys
 from asyncio import get_running_loop
 from pathlib import Path
 from threading import Lock, Thread
 
 import geolookup
-from geolookup.errors import GeoLookupError
+from geolookup.errors import DatasetError, GeoLookupError
 from geolookup.gate import open_accounts, read_plans
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.http.answers import Answers
@@ -18,6 +19,7 @@ from geolookup.http.application import Application, Backend
 from geolookup.http.caller import TrustedProxies
 from geolookup.http.metrics import ENDED, Counters
 from geolookup.http.settings import Settings
+from geolookup.http.supervision import UNOPENED, end_with_server
 
 #: Signals from the server to its workers.
 RELOAD, DRAIN = signal.SIGHUP, signal.SIGUSR1
@@ -36,14 +38,15 @@ class Worker(Application):
         signal.signal(RELOAD, self._note)
         self._accounts = open_accounts(settings.accounts, settings.plans)
         self._gate = GroupCommit(self._accounts)
-        self._memory = Counters(folder)
         self._engine = geolookup.open(
             settings.dataset,
             watch=settings.watch,
             max_age=settings.max_age,
             on_stale=settings.on_stale,
             allow_lost_fields=settings.allow_lost_fields,
+            fallback=True,
         )
+        self._memory = Counters(folder)
         proxies = TrustedProxies(settings.trusted_proxies)
         super().__init__(self.renewed(), proxies, self._memory)
 
@@ -100,6 +103,19 @@ class Worker(Application):
                 _log.info("answering from generation %s", generation)
         answers = Answers(generation, stale=self._engine.stale)
         return Backend(self._engine, self._gate, answers)
+
+
+def load(settings: Settings, folder: Path | None) -> Worker:
+    """Return a worker, in its own process; log one line and exit if it cannot start."""
+    end_with_server()
+    try:
+        return Worker(settings, folder)
+    except DatasetError as error:
+        _log.error("%s", error)
+        sys.exit(UNOPENED)
+    except GeoLookupError as error:
+        _log.error("%s", error)
+        sys.exit(1)
 
 
 def _written(manifest: Path) -> int:

@@ -45,16 +45,19 @@ def generation(path: str) -> str:
     return published[-1].generation if published else read_manifest(path).generation
 
 
-def opened(path: str, check: Callable[[Dataset], None] | None = None) -> Dataset:
+def opened(
+    path: str, check: Callable[[Dataset], None] | None = None, *, fallback: bool = False
+) -> Dataset:
     """Open the current dataset of a path, if it passes ``check``.
 
-    If the path changes meanwhile, retry with the new dataset: the old one may have been
-    pruned, or replaced while it was read. Raises DatasetError.
+    ``fallback``: where the current generation of a store does not open, open the last one
+    before it that does. If the path changes meanwhile, retry with the new dataset: the old
+    one may have been pruned, or replaced while it was read. Raises DatasetError.
     """
     while True:
         seen = signature(path)
         try:
-            dataset = Dataset(folder(path))
+            dataset = _last_that_opens(path) if fallback else Dataset(folder(path))
             if check is not None:
                 check(dataset)
         except DatasetError:
@@ -63,6 +66,29 @@ def opened(path: str, check: Callable[[Dataset], None] | None = None) -> Dataset
         else:
             if signature(path) == seen:
                 return dataset
+
+
+def _last_that_opens(path: str) -> Dataset:
+    """Open a path's current dataset, or the last generation before it; withdrawn ones are not."""
+    published = pointer.standing(pointer.read(path))
+    try:
+        return Dataset(folder(path))
+    except DatasetError as error:
+        for before in reversed(published[:-1]):
+            try:
+                dataset = Dataset(pointer.folder_of(path, before.generation))
+            except DatasetError:
+                continue
+            _warn_of_fallback(error, before.generation)
+            return dataset
+        raise
+
+
+def _warn_of_fallback(error: DatasetError, generation: str) -> None:
+    from logging import getLogger
+
+    text = "%s; answering from generation %s, which was published before it"
+    getLogger("geolookup").warning(text, error, generation)
 
 
 def opened_generation(path: str, wanted: str) -> Dataset:

@@ -1,0 +1,127 @@
+"""The lives of the workers: a dead one is started again, and none outlives the server process.
+
+Strategy: Granian's server ends when a worker dies twice within seconds. This one starts each
+worker again, at once or, after short lives, later each time. It ends by itself only when no
+worker runs and one has found no dataset that opens: then another start cannot help.
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+import time
+from collections import Counter
+from threading import Thread
+from typing import Any
+
+from granian.server.mp import MPServer
+
+#: Exit status of a worker that finds no dataset that opens.
+UNOPENED = 3
+#: Seconds until a worker that does not stop is killed.
+KILL_AFTER = 10
+#: A worker that dies sooner had a short life, in seconds.
+_SHORT = 10.0
+#: Seconds until the next start, after the first short life and at most.
+_FIRST_DELAY, _MOST_DELAY = 0.1, 5.0
+#: Seconds between two looks for the server process.
+_POLL = 0.5
+_log = logging.getLogger("geolookup.http")
+
+
+class Backoff:
+    """How long to wait before each worker is started again."""
+
+    def __init__(self) -> None:
+        self._short: Counter[int] = Counter()
+
+    def delay(self, worker: int, lived: float) -> float:
+        """Return the seconds to wait after a life of so many seconds."""
+        self._short[worker] = self._short[worker] + 1 if lived < _SHORT else 0
+        return _delay(self._short[worker])
+
+
+def _delay(short_lives: int) -> float:
+    # 16: beyond the maximum, and no number that overflows.
+    doubled = _FIRST_DELAY * 2.0 ** min(short_lives - 1, 16)
+    return min(_MOST_DELAY, doubled) if short_lives else 0.0
+
+
+class Supervisor(MPServer):
+    """A Granian server that starts dead workers again."""
+
+    def _serve_loop(self, spawn_target: Any, target_loader: Any) -> None:
+        backoff = Backoff()
+        due: dict[int, float] = {}
+        while not self.interrupt_signal:
+            self.main_loop_interrupt.wait(_until(due))
+            # Before the list is read: a worker that dies later sets it again.
+            self.main_loop_interrupt.clear()
+            while self.interrupt_children:
+                index = self.interrupt_children.pop(0)
+                delay = self._delay(backoff, index)
+                if self._hopeless(index):
+                    self.interrupt_children.append(index)  # makes the exit status 1
+                    return
+                due[index] = time.monotonic() + delay
+            for index in [each for each, at in due.items() if at <= time.monotonic()]:
+                del due[index]
+                self._start(index, spawn_target, target_loader)
+
+    def _delay(self, backoff: Backoff, index: int) -> float:
+        worker = self.wrks[index]
+        delay = backoff.delay(index, time.monotonic() - worker.birth)
+        _log.error(
+            "worker-%d %s; starting it again in %.1f seconds",
+            *(index + 1, _ended(worker.inner.exitcode), delay),
+        )
+        return delay
+
+    def _hopeless(self, index: int) -> bool:
+        workers: list[Any] = self.wrks
+        unopened = workers[index].inner.exitcode == UNOPENED
+        hopeless = unopened and not any(worker.is_alive() for worker in workers)
+        if hopeless:
+            _log.error("no worker runs and no dataset opens; the server ends")
+        return hopeless
+
+    def _start(self, index: int, spawn_target: Any, target_loader: Any) -> None:
+        worker: Any = self._spawn_worker(
+            idx=index, target=spawn_target, callback_loader=target_loader
+        )
+        self.wrks[index] = worker
+        worker.start()
+
+
+def _until(due: dict[int, float]) -> float | None:
+    return max(0.0, min(due.values()) - time.monotonic()) if due else None
+
+
+def _ended(status: int | None) -> str:
+    if status is not None and status < 0:
+        return f"was killed by {signal.Signals(-status).name}"
+    return f"ended with status {status}"
+
+
+def end_with_server() -> None:
+    """Stop this worker when the server process dies, however it does; returns at once.
+
+    Without it the worker would go on listening, and no other server could take the port.
+    """
+    server = multiprocessing.parent_process()
+    if server is not None:
+        thread = Thread(target=_end_with, args=(server.pid,), name="geolookup-parent", daemon=True)
+        thread.start()
+
+
+def _end_with(server: int | None) -> None:
+    # Polled: what a fork inherits keeps the pipe of parent_process().sentinel open in the
+    # other workers.
+    while os.getppid() == server:
+        time.sleep(_POLL)
+    _log.error("the server process is gone; this worker ends")
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(KILL_AFTER)
+    os._exit(1)

@@ -1,0 +1,81 @@
+"""Workers that die are started again, a damaged generation is passed over, no process is left."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.http.deaths import kill_workers, truncate, two_generations, until_answered, until_free
+from tests.http.serving import Store, serving
+from tests.small_dataset import SMALL
+from tests.tiers import scaled
+
+supervision = pytest.importorskip("geolookup.http.supervision")
+
+
+def test_many_kills_do_not_end_the_server(own_store: Store, tmp_path: Path) -> None:
+    key = own_store.key()
+    with serving(own_store, tmp_path, workers=2) as server:
+        kills = scaled(5, 20)
+        assert kill_workers(server, kills, within=30) == kills
+        until_answered(server, key)
+        server.until("was killed by SIGKILL; starting it again in", times=kills)
+
+
+def test_a_truncated_generation_is_passed_over(own_store: Store, tmp_path: Path) -> None:
+    dataset, before, current = two_generations(tmp_path)
+    header = [("X-API-Key", own_store.key())]
+    with serving(own_store, tmp_path, "--dataset", str(dataset)) as server:
+        assert server.ask("?ip=8.8.8.8", header).headers["x-dataset-generation"] == current.name
+        truncate(current)
+        with pytest.raises((OSError, EOFError)):
+            server.ask("?ip=8.8.8.8", header)
+        assert until_answered(server, header[0][1]) == before
+        said = server.output.read_text(encoding="utf-8")
+        assert said.count(f"answering from generation {before}, which was published before") == 1
+        assert "64 bytes, but the manifest says" in said
+
+
+def test_a_server_starts_on_the_generation_before_a_damaged_one(
+    own_store: Store, tmp_path: Path
+) -> None:
+    dataset, before, current = two_generations(tmp_path)
+    truncate(current)
+    with serving(own_store, tmp_path, "--dataset", str(dataset)) as server:
+        assert until_answered(server, own_store.key()) == before
+
+
+def test_without_a_dataset_that_opens_the_server_ends_with_one_line(
+    own_store: Store, tmp_path: Path
+) -> None:
+    dataset = tmp_path / "dataset"
+    shutil.copytree(SMALL, dataset)
+    options = ("--dataset", str(dataset))
+    with serving(own_store, tmp_path, *options, workers=2, ended=1) as server:
+        truncate(dataset)
+        kill_workers(server, 2, within=30)
+        server.process.wait(30)
+    said = server.output.read_text(encoding="utf-8")
+    assert said.count("no worker runs and no dataset opens; the server ends") == 1
+
+
+def test_a_killed_server_leaves_no_worker(own_store: Store, tmp_path: Path) -> None:
+    with serving(own_store, tmp_path, workers=2, ended=-signal.SIGKILL) as server:
+        server.signal(signal.SIGKILL)
+        server.process.wait()
+        until_free(server.port)
+        until_free(server.admin)
+
+
+def test_the_wait_grows_with_each_short_life_and_ends_with_a_long_one() -> None:
+    backoff = supervision.Backoff()
+    waits = [backoff.delay(0, lived=0.1) for _ in range(20)]
+    assert waits == sorted(waits)
+    assert 0 < waits[0] < 1
+    assert waits[-1] == waits[-2] == 5.0
+    assert backoff.delay(1, lived=0.1) == waits[0]
+    assert backoff.delay(0, lived=60.0) == 0.0
+    assert backoff.delay(0, lived=0.1) == waits[0]

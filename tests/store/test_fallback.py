@@ -1,0 +1,82 @@
+"""``fallback``: where the current generation is damaged, the one before it answers."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+
+import pytest
+
+import geolookup
+from geolookup.store.generations import rollback
+from geolookup.store.publish import publish
+from tests.conftest import build_at
+
+NAMES = ("ipv4.arrow", "manifest.json", "zone.arrow")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> tuple[Path, list[str]]:
+    """A store of three generations; their ids, the oldest first."""
+    folder, generations = tmp_path / "store", []
+    for number, country in enumerate(("FR", "DE", "US")):
+        place = tmp_path / str(number)
+        place.mkdir()
+        dataset, _ = build_at(place, {"a.csv": f"network,country_code\n8.8.8.0/24,{country}\n"})
+        generations.append(publish(dataset, folder, copy=True))
+    return folder, generations
+
+
+def _damage(store: Path, generation: str, name: str) -> None:
+    os.truncate(store / "generations" / generation / name, 10)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_last_one_that_opens_answers(
+    store: tuple[Path, list[str]], name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder, (first, second, third) = store
+    _damage(folder, third, name)
+    with pytest.raises(geolookup.DatasetError, match=name):
+        geolookup.open(folder)
+    with caplog.at_level(logging.WARNING), geolookup.open(folder, fallback=True) as engine:
+        assert engine.generation == second
+        with pytest.raises(geolookup.DatasetError, match=name):
+            engine.reload()
+        assert engine.generation == second
+    (record,) = caplog.records
+    assert name in record.getMessage()
+    assert second in record.getMessage()
+    _damage(folder, second, name)
+    with geolookup.open(folder, fallback=True) as engine:
+        assert engine.generation == first
+
+
+def test_a_withdrawn_one_never_answers(store: tuple[Path, list[str]]) -> None:
+    folder, (first, second, _) = store
+    rollback(folder)
+    _damage(folder, second, NAMES[0])
+    with geolookup.open(folder, fallback=True) as engine:
+        assert engine.generation == first
+
+
+def test_none_opens(store: tuple[Path, list[str]]) -> None:
+    folder, generations = store
+    for generation in generations:
+        _damage(folder, generation, NAMES[0])
+    with pytest.raises(geolookup.DatasetError, match=generations[-1]):
+        geolookup.open(folder, fallback=True)
+
+
+def test_without_damage_and_without_a_store_nothing_changes(
+    store: tuple[Path, list[str]],
+) -> None:
+    folder, generations = store
+    with geolookup.open(folder, fallback=True) as engine:
+        assert engine.generation == generations[-1]
+        assert not engine.reload()
+    dataset = folder / "generations" / generations[0]
+    _damage(folder, generations[0], NAMES[0])
+    with pytest.raises(geolookup.DatasetError):
+        geolookup.open(dataset, fallback=True)
