@@ -8,6 +8,7 @@ saves store accesses.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from time import time_ns
 from typing import NamedTuple, Protocol
 
@@ -93,6 +94,9 @@ class Store(Protocol):
 
     def take_back(self, account: int, unused: Sequence[Tokens]) -> None:
         """Take back unused tokens, in the rate and in the quota."""
+
+    def leases_folder(self) -> Path:
+        """Return the folder of this machine where processes record the tokens that they hold."""
 
     def add(self, key: NewKey) -> str:
         """Add a key if its account has the same plan or is new; return the account's plan."""

@@ -7,6 +7,7 @@ every process within a second.
 
 from __future__ import annotations
 
+import itertools
 import os
 import weakref
 from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ from geolookup.errors import AccountsError, InvalidKeyError, MissingKeyError
 from geolookup.gate import keys
 from geolookup.gate.account_store import Clock, Key, NewKey, Request, Store, Usage
 from geolookup.gate.admission import Exact, Leased
+from geolookup.gate.held_tokens import HeldTokens
 from geolookup.gate.plans import Plans, read_plans
 from geolookup.gate.sliding_window import SECOND
 
@@ -34,6 +36,9 @@ _STORES = {
 _CACHED_KEYS = 65_536
 #: Seconds between two runs of the background thread.
 _PAUSE = 0.05
+#: Runs between two searches for processes that were killed: a quarter of a second. A quota lasts
+#: for at least a second after a lease of several tokens (``leases``).
+_RUNS = 5
 
 
 class _CachedKey:
@@ -69,6 +74,7 @@ class Accounts:
         self._cache: dict[bytes, _CachedKey] = {}
         self._admissions: dict[int, Exact | Leased] = {}
         self._holding: set[Leased] = set()
+        self._held_tokens = HeldTokens(self._store.leases_folder())
         self._thread: Thread | None = None
         self._closed = Event()
 
@@ -150,6 +156,10 @@ class Accounts:
             if not admission.give_back():
                 self._holding.add(admission)
 
+    def return_ended(self) -> None:
+        """Return what killed processes of this machine held; the background thread does so too."""
+        self._held_tokens.return_ended(self._store)
+
     def close(self) -> None:
         """Return leased tokens and close the store; a later call opens it again."""
         self._closed.set()
@@ -159,6 +169,7 @@ class Accounts:
             self._forget()
         finally:
             self._store.close()
+            self._held_tokens.close()
             self._begin()
 
     def __enter__(self) -> Self:
@@ -192,7 +203,13 @@ class Accounts:
             found = self._admissions.get(key.account)
             if found is None or found.plan != plan:
                 found = (
-                    Leased(self._store, key.account, plan, self._holding.add)
+                    Leased(
+                        self._store,
+                        key.account,
+                        plan,
+                        self._holding.add,
+                        self._held_tokens.record(key.digest),
+                    )
                     if plan.leased
                     else Exact(self._store, key.account, plan)
                 )
@@ -220,15 +237,20 @@ class Accounts:
             self._thread.start()
 
     def _maintain(self, closed: Event) -> None:
-        while not closed.wait(_PAUSE):
+        for run in itertools.count():
+            if closed.wait(_PAUSE):
+                return
             try:
                 self.give_back()
                 self._store.upkeep()
+                if run % _RUNS == 0:
+                    self.return_ended()
             except AccountsError:
                 continue  # unreturned tokens are lost, as in a crash; the next request raises
 
     def _after_fork(self) -> None:
         """Reset in a child process: leases belong to the parent."""
+        self._held_tokens.detach()
         self._begin()
         self._store.after_fork()
 

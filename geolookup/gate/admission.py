@@ -17,6 +17,7 @@ from typing import NoReturn
 
 from geolookup.errors import QuotaError, RateLimitError
 from geolookup.gate.account_store import ADMITTED, EXHAUSTED, Request, Store
+from geolookup.gate.held_tokens import Record
 from geolookup.gate.leases import BUCKET, BUCKETS, Lease, Tokens
 from geolookup.gate.plans import Plan
 from geolookup.gate.sliding_window import SECOND
@@ -96,6 +97,7 @@ class Leased:
     """An account whose rate this worker leases in parts.
 
     ``held`` is called after each lease, because unused tokens have to be returned later.
+    ``record`` keeps their number, for other processes if this one is killed.
     Each admission of the last second leaves its stamp here, 8 bytes: its token can be
     used again exactly a second later (see ``leases``).
 
@@ -106,10 +108,15 @@ class Leased:
     """
 
     def __init__(
-        self, store: Store, account: int, plan: Plan, held: Callable[[Leased], None]
+        self,
+        store: Store,
+        account: int,
+        plan: Plan,
+        held: Callable[[Leased], None],
+        record: Record,
     ) -> None:
         self.plan = plan
-        self._store, self._account, self._held = store, account, held
+        self._store, self._account, self._held, self._record = store, account, held, record
         self._worker = secrets.randbits(48)
         self._refusals = _Refusals(BUCKETS * BUCKET)
         self._lock = Lock()
@@ -128,6 +135,7 @@ class Leased:
             self._refusals.check(now)
             lease = self._renew(now)
             if not self._take(lease.now):
+                self._record_held()
                 self._refuse(lease)
 
     def ask(self) -> None:
@@ -145,9 +153,12 @@ class Leased:
                 self._release(now)
             self._turn(now // BUCKET)
             unused, self._leftover = self._leftover, []
+            held = self._record_held()
+            if not held:
+                self._record.release()
             if unused:
                 self._store.take_back(self._account, unused)
-            return not (self._fresh or self._moved or self._unusable)
+            return not held
 
     def _take(self, now: int) -> bool:
         if now // BUCKET != self._bucket:
@@ -158,13 +169,21 @@ class Leased:
             self._fresh -= 1
         else:
             return False
+        self._record_held()
         self._stamps.append(now)
         return True
+
+    def _record_held(self) -> int:
+        """Record and return what this worker holds: before it admits, returns or refuses."""
+        held = self._fresh + len(self._moved) + self._unusable
+        self._record.hold(held)
+        return held
 
     def _renew(self, now: int) -> Lease:
         self._turn(now // BUCKET)
         # Forget them even if the store fails: it may have counted them, and twice is worse.
         unused, self._leftover = self._leftover, []
+        self._record_held()
         ripe = self._ripe(now)
         lease = self._store.lease(self._account, self.plan, self._worker, ripe, unused)
         self._turn(lease.now // BUCKET)

@@ -6,7 +6,12 @@ server's: decisions read its clock, and this process's clock is adjusted to each
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from tempfile import gettempdir
 
 from geolookup.gate import redis_scripts as scripts
 from geolookup.gate.account_store import Clock, Key, NewKey, Request, Usage, wall_clock
@@ -74,6 +79,12 @@ class RedisStore:
         """Take back unused tokens, in the rate and in the quota."""
         call = self._take_back, [f"geolookup:account:{account}"], _flat(unused)
         self._server.run(call)
+
+    def leases_folder(self) -> Path:
+        """Return the folder of this machine where processes record the tokens that they hold."""
+        user = "" if sys.platform == "win32" else os.geteuid()
+        server = sha256(self._server.name.encode()).hexdigest()[:16]
+        return Path(gettempdir(), f"geolookup-leases-{user}-{server}")
 
     def add(self, key: NewKey) -> str:
         """Add a key if its account has the same plan or is new; return the account's plan."""

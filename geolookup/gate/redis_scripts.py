@@ -61,7 +61,7 @@ end
 for at = first, #ARGV, 2 do
     local tokens = tonumber(ARGV[at + 1])
     free(tonumber(ARGV[at]), tokens)
-    used = used - tokens
+    used = math.max(0, used - tokens)
 end
 """
 _WRITE = """

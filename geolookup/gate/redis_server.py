@@ -35,7 +35,7 @@ class RedisServer:
 
     def __init__(self, url: str) -> None:
         self._client = _client(url)
-        self._name = _without_password(self._client)
+        self.name = _without_password(self._client)
 
     def script(self, text: str) -> Script:
         """Return a script, to be loaded when it first runs."""
@@ -77,7 +77,7 @@ class RedisServer:
         except redis.RedisError as error:
             raise self._unusable(error) from None
         raise AccountsError(
-            self._name, "the change is not on its disk yet", "check the server's disk and log"
+            self.name, "the change is not on its disk yet", "check the server's disk and log"
         )
 
     def check_durability(self) -> str | None:
@@ -90,13 +90,13 @@ class RedisServer:
                 found = self._client.config_get(name).get(name)
                 if found in forgets and (name != "maxmemory-policy" or self._limited()):
                     raise AccountsError(
-                        self._name,
+                        self.name,
                         f"{name} is {found}, so a crash or a full memory can undo revocations",
                         f"set '{wanted}' in its configuration, or with CONFIG SET",
                     )
         except redis.ResponseError:
             return (
-                f"{self._name}: does not show its settings; check that it has 'appendonly yes',"
+                f"{self.name}: does not show its settings; check that it has 'appendonly yes',"
                 " 'appendfsync everysec' or 'always', and 'maxmemory-policy noeviction'"
             )
         except redis.RedisError as error:
@@ -114,7 +114,7 @@ class RedisServer:
         remedy = "check that the server runs and accepts writes"
         if "no accounts" in str(error):
             remedy = "restore its data, or create a key with 'geolookup keys create'"
-        return AccountsError(self._name, str(error), remedy)
+        return AccountsError(self.name, str(error), remedy)
 
 
 def _client(url: str) -> redis.Redis:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from threading import Lock
 from typing import TypeVar
 
@@ -121,6 +122,11 @@ class SQLiteStore:
                 _write(db, account, *_returned(db, account, unused))
 
         self._run(step)
+
+    def leases_folder(self) -> Path:
+        """Return the folder beside the file where processes record the tokens that they hold."""
+        file = Path(self._file.path)
+        return file.with_name(f".{file.name}-leases")
 
     def add(self, key: NewKey) -> str:
         """Add a key if its account has the same plan or is new; return the account's plan."""
@@ -255,7 +261,8 @@ def _returned(db: sqlite3.Connection, account: int, unused: Sequence[Tokens]) ->
     table = Table.unpack(stored)
     for tokens in unused:
         table.free(tokens)
-    return used - sum(tokens.number for tokens in unused), table
+    # Not below 0, if the file was replaced by an older one.
+    return max(0, used - sum(tokens.number for tokens in unused)), table
 
 
 def _write(db: sqlite3.Connection, account: int, used: int, table: Table) -> None:

@@ -104,6 +104,7 @@ def worker(url: str, plans: Path, clock: FakeClock) -> Generator[Open, None, Non
     yield open_one
     for accounts in opened:
         accounts.close()
+        shutil.rmtree(accounts._store.leases_folder(), ignore_errors=True)
 
 
 def free_port() -> int:

@@ -55,7 +55,8 @@ def exact(accounts: Accounts, number: int, rate: int, quota: int | None = None) 
 
 
 def leased(accounts: Accounts, number: int, rate: int, quota: int | None = None) -> Leased:
-    return Leased(accounts._store, number, Plan("p", rate, quota), lambda _: None)
+    record = accounts._held_tokens.record(bytes(32))
+    return Leased(accounts._store, number, Plan("p", rate, quota), lambda _: None, record)
 
 
 @MANY
