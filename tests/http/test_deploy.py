@@ -86,4 +86,5 @@ def test_the_files_that_are_there() -> None:
         "geolookup.service",
         "kubernetes-update.yaml",
         "kubernetes.yaml",
+        "nginx.conf",
     }
