@@ -7,9 +7,9 @@ import re
 
 import pytest
 from geolookup_builder.recipe import MAX_SOURCES
-from geolookup_builder.sources.reading import archives
 
 from geolookup.contract import address
+from geolookup.filesystem import limits
 from geolookup.http.settings import HEAD_LIMIT
 from geolookup.store import pack
 from tests.conftest import ROOT
@@ -38,7 +38,10 @@ def test_every_threat_names_a_test() -> None:
 def test_the_limits_are_the_codes() -> None:
     for text in (
         f"| {address._LONGEST} characters |",
-        f"| {archives.ALLOWED_BYTES >> 30} GiB decompressed, or {archives.ALLOWED_RATIO} times",
+        f"| {limits.ALLOWED_BYTES >> 20} MiB unpacked, or {limits.ALLOWED_RATIO} times",
+        f"| {limits.ALLOWED_MEMBERS:,} |",
+        f"| {limits.ALLOWED_DIRECTORY >> 20} MiB |",
+        f"| {limits.ALLOWED_HEADER >> 20} MiB |",
         f"| sources of a recipe | {MAX_SOURCES} |",
         f"| {pack._LARGEST_MANIFEST >> 20} MiB |",
         f"| {HEAD_LIMIT:,} bytes | 431 |",

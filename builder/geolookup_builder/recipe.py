@@ -14,6 +14,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from geolookup.errors import BuildError, DiffError, name_text, near_match
+from geolookup.filesystem.regular import open_regular
 from geolookup_builder import packaged
 from geolookup_builder.remote import address as remote_address
 from geolookup_builder.remote.address import Remote
@@ -197,7 +198,7 @@ def _kilometres(path: Path, weather: dict[str, Any]) -> float:
 
 def _parse(path: Path) -> dict[str, Any]:
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             return tomllib.load(stream)
     except OSError as error:
         problem = f"the recipe cannot be read ({error.strerror or error})"

@@ -16,7 +16,7 @@ from itertools import pairwise
 from geolookup.contract import fields
 from geolookup.contract.address import MAX
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import read_manifest
+from geolookup.dataset.manifest import read_manifest, refuse_special
 from geolookup.dataset.rows import Texts
 from geolookup.errors import REBUILD, DatasetError
 
@@ -263,6 +263,7 @@ class File:
 
 def _mapped(path: str, size: int) -> memoryview:
     try:
+        refuse_special(path)
         with open(path, "rb", buffering=0) as stream:
             actual = os.fstat(stream.fileno()).st_size
             if actual != size:

@@ -285,8 +285,21 @@ def is_dataset(folder: str | os.PathLike[str]) -> bool:
 
 
 def _json(folder: str | os.PathLike[str]) -> Any:
-    with open(os.path.join(folder, fmt.MANIFEST), "rb", buffering=0) as stream:
+    path = os.path.join(folder, fmt.MANIFEST)
+    refuse_special(path)
+    with open(path, "rb", buffering=0) as stream:
         return json.loads(stream.read())
+
+
+def refuse_special(path: str) -> None:
+    """Raise OSError unless a path is that of a regular file; a read of a FIFO would block.
+
+    ``filesystem.regular`` does more; a first lookup does not import it for a file that is regular.
+    """
+    if not os.path.isfile(path):
+        from geolookup.filesystem.regular import check_regular
+
+        check_regular(path)
 
 
 def _is_day_from(earliest: str, date: str) -> bool:

@@ -19,6 +19,7 @@ import pyarrow as pa
 from geolookup.errors import TableFileError
 from geolookup.files.row_streams import explained
 from geolookup.filesystem.atomic import staged_file
+from geolookup.filesystem.regular import NOT_REGULAR, check_regular
 
 #: Standard input or output.
 STANDARD = "-"
@@ -111,7 +112,19 @@ def _raw(path: str, opened: ExitStack) -> tuple[Any, int | None, Callable[[], No
         stream = _StandardInput(sys.stdin.fileno())
         opened.callback(stream.close)
         return pa.PythonFile(stream, "r"), None, stream.close
-    return opened.enter_context(pa.OSFile(path, "rb")), Path(path).stat().st_size, _nothing
+    size = _size(path)
+    return opened.enter_context(pa.OSFile(path, "rb")), size, _nothing
+
+
+def _size(path: str) -> int:
+    try:
+        return check_regular(path).st_size
+    except IsADirectoryError:
+        raise
+    except OSError as error:
+        if error.strerror != NOT_REGULAR:
+            raise
+        raise TableFileError(path, NOT_REGULAR, "pipe it into '-'") from error
 
 
 class _StandardInput:

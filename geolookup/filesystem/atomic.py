@@ -14,9 +14,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from geolookup.errors import OutputError
+from geolookup.filesystem.leftovers import claimed, sweep, sweep_once, temporary_name
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -57,6 +59,8 @@ def check_file(output: Path, *, force: bool) -> None:
             raise OutputError(output.parent, "no such folder", "create it first")
         if output.is_dir():
             raise OutputError(output, "is a folder", "name a file to write")
+        if output.exists() and not output.is_file():  # replacing a device would remove it
+            raise OutputError(output, "is not a regular file", "name a file to write")
         if output.exists() and not force:
             remedy = "choose another name or use force"
             raise OutputError(output, "exists already", remedy)
@@ -68,11 +72,12 @@ def staged_folder(output: Path) -> Iterator[Path]:
 
     An existing folder is replaced. Its mode is 0o777 without the bits of the umask,
     which the system applies: a process can read its umask only by changing it, for all threads.
+    What killed processes left beside ``output`` is removed first.
     """
-    fresh = _temporary_name(output)
+    sweep(output.parent)
+    fresh = temporary_name(output)
     try:  # from here on: a signal may end the process as soon as the folder exists
-        with output_errors(output):
-            fresh.mkdir()
+        with output_errors(output), claimed(fresh, fresh.mkdir):
             yield fresh
             fsync_folder(fresh)
             _rename_into(fresh, output)
@@ -87,21 +92,16 @@ def staged_file(output: Path, mode: int = 0o666) -> Iterator[Path]:
 
     An existing file is replaced. Its mode is ``mode`` without the umask; see ``staged_folder``.
     """
-    fresh = _temporary_name(output)
+    sweep_once(output.parent)
+    fresh = temporary_name(output)
     try:  # from here on: a signal may end the process as soon as the file exists
-        with output_errors(output):
-            fresh.touch(mode, exist_ok=False)
+        with output_errors(output), claimed(fresh, partial(fresh.touch, mode, exist_ok=False)):
             yield fresh
             fsync_file(fresh)
             fresh.replace(output)
             fsync_folder(output.parent)
     finally:
         fresh.unlink(missing_ok=True)
-
-
-def _temporary_name(output: Path) -> Path:
-    """Return an unused hidden name in the folder of ``output``."""
-    return output.parent / f".{output.name}.{os.urandom(8).hex()}"
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from pathlib import Path
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock of a file, created if missing; wait while another process holds it."""
     with _open(path) as descriptor:
-        _wait(descriptor)
+        lock_waiting(descriptor)
         yield
 
 
@@ -25,7 +25,7 @@ def locked_if_free(path: Path) -> Iterator[bool]:
     """Hold the lock of a file, created if missing, and yield True; yield False if it is held."""
     with _open(path) as descriptor:
         try:
-            _try(descriptor)
+            lock_now(descriptor)
         except (BlockingIOError, PermissionError):
             yield False
         else:
@@ -44,21 +44,25 @@ def _open(path: Path) -> Iterator[int]:
 if sys.platform == "win32":
     import msvcrt
 
-    def _wait(descriptor: int) -> None:
+    def lock_waiting(descriptor: int) -> None:
+        """Lock an open file; wait while another process holds the lock."""
         while True:  # each call gives up after ten seconds
             try:
                 return msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
             except OSError:
                 continue
 
-    def _try(descriptor: int) -> None:
+    def lock_now(descriptor: int) -> None:
+        """Lock an open file; OSError while another process holds the lock."""
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
 
 else:
     import fcntl
 
-    def _wait(descriptor: int) -> None:
+    def lock_waiting(descriptor: int) -> None:
+        """Lock an open file or folder; wait while another process holds the lock."""
         fcntl.flock(descriptor, fcntl.LOCK_EX)
 
-    def _try(descriptor: int) -> None:
+    def lock_now(descriptor: int) -> None:
+        """Lock an open file or folder; OSError while another process holds the lock."""
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

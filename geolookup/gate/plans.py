@@ -5,10 +5,10 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from os import PathLike, fspath
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from geolookup.errors import PlansError, near_match
+from geolookup.filesystem.regular import open_regular
 
 #: A clock of microseconds cannot resolve more.
 MAX_RATE = 1_000_000
@@ -73,7 +73,8 @@ def read_plans(path: str | PathLike[str] | None = None) -> Plans:
 
 def _content(file: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(Path(file).read_text(encoding="utf-8"))
+        with open_regular(file) as stream:
+            return tomllib.load(stream)
     except OSError as error:
         raise PlansError(f"{file}: cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

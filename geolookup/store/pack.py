@@ -4,6 +4,8 @@ Strategy: an archive is untrusted. It may contain only the manifest, its digest 
 that the manifest describes; ``unpack`` stops at any other member, and does not interpret links
 or extended headers. Files are written to a staging directory while they are read, and their
 digests are computed. The directory is renamed into place if all sizes and digests are right.
+Before a file is written, the sizes that the manifest states are compared with the size of the
+archive and with the free space.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from typing import IO
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest, is_dataset, read_manifest
 from geolookup.errors import REBUILD, DatasetError
-from geolookup.filesystem import atomic
+from geolookup.filesystem import atomic, limits
+from geolookup.filesystem.regular import open_regular
 
 _CHUNK = 1 << 20
 #: Bytes of a frame, and the compression level. The output stream of Arrow has no option for
@@ -79,6 +82,7 @@ def unpack(
     atomic.check_folder(output, force=force, replaceable=is_dataset)
     with _members(archive) as members, atomic.staged_folder(output) as folder:
         missing = _described(_take_manifest(members, folder), archive, _REPACK)
+        _check_size(members, output, sum(size for size, _ in missing.values()))
         while (member := members.next()) is not None:
             if member.name not in missing:
                 raise members.refused(f"unexpected member {member.name!r}")
@@ -104,8 +108,8 @@ def _described(manifest: Manifest, path: Path, remedy: str) -> dict[str, tuple[i
 
 
 def _add_manifest(tar: tarfile.TarFile, path: Path) -> None:
-    with _readable(path):
-        text = path.read_bytes()
+    with _readable(path), open_regular(path) as stream:
+        text = stream.read()
     sha256 = hashlib.sha256(text).hexdigest()
     for name, content in ((fmt.MANIFEST, text), (_MANIFEST_SUM, _sum_line(sha256))):
         tar.addfile(_header(name, len(content)), io.BytesIO(content))
@@ -117,7 +121,7 @@ def _sum_line(sha256: str) -> bytes:
 
 def _add(tar: tarfile.TarFile, path: Path, size: int, sha256: str) -> None:
     with _readable(path):
-        file = path.open("rb")
+        file = open_regular(path)
     with file:
         actual = os.fstat(file.fileno()).st_size
         if actual != size:
@@ -195,6 +199,13 @@ def _take_manifest(members: _Members, folder: Path) -> Manifest:
         raise DatasetError(members.archive, error.problem, _REPACK) from None
 
 
+def _check_size(members: _Members, output: Path, size: int) -> None:
+    """Raise an error if the files are more than the archive may hold, or the disk can take."""
+    if size > limits.allowed_bytes(members.archive.stat().st_size):
+        raise members.refused(limits.excess())
+    limits.check_space(output, size)
+
+
 def _take(members: _Members, member: tarfile.TarInfo, path: Path, size: int, sha256: str) -> None:
     if member.size != size:
         problem = f"{path.name} has {member.size} bytes, but the manifest says {size}"
@@ -220,7 +231,7 @@ def _members(archive: Path) -> Iterator[_Members]:
 
     with (
         _readable(archive),
-        archive.open("rb") as file,
+        open_regular(archive) as file,
         pa.input_stream(file, compression="zstd") as stream,
     ):
         yield _Members(archive, stream)

@@ -54,8 +54,11 @@ def read(store: str | os.PathLike[str]) -> list[Published]:
 
     Raises DatasetError for a pointer that is damaged or of another version.
     """
+    from geolookup.dataset.manifest import refuse_special  # an engine has imported it
+
     path = os.path.join(store, CURRENT)
     try:
+        refuse_special(path)
         with open(path, "rb") as stream:
             text = stream.read()
     except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: not a path at all

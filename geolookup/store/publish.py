@@ -17,6 +17,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import atomic
+from geolookup.filesystem.regular import open_regular
 from geolookup.integrity import verify
 from geolookup.store import follow, pointer
 from geolookup.store.changing import changing
@@ -85,7 +86,7 @@ def _link_or_copy(source: Path, target: Path, *, copy: bool) -> None:
 
 def _copy(source: Path, target: Path) -> None:
     try:
-        stream = source.open("rb")
+        stream = open_regular(source)
     except OSError as error:
         problem = f"cannot be read ({error.strerror})"
         raise DatasetError(source, problem, "check its permissions") from error

@@ -23,7 +23,7 @@ from geolookup_builder.compile import Options, _Build, _known
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources import FORMATS, auto
-from geolookup_builder.sources.reading import archives, mmdb_tree, positions
+from geolookup_builder.sources.reading import mmdb_tree, positions
 from geolookup_builder.sources.reading.damage import silent_invalid_rows, unlimited_cells
 from geolookup_builder.sources.reading.positions import find_rejects
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, SourceTable
@@ -31,6 +31,7 @@ from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.values import Known
 
 from geolookup.errors import BuildError
+from geolookup.filesystem import limits
 from geolookup.progress import Progress
 from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.builder.sources.recipes import one
@@ -60,7 +61,7 @@ def run(data: bytes) -> None:
         (folder / name.decode()).write_bytes(content)
     (folder / "recipe.toml").write_bytes(_HEAD + head)
     try:
-        with mock.patch.object(archives, "ALLOWED_BYTES", _MOST_UNPACKED), silent_invalid_rows():
+        with mock.patch.object(limits, "ALLOWED_BYTES", _MOST_UNPACKED), silent_invalid_rows():
             _read(folder)
     except BuildError as error:
         check_error(error, str(folder))

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
 from geolookup.errors import BuildError, near_match
+from geolookup.filesystem.regular import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from importlib.resources.abc import Traversable
-    from pathlib import Path
 
 Row = dict[str, str]
 
@@ -42,7 +43,8 @@ def read_table(source: Path | Traversable, columns: Sequence[str]) -> Iterator[t
 
 def _text(source: Path | Traversable) -> str:
     try:
-        content = source.read_bytes()
+        with _opened(source) as stream:
+            content = stream.read()
     except (OSError, ValueError) as error:  # ValueError: NUL in the name
         problem = getattr(error, "strerror", None) or str(error)
         remedy = "check its name and permissions"
@@ -52,6 +54,10 @@ def _text(source: Path | Traversable) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise BuildError(str(source), "not UTF-8", line=line, remedy="save it as UTF-8") from error
+
+
+def _opened(source: Path | Traversable) -> IO[bytes]:
+    return open_regular(source) if isinstance(source, Path) else source.open("rb")
 
 
 def _header(source: Path | Traversable, cells: list[str], columns: Sequence[str]) -> list[str]:

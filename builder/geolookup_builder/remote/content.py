@@ -11,7 +11,7 @@ from typing import IO, cast
 from geolookup.errors import BuildError
 from geolookup.filesystem.atomic import staged_file
 from geolookup_builder.remote.key import Key
-from geolookup_builder.sources.reading.archives import LimitedStream
+from geolookup_builder.sources.reading.budget import Budget, Passed
 from geolookup_builder.sources.reading.inputs import members, reading_errors
 
 _GZIP = b"\x1f\x8b"
@@ -91,6 +91,7 @@ def decompress(path: Path) -> None:
 
 def _decompressed(path: Path) -> Iterator[bytes]:
     with reading_errors(str(path)), gzip.open(path) as stream:
-        limited = LimitedStream(cast("IO[bytes]", stream), path)
+        budget = Budget(str(path)).of_file(path)
+        limited = budget.counted(Passed(), cast("IO[bytes]", stream))
         while chunk := limited.read(_CHUNK):
             yield chunk

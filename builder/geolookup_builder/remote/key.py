@@ -15,6 +15,7 @@ from functools import reduce
 from urllib.parse import quote
 
 from geolookup.errors import BuildError
+from geolookup.filesystem.regular import open_regular
 from geolookup_builder.remote.address import KEY_PLACEHOLDER, Remote
 
 Mask = Callable[[str], str]
@@ -123,7 +124,8 @@ def key_of(remote: Remote) -> Key | None:
 def _in_file(remote: Remote) -> str:
     path = remote.recipe.parent / remote.key_file
     try:
-        return path.read_text(encoding="utf-8")
+        with open_regular(path) as stream:
+            return stream.read().decode()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a text"
         problem = f"the key of {remote.shown} cannot be read ({reason})"

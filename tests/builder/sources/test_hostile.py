@@ -17,9 +17,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from geolookup_builder.report import SourceReport
-from geolookup_builder.sources.reading import archives
 from geolookup_builder.sources.reading.damage import unlimited_cells
 
+from geolookup.filesystem import limits
 from tests.builder.building import known
 from tests.builder.sources.formats.test_maxmind import BLOCKS
 from tests.builder.sources.recipes import one, refused
@@ -266,8 +266,8 @@ def test_packed_whole_cut_and_as_a_bomb(
         assert (report.sources[0].read, report.sources[0].rejected.total()) == (2003, 0)
         refused(tmp_path, file, data[: len(data) // 2], text)
         with monkeypatch.context() as patch:
-            patch.setattr(archives, "ALLOWED_BYTES", 1000)
-            patch.setattr(archives, "ALLOWED_RATIO", 2)
+            patch.setattr(limits, "ALLOWED_BYTES", 1000)
+            patch.setattr(limits, "ALLOWED_RATIO", 2)
             error = refused(tmp_path, file, data, text)
         assert error.problem == "unpacks to over 1,000 bytes and 2 times its size"
         assert error.path == str(tmp_path / file)

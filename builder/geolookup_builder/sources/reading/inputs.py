@@ -23,7 +23,9 @@ from pathlib import Path
 from typing import IO
 
 from geolookup.errors import BuildError, name_text
-from geolookup_builder.sources.reading.archives import Opener, holds_data, openers
+from geolookup_builder.sources.reading.archive_names import Opener
+from geolookup_builder.sources.reading.archives import holds_data, openers
+from geolookup_builder.sources.reading.budget import Budget
 
 _DAMAGE = (
     *(EOFError, zlib.error, lzma.LZMAError),
@@ -76,8 +78,11 @@ def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]
     Of an archive, the files with one of ``suffixes`` are taken, ordered by name; of a folder
     also compressed ones and archives. Raises BuildError where there is none.
     """
+    budget = Budget(str(base / pattern))
     found = [
-        member for path in paths(pattern, base, suffixes) for member in _of_path(path, suffixes)
+        member
+        for path in paths(pattern, base, suffixes)
+        for member in _of_path(path, suffixes, budget)
     ]
     if not found:
         raise BuildError(base / pattern, "no such file", remedy="correct the path in the recipe")
@@ -148,7 +153,7 @@ def _matches(pattern: str, base: Path) -> list[Path]:
     return sorted((path for path in found if path.is_file()), key=os.fsencode)
 
 
-def _of_path(path: Path, suffixes: tuple[str, ...]) -> list[Member]:
+def _of_path(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[Member]:
     if not path.exists():
         raise BuildError(path, "no such file", remedy="correct the path in the recipe")
     if not path.is_file():
@@ -156,4 +161,4 @@ def _of_path(path: Path, suffixes: tuple[str, ...]) -> list[Member]:
     with reading_errors(str(path)):
         if path.stat().st_size == 0:
             raise BuildError(path, "empty file", remedy=_FETCH_AGAIN)
-        return [Member(label, opener) for label, opener in openers(path, suffixes)]
+        return [Member(label, opener) for label, opener in openers(path, suffixes, budget)]

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from geolookup_builder.sources.reading import archives
 from geolookup_builder.sources.reading.inputs import Member, members
 
 from geolookup.errors import BuildError
+from geolookup.filesystem import limits
 from tests.builder.building import fails, isps, recipe
 from tests.conftest import Build
 
@@ -233,7 +233,7 @@ def test_terms_and_forks_are_passed_over(tmp_path: Path, suffixes: tuple[str, ..
 def test_a_bomb_ends_at_its_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr(archives, "ALLOWED_BYTES", 1 << 20)
+    monkeypatch.setattr(limits, "ALLOWED_BYTES", 1 << 20)
     text = HEADER + "8.8.8.0/24,one\n" * 1_000_000
     packed = {
         "a.csv.gz": lambda: gzipped(text),
@@ -248,7 +248,7 @@ def test_a_bomb_ends_at_its_limit(
 
 
 def test_a_large_file_may_be_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "ALLOWED_BYTES", 100)
+    monkeypatch.setattr(limits, "ALLOWED_BYTES", 100)
     data = random.Random(1).randbytes(100_000)
     (tmp_path / "a.gz").write_bytes(gzip.compress(data))
     (member,) = members("a.gz", tmp_path, (".csv",))

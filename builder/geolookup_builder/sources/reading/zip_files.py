@@ -1,0 +1,182 @@
+"""The data files of a zip archive, read where they lie.
+
+What the directory of the archive states is checked before anything is unpacked. Deflate is left to
+``zipfile``; it unpacks bzip2 and LZMA in steps of any size, so that these are unpacked here.
+"""
+
+from __future__ import annotations
+
+import bz2
+import copy
+import io
+import lzma
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import IO, Protocol
+
+from geolookup.errors import BuildError
+from geolookup.filesystem import limits
+from geolookup.filesystem.regular import open_regular
+from geolookup_builder.sources.reading.archive_names import Opener, data, refuse_link
+from geolookup_builder.sources.reading.budget import Budget, LimitedStream, Passed
+
+_UNPACK = "unpack the archive before the build"
+#: The record that ends an archive, and the two before it in a large one; a mark begins each.
+_END, _END_MARK = struct.Struct("<12xI6x"), b"PK\5\6"
+_LOCATOR_BYTES, _LOCATOR_MARK = 20, b"PK\6\7"
+_END_64, _END_64_MARK = struct.Struct("<40xQ8x"), b"PK\6\6"
+_COMMENT_BYTES = 1 << 16
+_CHUNK = 1 << 16
+#: Memory for the dictionary of LZMA; archives are made with a tenth of it.
+_LZMA_MEMORY = 128 << 20
+_HAS_END_MARKER = 2  # of LZMA, in the flags of a member
+
+
+def zip_files(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[tuple[str, Opener]]:
+    """Return a label and an opener for each data file of an archive, ordered by name."""
+    _check_directory(path)
+    with _supported(str(path)):
+        # The openers share one ZipFile: its directory is read once. It closes with the last.
+        archive = zipfile.ZipFile(path)
+    infos = sorted(archive.infolist(), key=lambda info: info.filename)
+    budget.check_members(len(infos))
+    chosen = data(path, suffixes, {info: info.filename for info in infos if not info.is_dir()})
+    _check(path, chosen, budget)
+    return [
+        (f"{path}!{info.filename}", partial(_opened, archive, info, budget, Passed()))
+        for info in chosen
+    ]
+
+
+def _check_directory(path: Path) -> None:
+    """Raise BuildError for a directory that is too large: ``zipfile`` reads it whole."""
+    most = _END_64.size + _LOCATOR_BYTES + _END.size + _COMMENT_BYTES
+    with open_regular(path) as file:
+        file.seek(max(0, file.seek(0, io.SEEK_END) - most))
+        size = _directory_bytes(file.read())
+    if size > limits.ALLOWED_DIRECTORY:
+        problem = f"its directory has {size:,} bytes, over {limits.ALLOWED_DIRECTORY:,}"
+        raise BuildError(path, problem, remedy=_UNPACK)
+
+
+def _directory_bytes(tail: bytes) -> int:
+    """Return the size of the directory that the end of an archive states; 0 if there is no end."""
+    at = len(tail) - _END.size  # without a comment; else the last mark begins the record
+    if tail[at : at + 4] != _END_MARK or tail[-2:] != b"\0\0":
+        at = tail.rfind(_END_MARK)
+    if not 0 <= at <= len(tail) - _END.size:
+        return 0
+    before = at - _LOCATOR_BYTES - _END_64.size
+    large = tail[at - _LOCATOR_BYTES : at].startswith(_LOCATOR_MARK)
+    if before >= 0 and large and tail[before:].startswith(_END_64_MARK):
+        return int(_END_64.unpack_from(tail, before)[0])
+    return int(_END.unpack_from(tail, at)[0])
+
+
+def _check(path: Path, chosen: list[zipfile.ZipInfo], budget: Budget) -> None:
+    """Raise BuildError for links, members that share bytes, and sizes beyond the budget."""
+    for info in chosen:
+        kind = stat.S_IFMT(info.external_attr >> 16)
+        if kind and not stat.S_ISREG(kind):
+            raise refuse_link(f"{path}!{info.filename}")
+    if sum(info.compress_size for info in chosen) > path.stat().st_size:
+        raise BuildError(path, "its members share the same bytes", remedy="fetch it again")
+    budget.check(sum(info.file_size for info in chosen))
+
+
+@contextmanager
+def _opened(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Budget, passed: Passed
+) -> Iterator[LimitedStream]:
+    with _plain(archive, info) as stream:
+        yield budget.counted(passed, stream)
+
+
+def _plain(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
+    with _supported(f"{archive.filename}!{info.filename}"):
+        if info.compress_type not in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+            return archive.open(info)
+        stored = copy.copy(info)  # its compressed bytes, as if they were the file
+        stored.compress_type, stored.file_size = zipfile.ZIP_STORED, info.compress_size
+        del stored.CRC  # without it zipfile checks none; that of the file is checked below
+        return _Stepwise(archive.open(stored), info)  # type: ignore[return-value]
+
+
+@contextmanager
+def _supported(label: str) -> Iterator[None]:
+    """Turn what zipfile raises for encryption and unknown methods into a BuildError."""
+    try:
+        yield
+    except (RuntimeError, NotImplementedError) as error:
+        raise BuildError(label, f"cannot be unpacked ({error})", remedy=_UNPACK) from error
+
+
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
+
+
+class _Stepwise(io.RawIOBase):
+    """A member compressed by bzip2 or LZMA, unpacked no further than it is read."""
+
+    def __init__(self, packed: IO[bytes], info: zipfile.ZipInfo) -> None:
+        super().__init__()
+        self._packed, self._info = packed, info
+        self._left, self._crc = info.file_size, 0
+        self._ready = b""
+        self._unpacker: _Decompressor = bz2.BZ2Decompressor()
+        if info.compress_type == zipfile.ZIP_LZMA:
+            self._unpacker = lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=_LZMA_MEMORY)
+            self._ready = _lzma_header(packed, info)
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self._packed.close()
+        super().close()
+
+    def read(self, size: int = -1) -> bytes:
+        if size < 0:
+            return self.readall() or b""
+        parts, wanted = [], min(size, self._left)
+        while wanted and (part := self._next(wanted)):
+            parts.append(part)
+            wanted -= len(part)
+        data = b"".join(parts)
+        self._left -= len(data)
+        self._crc = zlib.crc32(data, self._crc)
+        if wanted or (not self._left and self._crc != self._info.CRC):
+            raise zipfile.BadZipFile(f"Bad CRC-32 for file {self._info.filename!r}")
+        return data
+
+    def _next(self, most: int) -> bytes:
+        """Unpack at least one byte, and at most so many; nothing at the end."""
+        while not self._unpacker.eof:
+            if self._unpacker.needs_input and not self._ready:
+                self._ready = self._packed.read(_CHUNK)
+                if not self._ready:
+                    raise EOFError("Compressed file ended before the end of the stream")
+            data, self._ready = self._ready, b""
+            if part := self._unpacker.decompress(data, most):
+                return part
+        return b""
+
+
+def _lzma_header(packed: IO[bytes], info: zipfile.ZipInfo) -> bytes:
+    """Return the header of an .lzma file in place of that of a zip member."""
+    head = packed.read(9)
+    if len(head) < 9 or head[2:4] != b"\5\0":
+        raise zipfile.BadZipFile(f"Bad LZMA header for file {info.filename!r}")
+    unknown = info.flag_bits & _HAS_END_MARKER
+    return head[4:] + (b"\xff" * 8 if unknown else info.file_size.to_bytes(8, "little"))

@@ -1,0 +1,45 @@
+"""Limits of what an untrusted archive may unpack to, and of the space that a result may take.
+
+Real range files compress to a fifteenth at best, datasets to a quarter, lists of one long pattern
+to a fiftieth. A file beyond both the number of bytes and the ratio is an attack.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from geolookup.errors import OutputError
+
+#: Bytes that any compressed file, or all of one source together, may unpack to.
+ALLOWED_BYTES = 64 << 20
+#: How many times its size a larger compressed file may unpack to.
+ALLOWED_RATIO = 200
+#: Members of one archive, of any type.
+ALLOWED_MEMBERS = 10_000
+#: Bytes of the directory of a zip archive, and of one header of a tar archive: both are read whole.
+ALLOWED_DIRECTORY = 4 << 20
+ALLOWED_HEADER = 1 << 20
+
+
+def allowed_bytes(packed: int) -> int:
+    """Return how many bytes so many compressed bytes may unpack to."""
+    return max(ALLOWED_BYTES, ALLOWED_RATIO * packed)
+
+
+def excess() -> str:
+    """Return the limit on unpacked bytes as an error states it."""
+    return f"unpacks to over {ALLOWED_BYTES:,} bytes and {ALLOWED_RATIO} times its size"
+
+
+def check_space(output: Path, needed: int) -> None:
+    """Raise OutputError unless the disk of ``output`` has so many bytes free."""
+    free = free_space(output.parent)
+    if needed > free:
+        problem = f"needs {needed:,} bytes, but {free:,} are free on its disk"
+        raise OutputError(output, problem, "free space, or choose another disk")
+
+
+def free_space(folder: Path) -> int:
+    """Return the bytes that this user may still write on the disk of a folder."""
+    return shutil.disk_usage(folder).free

@@ -1,0 +1,208 @@
+"""What the compressed files of a source may unpack to, together, and how often they are read.
+
+Strategy: small limits and small bombs, each just above a limit; the same archive just below it is
+read. Nothing is unpacked to find out.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tarfile
+import tracemalloc
+import zipfile
+from pathlib import Path
+
+import pytest
+from geolookup_builder.sources.reading.inputs import members
+
+from geolookup.errors import BuildError
+from geolookup.filesystem import limits
+from tests.builder.sources.reading.test_inputs import HEADER, ROWS, gzipped, tarred, zipped
+
+TEXT = HEADER + "8.8.8.0/24,one\n" * 4000  # 60 kB, compressed to a few hundred bytes
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "ALLOWED_BYTES", 200_000)
+    monkeypatch.setattr(limits, "ALLOWED_RATIO", 5)
+
+
+def content(folder: Path, pattern: str) -> list[bytes]:
+    found = []
+    for member in members(pattern, folder, (".csv",)):
+        with member.open() as stream:
+            found.append(stream.read())
+    return found
+
+
+def refused(folder: Path, pattern: str) -> BuildError:
+    with pytest.raises(BuildError) as caught:
+        content(folder, pattern)
+    return caught.value
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz"])
+def test_members_share_one_budget(tmp_path: Path, name: str) -> None:
+    pack = {"a.zip": zipped, "a.tar.gz": tarred}[name]
+    (tmp_path / name).write_bytes(pack({f"{at}.csv": TEXT for at in range(3)}))
+    assert content(tmp_path, name) == [TEXT.encode()] * 3
+    (tmp_path / name).write_bytes(pack({f"{at}.csv": TEXT for at in range(4)}))
+    error = refused(tmp_path, name)
+    assert error.problem == "unpacks to over 200,000 bytes and 5 times its size"
+    assert error.path == str(tmp_path / name)
+
+
+@pytest.mark.usefixtures("small")
+def test_the_files_of_a_source_share_one_budget(tmp_path: Path) -> None:
+    for at in range(4):
+        (tmp_path / f"{at}.csv.gz").write_bytes(gzipped(TEXT))
+    assert len(content(tmp_path, "[0-2].csv.gz")) == 3
+    assert refused(tmp_path, "*.csv.gz").path == str(tmp_path / "*.csv.gz")
+
+
+@pytest.mark.usefixtures("small")
+def test_a_file_that_is_read_again_counts_once(tmp_path: Path) -> None:
+    (tmp_path / "a.csv.gz").write_bytes(gzipped(TEXT))
+    (member,) = members("a.csv.gz", tmp_path, (".csv",))
+    for _ in range(10):
+        with member.open() as stream:
+            assert stream.read() == TEXT.encode()
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.gz"])
+def test_many_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(limits, "ALLOWED_MEMBERS", 20)
+    pack = {"a.zip": zipped, "a.tar.gz": tarred}[name]
+    (tmp_path / name).write_bytes(pack({f"{at}.txt": "" for at in range(19)} | {"a.csv": ROWS}))
+    assert content(tmp_path, name) == [ROWS.encode()]
+    (tmp_path / name).write_bytes(pack({f"{at}.txt": "" for at in range(20)} | {"a.csv": ROWS}))
+    assert refused(tmp_path, name).problem == "has over 20 members"
+
+
+@pytest.mark.parametrize("comment", [b"", b"PK\5\6 a comment"])
+def test_a_large_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, comment: bytes) -> None:
+    monkeypatch.setattr(limits, "ALLOWED_DIRECTORY", 400)
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("a.csv", ROWS)
+        archive.comment = comment[4:]
+    assert content(tmp_path, "a.zip") == [ROWS.encode()]
+    with zipfile.ZipFile(tmp_path / "a.zip", "a") as archive:
+        archive.writestr("x" * 400 + ".txt", "")
+        archive.comment = comment[4:]
+    assert "its directory has " in refused(tmp_path, "a.zip").problem
+
+
+def test_a_large_directory_of_a_large_archive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Zip64: another record states the size."""
+    monkeypatch.setattr(limits, "ALLOWED_DIRECTORY", 400)
+    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 1)
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        for name in ("a.csv", "b.txt", "x" * 400 + ".txt"):
+            archive.writestr(name, ROWS)
+    assert b"PK\6\6" in (tmp_path / "a.zip").read_bytes()
+    assert "its directory has " in refused(tmp_path, "a.zip").problem
+
+
+def test_members_that_share_bytes(tmp_path: Path) -> None:
+    """Several entries of the directory for one member: each alone is within the limits."""
+    archive = zipped({"a.csv": TEXT * 20}, zipfile.ZIP_STORED)
+    end = archive.rindex(b"PK\5\6")
+    begin = archive.rindex(b"PK\1\2")
+    directory = archive[begin:end] * 3
+    record = bytearray(archive[end:])
+    record[8:12] = (3).to_bytes(2, "little") * 2
+    record[12:16] = len(directory).to_bytes(4, "little")
+    (tmp_path / "a.zip").write_bytes(archive[:begin] + directory + record)
+    assert refused(tmp_path, "a.zip").problem == "its members share the same bytes"
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA, zipfile.ZIP_DEFLATED])
+def test_memory_follows_what_is_read(tmp_path: Path, method: int) -> None:
+    """A few hundred bytes of bzip2 hold gigabytes; no more is unpacked than asked for."""
+    data = zipped({"a.csv": "\n" * (32 << 20)}, method)
+    (tmp_path / "a.zip").write_bytes(data)
+    (member,) = members("a.zip", tmp_path, (".csv",))
+    tracemalloc.start()
+    with member.open() as stream:
+        assert len(stream.read(1 << 16)) == 1 << 16
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 16 << 20  # the dictionary of LZMA takes 8 MiB
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize("stated", [10, len(ROWS) + 1])
+def test_sizes_that_are_not_those_of_the_content(tmp_path: Path, method: int, stated: int) -> None:
+    data = bytearray(zipped({"a.csv": ROWS}, method))
+    at = data.rindex(b"PK\1\2") + 24
+    data[at : at + 4] = stated.to_bytes(4, "little")
+    (tmp_path / "a.zip").write_bytes(data)
+    assert "truncated or damaged" in refused(tmp_path, "a.zip").problem
+
+
+def test_a_header_that_would_fill_the_memory(tmp_path: Path) -> None:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        info = tarfile.TarInfo("long")
+        info.type, info.size = tarfile.XHDTYPE, 8 << 20
+        archive.addfile(info, io.BytesIO(bytes(8 << 20)))
+    (tmp_path / "a.tar.gz").write_bytes(gzip.compress(stream.getvalue()))
+    assert "a header of 8,388,608 bytes" in refused(tmp_path, "a.tar.gz").problem
+
+
+@pytest.mark.parametrize(
+    "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE]
+)
+def test_links_in_archives(tmp_path: Path, kind: bytes) -> None:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        info = tarfile.TarInfo("a.csv")
+        info.type, info.linkname = kind, "/etc/passwd"
+        archive.addfile(info)
+    (tmp_path / "a.tar.gz").write_bytes(stream.getvalue())
+    assert refused(tmp_path, "a.tar.gz").problem == "not a regular file"
+
+
+def test_links_in_a_zip(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        info = zipfile.ZipInfo("a.csv")
+        info.external_attr = 0o120777 << 16
+        archive.writestr(info, "/etc/passwd")
+    error = refused(tmp_path, "a.zip")
+    assert (error.path, error.problem) == (f"{tmp_path / 'a.zip'}!a.csv", "not a regular file")
+
+
+def test_a_compressed_tar_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many members it has, and however often each of them is read."""
+    (tmp_path / "a.tar.gz").write_bytes(tarred({f"{at:03}.csv": ROWS for at in range(50)}))
+    opened = []
+    usual = gzip.open
+    monkeypatch.setattr(gzip, "open", lambda file, *args: opened.append(file) or usual(file, *args))
+    found = members("a.tar.gz", tmp_path, (".csv",))
+    for member in [*found, *reversed(found)]:
+        with member.open() as stream:
+            assert stream.read() == ROWS.encode()
+    assert (len(found), len(opened)) == (50, 1)
+
+
+def test_members_of_a_tar_may_be_read_side_by_side(tmp_path: Path) -> None:
+    names = ["b.csv", "a.csv"]
+    (tmp_path / "a.tgz").write_bytes(tarred({name: name * 1000 for name in names}))
+    one, two = members("a.tgz", tmp_path, (".csv",))
+    with one.open() as first, two.open() as second:
+        parts = [(first.read(7), second.read(7)) for _ in range(715)]
+    assert b"".join(part for part, _ in parts) == b"a.csv" * 1000
+    assert b"".join(part for _, part in parts) == b"b.csv" * 1000
+
+
+def test_no_room_to_unpack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.tar.gz").write_bytes(tarred({"a.csv": ROWS}))
+    monkeypatch.setattr(limits, "free_space", lambda _folder: 10)
+    error = refused(tmp_path, "a.tar.gz")
+    assert error.problem.startswith(f"to unpack it needs {len(ROWS)} bytes in ")
+    assert error.problem.endswith(", but 10 are free")
