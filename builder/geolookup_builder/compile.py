@@ -21,7 +21,7 @@ import pyarrow as pa
 from geolookup.dataset.arrow_files import generation
 from geolookup.dataset.manifest import is_dataset
 from geolookup.errors import BuildError
-from geolookup.filesystem import atomic
+from geolookup.filesystem import atomic, limits
 from geolookup.kernel import check_kernel
 from geolookup.progress import Progress
 from geolookup_builder import clip, loading, manifest, rejects, write
@@ -243,6 +243,7 @@ class _Build:
             added = [each.credit for each in self._finders if each.credit is not None]
             described = manifest.logical(self._plan, interned, content, added)
             identity = generation(described, content)
+        limits.check_space(output, sum(table.nbytes for table in content.values()))
         with self._progress.stage("writing"), atomic.staged_folder(output) as folder:
             files = write.write_tables(folder, content)
             complete = described.completed(identity, files)

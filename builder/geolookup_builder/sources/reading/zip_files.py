@@ -46,7 +46,9 @@ def zip_files(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[tup
         archive = zipfile.ZipFile(path)
     infos = sorted(archive.infolist(), key=lambda info: info.filename)
     budget.check_members(len(infos))
-    chosen = data(path, suffixes, {info: info.filename for info in infos if not info.is_dir()})
+    chosen = data(
+        path, suffixes, {info: info.filename for info in infos if info.filename[-1:] != "/"}
+    )
     _check(path, chosen, budget)
     return [
         (f"{path}!{info.filename}", partial(_opened, archive, info, budget, Passed()))

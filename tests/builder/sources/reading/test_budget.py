@@ -12,6 +12,7 @@ import tarfile
 import tracemalloc
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from geolookup_builder.sources.reading.inputs import members
@@ -182,7 +183,12 @@ def test_a_compressed_tar_is_read_once(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "a.tar.gz").write_bytes(tarred({f"{at:03}.csv": ROWS for at in range(50)}))
     opened = []
     usual = gzip.open
-    monkeypatch.setattr(gzip, "open", lambda file, *args: opened.append(file) or usual(file, *args))
+
+    def noted(file: Any, *args: Any) -> Any:
+        opened.append(file)
+        return usual(file, *args)
+
+    monkeypatch.setattr(gzip, "open", noted)
     found = members("a.tar.gz", tmp_path, (".csv",))
     for member in [*found, *reversed(found)]:
         with member.open() as stream:
