@@ -12,6 +12,7 @@ import random
 import sys
 import traceback
 from contextlib import nullcontext
+from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import NoReturn
@@ -26,7 +27,7 @@ def main(name: str, seconds: int, found: Path, options: list[str], *, planted: b
     with atheris.instrument_imports(include=_GUIDING):
         from tests.fuzz.corpus import file_name
         from tests.fuzz.targets import TARGETS
-    target, end, inputs = TARGETS[name], monotonic() + seconds, 0
+    target, inputs, end = TARGETS[name], 0, inf
 
     def run(data: bytes) -> None:
         nonlocal inputs
@@ -41,6 +42,9 @@ def main(name: str, seconds: int, found: Path, options: list[str], *, planted: b
             _end(inputs, 0)
 
     def mutate(data: bytes, size: int, seed: int) -> bytes:
+        nonlocal end
+        end = min(end, monotonic() + seconds)  # the time begins behind the seeds
+
         def change(part: bytes) -> bytes:
             changed: bytes = atheris.Mutate(part, max(len(part), size - len(data) + len(part)))
             return changed
