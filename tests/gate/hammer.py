@@ -1,8 +1,9 @@
-"""A worker that asks as fast as it can: ``python -m tests.gate.hammer URL PLANS KEY LOG TURN``.
+"""A worker under load: ``python -m tests.gate.hammer URL PLANS KEY LOG TURN PAUSE``.
 
 It asks one by one, or with a TURN of more than 1 so many requests at once, as
-an event loop does. Admissions append their moments before and after to the
-log, as two 8-byte integers each in one write, which a ``kill -9`` leaves whole.
+an event loop does, as fast as it can or with a PAUSE of seconds in between.
+Admissions append their moments before and after to the log, as two 8-byte
+integers each in one write, which a ``kill -9`` leaves whole.
 It ends when the quota has been used up for a while.
 """
 
@@ -27,10 +28,12 @@ _OVER = 0.5
 _PATIENCE = 60
 
 
-def start(url: str, plans: Path, key: str, log: Path, *, turn: int = 1) -> subprocess.Popen[bytes]:
+def start(
+    url: str, plans: Path, key: str, log: Path, *, turn: int = 1, pause: float = 0
+) -> subprocess.Popen[bytes]:
     """Start a worker of its own process."""
     command = [sys.executable, "-m", "tests.gate.hammer", url, str(plans), key, str(log)]
-    return subprocess.Popen([*command, str(turn)], cwd=ROOT)
+    return subprocess.Popen([*command, str(turn), str(pause)], cwd=ROOT)
 
 
 def admissions(log: Path) -> list[tuple[int, int]]:
@@ -38,7 +41,7 @@ def admissions(log: Path) -> list[tuple[int, int]]:
     return list(_MOMENTS.iter_unpack(log.read_bytes()))
 
 
-async def hammer(accounts: Accounts, key: str, log: int, turn: int) -> None:
+async def hammer(accounts: Accounts, key: str, log: int, turn: int, pause: float) -> None:
     gate = accounts if turn == 1 else GroupCommit(accounts)
     began = over_since = time.monotonic()
     while time.monotonic() - over_since < _OVER:
@@ -51,6 +54,8 @@ async def hammer(accounts: Accounts, key: str, log: int, turn: int) -> None:
             over_since = time.monotonic()
         if over_since - began > _PATIENCE:
             raise TimeoutError("the quota does not come to its end")
+        if pause:
+            time.sleep(pause)
 
 
 async def _outcome(gate: Accounts | GroupCommit, key: str) -> type[Exception] | None:
@@ -64,7 +69,7 @@ async def _outcome(gate: Accounts | GroupCommit, key: str) -> type[Exception] | 
 
 
 if __name__ == "__main__":
-    given_url, given_plans, given_key, given_log, given_turn = sys.argv[1:]
+    given_url, given_plans, given_key, given_log, given_turn, given_pause = sys.argv[1:]
     with open_accounts(given_url, given_plans) as opened:
         opened_log = os.open(given_log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        asyncio.run(hammer(opened, given_key, opened_log, int(given_turn)))
+        asyncio.run(hammer(opened, given_key, opened_log, int(given_turn), float(given_pause)))

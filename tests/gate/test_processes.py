@@ -51,7 +51,7 @@ def test_event_loops_never_exceed_an_exact_rate(url: str, tmp_path: Path) -> Non
 
 @pytest.mark.long
 def test_killed_workers_cost_what_is_promised_and_no_more(url: str, tmp_path: Path) -> None:
-    kills.check(url, tmp_path, scaled(1, 5))
+    kills.check(url, tmp_path, 5)
 
 
 @pytest.mark.long
