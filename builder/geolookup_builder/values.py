@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from geolookup.contract.fields import DEGREES
 from geolookup_builder.reference.tables import Country
 from geolookup_builder.vocabulary import VOCABULARY, Words, translated
 
@@ -119,8 +120,8 @@ def _lost(cells: pa.Array, values: pa.Array) -> Bools:
 _CLEANERS: dict[str, Cleaner] = {
     "continent_code": _continent,
     "country_code": _country,
-    "latitude": partial(_degrees, limit=90.0),
-    "longitude": partial(_degrees, limit=180.0),
+    "latitude": partial(_degrees, limit=DEGREES["latitude"]),
+    "longitude": partial(_degrees, limit=DEGREES["longitude"]),
     "time_zone": _zone,
     "asn": _asn,
     **{field: partial(_words, words=words) for field, words in VOCABULARY.items()},

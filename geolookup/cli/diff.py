@@ -43,6 +43,7 @@ def diff(
 ) -> None:
     """Report which answers differ between OLD and NEW, counted in addresses or in requests.
 
+    OLD and NEW are datasets, or stores: then their current generations are compared.
     FILE is any table that `geolookup enrich` reads, or one address a line (.txt);
     --ip-column, --input-format, --delimiter and --no-header describe it. Exits
     with 0 if no gate fails, 1 if one does, 2 for misuse, a malformed gate, or an

@@ -17,7 +17,7 @@ _archive = click.argument("archive", metavar="FILE.tar.zst", type=click.Path(pat
 @_archive
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 def pack(dataset: Path, archive: Path, force: bool) -> None:
-    """Pack DATASET into one compressed file.
+    """Pack DATASET, or the current generation of a store, into one compressed file.
 
     The same dataset gives the same bytes. Exits with 2 and writes no file if the
     dataset is damaged.
@@ -35,7 +35,7 @@ def pack(dataset: Path, archive: Path, force: bool) -> None:
 def unpack(archive: Path, output: Path, force: bool) -> None:
     """Unpack a file of `geolookup pack` into the new folder DIR.
 
-    Checks sizes and digests against the manifest. Exits with 2 and leaves DIR
+    Verifies the dataset as `geolookup verify` does. Exits with 2 and leaves DIR
     unchanged if anything is missing, damaged or unexpected.
 
     Example: geolookup unpack mydata.tar.zst mydata

@@ -18,17 +18,19 @@ _store = click.argument("store", required=False, type=click.Path(path_type=Path)
 @click.argument("dataset", type=click.Path(path_type=Path))
 @click.argument("store", type=click.Path(path_type=Path))
 @click.option("--copy", is_flag=True, help="Copy the files instead of hard-linking them.")
-def publish(dataset: Path, store: Path, copy: bool) -> None:
+@click.option("--expect", metavar="ID", help="Publish only the generation with this id.")
+def publish(dataset: Path, store: Path, copy: bool, expect: str | None) -> None:
     """Verify DATASET, add it to STORE as a generation, and make it the current one.
 
-    STORE is created if it is missing. A generation that STORE already has becomes
-    the current one again. Exits with 2 and leaves STORE unchanged if the dataset
-    is damaged.
+    DATASET may also be a store: then its current generation is published. STORE is
+    created if it is missing. A generation that STORE already has becomes the
+    current one again. Exits with 2 and leaves STORE unchanged if the dataset is
+    damaged, if its id is not that of its content, or not that of --expect.
 
     Example: geolookup publish mydata /srv/geo
     """
     exit_on_signals()
-    click.echo(f"generation {geolookup.publish(dataset, store, copy=copy)}")
+    click.echo(f"generation {geolookup.publish(dataset, store, copy=copy, expect=expect)}")
 
 
 @click.command(name="rollback", short_help="Return to the previous generation.")

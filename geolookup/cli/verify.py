@@ -14,14 +14,14 @@ _DAMAGED = 1
 
 @click.command(name="verify", short_help="Check a dataset for damage.")
 @click.argument("dataset", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--deep", is_flag=True, help="Also check the values.")
+@click.option("--deep", is_flag=True, help="Also check coverage, time zones and lookups.")
 def verify(dataset: Path, deep: bool) -> None:
     """Read every byte of DATASET, or of the current generation of a store, and check it.
 
-    Checks the manifest, sizes, digests, layout, the order of intervals, and row
-    numbers. --deep also checks the JSON texts, coverage, the generation id, and a
-    sample of lookups. Exits with 1 and one line per damage on standard error if
-    anything is damaged.
+    Checks the manifest, sizes, digests, layout, the order of intervals, row numbers,
+    values and their JSON texts, and the generation id. --deep also checks coverage,
+    the names of time zones, and a sample of lookups. Exits with 1 and one line per
+    damage on standard error if anything is damaged.
 
     Example: geolookup verify mydata --deep
     """

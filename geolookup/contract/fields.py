@@ -111,6 +111,8 @@ ERROR_CODE = Field("error_code", "int32")
 
 #: In each layer one source decides all fields; ``docs/recipe.md`` lists the fields of each.
 LAYERS = tuple(dict.fromkeys(field.layer for field in FIELDS if field.layer))
+#: The greatest absolute value of coordinates, in degrees.
+DEGREES = {"latitude": 90.0, "longitude": 180.0}
 #: The objects of data.
 GROUPS = tuple(dict.fromkeys(field.group for field in FIELDS if field.group))
 #: The paths that ``Engine.get`` accepts: members and groups of data, in contract order.

@@ -33,7 +33,7 @@ DATABASE_VARIABLE = "GEOLOOKUP_TZ"
 _DAY = 86400
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _WALL_EPOCH = _EPOCH.replace(tzinfo=None)
-_KEY_LENGTH = 64  # twice the longest key; bounds what the caches can hold
+LONGEST_KEY = 64  # twice the longest key; bounds what the caches can hold
 _TWO_DIGITS = tuple(f"{number:02d}" for number in range(60))
 
 
@@ -142,7 +142,7 @@ def period(zone: str, at: int) -> Period | None:
     found = _recent.get(zone)
     if found is not None and found.start <= at < found.end:
         return found
-    rules = _rules(zone) if 0 < len(zone) <= _KEY_LENGTH else None
+    rules = _rules(zone) if 0 < len(zone) <= LONGEST_KEY else None
     if rules is None:
         return None
     year, *_ = _state(rules, at)

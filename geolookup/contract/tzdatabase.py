@@ -16,7 +16,7 @@ import zoneinfo
 from functools import lru_cache
 from io import BytesIO
 
-from geolookup.contract.localtime import DATABASE_VARIABLE
+from geolookup.contract.localtime import DATABASE_VARIABLE, LONGEST_KEY
 from geolookup.errors import SettingsError
 
 _KEY_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-_/")
@@ -117,7 +117,10 @@ def rules(zone: str) -> zoneinfo.ZoneInfo | None:
 
     Keys are case-sensitive. No text of moderate length raises an error.
     """
-    if not _is_key(zone):
+    if not is_key(zone):
+        return None
+    # Case-insensitive file systems find "europe/paris" too.
+    if sys.platform in ("win32", "darwin") and zone not in zone_names():
         return None
     found = _package_rules(zone) if database().source == "package" else None
     if found is not None:
@@ -128,11 +131,14 @@ def rules(zone: str) -> zoneinfo.ZoneInfo | None:
         return None  # no such file; another kind of file; a directory; a Python module
 
 
-def _is_key(zone: str) -> bool:
-    if not _KEY_CHARACTERS.issuperset(zone) or zone.startswith(_NOT_IANA) or "//" in f"/{zone}/":
-        return False
-    # Case-insensitive file systems find "europe/paris" too.
-    return sys.platform not in ("win32", "darwin") or zone in zone_names()
+def is_key(zone: str) -> bool:
+    """Return whether a text has the form of a key of IANA; the zone need not exist."""
+    return (
+        0 < len(zone) <= LONGEST_KEY
+        and _KEY_CHARACTERS.issuperset(zone)
+        and not zone.startswith(_NOT_IANA)
+        and "//" not in f"/{zone}/"
+    )
 
 
 def _package_rules(zone: str) -> zoneinfo.ZoneInfo | None:

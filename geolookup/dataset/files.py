@@ -17,7 +17,7 @@ from geolookup.contract import fields
 from geolookup.contract.address import MAX
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import read_manifest, refuse_special
-from geolookup.dataset.rows import Texts
+from geolookup.dataset.rows import Texts, kinds
 from geolookup.errors import REBUILD, DatasetError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from geolookup.dataset.manifest import BufferDescription, FileDescription
     from geolookup.dataset.provenance import Provenance
+    from geolookup.dataset.rows import Kind
 
 _WIDTH: dict[str, tuple[Literal["B", "H", "I", "Q"], int]] = {
     "uint8": ("B", 1),
@@ -79,9 +80,9 @@ class Dataset:
         location = self._file(fmt.LOCATION)
         self.location_countries = location.view("country", "uint16")
         self.location_zones = location.view("zone", "uint16")
-        self.locations = location.texts(len(fields.in_table(fields.LOCATION)))
-        self.networks = self._file(fmt.NETWORK).texts(len(fields.in_table(fields.NETWORK)))
-        self.countries = self._file(fmt.COUNTRY).texts(len(fields.in_table(fields.COUNTRY)))
+        self.locations = location.texts(kinds(fields.LOCATION))
+        self.networks = self._file(fmt.NETWORK).texts(kinds(fields.NETWORK))
+        self.countries = self._file(fmt.COUNTRY).texts(kinds(fields.COUNTRY))
         self._zones = self._file(fmt.ZONE)
         self._starts: dict[int, Starts] = {}
         self._provenance: dict[int, Provenance] = {}
@@ -241,9 +242,9 @@ class File:
         offsets = self._buffer(described, 1)
         return offsets[: len(offsets) // 4 * 4].cast("i"), self._buffer(described, 2)
 
-    def texts(self, members: int) -> Texts:
-        """Return the JSON texts of this table's rows, so many members each."""
-        return Texts(self.path, *self.strings("json"), self.view("json_crc32", "uint32"), members)
+    def texts(self, kinds: tuple[Kind, ...]) -> Texts:
+        """Return the JSON texts of this table's rows, one of each kind in a row."""
+        return Texts(self.path, *self.strings("json"), self.view("json_crc32", "uint32"), kinds)
 
     def _column(self, name: str, kind: str) -> BufferDescription:
         described = self._described.column(name)

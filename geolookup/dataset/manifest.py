@@ -33,6 +33,7 @@ MEMBERS = frozenset(
 #: The generation id is of all members but these: another Arrow may lay files out differently.
 _PHYSICAL = ("generation", "files")
 _DESCRIBED = frozenset(("bytes", "sha256", "rows", "columns"))
+_DIGITS = frozenset("0123456789abcdef")
 _SOURCE_TEXTS = ("name", "format", "date", "licence", "attribution", "url")
 
 
@@ -270,8 +271,10 @@ def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
             f"format version {version!r}, but {fmt.FORMAT_VERSION} is what this geolookup reads"
         )
         raise DatasetError(path, problem, REBUILD)
-    if not isinstance(stated.get("files"), dict) or not isinstance(stated.get("generation"), str):
+    if not isinstance(stated.get("files"), dict):
         raise DatasetError(path, "the manifest is damaged", REBUILD)
+    if not is_generation(stated.get("generation")):
+        raise DatasetError(path, "its 'generation' is not a generation id", REBUILD)
     return Manifest(path, stated)
 
 
@@ -282,6 +285,11 @@ def is_dataset(folder: str | os.PathLike[str]) -> bool:
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(stated, dict) and stated.get("format") == fmt.FORMAT
+
+
+def is_generation(value: object) -> bool:
+    """Return whether a value is a generation id: safe as a folder name and in an HTTP header."""
+    return isinstance(value, str) and len(value) == 64 and _DIGITS.issuperset(value)
 
 
 def _json(folder: str | os.PathLike[str]) -> Any:

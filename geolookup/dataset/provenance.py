@@ -20,6 +20,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.files import Dataset, File, Starts
 from geolookup.dataset.metadata import Source
 from geolookup.dataset.networks import network_within
+from geolookup.dataset.rows import VALUES
 from geolookup.errors import REBUILD, DatasetError
 
 _ENDS = ("first_high", "first_low", "last_high", "last_low")
@@ -178,7 +179,7 @@ class _Rows:
         self._ends = [file.view(name, "uint64") for name in fmt.ENDS]
         self._said = {layer: file.view(layer, "uint32") for layer in fields.LAYERS}
         self._files = _Files(dataset)
-        self._values = dataset.beside(fmt.EXPLAINED_VALUES).texts(1)
+        self._values = dataset.beside(fmt.EXPLAINED_VALUES).texts(VALUES)
 
     def row(self, number: int) -> dict[str, Any]:
         """Return what is known of a row."""
@@ -208,9 +209,10 @@ class _Rows:
         return f"{canonical(family, first)}-{canonical(family, last)}"
 
     def _object(self, at: int) -> dict[str, Any]:
-        found = json.loads(self._values[at] or b"null")
-        if not isinstance(found, dict):
+        text = self._values[at]
+        if not text:
             raise DatasetError(self._values.path, f"row {at} is damaged", REBUILD)
+        found: dict[str, Any] = json.loads(text)
         return found
 
 

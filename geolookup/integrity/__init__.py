@@ -20,7 +20,7 @@ from geolookup.integrity.coverage import generation, summaries
 from geolookup.integrity.sample import sample
 from geolookup.integrity.shapes import distinct, shapes
 from geolookup.integrity.source_rows import explained, said
-from geolookup.integrity.structure import structure
+from geolookup.integrity.structure import known_zones, structure
 from geolookup.integrity.tables import Tables
 from geolookup.integrity.texts import texts
 
@@ -36,15 +36,17 @@ class Report:
 
 
 def verify(dataset: str | os.PathLike[str], *, deep: bool = False) -> Report:
-    """Read every byte of a dataset folder and return its report; DatasetError for damage.
+    """Read every byte of a dataset and return its report; DatasetError for damage.
 
+    ``dataset`` is a dataset folder, or a store: then its current generation is read.
     Checks the canonical manifest, sizes and digests, the layout of all columns, the
-    order of intervals, and row numbers. ``deep`` adds slower checks: JSON texts,
-    checksums, coverage, the generation id, and a sample of lookups compared with the
-    columns. The report has ``files`` (their number), ``bytes`` (of all files but the
-    manifest), ``generation``, and ``damages``, which is empty. Raises DatasetError for
-    the first damage, or where there is no dataset; ``geolookup.integrity.examine``
-    returns up to a number of damages instead.
+    order of intervals, row numbers, the type and range of values, JSON texts and their
+    checksums, and the generation id, which is computed again from the content. ``deep``
+    adds slower checks: coverage, the names of time zones, and a sample of lookups
+    compared with the columns. The report has ``files`` (their number), ``bytes`` (of all
+    files but the manifest), ``generation``, and ``damages``, which is empty. Raises
+    DatasetError for the first damage, or where there is no dataset;
+    ``geolookup.integrity.examine`` returns up to a number of damages instead.
     """
     report = examine(dataset, deep=deep, limit=1)
     for damage in report.damages:
@@ -54,8 +56,10 @@ def verify(dataset: str | os.PathLike[str], *, deep: bool = False) -> Report:
 
 def examine(path: str | os.PathLike[str], *, deep: bool = False, limit: int = 20) -> Report:
     """Return the report of a dataset, with at most ``limit`` damages; see ``verify``."""
-    folder = Path(path)
+    from geolookup.store import follow  # the room below: it verifies what it publishes
+
     try:
+        folder = Path(follow.folder(os.fspath(path)))
         manifest = files.manifest_of(folder)
     except DatasetError as error:
         return Report((error,))
@@ -67,17 +71,15 @@ def examine(path: str | os.PathLike[str], *, deep: bool = False, limit: int = 20
 def _damages(folder: Path, manifest: Manifest, *, deep: bool) -> Iterator[DatasetError]:
     """Yield the damages of the first step that finds any; later steps rely on it."""
     tables = Tables(folder, manifest, {})
+    rows_kept = manifest.explains_rows
     steps = [files.digests(folder, manifest), files.form(tables), files.load(tables)]
     steps += [shapes(tables), structure(tables)]
-    if manifest.explains_rows:
-        steps.append(explained(tables))
+    steps += [explained(tables)] if rows_kept else []
+    steps += [texts(tables)]
+    steps += [said(tables)] if rows_kept else []
+    steps += [generation(tables)]  # after the texts, which bound what dictionaries decode to
     if deep:
-        steps += [
-            distinct(tables),
-            texts(tables),
-            *([said(tables)] if manifest.explains_rows else []),
-        ]
-        steps += [summaries(tables), generation(tables), sample(tables)]
+        steps += [distinct(tables), known_zones(tables), summaries(tables), sample(tables)]
     for step in steps:
         whole = True
         for damage in step:

@@ -34,8 +34,12 @@ def summaries(tables: Tables) -> Iterator[DatasetError]:
 
 def generation(tables: Tables) -> Iterator[DatasetError]:
     """Yield an error if the generation id is not the digest of the columns and the manifest."""
-    if arrow_files.generation(tables.manifest, tables.batches) != tables.manifest.generation:
-        problem = "'generation' differs from the columns and the rest of the manifest"
+    found, stated = (
+        arrow_files.generation(tables.manifest, tables.batches),
+        tables.manifest.generation,
+    )
+    if found != stated:
+        problem = f"'generation' is {stated}, but that of the content is {found}"
         yield damaged(tables.folder / fmt.MANIFEST, problem)
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.contract import fields
+from geolookup.contract.tzdatabase import database, is_key, rules
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 from geolookup.integrity.tables import Tables, damaged
@@ -23,7 +24,9 @@ def structure(tables: Tables) -> Iterator[DatasetError]:
     yield from tables.outside(fmt.LOCATION, "country", fmt.COUNTRY)
     yield from tables.outside(fmt.LOCATION, "zone", fmt.ZONE)
     yield from _unknown_rows(tables)
+    yield from _zones(tables)
     yield from _coordinates(tables)
+    yield from _amounts(tables)
     yield from _numbers_and_texts(tables)
     for name in fmt.PROVENANCE.values():
         yield from _provenance(tables, name)
@@ -98,10 +101,34 @@ def _unknown_rows(tables: Tables) -> Iterator[DatasetError]:
 
 
 def _coordinates(tables: Tables) -> Iterator[DatasetError]:
-    for column, limit in (("latitude", 90.0), ("longitude", 180.0)):
+    for column, limit in fields.DEGREES.items():
         values = tables.batches[fmt.LOCATION].column(column)
         degrees = values.fill_null(0.0).to_numpy()
         yield from tables.bad(fmt.LOCATION, column, ~(np.abs(degrees) <= limit), "not a coordinate")
+
+
+def _zones(tables: Tables) -> Iterator[DatasetError]:
+    """Yield names that are not of the form of an IANA key, whatever zones this machine knows."""
+    names = tables.batches[fmt.ZONE].column("zone").to_pylist()
+    bad = np.array([name is not None and not is_key(name) for name in names])
+    yield from tables.bad(fmt.ZONE, "zone", bad, "not the name of a time zone")
+
+
+def known_zones(tables: Tables) -> Iterator[DatasetError]:
+    """Yield the zones that the tz database of this machine does not have."""
+    names = tables.batches[fmt.ZONE].column("zone").to_pylist()
+    bad = np.array([name is not None and rules(name) is None for name in names])
+    version = database()
+    yield from tables.bad(fmt.ZONE, "zone", bad, f"unknown to the time zones in use, {version}")
+
+
+def _amounts(tables: Tables) -> Iterator[DatasetError]:
+    """Yield areas and populations that count nothing."""
+    for column in ("country_area_km2", "country_population"):
+        values = tables.batches[fmt.COUNTRY].column(column).cast(pa.float64())
+        bad = ~(values.fill_null(0.0).to_numpy() >= 0)
+        bad |= np.isinf(values.fill_null(0.0).to_numpy())
+        yield from tables.bad(fmt.COUNTRY, column, bad, "not an amount")
 
 
 def _numbers_and_texts(tables: Tables) -> Iterator[DatasetError]:
@@ -112,6 +139,8 @@ def _numbers_and_texts(tables: Tables) -> Iterator[DatasetError]:
         for column, kind in fmt.COLUMNS[name].items():
             if kind.nullable and kind.type in ("string", "dictionary<string>"):
                 yield from _empty_texts(tables, name, column, batch.column(column))
+            elif kind.type == fields.TEXTS:
+                yield from _empty_items(tables, name, column, batch.column(column))
 
 
 def _empty_texts(
@@ -124,6 +153,14 @@ def _empty_texts(
         bad = pc.equal(pc.binary_length(values), 0)
     marked = bad.fill_null(False).to_numpy(zero_copy_only=False)
     return tables.bad(name, column, marked, "an empty text")
+
+
+def _empty_items(tables: Tables, name: str, column: str, lists: pa.Array) -> Iterator[DatasetError]:
+    """Yield lists with an empty or unknown text."""
+    empty = pc.equal(pc.binary_length(lists.flatten()), 0).fill_null(True)
+    bad = np.zeros(len(lists), bool)
+    bad[pc.list_parent_indices(lists).filter(empty).to_numpy()] = True
+    return tables.bad(name, column, bad, "an empty text in a list")
 
 
 def _provenance(tables: Tables, name: str) -> Iterator[DatasetError]:

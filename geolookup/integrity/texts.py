@@ -1,7 +1,9 @@
 """The JSON texts of rows: correct checksums, and the same values as the other columns.
 
-Strategy: the standard library writes every value again, column by column; the stored texts
-must be these bytes. So a text that parses to the same value but differs is found too.
+Strategy: every value is written again, a column at a time; the stored texts must be these bytes.
+So a text of another type is found, and one that parses to the same value but differs. Arrow
+writes the values, ``PART`` rows at a time: there is no Python object for each row. Lengths are
+compared before texts are joined, so that no dataset demands more bytes than it stores.
 """
 
 from __future__ import annotations
@@ -14,15 +16,20 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.intervals import Bools
 from geolookup.errors import DatasetError
-from geolookup.integrity.tables import Tables
+from geolookup.integrity.tables import Tables, damaged
 
 #: Repeated on purpose, like the codec below: an independent check of ``dataset.rows``.
 _SEPARATOR = "\n"
 _TABLES = (fields.LOCATION, fields.NETWORK, fields.COUNTRY)
+#: Rows that are compared at once.
+PART = 1 << 16
+_ESCAPED = r'["\\\x00-\x1f]'
 
 
 def texts(tables: Tables) -> Iterator[DatasetError]:
@@ -30,44 +37,115 @@ def texts(tables: Tables) -> Iterator[DatasetError]:
     for table in _TABLES:
         name = fmt.TABLES[table]
         yield from checksums(tables, name)
-        batch = tables.batches[name]
-        members = [_texts(batch.column(each.column), each) for each in fields.in_table(table)]
-        written = zip(*members, strict=True)
-        stored = batch.column("json").to_pylist()
-        bad = [_SEPARATOR.join(row) != text for row, text in zip(written, stored, strict=True)]
-        yield from tables.bad(name, "json", np.array(bad), "differs from the other columns")
+        try:
+            bad = _compared(tables.batches[name], table)
+        except (pa.ArrowException, MemoryError) as error:  # texts of gigabytes
+            problem = f"cannot be compared ({(str(error) or 'no memory').splitlines()[0]})"
+            yield damaged(tables.folder / name, problem, "json")
+        else:
+            yield from tables.bad(name, "json", bad, "differs from the other columns")
+
+
+def _compared(batch: pa.RecordBatch, table: str) -> Bools:
+    columns = [_values(batch.column(each.column)) for each in fields.in_table(table)]
+    stored = batch.column("json")
+    parts = [
+        _differ([each.slice(begin, PART) for each in columns], table, stored.slice(begin, PART))
+        for begin in range(0, len(stored), PART)
+    ]
+    return np.concatenate(parts)
 
 
 def checksums(tables: Tables, name: str) -> Iterator[DatasetError]:
     """Yield the rows whose checksum is wrong."""
     _, offsets, data = tables.batches[name].column("json").buffers()
-    bounds = np.frombuffer(offsets, np.int32).tolist()
-    data_bytes = memoryview(data or b"")
-    right = [zlib.crc32(data_bytes[begin:end]) for begin, end in pairwise(bounds)]
-    bad = tables.numbers(name, "json_crc32") != np.array(right, np.uint32)
+    bounds = np.frombuffer(offsets, np.int32)
+    data_bytes, stated = memoryview(data or b""), tables.numbers(name, "json_crc32")
+    bad = np.zeros(len(stated), bool)
+    for begin in range(0, len(stated), PART):
+        ends = pairwise(bounds[begin : begin + PART + 1].tolist())
+        right = [zlib.crc32(data_bytes[start:end]) for start, end in ends]
+        bad[begin : begin + PART] = stated[begin : begin + PART] != np.array(right, np.uint32)
     return tables.bad(name, "json_crc32", bad, "not the checksum of the row's text")
 
 
-def _texts(column: pa.Array, field: fields.Field) -> list[str]:
+def _values(column: pa.Array) -> pa.Array:
+    """Return a column with texts written as JSON; those of a dictionary are written once."""
+    if pa.types.is_dictionary(column.type):
+        return pa.DictionaryArray.from_arrays(column.indices, _quoted(column.dictionary))
+    return column
+
+
+def _differ(columns: list[pa.Array], table: str, stored: pa.Array) -> Bools:
+    """Return the rows whose stored text is not that of their values."""
+    described = list(zip(columns, fields.in_table(table), strict=True))
+    lengths = sum(_length(column, field) for column, field in described) + len(columns) - 1
+    same: Bools = lengths == _lengths(stored)
+    kept = pa.array(np.flatnonzero(same))
+    members = [_written(column.take(kept), field) for column, field in described]
+    written = pc.binary_join_element_wise(*members, _SEPARATOR)
+    same[same] = pc.equal(written, stored.take(kept)).to_numpy(zero_copy_only=False)
+    return ~same
+
+
+def _length(column: pa.Array, field: fields.Field) -> Any:
+    """Return the length in bytes of each value as JSON text."""
+    if pa.types.is_dictionary(column.type):
+        lengths = pa.array(_lengths(column.dictionary), pa.int64())
+        return lengths.take(column.indices).fill_null(len("null")).to_numpy()
+    return _lengths(_written(column, field))
+
+
+def _lengths(array: pa.Array) -> Any:
+    return pc.binary_length(array).cast(pa.int64()).to_numpy(zero_copy_only=False)
+
+
+def _written(column: pa.Array, field: fields.Field) -> pa.Array:
     """Return the JSON text of each value; an empty text for an unknown optional field."""
     if pa.types.is_dictionary(column.type):
-        distinct = [*_written(column.dictionary.to_pylist()), "null"]
-        return [distinct[at] for at in column.indices.fill_null(-1).to_pylist()]
-    values = column.to_pylist()
-    if pa.types.is_list(column.type):
-        return [json.dumps(value, ensure_ascii=False, separators=(",", ":")) for value in values]
-    texts = _written([_plain(value) for value in values])
-    return ["" if text == "null" else text for text in texts] if field.optional else texts
+        found = column.dictionary.take(column.indices)
+    elif pa.types.is_list(column.type):
+        found = _lists(column)
+    elif pa.types.is_string(column.type):
+        found = _quoted(column)
+    else:
+        found = _numbers(column)
+    return found.fill_null("" if field.optional else "null")
 
 
-def _written(values: list[Any]) -> list[str]:
-    """Return the JSON texts of scalars by one call; none contains a raw line feed."""
-    if not values:
-        return []
-    together = json.dumps(values, ensure_ascii=False, separators=(_SEPARATOR, ":"))
-    return together[1:-1].split(_SEPARATOR)
+def _quoted(texts: pa.Array) -> pa.Array:
+    """Return JSON strings; the standard library writes those with characters to escape."""
+    quoted = pc.binary_join_element_wise('"', texts, '"', "")
+    special = pc.match_substring_regex(texts, _ESCAPED).fill_null(False)
+    if not pc.any(special).as_py():
+        return quoted
+    chosen = texts.filter(special)
+    parts = (chosen.slice(begin, PART) for begin in range(0, len(chosen), PART))
+    escaped = pa.chunked_array([_escaped(part) for part in parts], pa.string())
+    return pc.replace_with_mask(quoted, special, escaped.combine_chunks())
 
 
-def _plain(value: Any) -> Any:
-    """Return the value as written: integral numbers have no fraction."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+def _escaped(texts: pa.Array) -> pa.Array:
+    written = [json.dumps(text, ensure_ascii=False) for text in texts.to_pylist()]
+    return pa.array(written, pa.string())
+
+
+def _lists(column: pa.Array) -> pa.Array:
+    """Return JSON arrays of texts; a list with an unknown text has no text."""
+    lists = pc.take(column, pa.array(np.arange(len(column))))  # without offset
+    quoted = pa.ListArray.from_arrays(lists.offsets, _quoted(lists.values))
+    joined = pc.binary_join_element_wise("[", pc.binary_join(quoted, ","), "]", "")
+    return pc.if_else(column.is_valid(), joined, pa.scalar(None, pa.string()))
+
+
+def _numbers(column: pa.Array) -> pa.Array:
+    """Return numbers as JSON: Arrow writes the shortest decimal, without ``.0``."""
+    texts = column.cast(pa.string())
+    if not pa.types.is_floating(column.type):
+        return texts
+    # Below 1e-4 Arrow and the standard library write exponents differently.
+    tiny = pc.and_(pc.less(pc.abs(column), 1e-4), pc.not_equal(column, 0.0)).fill_null(False)
+    if not pc.any(tiny).as_py():
+        return texts
+    written = [json.dumps(number) for number in column.filter(tiny).to_pylist()]
+    return pc.replace_with_mask(texts, tiny, pa.array(written, pa.string()))

@@ -57,7 +57,7 @@ def opened(
     while True:
         seen = signature(path)
         try:
-            dataset = _last_that_opens(path) if fallback else Dataset(folder(path))
+            dataset = _last_that_opens(path) if fallback else _current(path)
             if check is not None:
                 check(dataset)
         except DatasetError:
@@ -68,15 +68,30 @@ def opened(
                 return dataset
 
 
+def _current(path: str) -> Dataset:
+    published = pointer.standing(pointer.read(path))
+    return _published(path, published[-1].generation) if published else Dataset(path)
+
+
+def _published(path: str, wanted: str) -> Dataset:
+    """Open a generation of a store; DatasetError for a folder that states another id."""
+    dataset = Dataset(pointer.folder_of(path, wanted))
+    found = dataset.manifest.generation
+    if found != wanted:
+        problem = f"its generation is {found}, but {wanted} was published"
+        raise DatasetError(dataset.path, problem, "publish it again")
+    return dataset
+
+
 def _last_that_opens(path: str) -> Dataset:
     """Open a path's current dataset, or the last generation before it; withdrawn ones are not."""
     published = pointer.standing(pointer.read(path))
     try:
-        return Dataset(folder(path))
+        return _current(path)
     except DatasetError as error:
         for before in reversed(published[:-1]):
             try:
-                dataset = Dataset(pointer.folder_of(path, before.generation))
+                dataset = _published(path, before.generation)
             except DatasetError:
                 continue
             _warn_of_fallback(error, before.generation)

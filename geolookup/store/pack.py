@@ -3,9 +3,9 @@
 Strategy: an archive is untrusted. It may contain only the manifest, its digest and the files
 that the manifest describes; ``unpack`` stops at any other member, and does not interpret links
 or extended headers. Files are written to a staging directory while they are read, and their
-digests are computed. The directory is renamed into place if all sizes and digests are right.
-Before a file is written, the sizes that the manifest states are compared with the size of the
-archive and with the free space.
+digests are computed. The directory is renamed into place if all sizes and digests are right
+and ``verify`` finds no damage. Before a file is written, the sizes that the manifest states are
+compared with the size of the archive and with the free space.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from geolookup.dataset.manifest import Manifest, is_dataset, read_manifest
 from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import atomic, limits
 from geolookup.filesystem.regular import open_regular
+from geolookup.store import follow
 
 _CHUNK = 1 << 20
 #: Bytes of a frame, and the compression level. The output stream of Arrow has no option for
@@ -45,11 +46,12 @@ def pack(
     """Write a dataset into one archive file and return the size of that file in bytes.
 
     The archive is a tar file, compressed with Zstandard (RFC 8878), the manifest first; the
-    same dataset gives the same bytes. ``dataset`` is a dataset folder. With ``force`` an
-    existing file is replaced. Raises DatasetError for a dataset that is missing or damaged,
-    OutputError for an archive that exists or cannot be written. On an error no archive is left.
+    same dataset gives the same bytes. ``dataset`` is a dataset folder, or a store: then its
+    current generation is packed. With ``force`` an existing file is replaced. Raises
+    DatasetError for a dataset that is missing or damaged, OutputError for an archive that
+    exists or cannot be written. On an error no archive is left.
     """
-    dataset, archive = Path(dataset), Path(archive)
+    dataset, archive = Path(follow.folder(os.fspath(dataset))), Path(archive)
     described = _described(read_manifest(dataset), dataset / fmt.MANIFEST, REBUILD)
     atomic.check_file(archive, force=force)
     with (
@@ -72,11 +74,12 @@ def pack(
 def unpack(
     archive: str | os.PathLike[str], output: str | os.PathLike[str], *, force: bool = False
 ) -> None:
-    """Write the dataset of an archive to the folder ``output``, and check its digests.
+    """Write the dataset of an archive to the folder ``output``, and verify it.
 
     With ``force`` an existing dataset is replaced. Raises DatasetError for an archive that is
-    missing, damaged, or not written by ``pack``, OutputError for a folder that exists or
-    cannot be written. On an error ``output`` does not change.
+    missing, damaged, or not written by ``pack``, and for a dataset that ``verify`` refuses;
+    OutputError for a folder that exists or cannot be written. On an error ``output`` does not
+    change.
     """
     archive, output = Path(archive), Path(output)
     atomic.check_folder(output, force=force, replaceable=is_dataset)
@@ -89,6 +92,18 @@ def unpack(
             _take(members, member, folder / member.name, *missing.pop(member.name))
         if missing:
             raise members.refused(f"{min(missing)} is missing")
+        _verify(folder, archive)
+
+
+def _verify(folder: Path, archive: Path) -> None:
+    """Verify the unpacked dataset; an error names the archive and the file in it."""
+    from geolookup.integrity import verify  # imports numpy, which ``pack`` does not need
+
+    try:
+        verify(folder)
+    except DatasetError as error:
+        name = Path(error.path).relative_to(folder)
+        raise DatasetError(f"{archive}!{name}", error.problem, error.remedy) from error
 
 
 def _described(manifest: Manifest, path: Path, remedy: str) -> dict[str, tuple[int, str]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 
+from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
@@ -21,7 +22,6 @@ CURRENT = "current"
 GENERATIONS = "generations"
 _FORMAT = "geolookup-store"
 _VERSION = 1
-_DIGITS = frozenset("0123456789abcdef")
 _RESTORE = "restore it, or remove it and publish again"
 
 
@@ -37,11 +37,6 @@ class Published:
 def folder_of(store: str | os.PathLike[str], generation: str) -> str:
     """Return the folder of a generation in a store."""
     return os.path.join(store, GENERATIONS, generation)
-
-
-def is_generation(text: object) -> bool:
-    """Return whether a text is a generation id, and so a safe folder name."""
-    return isinstance(text, str) and len(text) == 64 and _DIGITS.issuperset(text)
 
 
 def standing(published: Iterable[Published]) -> list[Published]:

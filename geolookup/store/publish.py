@@ -25,31 +25,39 @@ from geolookup.store.pointer import Published
 
 
 def publish(
-    dataset: str | os.PathLike[str], store: str | os.PathLike[str], *, copy: bool = False
+    dataset: str | os.PathLike[str],
+    store: str | os.PathLike[str],
+    *,
+    copy: bool = False,
+    expect: str | None = None,
 ) -> str:
     """Make a dataset the current generation of a store; return its id, 64 hexadecimal digits.
 
     On one file system the files are hard-linked, unless ``copy`` is true. A generation
     that the store already has only becomes current. ``dataset`` may also be a store: then
-    its current generation is published. A missing store is created. Raises DatasetError
-    for a missing or damaged dataset, OutputError for a folder that is not a store or
-    cannot be written; the store stays unchanged.
+    its current generation is published. A missing store is created. ``expect`` is the only
+    generation id that is accepted. Raises DatasetError for a missing or damaged dataset, for
+    one whose id is not that of its content, and for another id than ``expect``; OutputError
+    for a folder that is not a store or cannot be written; the store stays unchanged.
     """
     source, store = Path(follow.folder(os.fspath(dataset))), Path(store)
-    generation = _generation(source)
+    generation = _generation(source, expect)
     with changing(store, make=True) as published:
         target = Path(pointer.folder_of(store, generation))
         if not _is_undamaged(target):
             _add(source, target, generation, copy=copy)
+        elif not source.samefile(target):
+            verify(source)  # other data may state the id of the generation in the store
         others = [each for each in published if each.generation != generation]
         pointer.write(store, [*others, Published(generation, _now())])
     return generation
 
 
-def _generation(source: Path) -> str:
+def _generation(source: Path, expect: str | None) -> str:
     generation = read_manifest(source).generation
-    if not pointer.is_generation(generation):
-        raise DatasetError(source, f"{generation!r} is not a generation id", REBUILD)
+    if expect not in (None, generation):
+        problem = f"its generation is {generation}, but {expect} was expected"
+        raise DatasetError(source, problem, "fetch the dataset that you expect")
     return generation
 
 

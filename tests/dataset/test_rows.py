@@ -12,29 +12,37 @@ from geolookup.contract import fields
 from geolookup.dataset import rows
 from geolookup.errors import DatasetError
 
-TEXTS = ["", "Zürich", 'a "quoted"\nline', "back\\slash", None]
+TEXTS = ["Zürich", 'a "quoted"\nline', "back\\slash", "\x01\x7f\u2028", None]
+
+_EXAMPLES = {
+    fields.TEXT: "text",
+    fields.TEXTS: ["de", "fr"],
+    "double": 0.44,
+    "int64": (1 << 63) - 1,
+    "bool": False,
+}
 
 
-def written(columns: list[pa.Array]) -> rows.Texts:
+def written(columns: list[pa.Array], table: str) -> rows.Texts:
     """Write rows as the compiler does; return them as an open dataset has them."""
     made = json_columns(columns)
     _, offsets, data = made["json"].buffers()
     sums = memoryview(made["json_crc32"].to_numpy())
-    return rows.Texts("x", memoryview(offsets).cast("i"), memoryview(data), sums, len(columns))
+    return rows.Texts("x", memoryview(offsets).cast("i"), memoryview(data), sums, rows.kinds(table))
 
 
 def test_rows_read_back_as_written() -> None:
     text = json_texts(pa.array(TEXTS))
-    number = json_texts(pa.array([0.0, -33.8688, 1e-7, 180.0, None]))
+    number = json_texts(pa.array([0.0, -33.8688, 1e-7, 90.0, None]))
     names = [text, text, text, text, number, number, text]
-    found = written(names)
+    found = written(names, fields.LOCATION)
     for at, known in enumerate(TEXTS):
         place = rows.place(found[at])
         assert tuple(place) == fields.PLACE_MEMBERS
         assert place["city_name"] == known
     assert [rows.place(row)["latitude"] for row in (found[1], found[3], found[4])] == [
         -33.8688,
-        180,
+        90,
         None,
     ]
 
@@ -42,19 +50,23 @@ def test_rows_read_back_as_written() -> None:
 def test_an_absent_value_is_left_out() -> None:
     asn = json_texts(pa.array([15169, None], pa.uint32()), rows.ABSENT)
     others = [plain_texts([None, "x"]) for _ in fields.NETWORK_MEMBERS[1:]]
-    found = written([asn, *others])
+    found = written([asn, *others], fields.NETWORK)
     assert rows.network(found[0]) == dict.fromkeys(fields.NETWORK_MEMBERS) | {"asn": 15169}
     assert rows.network(found[1]) == dict.fromkeys(fields.NETWORK_MEMBERS[1:], "x")
 
 
 def test_a_countrys_row_holds_its_currency() -> None:
-    names = (*fields.COUNTRY_MEMBERS, *fields.CURRENCY_MEMBERS)
-    texts = rows.split(written([plain_texts([[name]]) for name in names])[0])
-    country, currency = rows.country(texts), rows.currency(texts)
+    values = {each.path: _EXAMPLES[each.type] for each in fields.in_table(fields.COUNTRY)}
+    texts = [plain_texts([value]) for value in values.values()]
+    row = rows.split(written(texts, fields.COUNTRY)[0])
+    country, currency = rows.country(row), rows.currency(row)
     assert tuple(country) == fields.LOCATION_MEMBERS
-    assert country["country_code"] == ["country_code"]
-    assert all(country[name] is None for name in fields.PLACE_MEMBERS)
-    assert currency == {name: [name] for name in fields.CURRENCY_MEMBERS}
+    assert {f"location.{name}" for name, value in country.items() if value is None} == {
+        f"location.{name}" for name in fields.PLACE_MEMBERS
+    }
+    known = {f"location.{name}": value for name, value in country.items() if value is not None}
+    known |= {f"currency.{name}": value for name, value in currency.items()}
+    assert known == values
 
 
 @pytest.mark.parametrize(
@@ -72,12 +84,16 @@ def test_a_row_that_is_not_of_the_table_is_damaged(row: bytes, why: str) -> None
     offsets = memoryview(pa.array([0, len(row)], pa.int32()).buffers()[1]).cast("i")
     sums = memoryview(pa.array([zlib.crc32(row)], pa.uint32()).buffers()[1]).cast("I")
     with pytest.raises(DatasetError, match="row 0 is damaged"):
-        _ = rows.Texts("x", offsets, memoryview(row), sums, 2)[0]
+        _ = rows.Texts("x", offsets, memoryview(row), sums, rows.kinds("network")[1:3])[0]
 
 
 def test_a_wrong_checksum_is_found_once_read() -> None:
-    found = written([json_texts(pa.array(TEXTS))])
-    damaged = rows.Texts("x", found.offsets, found.data, memoryview(bytes(20)).cast("I"), 1)
+    kinds, text = rows.kinds("network")[1:2], json_texts(pa.array(TEXTS))
+    made = json_columns([text])
+    _, offsets, data = (memoryview(each or b"") for each in made["json"].buffers())
+    sums = memoryview(made["json_crc32"].to_numpy())
+    found = rows.Texts("x", offsets.cast("i"), data, sums, kinds)
+    damaged = rows.Texts("x", found.offsets, found.data, memoryview(bytes(20)).cast("I"), kinds)
     with pytest.raises(DatasetError, match="row 1 is damaged"):
         _ = damaged[1]
     with pytest.raises(DatasetError, match="there is no row 5"):

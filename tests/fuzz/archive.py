@@ -69,10 +69,8 @@ def _check_unpacked(folder: Path) -> None:
     assert {path.name for path in folder.iterdir()} == {fmt.MANIFEST, *files}
     for name, described in files.items():
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == described.sha256
-    damages = examine(folder, deep=True).damages
-    for damage in damages:
-        refused(damage, str(folder))
-    assert survey(folder) == "answered" or damages
+    assert not examine(folder).damages
+    assert survey(folder) == "answered"
 
 
 def mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
@@ -120,14 +118,14 @@ def _members(plain: bytes) -> list[bytes]:
 
 
 def planted() -> AbstractContextManager[object]:
-    """Unpack files without a look at their digests."""
+    """Unpack files without a look at their digests, nor at the dataset that they make."""
 
     def take(
         members: archives._Members, member: tarfile.TarInfo, path: Path, _size: int, _digest: str
     ) -> None:
         archives._write(path, members.data(member))
 
-    return mock.patch.object(archives, "_take", take)
+    return mock.patch.multiple(archives, _take=take, _verify=lambda _folder, _archive: None)
 
 
 TARGET = Target(run, seeds, planted, mutate)

@@ -17,6 +17,7 @@ import pytest
 
 from geolookup.gate.keys import make
 from tests.cli.program import run
+from tests.corrupt.forging import member
 from tests.http.serving import Server, Store, free_port, serving, store_at
 from tests.small_dataset import SMALL
 
@@ -141,12 +142,16 @@ def test_redis_that_undoes_revocations_is_not_served(
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize("damage", ["outside", "no JSON"])
 def test_a_damaged_dataset_is_503_and_serves_what_is_whole(
-    own_store: Store, tmp_path: Path
+    own_store: Store, tmp_path: Path, damage: str
 ) -> None:
     dataset = tmp_path / "damaged"
     shutil.copytree(SMALL, dataset)
-    _point_outside(dataset)
+    if damage == "outside":
+        _point_outside(dataset)
+    else:
+        member(dataset, "network.arrow", 1, b'"Acme","isp":NaN')
     header = [("X-API-Key", own_store.key())]
     with serving(own_store, tmp_path, "--dataset", str(dataset)) as server:
         reply = server.ask("?ip=8.8.8.8", header)

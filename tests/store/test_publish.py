@@ -15,6 +15,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import canonical
 from geolookup.store.generations import generations
 from geolookup.store.publish import publish
+from tests.cli.program import run
 from tests.damage import copied
 from tests.small_dataset import SMALL
 from tests.store.numbered import answers, answers_of, generation, number
@@ -192,3 +193,21 @@ def test_what_died_leaves_is_cleaned_away(store: Path, datasets: list[Path]) -> 
     publish(datasets[2], store)
     assert names(store) == {"current", "generations", ".lock"}
     assert names(store / "generations") == {generation(each) for each in datasets[:3]}
+
+
+def test_a_store_stands_for_its_current_generation(
+    tmp_path: Path, store: Path, datasets: list[Path]
+) -> None:
+    """Every call and command that reads a dataset takes a store as well."""
+    wanted = generation(datasets[1])
+    assert geolookup.verify(store).generation == wanted
+    assert publish(store, tmp_path / "other", expect=wanted) == wanted
+    assert geolookup.diff(store, datasets[1]).new.generation == wanted
+    geolookup.pack(store, tmp_path / "packed.tar.zst")
+    geolookup.unpack(tmp_path / "packed.tar.zst", tmp_path / "unpacked")
+    assert generation(tmp_path / "unpacked") == wanted
+    for command in ("verify", "info"):
+        assert wanted in run(command, str(store)).stdout
+    assert wanted in run("publish", str(store), str(tmp_path / "third")).stdout
+    assert wanted in run("diff", str(store), str(datasets[0])).stdout
+    assert run("pack", str(store), str(tmp_path / "again.tar.zst")).returncode == 0

@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from geolookup.contract.fields import DEGREES
 from geolookup.errors import BuildError
 from geolookup_builder.enrichment.coordinates import (
     COORDINATES,
@@ -21,7 +22,6 @@ from geolookup_builder.enrichment.coordinates import (
 from geolookup_builder.reference.csv_table import Row, read_table
 
 _COLUMNS = ("code", *COORDINATES)
-_LIMITS = {"latitude": 90.0, "longitude": 180.0}
 _EARTH_KM = 6371.0088  # the mean radius
 Vectors = NDArray[np.float64]
 
@@ -79,7 +79,7 @@ def _degrees(path: Path, line: int, row: Row, name: str) -> float:
         degrees = float(row[name])
     except ValueError:
         degrees = math.nan
-    if not abs(degrees) <= _LIMITS[name]:
-        remedy = f"write degrees from -{_LIMITS[name]:g} to {_LIMITS[name]:g}"
+    if not abs(degrees) <= DEGREES[name]:
+        remedy = f"write degrees from -{DEGREES[name]:g} to {DEGREES[name]:g}"
         raise BuildError(path, f"bad {name} {row[name]!r}", line=line, remedy=remedy)
     return degrees

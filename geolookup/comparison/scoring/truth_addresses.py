@@ -17,6 +17,7 @@ from geolookup.comparison.overlay import FAMILIES
 from geolookup.comparison.scoring.places import COORDINATES, NAMES, of_table
 from geolookup.comparison.scoring.truth import ADDRESSES, Partition, Truth, TruthFile, TruthRows
 from geolookup.contract.address import BITS
+from geolookup.contract.fields import DEGREES
 from geolookup.dataset.intervals import I64, Addresses, Bools, MixedAddresses, concat
 from geolookup.errors import TableFileError
 from geolookup.files.formats import known_kind
@@ -38,7 +39,6 @@ _ALIASES = {
 _REGION = r"^(?:(?P<country>[A-Z]{2})-)?(?P<code>[A-Z0-9]{1,3})$"
 _COUNTRY = r"^[A-Z]{2}$"
 _NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
-_LIMITS = {"latitude": 90.0, "longitude": 180.0}
 
 
 def is_table(path: str) -> bool:
@@ -191,7 +191,7 @@ def _places(rows: int, stated: Mapping[str, pa.Array]) -> tuple[pa.Table, int]:
     texts = {name: stated.get(name, pa.nulls(rows, pa.string())) for name in _ALIASES}
     country = pc.utf8_upper(texts["country_code"])
     code, name = _regions(country, texts)
-    coordinates = {each: _degrees(texts[each], _LIMITS[each]) for each in COORDINATES}
+    coordinates = {each: _degrees(texts[each], DEGREES[each]) for each in COORDINATES}
     bad = [pc.invert(pc.match_substring_regex(country, _COUNTRY))]
     bad += [pc.and_(texts[each].is_valid(), coordinates[each].is_null()) for each in COORDINATES]
     masks = [np.asarray(each.fill_null(False)) for each in bad]

@@ -1,0 +1,114 @@
+"""A generation id is that of the content: what states another one gets in nowhere."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+import geolookup
+from geolookup import DatasetError
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import canonical
+from geolookup.store.generations import generations
+from geolookup.store.pack import pack, unpack
+from geolookup.store.publish import publish
+from tests.cli.program import run
+from tests.corrupt.forging import manifest
+from tests.damage import copied
+from tests.store.numbered import answers, answers_of, generation
+
+
+def state(dataset: Path, stated: object) -> None:
+    document = manifest(dataset)
+    document["generation"] = stated
+    (dataset / fmt.MANIFEST).write_bytes(canonical(document))
+
+
+@pytest.fixture
+def claimed(tmp_path: Path, datasets: list[Path]) -> Path:
+    """The data of number 2, under the id of number 3."""
+    dataset = copied(datasets[2], tmp_path / "claimed")
+    state(dataset, generation(datasets[3]))
+    return dataset
+
+
+def both_ids(datasets: list[Path]) -> str:
+    stated, found = generation(datasets[3]), generation(datasets[2])
+    return f"'generation' is {stated}, but that of the content is {found};"
+
+
+def test_verify_names_both_ids(claimed: Path, datasets: list[Path]) -> None:
+    with pytest.raises(DatasetError, match=both_ids(datasets)):
+        geolookup.verify(claimed)
+
+
+def test_publish_refuses_it(store: Path, claimed: Path, datasets: list[Path]) -> None:
+    before = generations(store)
+    with pytest.raises(DatasetError, match=both_ids(datasets)) as raised:
+        publish(claimed, store)
+    assert str(claimed) in str(raised.value)
+    assert generations(store) == before
+
+
+def test_publish_refuses_it_where_the_store_has_that_id(
+    store: Path, claimed: Path, datasets: list[Path]
+) -> None:
+    """The true data are in the store; what was named are others."""
+    publish(datasets[3], store)
+    publish(datasets[1], store)
+    before = generations(store)
+    with pytest.raises(DatasetError, match=both_ids(datasets)):
+        publish(claimed, store)
+    assert generations(store) == before
+
+
+def test_unpack_refuses_it(tmp_path: Path, claimed: Path, datasets: list[Path]) -> None:
+    archive, output = tmp_path / "claimed.tar.zst", tmp_path / "output"
+    pack(claimed, archive)
+    with pytest.raises(DatasetError, match=both_ids(datasets)) as raised:
+        unpack(archive, output)
+    assert f"{archive}!{fmt.MANIFEST}: " in str(raised.value)
+    assert not output.exists()
+
+
+def test_a_store_does_not_answer_from_it(store: Path, claimed: Path, datasets: list[Path]) -> None:
+    """Put into the folder of a generation by hand, it is not opened, nor installed."""
+    publish(datasets[3], store)
+    with geolookup.open(store) as engine:
+        folder = store / "generations" / generation(datasets[3])
+        shutil.rmtree(folder)
+        shutil.copytree(datasets[2], folder)
+        with pytest.raises(DatasetError, match=r"its generation is .*, but .* was published"):
+            geolookup.open(store)
+        assert answers(engine) == answers_of(datasets[3])
+
+
+@pytest.mark.parametrize("stated", ["", "x", "A" * 64, "0" * 63, "0" * 63 + "\n", 7, None, ["0"]])
+def test_what_is_no_id_is_not_opened(tmp_path: Path, datasets: list[Path], stated: object) -> None:
+    """It would be a folder's name, and a header of an answer over HTTP."""
+    dataset = copied(datasets[0], tmp_path / "copy")
+    state(dataset, stated)
+    with pytest.raises(DatasetError, match="not a generation id"):
+        geolookup.open(dataset)
+
+
+def test_expect_admits_one_generation(store: Path, datasets: list[Path]) -> None:
+    wanted, before = generation(datasets[2]), generations(store)
+    for expected in (generation(datasets[0]), wanted[:12], wanted.upper(), ""):
+        told = re.escape(f"its generation is {wanted}, but {expected} was expected")
+        with pytest.raises(DatasetError, match=told):
+            publish(datasets[2], store, expect=expected)
+        assert generations(store) == before
+    assert publish(datasets[2], store, expect=wanted) == wanted
+
+
+def test_expect_at_the_command_line(tmp_path: Path, datasets: list[Path]) -> None:
+    store, wanted = tmp_path / "store", generation(datasets[0])
+    refused = run("publish", str(datasets[1]), str(store), "--expect", wanted)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert f"its generation is {generation(datasets[1])}, but {wanted} was" in refused.stderr
+    assert not store.exists() or not (store / "current").exists()
+    assert run("publish", str(datasets[0]), str(store), "--expect", wanted).returncode == 0
