@@ -141,14 +141,18 @@ def check_free(host: str, port: int) -> None:
 
 
 def _install_signals(server: Supervisor, drain: float) -> None:
-    """Replace Granian's handlers of SIGHUP and SIGTERM."""
+    """Replace Granian's handlers of SIGHUP and SIGTERM.
 
-    def on(signum: int, act: Callable[[], None]) -> None:
-        signal.signal(signum, lambda *_: act() if os.getpid() == own else None)
+    A forked worker has them until it installs its own. Then it has not opened the dataset,
+    so it need not reload, and no request, so it can end at once.
+    """
+
+    def on(signum: int, act: Callable[[], None], in_worker: Callable[[], None]) -> None:
+        signal.signal(signum, lambda *_: act() if os.getpid() == own else in_worker())
 
     own = os.getpid()
-    on(signal.SIGHUP, lambda: _signal_workers(RELOAD))
-    on(signal.SIGTERM, lambda: _drain(server, drain))
+    on(signal.SIGHUP, lambda: _signal_workers(RELOAD), lambda: None)
+    on(signal.SIGTERM, lambda: _drain(server, drain), lambda: os._exit(1))
     # Ignored until a worker installs its handler: nothing to drain yet.
     signal.signal(DRAIN, signal.SIG_IGN)
 

@@ -79,3 +79,10 @@ def test_the_wait_grows_with_each_short_life_and_ends_with_a_long_one() -> None:
     assert backoff.delay(1, lived=0.1) == waits[0]
     assert backoff.delay(0, lived=60.0) == 0.0
     assert backoff.delay(0, lived=0.1) == waits[0]
+
+
+def test_a_worker_that_is_starting_does_not_delay_the_end(own_store: Store, tmp_path: Path) -> None:
+    with serving(own_store, tmp_path, drain=0.0) as server:
+        kill_workers(server, 1, within=30)
+        server.until("Spawning worker-1", times=2)
+    assert "refused to gracefully stop" not in server.output.read_text(encoding="utf-8")
