@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.builder.building import fails, known
-from tests.builder.roundtrip import check_round_trip
+from tests.builder.plain_rows import check_rows
 from tests.conftest import Build
 
 LIST = "# hosters\n8.8.8.0/24\n\n9.9.9.9   # one of them\n2600:100::/32 ; other comment\n"
@@ -112,5 +112,9 @@ def test_files_of_a_glob_follow_each_other(build: Build) -> None:
     assert known(dataset, "8.8.8.8", "9.9.9.9") == [{"user_type": "hosting"}] * 2
 
 
-def test_round_trip(tmp_path: Path) -> None:
-    check_round_trip(tmp_path, {"list.txt": LIST + "10.0.0.0/8\n8.8.8.0/25\nbad\n"}, recipe())
+def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
+    text = LIST + "10.0.0.0/8\n8.8.8.0/25\nbad\n"
+    first_words = [line.split()[0] for line in text.splitlines() if line]
+    rows = [{"network": word, "user_type": "hosting"} for word in first_words if word[0].isdigit()]
+    assert len(rows) == 5
+    check_rows(tmp_path, {"list.txt": text}, recipe(), rows)

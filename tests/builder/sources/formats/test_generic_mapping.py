@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 
 import pytest
 
 from tests.builder.building import fails, known
-from tests.builder.roundtrip import check_round_trip
+from tests.builder.plain_rows import check_rows
 from tests.builder.sources.recipes import one
 from tests.conftest import Build
 
@@ -184,5 +186,9 @@ def test_an_unclosed_quote(tmp_path: Path) -> None:
     assert str(error).startswith(f"{tmp_path / 'a.csv'}:6: a quote is never closed")
 
 
-def test_same_as_generic(tmp_path: Path) -> None:
-    check_round_trip(tmp_path, {"a.csv": FOREIGN}, one("csv", "a.csv", HERE, SEMICOLON))
+def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
+    rows = [
+        {"network": row["cidr"], "asn": row["as_number"], "country_code": row["country"].upper()}
+        for row in csv.DictReader(io.StringIO(FOREIGN, newline=""), delimiter=";")
+    ]
+    check_rows(tmp_path, {"a.csv": FOREIGN}, one("csv", "a.csv", HERE, SEMICOLON), rows)

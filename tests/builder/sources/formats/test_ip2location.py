@@ -6,16 +6,17 @@ fields that is not the reader's.
 
 from __future__ import annotations
 
+import csv
 import io
 import zipfile
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 
 import pytest
 
 import geolookup
 from tests.builder.building import fails, known
-from tests.builder.roundtrip import check_round_trip
+from tests.builder.plain_rows import check_rows
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
 
@@ -422,13 +423,20 @@ ROW = quoted(["83952640", "83953663", *place(5)]).rstrip()
 
 
 @pytest.mark.parametrize("text", [ipv4(26), ipv6(26)])
-def test_round_trip(tmp_path: Path, text: str) -> None:
+def test_rows_are_those_of_a_plain_reader(tmp_path: Path, text: str) -> None:
+    winterthur = {**expected(26), "region_code": "ZH"}
+    rows = [
+        {"first": ip_address(int(first)), "last": ip_address(int(last)), **winterthur}
+        for first, last, code, *_ in csv.reader(text.splitlines())
+        if code == "CH"
+    ]
     recipe = one("ip2location", "DB26.CSV", 'regions = "regions.csv"')
     table = REGIONS + '"CH","Zurich","CH-ZH"\r\n'
-    check_round_trip(tmp_path, {"DB26.CSV": text, "regions.csv": table}, recipe)
+    check_rows(tmp_path, {"DB26.CSV": text, "regions.csv": table}, recipe, rows)
 
 
 @pytest.mark.parametrize("name", ["hex", "cidr appended"])
-def test_round_trip_of_editions(tmp_path: Path, name: str) -> None:
-    rows = quoted([*edition(name, V6), *place(1)])
-    check_round_trip(tmp_path, {"DB1.CSV": rows}, one("ip2location", "DB1.CSV"))
+def test_rows_of_editions(tmp_path: Path, name: str) -> None:
+    text = quoted([*edition(name, V6), *place(1)])
+    row = {"first": V6[0], "last": V6[-1], "country_code": "CH"}
+    check_rows(tmp_path, {"DB1.CSV": text}, one("ip2location", "DB1.CSV"), [row])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.builder.building import known
-from tests.builder.roundtrip import check_round_trip
+from tests.builder.plain_rows import check_rows
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
 
@@ -83,6 +83,18 @@ def test_other_files(tmp_path: Path, text: str, problem: str) -> None:
     assert error.line == 1
 
 
-@pytest.mark.parametrize("text", [NEW, OLD])
-def test_round_trip(tmp_path: Path, text: str) -> None:
-    check_round_trip(tmp_path, {"a.txt": text}, one("ip2region", "a.txt"))
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (NEW, ("", "region_name", "city_name", "isp", "country_code")),
+        (OLD, ("", "", "region_name", "city_name", "isp")),
+    ],
+)
+def test_rows_are_those_of_a_plain_reader(
+    tmp_path: Path, text: str, names: tuple[str, ...]
+) -> None:
+    rows = []
+    for line in text.splitlines():
+        cells = zip(("first", "last", *names), line.split("|"), strict=True)
+        rows.append({name: cell for name, cell in cells if name and cell != "0"})
+    check_rows(tmp_path, {"a.txt": text}, one("ip2region", "a.txt"), rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import zipfile
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.builder.building import known
-from tests.builder.roundtrip import check_round_trip
+from tests.builder.plain_rows import check_rows
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
 
@@ -81,8 +82,21 @@ def test_both_tables(build: Build, files: dict[str, str | bytes]) -> None:
     ]
 
 
-def test_same_as_generic(tmp_path: Path) -> None:
-    check_round_trip(tmp_path, {"a.csv": ASN, "c.csv": COUNTRY}, one("iplocate", "*.csv"))
+def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
+    names = ("network", "continent_code", "country_code")
+    countries = [
+        {name: row[name] for name in names} for row in csv.DictReader(COUNTRY.splitlines())
+    ]
+    systems = [
+        {
+            "network": row["network"],
+            "asn": row["asn"],
+            "asn_organization": row["org"] or row["name"],
+        }
+        for row in csv.DictReader(ASN.splitlines())
+    ]
+    files: dict[str, str | bytes] = {"a.csv": ASN, "c.csv": COUNTRY}
+    check_rows(tmp_path, files, one("iplocate", "*.csv"), countries, systems)
 
 
 def test_rejected_rows_by_line(build: Build, tmp_path: Path) -> None:
