@@ -152,9 +152,13 @@ def _install_signals(server: Supervisor, drain: float) -> None:
 
     own = os.getpid()
     on(signal.SIGHUP, lambda: _signal_workers(RELOAD), lambda: None)
-    on(signal.SIGTERM, lambda: _drain(server, drain), lambda: os._exit(1))
+    on(signal.SIGTERM, lambda: _drain(server, drain), _end_at_once)
     # Ignored until a worker installs its handler: nothing to drain yet.
     signal.signal(DRAIN, signal.SIG_IGN)
+
+
+def _end_at_once() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _drain(server: Supervisor, seconds: float) -> None:

@@ -124,4 +124,4 @@ def _end_with(server: int | None) -> None:
     _log.error("the server process is gone; this worker ends")
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(KILL_AFTER)
-    os._exit(1)
+    os.kill(os.getpid(), signal.SIGKILL)
