@@ -29,11 +29,14 @@ _WINDOWS_IPV6 = (
     *("2002:ffff:ffff:ffff:ffff:ffff:ffff:fff0", "5eff:ffff:ffff:ffff:ffff:ffff:ffff:fff0"),
     "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffd8",
 )
-_CELLS: dict[str, tuple[str, ...]] = {
+CELLS: dict[str, tuple[str, ...]] = {
     "continent_code": ("EU", "AS", "OC", "AF", "XX"),
     "country_code": ("US", "DE", "CY", "SE", "ES", "AQ", "QQ"),
+    "region_code": ("BE", "09", "X-1"),
     "region_name": ("Norr", 'a "b", c'),
     "city_name": ("A", "B", "Malmö\n2", "a\u2028b"),
+    "postal_code": ("00501", "SW1A 1AA", "1e5", "10117"),
+    "weather_code": ("GMXX0007", "0012", "é"),
     "latitude": ("1.5", "-0.0", "90", "0.1", "-33.8688", "2", "90.1", "north"),
     "longitude": ("1e-7", "-180", "9.25", "0", "181"),
     "time_zone": ("Europe/Berlin", "Asia/Nicosia", "Etc/UTC", "Mars/Dome"),
@@ -90,12 +93,12 @@ def prefix(address: Address, host_bits: int) -> tuple[Address, Address]:
 @st.composite
 def sources(draw: st.DrawFn, windows: tuple[str, ...], most_rows: int = 24) -> Source:
     """A source with some columns, of which each row fills some."""
-    columns = draw(st.lists(st.sampled_from(tuple(_CELLS)), min_size=2, max_size=7, unique=True))
+    columns = draw(st.lists(st.sampled_from(tuple(CELLS)), min_size=2, max_size=7, unique=True))
     row = st.builds(
         lambda ends, cells: SourceRow(ends[0], ends[1], {n: c for n, c in cells.items() if c}),
         ranges(windows),
         st.fixed_dictionaries(
-            {name: st.sampled_from(("", "", *_CELLS[name])) for name in sorted(columns)}
+            {name: st.sampled_from(("", "", *CELLS[name])) for name in sorted(columns)}
         ),
     )
     size = draw(st.integers(0, most_rows))  # lists alone would mostly be short

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import time_ns
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 from geolookup.gate.leases import Lease, Tokens
 from geolookup.gate.plans import Plan
@@ -75,6 +75,9 @@ class Usage(NamedTuple):
 class Store(Protocol):
     """An account store. Every method raises AccountsError if the store is unusable."""
 
+    #: Whether a decision waits for another machine, so that an event loop needs a thread for it.
+    remote: ClassVar[bool]
+
     def now(self) -> int:
         """Return the time of the store's clock, Unix microseconds."""
 
@@ -118,6 +121,9 @@ class Store(Protocol):
 
     def upkeep(self) -> None:
         """Do maintenance; the background thread calls it regularly."""
+
+    def probe(self) -> None:
+        """Raise AccountsError if the store is unusable; called once a second."""
 
     def after_fork(self) -> None:
         """Reset, in a child process, what belongs to the parent."""

@@ -11,11 +11,13 @@ import itertools
 import os
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from hmac import compare_digest
 from importlib import import_module
 from os import PathLike
 from threading import Event, Lock, Thread
-from typing import Self
+from time import monotonic
+from typing import NoReturn, Self
 from urllib.parse import urlsplit
 
 from geolookup.errors import AccountsError, InvalidKeyError, MissingKeyError
@@ -34,11 +36,15 @@ _STORES = {
 }
 #: Maximum number of cached keys; beyond it the cache is cleared.
 _CACHED_KEYS = 65_536
+#: Maximum number of refused keys that are cached.
+_CACHED_REFUSED = 4_096
 #: Seconds between two runs of the background thread.
 _PAUSE = 0.05
 #: Runs between two searches for processes that were killed: a quarter of a second. A quota lasts
 #: for at least a second after a lease of several tokens (``leases``).
 _RUNS = 5
+#: Seconds between two probes of the store.
+_PROBE_PAUSE = 1.0
 
 
 class _CachedKey:
@@ -66,12 +72,14 @@ class Accounts:
     def __init__(self, store: Store, plans: Plans, *, background: bool) -> None:
         self.plans = plans
         self._store, self._background = store, background
+        self._report: Callable[[AccountsError | None], None] = lambda _problem: None
         self._begin()
         _alive.add(self)
 
     def _begin(self) -> None:
         self._lock = Lock()
         self._cache: dict[bytes, _CachedKey] = {}
+        self._refused: dict[bytes, int] = {}  # refused keys, and until when
         self._admissions: dict[int, Exact | Leased] = {}
         self._holding: set[Leased] = set()
         self._held_tokens = HeldTokens(self._store.leases_folder())
@@ -89,8 +97,20 @@ class Accounts:
         """Decide requests in the store; see ``Store.admit``."""
         return self._store.admit(requests)
 
+    @property
+    def remote(self) -> bool:
+        """Whether a decision of the store waits for another machine."""
+        return self._store.remote
+
     def admission(self, api_key: object) -> Exact | Leased:
         """Return the admission of a key's account; raises MissingKeyError, InvalidKeyError."""
+        return self.known(api_key) or self._ask(keys.digest(api_key) or b"")
+
+    def known(self, api_key: object) -> Exact | Leased | None:
+        """Return the admission of a cached key; None if the store must be read. Never waits.
+
+        Raises MissingKeyError, InvalidKeyError.
+        """
         if api_key is None:
             raise MissingKeyError
         digest = keys.digest(api_key)
@@ -98,11 +118,15 @@ class Accounts:
             raise InvalidKeyError
         now = self._store.now()
         known = self._cache.get(digest)
-        if known is None or not known.asked <= now < known.until:
-            known = self._ask(str(api_key), digest, now)
-        if not compare_digest(known.digest, digest):
+        if known is not None and known.asked <= now < known.until:
+            if not compare_digest(known.digest, digest):
+                raise InvalidKeyError
+            return known.admission
+        # Only here: a cached key was well-formed.
+        refused = now < self._refused.get(digest, 0) <= now + SECOND
+        if refused or not keys.well_formed(str(api_key)):
             raise InvalidKeyError
-        return known.admission
+        return None
 
     def create_key(
         self, name: str, plan: str, *, environment: str = "live", expires: int | None = None
@@ -178,17 +202,24 @@ class Accounts:
     def __exit__(self, *_exception: object) -> None:
         self.close()
 
-    def _ask(self, api_key: str, digest: bytes, now: int) -> _CachedKey:
-        # Only here: a cached key was well-formed.
-        key = self._store.find(digest) if keys.well_formed(api_key) else None
-        # Now: the reply may have adjusted the clock.
-        if key is None or not key.valid(self._store.now()):
-            self._cache.pop(digest, None)
-            raise InvalidKeyError
+    def _ask(self, digest: bytes) -> Exact | Leased:
+        """Read a key from the store, and cache the answer for a second from now."""
+        asked = self._store.now()
+        key = self._store.find(digest)
+        now = self._store.now()  # the reply may have adjusted the clock
+        if key is None or not compare_digest(key.digest, digest) or not key.valid(now):
+            self._refuse(digest, asked + SECOND)
         if len(self._cache) >= _CACHED_KEYS:
             self._forget()
-        known = self._cache[digest] = _CachedKey(key, self._admission_of(key), now)
-        return known
+        known = self._cache[digest] = _CachedKey(key, self._admission_of(key), asked)
+        return known.admission
+
+    def _refuse(self, digest: bytes, until: int) -> NoReturn:
+        self._cache.pop(digest, None)
+        if len(self._refused) >= _CACHED_REFUSED:
+            self._refused.clear()
+        self._refused[digest] = until
+        raise InvalidKeyError
 
     def _admission_of(self, key: Key) -> Exact | Leased:
         """Return the admission of a key's account, the same for all its keys and threads."""
@@ -225,6 +256,12 @@ class Accounts:
             admission.give_back(at_end=True)
             self._holding.discard(admission)
 
+    def watch(self, report: Callable[[AccountsError | None], None]) -> None:
+        """Start the background thread now; it reports each second whether the store is usable."""
+        self._report = report
+        with self._lock:
+            self._start_background()
+
     def _start_background(self) -> None:
         """Start the background thread if it does not run."""
         if self._background and self._thread is None:
@@ -237,16 +274,25 @@ class Accounts:
             self._thread.start()
 
     def _maintain(self, closed: Event) -> None:
+        next_probe = monotonic()
         for run in itertools.count():
             if closed.wait(_PAUSE):
                 return
-            try:
+            with suppress(AccountsError):  # tokens are lost, as in a crash; a request raises
                 self.give_back()
                 self._store.upkeep()
                 if run % _RUNS == 0:
                     self.return_ended()
-            except AccountsError:
-                continue  # unreturned tokens are lost, as in a crash; the next request raises
+            if monotonic() >= next_probe:
+                next_probe = monotonic() + _PROBE_PAUSE
+                self._report(self._probe())
+
+    def _probe(self) -> AccountsError | None:
+        try:
+            self._store.probe()
+        except AccountsError as error:
+            return error
+        return None
 
     def _after_fork(self) -> None:
         """Reset in a child process: leases belong to the parent."""

@@ -73,10 +73,15 @@ class Exact:
         (free,) = self._store.admit([self.ask().request])
         self.settle(free)
 
-    def ask(self) -> Exact:
-        """Return self if the store must decide; raise a cached refusal."""
+    def try_local(self) -> bool:
+        """Return False: the store must decide; raise a cached refusal."""
         if self._refusals.until:  # 0: no refusal yet
             self._refusals.check(self._store.now())
+        return False
+
+    def ask(self) -> Exact:
+        """Return self if the store must decide; raise a cached refusal."""
+        self.try_local()
         return self
 
     def settle(self, free: int) -> None:
@@ -137,6 +142,22 @@ class Leased:
             if not self._take(lease.now):
                 self._record_held()
                 self._refuse(lease)
+
+    def try_local(self) -> bool:
+        """Count one request by a token that this worker has; raise a cached refusal.
+
+        Returns False if the store must decide, or another thread waits for it. Never waits.
+        """
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            now = self._store.now()
+            if self._take(now):
+                return True
+            self._refusals.check(now)
+            return False
+        finally:
+            self._lock.release()
 
     def ask(self) -> None:
         """Count one request as ``admit`` does; a lease needs no decision of the store."""

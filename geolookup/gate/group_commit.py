@@ -3,15 +3,30 @@
 Strategy: a transaction or a round trip costs several times as much as a decision. The
 requests of one iteration of the loop wait for its end and are decided together. Under
 light load an iteration is short, so the wait is too.
+
+A remote store may be silent, so one thread asks it, and the loop goes on. Requests that come
+meanwhile are decided together when the thread is free. What the worker knows by itself, cached
+keys and refusals and leased tokens, needs no thread.
 """
 
 from __future__ import annotations
 
-from asyncio import Future, get_running_loop
+from asyncio import Future, Task, get_running_loop
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
-from geolookup.errors import ContractError
+from geolookup.errors import AccountsError, ContractError
 from geolookup.gate.accounts import Accounts
-from geolookup.gate.admission import Exact
+from geolookup.gate.admission import Exact, Leased
+
+
+class _Asked(NamedTuple):
+    """A request that the store must decide; ``admission`` is None if it must find the key too."""
+
+    api_key: object
+    admission: Exact | Leased | None
+    waiting: Future[None]
 
 
 class GroupCommit:
@@ -19,42 +34,81 @@ class GroupCommit:
 
     def __init__(self, accounts: Accounts) -> None:
         self._accounts = accounts
-        self._asked: list[tuple[Exact, Future[None]]] = []
+        self._thread = ThreadPoolExecutor(1, "geolookup-store") if accounts.remote else None
+        self._asked: list[_Asked] = []
+        self._task: Task[None] | None = None
 
     def admit(self, api_key: object) -> Future[None] | None:
-        """Admit one request and count it, or return a future that does.
+        """Admit one request and count it, or return a future that does. Never waits.
 
         The call or the future raises what ``Accounts.admit`` raises.
         """
-        admission = self._accounts.admission(api_key).ask()
-        if admission is None:
+        admission = self._accounts.known(api_key)
+        if admission is not None and admission.try_local():
             return None
         loop = get_running_loop()
-        if not self._asked:
-            loop.call_soon(self._decide)
         waiting = loop.create_future()
-        self._asked.append((admission, waiting))
+        self._asked.append(_Asked(api_key, admission, waiting))
+        if self._task is None or self._task.done():
+            self._task = loop.create_task(self._decide())
         return waiting
 
-    def _decide(self) -> None:
-        asked, self._asked = self._asked, []
+    async def _decide(self) -> None:
+        """Decide what was asked, and what is asked meanwhile."""
+        while self._asked:
+            asked, self._asked = self._asked, []
+            try:
+                outcomes = await self._outcomes(asked)
+            except Exception as error:  # noqa: BLE001 - whatever it is, no coroutine may wait forever
+                outcomes = [error] * len(asked)
+            for each, outcome in zip(asked, outcomes, strict=True):
+                _resolve(each.waiting, outcome)
+
+    async def _outcomes(self, asked: Sequence[_Asked]) -> Sequence[Exception | None]:
+        if self._thread is None:
+            return _decided(self._accounts, asked)
+        return await get_running_loop().run_in_executor(
+            self._thread, _decided, self._accounts, asked
+        )
+
+
+def _decided(accounts: Accounts, asked: Sequence[_Asked]) -> list[Exception | None]:
+    """Decide requests; return for each what it raises, or None."""
+    outcomes: list[Exception | None] = [None] * len(asked)
+    exact: list[tuple[int, Exact]] = []
+    for place, each in enumerate(asked):
         try:
-            found = self._accounts.decide([admission.request for admission, _ in asked])
-        except Exception as error:  # noqa: BLE001 - whatever it is, no coroutine may wait forever
-            for _, waiting in asked:
-                if not waiting.done():
-                    waiting.set_exception(error)
-            return
-        for (admission, waiting), free in zip(asked, found, strict=True):
-            _resolve(admission, free, waiting)
+            admission = (each.admission or accounts.admission(each.api_key)).ask()
+        except (ContractError, AccountsError) as error:
+            outcomes[place] = error
+        else:
+            if admission is not None:
+                exact.append((place, admission))
+    if exact:
+        _decide_exact(accounts, exact, outcomes)
+    return outcomes
 
 
-def _resolve(admission: Exact, free: int, waiting: Future[None]) -> None:
+def _decide_exact(
+    accounts: Accounts, exact: Sequence[tuple[int, Exact]], outcomes: list[Exception | None]
+) -> None:
     try:
-        admission.settle(free)
-    except ContractError as error:
-        if not waiting.done():  # done: its client disconnected
-            waiting.set_exception(error)
+        found = accounts.decide([admission.request for _, admission in exact])
+    except AccountsError as error:
+        for place, _ in exact:
+            outcomes[place] = error
+        return
+    for (place, admission), free in zip(exact, found, strict=True):
+        try:
+            admission.settle(free)
+        except ContractError as error:
+            outcomes[place] = error
+
+
+def _resolve(waiting: Future[None], error: Exception | None) -> None:
+    if waiting.done():  # its client disconnected
+        return
+    if error is None:
+        waiting.set_result(None)
     else:
-        if not waiting.done():
-            waiting.set_result(None)
+        waiting.set_exception(error)

@@ -28,6 +28,8 @@ class RedisStore:
     read demands it, so a server that lost its data is unusable and refuses no key.
     """
 
+    remote = True
+
     def __init__(self, url: str, clock: Clock | None = None) -> None:
         self._given = clock
         self._ahead = 0  # microseconds: the server's clock less this machine's
@@ -118,8 +120,13 @@ class RedisStore:
     def upkeep(self) -> None:
         """Do nothing: the server maintains itself."""
 
+    def probe(self) -> None:
+        """Ask the server whether it holds accounts."""
+        self._server.probe(self._count)
+
     def after_fork(self) -> None:
-        """Do nothing: the client's connections detect a fork."""
+        """Reset in a child process; the client's connections detect a fork themselves."""
+        self._server.after_fork()
 
     def check_durability(self) -> str | None:
         """Check the server's settings; see ``Store``."""

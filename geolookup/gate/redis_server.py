@@ -15,6 +15,7 @@ from redis.commands.core import Script
 from redis.retry import Retry
 
 from geolookup.errors import AccountsError
+from geolookup.gate.outage import Outage
 
 #: Seconds until a silent server counts as unreachable.
 _TIMEOUT = 1.0
@@ -36,6 +37,7 @@ class RedisServer:
     def __init__(self, url: str) -> None:
         self._client = _client(url)
         self.name = _without_password(self._client)
+        self._outage = Outage()
 
     def script(self, text: str) -> Script:
         """Return a script, to be loaded when it first runs."""
@@ -43,6 +45,7 @@ class RedisServer:
 
     def run(self, *calls: Call) -> list[Any]:
         """Run scripts in order, in one round trip; return their replies."""
+        self._outage.check()
         try:
             if len(calls) == 1:
                 script, keys, values = calls[0]
@@ -56,6 +59,7 @@ class RedisServer:
 
     def command(self, *words: object) -> Any:
         """Run a command; return its reply."""
+        self._outage.check()
         try:
             return self._client.execute_command(*words)  # type: ignore[no-untyped-call]
         except redis.RedisError as error:
@@ -103,6 +107,22 @@ class RedisServer:
             raise self._unusable(error) from None
         return None
 
+    def probe(self, script: Script) -> None:
+        """Run a script without arguments, also while others fail at once."""
+        self._outage.hold(2 * _TIMEOUT)  # to connect, and to be answered
+        try:
+            script()
+        except redis.ResponseError as error:
+            self._outage.over()
+            raise self._unusable(error) from None
+        except redis.RedisError as error:
+            raise self._unusable(error) from None
+        self._outage.over()
+
+    def after_fork(self) -> None:
+        """Forget, in a child process, what the parent remembers."""
+        self._outage = Outage()
+
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
@@ -114,7 +134,10 @@ class RedisServer:
         remedy = "check that the server runs and accepts writes"
         if "no accounts" in str(error):
             remedy = "restore its data, or create a key with 'geolookup keys create'"
-        return AccountsError(self.name, str(error), remedy)
+        found = AccountsError(self.name, str(error), remedy)
+        if isinstance(error, redis.ConnectionError | redis.TimeoutError):
+            self._outage.note(found)
+        return found
 
 
 def _client(url: str) -> redis.Redis:

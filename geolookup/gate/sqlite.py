@@ -54,6 +54,8 @@ class SQLiteStore:
     loss in both. The first key creates the file, mode 0600.
     """
 
+    remote = False
+
     def __init__(self, url: str, clock: Clock | None = None) -> None:
         self._file = AccountsFile(url)
         self.now = clock or wall_clock
@@ -182,6 +184,10 @@ class SQLiteStore:
                 return
             changes = self._connection.total_changes
         self._checkpoints.write_back(changes)
+
+    def probe(self) -> None:
+        """Open the file, or see whether it is still there."""
+        self._run(lambda _: None)
 
     def after_fork(self) -> None:
         """Set aside, in a child process, the connections of the parent."""

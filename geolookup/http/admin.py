@@ -1,6 +1,7 @@
 """The admin port: health and metrics, for probes and Prometheus.
 
-``/livez``: the server runs. ``/readyz``: at least one worker accepts requests.
+``/livez``: the server runs. ``/readyz``: at least one worker accepts requests and can use the
+account store.
 ``/metrics``: the counters. A thread of the server process answers.
 """
 
@@ -67,7 +68,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path == "/livez":
             self._send(200, _PLAIN, "alive\n")
         elif self.path == "/readyz":
-            ready = any(reading.state == SERVING for reading in self._living())
+            ready = any(each.state == SERVING and not each.unusable for each in self._living())
             self._send(200 if ready else 503, _PLAIN, "ready\n" if ready else "not ready\n")
         elif self.path == "/metrics":
             self._send(200, CONTENT_TYPE, exposition(list(readings(self.folder)), self._living()))

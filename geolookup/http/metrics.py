@@ -42,17 +42,23 @@ _BOUNDS_NS = [round(bound * 1e9) for bound in BOUNDS]
 SERVING, DRAINING, ENDED = 1, 2, 3
 _GENERATION_BYTES = 32
 _HEAD = struct.Struct(f"=QQQ{_GENERATION_BYTES}s")
-_FIRST = _HEAD.size // 8
+#: 1 while the account store is unusable.
+_UNUSABLE = _HEAD.size // 8
+_FIRST = _UNUSABLE + 1
 _BUCKETS = _FIRST + len(OUTCOMES)
 _SUM = _BUCKETS + len(BOUNDS) + 1
 _SIZE = 8 * (_SUM + 1)
 
 
 class Reading(NamedTuple):
-    """The counters of one worker. ``written``: when its manifest was written, Unix seconds."""
+    """The counters of one worker. ``written``: when its manifest was written, Unix seconds.
+
+    ``unusable``: whether its account store was, a second ago.
+    """
 
     process: int
     state: int
+    unusable: bool
     written: int
     generation: str
     outcomes: Sequence[int]
@@ -76,6 +82,10 @@ class Counters:
         """Record DRAINING or ENDED."""
         self._numbers[1] = state
 
+    def note_store(self, problem: object) -> None:
+        """Record whether the account store is usable; None: no problem."""
+        self._numbers[_UNUSABLE] = problem is not None
+
     def count(self, outcome: Outcome, nanoseconds: int) -> None:
         """Count one request and how long it took."""
         numbers = self._numbers
@@ -98,7 +108,7 @@ def readings(folder: Path) -> Iterator[Reading]:
             numbers = struct.unpack(f"={_SIZE // 8}Q", content)
             process, state, written, digest = _HEAD.unpack_from(content)
             yield Reading(
-                *(process, state, written, digest.hex()),
+                *(process, state, bool(numbers[_UNUSABLE]), written, digest.hex()),
                 numbers[_FIRST:_BUCKETS],
                 numbers[_BUCKETS:_SUM],
                 numbers[_SUM],

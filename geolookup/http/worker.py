@@ -61,6 +61,7 @@ class Worker(Application):
         loop = get_running_loop()
         signal.signal(RELOAD, lambda *_: loop.call_soon_threadsafe(self.reload))
         signal.signal(DRAIN, lambda *_: loop.call_soon_threadsafe(self.drain))
+        self._accounts.watch(self._memory.note_store)
         if self._reload_pending:
             self.reload()
 

@@ -4,7 +4,8 @@ It asks one by one, or with a TURN of more than 1 so many requests at once, as
 an event loop does, as fast as it can or with a PAUSE of seconds in between.
 Admissions append their moments before and after to the log, as two 8-byte
 integers each in one write, which a ``kill -9`` leaves whole.
-It ends when the quota has been used up for a while.
+It ends when the quota has been used up for a while, and adds to LOG.refused how often
+the rate refused it.
 """
 
 from __future__ import annotations
@@ -41,13 +42,29 @@ def admissions(log: Path) -> list[tuple[int, int]]:
     return list(_MOMENTS.iter_unpack(log.read_bytes()))
 
 
-async def hammer(accounts: Accounts, key: str, log: int, turn: int, pause: float) -> None:
+def refusals(log: Path) -> list[int]:
+    """Return how often the rate refused each worker."""
+    return [int(line) for line in Path(f"{log}.refused").read_text(encoding="ascii").split()]
+
+
+def exceeds(moments: list[tuple[int, int]], rate: int) -> bool:
+    """Return whether more than ``rate`` admissions surely lie in less than a second."""
+    begins, ends = map(sorted, zip(*moments, strict=True))
+    # Of rate + 1 in a row the last is stamped a second after the first, in whole microseconds.
+    pairs = zip(begins, ends[rate:], strict=False)
+    return any(last - first < 10**9 - 1000 for first, last in pairs)
+
+
+async def hammer(accounts: Accounts, key: str, log: int, turn: int, pause: float) -> int:
+    """Ask until the quota is used up; return the number of refusals by the rate."""
+    refused = 0
     gate = accounts if turn == 1 else GroupCommit(accounts)
     began = over_since = time.monotonic()
     while time.monotonic() - over_since < _OVER:
         before = time.time_ns()
         found = await asyncio.gather(*(_outcome(gate, key) for _ in range(turn)))
         admitted = found.count(None)
+        refused += found.count(RateLimitError)
         if admitted:
             os.write(log, _MOMENTS.pack(before, time.time_ns()) * admitted)
         if admitted or RateLimitError in found:
@@ -56,6 +73,7 @@ async def hammer(accounts: Accounts, key: str, log: int, turn: int, pause: float
             raise TimeoutError("the quota does not come to its end")
         if pause:
             time.sleep(pause)
+    return refused
 
 
 async def _outcome(gate: Accounts | GroupCommit, key: str) -> type[Exception] | None:
@@ -72,4 +90,8 @@ if __name__ == "__main__":
     given_url, given_plans, given_key, given_log, given_turn, given_pause = sys.argv[1:]
     with open_accounts(given_url, given_plans) as opened:
         opened_log = os.open(given_log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        asyncio.run(hammer(opened, given_key, opened_log, int(given_turn), float(given_pause)))
+        refused_times = asyncio.run(
+            hammer(opened, given_key, opened_log, int(given_turn), float(given_pause))
+        )
+    with Path(f"{given_log}.refused").open("a", encoding="ascii") as file:
+        file.write(f"{refused_times}\n")

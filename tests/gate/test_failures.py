@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from queue import Queue
 
 import pytest
 
 from geolookup.errors import AccountsError
 from geolookup.gate import Accounts, accounts_file, open_accounts
+from geolookup.gate.group_commit import GroupCommit
+from geolookup.gate.keys import make
 from tests.conftest import ROOT
 from tests.gate.conftest import FakeClock, free_port, wait_for
 from tests.gate.sliding_log import SECOND
@@ -224,8 +229,7 @@ def test_a_redis_that_is_killed_and_comes_back(
         clock.now += SECOND
         all_fail(accounts, made, "redis://127.0.0.1")
         start()
-        for key in made:
-            accounts.admit(key)
+        until_admitted(accounts, made)
         accounts.give_back()
         assert accounts.usage()[0].used == 2
 
@@ -243,7 +247,75 @@ def test_a_redis_that_says_nothing(
         process.send_signal(signal.SIGSTOP)
         all_fail(accounts, [key], "redis://127.0.0.1")
         process.send_signal(signal.SIGCONT)
+        until_admitted(accounts, [key])
+
+
+def test_one_failure_is_remembered_by_all(
+    server: tuple[str, Server], plans: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from geolookup.gate import redis_server as redis_module
+
+    monkeypatch.setattr(redis_module, "_TIMEOUT", 0.5)
+    url, start = server
+    process = start()
+    with open_accounts(url, plans) as accounts:
+        keys = [accounts.create_key(f"account {number}", "mid") for number in range(20)]
+        process.send_signal(signal.SIGSTOP)
+        gate = GroupCommit(accounts)
+        began = time.monotonic()
+        assert asyncio.run(answers(gate, keys)) == [AccountsError] * len(keys)
+        assert asyncio.run(answers(gate, [make("live") for _ in keys])) == [AccountsError] * 20
+        assert time.monotonic() - began < 0.5 * len(keys)  # each of them waited in turn
+        process.send_signal(signal.SIGCONT)
+        until_admitted(accounts, keys)
+
+
+async def answers(gate: GroupCommit, keys: list[str]) -> list[object]:
+    """Return what requests raise that come together; the loop runs meanwhile."""
+    waiting = asyncio.gather(*filter(None, map(gate.admit, keys)), return_exceptions=True)
+    turns = 0
+    while not waiting.done():
+        await asyncio.sleep(0.01)
+        turns += 1
+    assert turns > 0
+    return [type(each) for each in await waiting]
+
+
+def until_admitted(accounts: Accounts, keys: list[str]) -> None:
+    """Ask until the failure is forgotten, then with every key."""
+    ends = time.monotonic() + 20
+    while True:
+        try:
+            accounts.admit(keys[0])
+        except AccountsError:
+            assert time.monotonic() < ends
+            time.sleep(0.05)
+        else:
+            break
+    for key in keys[1:]:
         accounts.admit(key)
+
+
+def test_a_watched_store_reports_its_state(
+    url: str, plans: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    states: Queue[AccountsError | None] = Queue()
+    with open_accounts(url, plans) as accounts:
+        accounts.create_key("Acme", "mid")
+        accounts.watch(states.put)
+        assert states.get(timeout=20) is None
+        if url.startswith("sqlite"):
+            (tmp_path / "accounts.db").unlink()
+        else:
+            import redis
+
+            with redis.Redis.from_url(request.getfixturevalue("redis_server")) as client:
+                client.flushall()
+        while states.get(timeout=20) is None:
+            pass
+        accounts.create_key("New", "mid")
+        while states.get(timeout=20) is not None:
+            pass
 
 
 def test_a_redis_that_takes_no_writes(emptied: str, plans: Path) -> None:

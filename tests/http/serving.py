@@ -127,6 +127,7 @@ def serving(
     workers: int = 1,
     drain: float = 0.1,
     ended: int = 0,
+    has_admin: bool = True,
 ) -> Iterator[Server]:
     """Serve while in use; the output goes to a file of the folder.
 
@@ -136,7 +137,8 @@ def serving(
     output = folder / f"output-{port}"
     command = [sys.executable, "-m", "geolookup", "serve", "--accounts", store.url]
     command += ["--plans", str(store.plans), "--port", str(port), "--workers", str(workers)]
-    command += ["--admin", f"127.0.0.1:{admin}", "--drain", str(drain), *options]
+    command += ["--admin", f"127.0.0.1:{admin}"] if has_admin else []
+    command += ["--drain", str(drain), *options]
     with output.open("wb") as file:
         process = subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=file)
     server = Server(process, port, admin, output)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -96,7 +96,41 @@ def test_places_are_the_order() -> None:
     assert [outcome.counter for outcome in OUTCOMES] == list(range(len(OUTCOMES)))
 
 
-def test_no_admin_port_unless_asked_for(server: Server) -> None:
-    names = {thread.name for thread in threading.enumerate()}
-    assert "geolookup-admin" not in names
-    assert server.raw(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").status == 404
+def test_no_admin_port_unless_asked_for(own_store: Store, server: Server, tmp_path: Path) -> None:
+    """Its processes listen on the port of the service alone, which does not show metrics."""
+    assert listening(server.process.pid) == {server.port, server.admin}
+    with serving(own_store, tmp_path, has_admin=False, workers=2) as without:
+        assert listening(without.process.pid) == {without.port}
+        for path in ("/metrics", "/livez", "/readyz"):
+            assert without.raw(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode()).status == 404
+
+
+def listening(process: int) -> set[int]:
+    """Return the TCP ports that a process and its descendants listen on, by Linux's /proc."""
+    if not Path("/proc/net/tcp").exists():
+        pytest.skip("no /proc here")
+    found, links = set[int](), list[str]()
+    for each in family(process):
+        for link in Path(f"/proc/{each}/fd").iterdir():
+            with suppress(FileNotFoundError):  # closed meanwhile
+                links.append(str(link.readlink()))
+    for name in ("tcp", "tcp6"):
+        table = Path(f"/proc/{process}/net/{name}")
+        for line in table.read_text().splitlines()[1:] if table.exists() else []:
+            _, local, _, state, *_, inode = line.split()[:10]
+            if state == "0A" and f"socket:[{inode}]" in links:
+                found.add(int(local.rpartition(":")[2], 16))
+    return found
+
+
+def family(process: int) -> list[int]:
+    """Return a process and its descendants."""
+    parents = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # ended meanwhile
+            # The name in parentheses may hold anything; state and parent follow it.
+            parents[int(status.parent.name)] = int(status.read_text().rpartition(")")[2].split()[1])
+    found = [process]
+    for each in found:
+        found += [child for child, parent in parents.items() if parent == each]
+    return found

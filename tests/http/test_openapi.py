@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from geolookup.http.answers import NO_SUCH_METHOD, NO_SUCH_PATH, OUTCOMES
 from geolookup.http.application import PATH
 from tests import envelopes as contract
 from tests.conftest import ROOT
-from tests.http.serving import Server
+from tests.http.serving import Server, Store, serving
 from tests.tiers import scaled
 
 httpx = pytest.importorskip("httpx")
@@ -27,6 +29,7 @@ from schemathesis.generation.modes import GenerationMode  # noqa: E402
 DOCUMENT = ROOT / "docs" / "openapi.json"
 #: Malformed requests take long to generate.
 WELL_FORMED, MALFORMED = scaled(200, 5_000), scaled(10, 150)
+PUBLIC = ("8.8.8.8", "1.1.1.1", "2606:4700:4700::1111", "203.0.112.9")
 _CHECKS = (
     "not_a_server_error",
     "status_code_conformance",
@@ -45,8 +48,14 @@ def session() -> Any:
     return requests.Session()
 
 
-def holds(case: Any, session: Any, server: Server, key: str | None) -> None:
-    """Send a generated request; the answer is the envelope and as the document says."""
+@pytest.fixture(scope="module")
+def keys(store: Store) -> list[str | None]:
+    """Keys of every kind: good, none, unknown, over the rate, over the quota."""
+    return [store.key(), None, "unknown", store.key("slow"), store.key("small")]
+
+
+def sent(case: Any, session: Any, server: Server, key: str | None) -> Any:
+    """Send a generated request; return the answer, which is as the document says."""
     # What HTTP itself cannot carry is no request.
     case.headers = {
         name: value for name, value in (case.headers or {}).items() if name != "X-API-Key"
@@ -55,15 +64,23 @@ def holds(case: Any, session: Any, server: Server, key: str | None) -> None:
         case.headers["X-API-Key"] = key
     base = f"http://127.0.0.1:{server.port}"
     reply = case.call(base_url=base, session=session)
-    case.validate_response(reply, checks=CHECKS.get_by_names(_CHECKS))
+    # 503 is of the contract, and a server error to the first check.
+    checks = _CHECKS[reply.status_code == 503 :]
+    case.validate_response(reply, checks=CHECKS.get_by_names(checks))
+    return reply
+
+
+def outcome(reply: Any) -> tuple[int, int | None]:
+    """The status and the error code of an envelope."""
     answer = json.loads(reply.content)
     contract.check(answer)
     assert answer["success"] == (reply.status_code == 200)
-    if key is None:
-        assert answer["error_code"] == 20001
+    assert reply.status_code < 500
+    return reply.status_code, answer.get("error_code")
 
 
 def generated(mode: Any, count: int) -> Callable[[Callable[..., None]], Callable[[], None]]:
+    """Run a test with generated requests, in half of which an address replaces the query."""
     cases = operation(DOCUMENT).as_strategy(generation_mode=mode)
     quick = settings(
         max_examples=count,
@@ -71,27 +88,48 @@ def generated(mode: Any, count: int) -> Callable[[Callable[..., None]], Callable
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    return lambda test: quick(given(cases, st.booleans())(test))
+    addresses = st.none() | st.sampled_from(PUBLIC) | st.ip_addresses()
+    return lambda test: quick(given(cases, addresses, st.integers(0, 4))(test))
 
 
-def test_well_formed_requests(server: Server, key: str, session: Any) -> None:
-    asked = []
+def test_well_formed_requests(server: Server, keys: list[str | None], session: Any) -> None:
+    """Every outcome of the contract is met, and each is as the document says."""
+    met = Counter[tuple[int, int | None]]()
 
     @generated(GenerationMode.POSITIVE, WELL_FORMED)
-    def each(case: Any, has_key: bool) -> None:
-        holds(case, session, server, key if has_key else None)
-        asked.append(case)
+    def each(case: Any, address: object, number: int) -> None:
+        if address is not None:
+            case.query = {"ip": str(address)}
+        met[outcome(sent(case, session, server, keys[number]))] += 1
 
     each()
-    assert len(asked) >= WELL_FORMED
+    assert met.total() >= WELL_FORMED
+    errors = {(each.status, each.code) for each in OUTCOMES if each.code is not None}
+    assert set(met) == {(200, None), *errors}
 
 
 def test_malformed_requests(server: Server, key: str, session: Any) -> None:
     @generated(GenerationMode.NEGATIVE, MALFORMED)
-    def each(case: Any, has_key: bool) -> None:
-        holds(case, session, server, key if has_key else None)
+    def each(case: Any, address: object, number: int) -> None:
+        outcome(sent(case, session, server, key if number else None))
 
     each()
+
+
+@pytest.mark.long
+def test_what_cannot_be_answered_now(own_store: Store, session: Any, tmp_path: Path) -> None:
+    key = own_store.key()
+    with serving(own_store, tmp_path) as server:
+        for path in tmp_path.glob("accounts.db*"):
+            path.unlink()
+        time.sleep(1.1)  # a worker looks once a second
+
+        @generated(GenerationMode.POSITIVE, 20)
+        def each(case: Any, address: object, number: int) -> None:
+            reply = sent(case, session, server, key)
+            assert (reply.status_code, reply.content) == (503, b"")
+
+        each()
 
 
 def test_the_document_names_every_status_of_the_operation() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 import time
 from collections import Counter
@@ -140,6 +141,52 @@ def test_redis_that_undoes_revocations_is_not_served(
     assert done.returncode == 2
     assert says in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@needs_redis
+@pytest.mark.long
+def test_a_silent_redis_delays_nobody_for_long(tmp_path: Path) -> None:
+    pytest.importorskip("granian")
+    pytest.importorskip("redis")
+    port = free_port()
+    with redis_server(tmp_path, port) as process:
+        store = store_at(f"redis://127.0.0.1:{port}/0", tmp_path)
+        headers = [[("X-API-Key", store.key())] for _ in range(25)]
+        with serving(store, tmp_path) as server, ThreadPoolExecutor(25) as pool:
+            assert server.ask("?ip=8.8.8.8", headers[0]).status == 200
+            _until_ready(server, 200)
+            process.send_signal(signal.SIGSTOP)
+            began = time.monotonic()
+            asked = [pool.submit(server.ask, "?ip=8.8.8.8", header) for header in headers[1:]]
+            assert server.raw(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").status == 404
+            assert {each.result().status for each in asked} == {503}
+            for _ in range(25):
+                assert server.ask("?ip=8.8.8.8", [("X-API-Key", make("live"))]).status == 503
+            assert time.monotonic() - began < 20  # a second for each key, one after another: 49
+            _until_ready(server, 503)
+            process.send_signal(signal.SIGCONT)
+            _until_ready(server, 200)
+            assert server.ask("?ip=8.8.8.8", headers[1]).status == 200
+
+
+def test_without_its_accounts_file_a_service_is_not_ready(own_store: Store, tmp_path: Path) -> None:
+    header = [("X-API-Key", own_store.key())]
+    with serving(own_store, tmp_path, workers=2) as server:
+        _until_ready(server, 200)
+        (tmp_path / "accounts.db").rename(tmp_path / "aside")
+        _until_ready(server, 503)
+        assert server.ask("?ip=8.8.8.8", header).status == 503
+        assert server.show("/livez").status == 200
+        (tmp_path / "aside").rename(tmp_path / "accounts.db")
+        _until_ready(server, 200)
+        assert server.ask("?ip=8.8.8.8", header).status == 200
+
+
+def _until_ready(server: Server, status: int) -> None:
+    ends = time.monotonic() + 20
+    while server.show("/readyz").status != status:
+        assert time.monotonic() < ends
+        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("damage", ["outside", "no JSON"])

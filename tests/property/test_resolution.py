@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import geolookup
 from tests.conftest import build_at
-from tests.oracle import Address, Source, SourceRow, expected
-from tests.range_strategies import addresses, as_csv, edges, recipe, recipes
+from tests.oracle import FIELDS, Address, Source, SourceRow, expected
+from tests.range_strategies import CELLS, addresses, as_csv, edges, recipe, recipes
 from tests.tiers import scaled
 
 AT = 1_795_000_000
@@ -34,6 +34,20 @@ TIES = [
     Source([row("8.8.8.0", "8.8.8.7", "x"), row("::ffff:8.8.8.4", "::ffff:8.8.8.11", "y")]),
     Source([row("::ffff:8.8.8.32", "::ffff:8.8.8.39", "y"), row("8.8.8.28", "8.8.8.35", "")]),
 ]
+
+
+def test_every_field_is_drawn_and_compared() -> None:
+    """A cell of each, alone in its source, shows in what is compared."""
+    assert set(CELLS) == set(FIELDS)
+    for name, cells in CELLS.items():
+        known = SourceRow(ip_address("8.8.8.0"), ip_address("8.8.8.7"), {name: cells[0]})
+        with TemporaryDirectory() as folder:
+            output, _ = build_at(Path(folder), {"0.csv": as_csv(Source([known]))})
+            with geolookup.open(output) as engine:
+                answer = found(engine.lookup("8.8.8.1", at=AT))
+                nothing = found(engine.lookup("9.9.9.9", at=AT))
+        assert answer == expected([Source([known])], "8.8.8.1")
+        assert answer != nothing, name
 
 
 @example(TIES, [])

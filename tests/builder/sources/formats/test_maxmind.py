@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from geolookup_builder.sources.reading import delimited
 
+import geolookup
 from geolookup.errors import BuildError
 from tests.builder.building import known
 from tests.builder.plain_rows import check_rows
@@ -166,6 +167,8 @@ def test_another_language_with_english_where_it_is_silent(build: Build) -> None:
     dataset, _ = build(CITY_FILES, one("maxmind", "*.csv", 'locale = "de"'))
     assert stated(dataset, "8.8.4.4") == {**ALPHA, "city_name": "Alphastadt"}
     assert stated(dataset, "8.8.5.5") | BETA == stated(dataset, "8.8.5.5")
+    with geolookup.open(dataset) as engine:  # names of countries are of the reference table
+        assert engine.get("8.8.4.4", "location.country_name") == "Cyprus"
 
 
 def test_another_language_alone(build: Build) -> None:
