@@ -58,6 +58,8 @@ def tar_files(
             content = archive.extractfile(member)
             assert content is not None  # noqa: S101 - it is a regular file
             names[unpacked.add(content, member.size)] = member.name
+    while stream.read(_CHUNK):  # to the end, where the checksum of gzip is compared
+        pass
     return [
         (f"{path}!{names[part]}", unpacked.opener(part))
         for part in sorted(data(path, suffixes, names), key=names.__getitem__)

@@ -13,7 +13,6 @@ import random
 import tarfile
 import zipfile
 from collections.abc import Iterator
-from contextlib import suppress
 from ipaddress import IPv4Address, ip_network
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from typing import Any
 import pyarrow.ipc
 import pytest
 
+import geolookup
 from geolookup.errors import BuildError
 from tests.builder.building import fails, known
 from tests.builder.plain_rows import check_rows
@@ -393,7 +393,8 @@ def test_other_files_are_one_error(tmp_path: Path, name: str, packed: bool) -> N
 
 
 def test_flipped_and_cut_bytes_are_read_or_refused(tmp_path: Path) -> None:
-    rng = random.Random(8805)
+    """What is read compiles to a dataset that is whole; the rest is refused in one line."""
+    rng, told = random.Random(8805), list[str]()
     whole = mmdb({**LATIN, "8.8.8.0/24": CITY, "9.0.0.0/8": CITY}, aliases=True)
     for turn in range(120):
         damaged = bytearray(whole)
@@ -404,8 +405,14 @@ def test_flipped_and_cut_bytes_are_read_or_refused(tmp_path: Path) -> None:
         if damaged:
             path = "a.mmdb.gz" if turn % 2 else "a.mmdb"
             content = gzip.compress(damaged, 1) if turn % 2 else bytes(damaged)
-            with suppress(BuildError):
-                build_at(tmp_path, {path: content}, recipe(path))
+            try:
+                output, _ = build_at(tmp_path, {path: content}, recipe(path))
+            except BuildError as error:
+                told.append(str(error))
+            else:
+                assert geolookup.verify(output, deep=True).damages == ()
+    assert 0 < len(told) < 120
+    assert "\n" not in "".join(told)
 
 
 def test_the_package_missing_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -420,10 +427,19 @@ def test_the_package_missing_is_one_error(tmp_path: Path, monkeypatch: pytest.Mo
 def test_bad_files(tmp_path: Path, shared_data: Path) -> None:
     found = sorted((shared_data / "maxmind-db" / "bad-data").rglob("*.mmdb"))
     assert len(found) == 21
+    told, built = list[str](), list[str]()
     for path in found:
         extra = 'fields = { isp = "ip" }' if "libmaxminddb-empty" in path.name else ""
-        with suppress(BuildError):
-            build_at(tmp_path, {}, recipe(str(path), extra))
+        try:
+            output, _ = build_at(tmp_path, {}, recipe(str(path), extra))
+        except BuildError as error:
+            told.append(str(error))
+        else:
+            built.append(path.name)
+            assert geolookup.verify(output, deep=True).damages == ()
+    empty = "libmaxminddb-empty-{}-last-in-metadata.mmdb"
+    assert built == [empty.format("array"), empty.format("map")]
+    assert "\n" not in "".join(told)
 
 
 @pytest.mark.parametrize(

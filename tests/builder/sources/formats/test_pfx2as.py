@@ -127,10 +127,19 @@ def test_names_that_are_none(tmp_path: Path, content: str | bytes, words: str) -
     assert error.path == str(tmp_path / "names")
 
 
-@pytest.mark.parametrize("value", ["3", "[]", '""', '"gone.json"', '"names*"'])
-def test_the_option_is_checked(tmp_path: Path, value: str) -> None:
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("3", "source.names is not a text"),
+        ("[]", "source.names is not a text"),
+        ('""', "source.names is not a text"),
+        ('"gone.json"', "gone.json: no such file"),
+        ('"names*"', "names*: more than one file"),
+    ],
+)
+def test_the_option_is_checked(tmp_path: Path, value: str, problem: str) -> None:
     files: dict[str, str | bytes] = {"table": CAIDA, "names1": "1,a\n", "names2": "2,b\n"}
-    fails(tmp_path, files, recipe(extra=f"names = {value}"))
+    assert problem in str(fails(tmp_path, files, recipe(extra=f"names = {value}")))
 
 
 BAD = {
