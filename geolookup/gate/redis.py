@@ -32,7 +32,7 @@ class RedisStore:
 
     def __init__(self, url: str, clock: Clock | None = None) -> None:
         self._given = clock
-        self._ahead = 0  # microseconds: the server's clock less this machine's
+        self._ahead: int | None = None  # microseconds: the server's clock less this machine's
         self._server = RedisServer(url)
         self._admit, self._lease, self._take_back, self._find, self._add, self._count = map(
             self._server.script,
@@ -44,13 +44,14 @@ class RedisStore:
 
     def now(self) -> int:
         """Return the estimated time of the server, Unix microseconds."""
-        return self._given() if self._given else wall_clock() + self._ahead
+        return self._given() if self._given else wall_clock() + (self._ahead or 0)
 
     def find(self, digest: bytes) -> Key | None:
         """Return the key with a digest."""
         call = self._find, [f"geolookup:key:{digest.hex()}"], [self._time()]
+        asked = wall_clock()
         ((now, *found),) = self._server.run(call)
-        self._adjust(now)
+        self._adjust(asked, now)
         return _key(digest, found) if found else None
 
     def admit(self, requests: Sequence[Request]) -> list[int]:
@@ -63,8 +64,9 @@ class RedisStore:
             )
             for account, plan in requests
         ]
+        asked = wall_clock()
         replies = self._server.run(*calls)
-        self._adjust(replies[-1][0])
+        self._adjust(asked, replies[-1][0])
         return [free for _, free in replies]
 
     def lease(
@@ -72,9 +74,10 @@ class RedisStore:
     ) -> Lease:
         """Free ripe tokens, take back unused ones, and lease tokens for the current bucket."""
         values = [self._time(), plan.rate, plan.limit, worker, *ripe, *_flat(unused)]
+        asked = wall_clock()
         (reply,) = self._server.run((self._lease, [f"geolookup:account:{account}"], values))
         lease = Lease(*reply)
-        self._adjust(lease.now)
+        self._adjust(asked, lease.now)
         return lease
 
     def take_back(self, account: int, unused: Sequence[Tokens]) -> None:
@@ -139,8 +142,14 @@ class RedisStore:
     def _time(self) -> int:
         return self._given() if self._given else 0
 
-    def _adjust(self, now: int) -> None:
-        self._ahead = now - wall_clock()
+    def _adjust(self, asked: int, now: int) -> None:
+        """Adjust the clock by a reply: the server read its clock after the call, before the reply.
+
+        The fastest reply decides. The estimate is never behind the server's clock,
+        or a token would be used after its bucket.
+        """
+        least, most = now - wall_clock(), now - asked
+        self._ahead = most if self._ahead is None else max(least, min(self._ahead, most))
 
     def _accounts(self) -> int:
         """Return the number of accounts; AccountsError if there is none."""
