@@ -76,7 +76,10 @@ def build(tmp_path: Path) -> Build:
 def build_at(
     folder: Path, files: dict[str, str | bytes], recipe: str | None = None, **options: Any
 ) -> tuple[Path, BuildReport]:
-    """Write files and a recipe (default: every .csv as a source, by name) and compile them."""
+    """Write files and a recipe (default: every .csv as a source, by name) and compile them.
+
+    Sources may be empty, unless ``empty`` says what the recipe says of that.
+    """
     # Imported here: processes that tests start import this module, most of them to build nothing.
     from geolookup_builder.compile import Options, compile_dataset
 
@@ -90,6 +93,8 @@ def build_at(
         recipe = '[dataset]\nname = "test"\n' + "".join(
             f'[[source]]\nformat = "csv"\npath = "{name}"\n' for name in names
         )
+    empty = options.pop("empty", 'empty = "ok"\n')
+    recipe = recipe.replace("[[source]]\n", f"[[source]]\n{empty}")
     (folder / "recipe.toml").write_text(recipe, encoding="utf-8")
     output = folder / "dataset"
     chosen = Options(**{"force": True, "max_rejects": 10**9, **options})

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
@@ -20,16 +20,17 @@ import pyarrow as pa
 
 from geolookup.dataset.arrow_files import generation
 from geolookup.dataset.manifest import is_dataset
+from geolookup.dataset.metadata import Source
 from geolookup.errors import BuildError
 from geolookup.filesystem import atomic, limits
 from geolookup.kernel import check_kernel
 from geolookup.progress import Progress
-from geolookup_builder import clip, loading, manifest, rejects, write
+from geolookup_builder import clip, expected_rows, loading, manifest, rejects, write
 from geolookup_builder.enrichment import Finder, finders
 from geolookup_builder.flatten import Intervals, flatten
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.intern import intern
-from geolookup_builder.layer_values import LayerValues
+from geolookup_builder.layer_values import UNKNOWN, LayerValues
 from geolookup_builder.layers import Layered, hide, nothing, of_source, underlay
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.reference.tables import load_continents, load_countries, load_time_zones
@@ -60,6 +61,7 @@ class Options:
     max_rejects: int | None = None  # per source table; None: 1 % of its rows
     cache: Path | None = None  # of downloaded files; None: the user's cache folder
     offline: bool = False  # use the cache only, without any request
+    base: Path | None = None  # an earlier dataset, for ``max_drop`` of sources
 
 
 def build(
@@ -71,6 +73,7 @@ def build(
     max_rejects: int | None = None,
     cache: str | PathLike[str] | None = None,
     offline: bool = False,
+    base: str | PathLike[str] | None = None,
 ) -> BuildReport:
     """Compile the sources of a recipe into a new dataset folder, and return the report.
 
@@ -81,7 +84,8 @@ def build(
     rejected rows to. ``max_rejects`` is the number of rejected rows that each source may
     have; None: 1 % of its rows. ``cache`` is the folder of downloaded files; None:
     ``$GEOLOOKUP_CACHE``, else the user's cache folder. With ``offline`` remote sources are
-    taken from the cache only.
+    taken from the cache only. ``base`` is an earlier dataset or a store, with which ``max_drop``
+    of a source compares.
 
     The report has ``sources`` (rows and addresses of each), ``counts`` (rows of the dataset),
     ``coverage`` (addresses by layer and family), ``generation`` (its id), ``bytes`` (of all
@@ -97,6 +101,7 @@ def build(
         max_rejects,
         None if cache is None else Path(cache),
         offline,
+        None if base is None else Path(base),
     )
     return compile_dataset(recipe, Path(output), options, Progress(silent=True))
 
@@ -172,15 +177,36 @@ class _Build:
         self._deciding_rows = DecidingRows() if plan.explains_rows else None
         self._rejects: list[Rejects] = []
         self._report = BuildReport()
+        self._base = None if options.base is None else _base(options.base)
+        self._rows: list[int] = []  # usable ones of each source
 
     def add(self, number: int, spec: SourceSpec) -> None:
         """Read a source, numbered from 1, and overlay its tables below the earlier ones."""
         for values in self._layers.values():
             values.begin_source()
+        before, labels = len(self._report.sources), set[str]()
         for table in auto.noted(spec, FORMATS[spec.format].read(spec)):
-            self._add_table(number, spec, table)
+            labels |= self._add_table(number, spec, table)
+            expected_rows.check_releases(spec.expected, sorted(labels))
+        self._check_rows(spec, self._report.sources[before:])
 
-    def _add_table(self, number: int, spec: SourceSpec, table: SourceTable) -> None:
+    def _check_rows(self, spec: SourceSpec, tables: list[SourceReport]) -> None:
+        """Compare the rows of a source with what its recipe demands, and with the base."""
+        path = spec.remote.shown if spec.remote else str(spec.base / spec.path)
+        try:
+            expected_rows.check_some(spec.expected, spec.recipe, path, tables)
+        except BuildError:
+            self._write_rejects()
+            raise
+        self._rows.append(sum(table.used for table in tables))
+        note = expected_rows.check_drop(
+            spec.expected, spec.recipe, spec.name, self._rows[-1], self._base
+        )
+        if note and tables:
+            tables[0].note = "; ".join(filter(None, (tables[0].note, note)))
+
+    def _add_table(self, number: int, spec: SourceSpec, table: SourceTable) -> set[str]:
+        """Read and overlay a table; return the labels of its files."""
         report = SourceReport(table.name, note=table.note)
         self._report.sources.append(report)
         rows, positions = self._read(table, report, spec.provides)
@@ -191,6 +217,7 @@ class _Build:
         if self._deciding_rows is not None:
             with self._progress.stage(f"finding the lines of {table.name}"):
                 self._deciding_rows.add(number, spec, rows, positions, flattened.deciding)
+        return {run.numbers.member.label for run in positions.runs}
 
     def _read(
         self, table: SourceTable, report: SourceReport, provides: frozenset[str]
@@ -241,7 +268,7 @@ class _Build:
             if self._deciding_rows is not None:
                 content |= self._deciding_rows.tables(self._layers)
             added = [each.credit for each in self._finders if each.credit is not None]
-            described = manifest.logical(self._plan, interned, content, added)
+            described = manifest.logical(self._plan, interned, content, added, self._rows)
             identity = generation(described, content)
         limits.check_space(output, sum(table.nbytes for table in content.values()))
         with self._progress.stage("writing"), atomic.staged_folder(output) as folder:
@@ -253,8 +280,26 @@ class _Build:
         written = complete.metadata()
         self._report.counts, self._report.coverage = written.counts, written.coverage
         self._report.generation = written.generation
+        self._warn(written.sources)
         self._report.seconds = self._progress.seconds
         return self._report
+
+    def _warn(self, sources: Sequence[Source]) -> None:
+        """Warn of sources that have rows and decide nothing."""
+        for source in sources:
+            if source.rows and not source.coverage:
+                problem = (
+                    f"{source.name} decides no address: earlier sources decide all of its rows"
+                )
+                self._report.warnings.append(problem)
+
+
+def _base(path: Path) -> expected_rows.Base:
+    """Return the rows of each source of a dataset, or of the current one of a store."""
+    from geolookup.comparison.compare import opened
+
+    found = opened(path).manifest.metadata().sources
+    return expected_rows.Base((source.name, source.rows) for source in found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,16 +313,23 @@ class _Flattened:
 def _flatten_table(rows: SourceRows, report: SourceReport) -> _Flattened:
     """Flatten the rows of a table, and remove space that lookups never search."""
     layered, deciding = {}, {}
-    used, clipped = np.zeros(report.read, bool), np.zeros(report.read, bool)
+    used, clipped, owning = (np.zeros(report.read, bool) for _ in range(3))
+    known = np.zeros(report.read, bool)
     for family in (4, 6):
         gathered = rows.of_family(family)
         clipped[gathered.position[clip.count(gathered.ranges, family, report)]] = True
-        intervals = hide(flatten(gathered.ranges, family), clip.hidden(family))
+        flat = flatten(gathered.ranges, family)
+        owning[gathered.position[flat.owner[flat.owner >= 0]]] = True
+        for numbers in gathered.numbers.values():
+            known[gathered.position[numbers != UNKNOWN]] = True
+        intervals = hide(flat, clip.hidden(family))
         # One more entry, so that the owner -1 (a gap) maps to -1.
         positions = np.append(gathered.position, -1)[intervals.owner]
         used[positions[positions >= 0]] = True
         deciding[family] = Intervals(intervals.starts, positions)
         layered[family] = of_source(intervals, gathered.numbers)
     report.used, report.rows_clipped = int(used.sum()), int(clipped.sum())
-    report.duplicates = rows.duplicates()
+    report.duplicates, report.known = rows.duplicates(), bool((used & known).any())
+    accepted = report.read - report.rejected.total()
+    report.covered = max(0, accepted - int(owning.sum()) - report.duplicates)
     return _Flattened(layered, deciding)

@@ -21,13 +21,17 @@ def logical(
     interned: Interned,
     tables: Mapping[str, pa.Table],
     added: Sequence[Credit],
+    rows: Sequence[int],
 ) -> Manifest:
-    """Return the manifest without generation and files; ``added`` are credits besides the usual."""
+    """Return the manifest without generation and files.
+
+    ``added`` are credits besides the usual, ``rows`` the usable rows of each source.
+    """
     decided = coverage(interned.provenance, len(recipe.sources))
     reference = CREDITS if recipe.countries is None else ()
     return Manifest.of(
         name=recipe.name,
-        sources=_sources(recipe, decided),
+        sources=_sources(recipe, decided, rows),
         credits=_credits([*reference, *added]),
         fields=known_fields(tables),
         counts=counts(tables),
@@ -40,10 +44,10 @@ def _credits(listed: Iterable[Credit]) -> list[dict[str, str]]:
     return [{name: getattr(credit, name) for name in names} for credit in listed]
 
 
-def _sources(recipe: Recipe, decided: Sequence[Coverage]) -> list[Source]:
+def _sources(recipe: Recipe, decided: Sequence[Coverage], rows: Sequence[int]) -> list[Source]:
     return [
-        Source(**{**spec.texts, "name": spec.name}, format=spec.format, coverage=coverage)
-        for spec, coverage in zip(recipe.sources, decided, strict=True)
+        Source(**{**spec.texts, "name": spec.name}, format=spec.format, rows=used, coverage=each)
+        for spec, each, used in zip(recipe.sources, decided, rows, strict=True)
     ]
 
 

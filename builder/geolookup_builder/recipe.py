@@ -15,7 +15,8 @@ from typing import Any
 
 from geolookup.errors import BuildError, DiffError, name_text, near_match
 from geolookup.filesystem.regular import open_regular
-from geolookup_builder import packaged
+from geolookup_builder import expected_rows, packaged
+from geolookup_builder.expected_rows import Expected
 from geolookup_builder.remote import address as remote_address
 from geolookup_builder.remote.address import Remote
 from geolookup_builder.schema import FIELDS
@@ -44,6 +45,7 @@ class SourceSpec:
     detected: str = ""  # why the files are of the format, where ``auto`` detected it
     sha256: str = ""  # of a source that is one file, where the recipe states it
     remote: Remote | None = None  # the address to download from
+    expected: Expected = field(default_factory=Expected)  # of its rows
 
     @property
     def name(self) -> str:
@@ -213,7 +215,7 @@ def _source(path: Path, table: dict[str, Any], formats: Mapping[str, frozenset[s
     if name not in formats:
         raise BuildError(path, f"unknown format {name!r}", remedy=near_match(name, formats))
     fixed = ("format", "path", "provides", *_TEXTS, *remote_address.TEXTS, remote_address.SWITCH)
-    _only_known(path, section, table, (*fixed, *sorted(formats[name])))
+    _only_known(path, section, table, (*fixed, *expected_rows.KEYS, *sorted(formats[name])))
     found, sha256 = _location(path, table)
     place = found.uri if isinstance(found, Remote) else found
     return SourceSpec(
@@ -226,6 +228,7 @@ def _source(path: Path, table: dict[str, Any], formats: Mapping[str, frozenset[s
         base=packaged.base(path, place),
         sha256=sha256,
         remote=found if isinstance(found, Remote) else None,
+        expected=expected_rows.stated(path, table),
     )
 
 

@@ -26,7 +26,9 @@ class SourceReport:
     name: str
     read: int = 0
     used: int = 0
+    known: bool = False  # whether a used row has a value
     duplicates: int = 0
+    covered: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
     nulled: Counter[str] = field(default_factory=Counter)  # by field
     unknown_words: dict[str, Counter[str]] = field(default_factory=dict)
@@ -39,16 +41,20 @@ class SourceReport:
     note: str = ""
 
     def lines(self) -> Iterator[str]:
-        """Yield one line for each number, with what it counts."""
+        """Yield a line for the rows, and one for each other number that is not zero."""
         yield f"{self.name}: {self.read:,} rows read, {self.used:,} used"
-        rejected = self.rejected.total()
-        yield f"  rejected    {rejected:,} rows without a valid range{_reasons(self.rejected)}"
-        yield f"  duplicate   {self.duplicates:,} rows with the range of a later row"
+        if rejected := self.rejected.total():
+            yield f"  rejected    {rejected:,} rows without a valid range{_reasons(self.rejected)}"
+        if self.duplicates:
+            yield f"  duplicate   {self.duplicates:,} rows with the range of a later row"
+        if self.covered:
+            yield f"  covered     {self.covered:,} rows whose addresses more specific rows decide"
         for name, meaning in _PARTS.items():
-            rows = getattr(self, f"rows_{name}")
-            addresses = getattr(self, f"addresses_{name}")
-            yield f"  {name:<11} {rows:,} rows, {addresses:,} addresses {meaning}"
-        yield f"  nulled      {self.nulled.total():,} invalid values{_reasons(self.nulled)}"
+            if rows := getattr(self, f"rows_{name}"):
+                addresses = getattr(self, f"addresses_{name}")
+                yield f"  {name:<11} {rows:,} rows, {addresses:,} addresses {meaning}"
+        if nulled := self.nulled.total():
+            yield f"  nulled      {nulled:,} invalid values{_reasons(self.nulled)}"
         for name, words in self.unknown_words.items():
             yield f"  unknown     {name} {_commonest(words)}"
         if self.note:
@@ -71,6 +77,7 @@ class BuildReport:
     enriched: dict[str, Filled] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     coverage: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
     generation: str = ""
     bytes: int = 0
     seconds: float = 0.0
@@ -79,6 +86,7 @@ class BuildReport:
         """Yield the build report."""
         for source in self.sources:
             yield from source.lines()
+        yield from (f"warning: {each}" for each in self.warnings)
         for name, each in self.enriched.items():
             yield f"{name}: {each.filled:,} locations filled, {each.not_found:,} not found"
         yield "dataset " + ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
@@ -90,7 +98,7 @@ def _coverage_lines(coverage: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     """Yield the number of addresses with a value, for each layer."""
     for layer, families in coverage.items():
         known = ", ".join(f"{count:,} {family}" for family, count in families.items())
-        yield f"  covered     {known} addresses with {layer}"
+        yield f"  coverage    {known} addresses with {layer}"
 
 
 def _commonest(words: Counter[str]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -33,6 +35,13 @@ from geolookup.cli import exit_on_signals, options
 )
 @options.cache
 @click.option("--offline", is_flag=True, help="Use only the cached copies of remote sources.")
+@click.option(
+    "--base",
+    metavar="PATH",
+    type=click.Path(path_type=Path),
+    help="Earlier dataset or store, with which max_drop of a source compares.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def build(
     recipe: str,
     output: Path,
@@ -41,16 +50,20 @@ def build(
     max_rejects: int | None,
     cache: Path | None,
     offline: bool,
+    base: Path | None,
+    as_json: bool,
 ) -> None:
     """Compile the sources that RECIPE names into a dataset.
 
     RECIPE is a recipe file (.toml), the name of a packaged recipe (`geolookup
     recipes`), or a file or folder of data, whose format is then detected.
 
-    Prints a report. Rejected rows have no valid range. Duplicate rows have the
-    range of a later row. Clipped addresses are private, folded ones IPv4-mapped,
-    excluded ones 6to4 or NAT64. Nulled values are invalid. Covered addresses
-    have a value. Exits with 2, leaving no dataset, if a source cannot be used.
+    Prints a report: one line for each source, then its counters that are not zero.
+    Rejected rows have no valid range. Duplicate rows have the range of a later
+    row. Covered rows lose all addresses to more specific rows. Clipped addresses
+    are private, folded ones IPv4-mapped, excluded ones 6to4 or NAT64. Nulled values
+    are invalid. Coverage counts addresses with a value. Exits with 2, leaving no
+    dataset, if a source cannot be used or has no usable row.
 
     Example: geolookup build recipe.toml --output mydata
     """
@@ -59,6 +72,9 @@ def build(
     from geolookup.progress import Progress
 
     exit_on_signals()
-    chosen = Options(force, rejects, max_rejects, cache, offline)
+    chosen = Options(force, rejects, max_rejects, cache, offline, base)
     report = compile_dataset(recipe, output, chosen, Progress())
-    click.echo("\n".join(report.lines()))
+    if as_json:
+        click.echo(json.dumps(asdict(report), ensure_ascii=False, indent=2))
+    else:
+        click.echo("\n".join(report.lines()))

@@ -319,4 +319,5 @@ def _is_day_from(earliest: str, date: str) -> bool:
 def _stated_source(source: Source) -> dict[str, Any]:
     texts = {name: getattr(source, name) for name in _SOURCE_TEXTS}
     known = {name: text for name, text in texts.items() if text is not None}
-    return {**known, "coverage": source.coverage}
+    rows = {} if source.rows is None else {"rows": source.rows}
+    return {**known, **rows, "coverage": source.coverage}

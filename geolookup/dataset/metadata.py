@@ -41,6 +41,8 @@ class Source:
     url: str | None = None
     #: addresses that it decides, by layer and family; a layer that it decides nowhere is left out
     coverage: Coverage = field(default_factory=dict)
+    #: rows that decide for at least one public address within the source; None: older datasets
+    rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +165,9 @@ def read_metadata(stated: Mapping[str, Any], sizes: Iterable[int | None], explai
 
 
 def _source(stated: Any) -> Source:
-    texts = {name: value for name, value in stated.items() if name != "coverage"}
-    return Source(**_texts(texts), coverage=_coverage(stated["coverage"]))
+    texts = {name: value for name, value in stated.items() if name not in ("coverage", "rows")}
+    rows = _count(stated["rows"]) if "rows" in stated else None
+    return Source(**_texts(texts), rows=rows, coverage=_coverage(stated["coverage"]))
 
 
 def _credit(stated: Any) -> dict[str, str]:

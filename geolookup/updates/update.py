@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from geolookup.dataset.manifest import read_manifest
+from geolookup.dataset.manifest import is_dataset, read_manifest
 from geolookup.dataset.metadata import age_limit
 from geolookup.errors import BuildError, DatasetError, OutputError, UpdateError
 from geolookup.filesystem import atomic
@@ -189,7 +189,7 @@ class Request:
         from geolookup_builder.compile import Options, compile_recipe
 
         try:
-            options = Options(cache=self.cache, offline=True)
+            options = Options(cache=self.cache, offline=True, base=self._base())
             report = compile_recipe(self.recipe, output, options, progress)
         except BuildError as error:
             raise UpdateError([str(error)]) from error
@@ -197,7 +197,17 @@ class Request:
             rejected, nulled = source.rejected.total(), source.nulled.total()
             if rejected or nulled:
                 tell(f"{source.name}: {rejected:,} rows rejected, {nulled:,} invalid values")
+            if source.note.startswith("max_drop"):
+                tell(f"{source.name}: {source.note}")
+        for warning in report.warnings:
+            tell(f"warning: {warning}")
         return report.generation
+
+    def _base(self) -> Path | None:
+        """Return the current generation, with which ``max_drop`` compares, if one opens."""
+        current = _current(self.store)
+        folder = None if current is None else Path(pointer.folder_of(self.store, current))
+        return folder if folder is not None and is_dataset(folder) else None
 
     def _published(
         self, dataset: Path, built: str, current: str | None, progress: Progress

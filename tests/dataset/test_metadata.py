@@ -44,8 +44,9 @@ def test_sources_and_name(build: Build) -> None:
             *("Second file first", "csv", "2026-01-31", "CC0-1.0", "Nobody"),
             "https://example.com/b",
             {"asn": {"ipv4": 512, "ipv6": 0}},
+            rows=2,
         ),
-        Source("a.csv", "csv", coverage={"location": {"ipv4": 1 << 16, "ipv6": 1 << 96}}),
+        Source("a.csv", "csv", coverage={"location": {"ipv4": 1 << 16, "ipv6": 1 << 96}}, rows=2),
     )
     assert {"GeoNames", "Unicode CLDR"} <= {credit["name"] for credit in metadata.credits}
     assert all(credit["licence"] and credit["attribution"] for credit in metadata.credits)

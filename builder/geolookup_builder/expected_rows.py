@@ -1,0 +1,133 @@
+"""What a recipe demands of the rows of a source, and the checks after the source was read.
+
+A row is usable if it decides for at least one public address within its table. A vendor that
+delivers an empty or a shortened file, or two releases in one folder, must not go unnoticed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from geolookup.errors import BuildError
+from geolookup_builder.report import SourceReport
+
+KEYS = ("empty", "min_rows", "max_drop", "releases")
+_PERCENT = re.compile(r"(\d{1,2}(?:\.\d+)?|100)%", re.ASCII)
+#: A date in a path, with or without separators and a time; a month needs a separator before it.
+_YEAR, _MONTH, _DAY = "(?:19|20)[0-9]{2}", "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
+_DATE = re.compile(
+    rf"(?<![0-9])(?:{_YEAR}([-_.]?){_MONTH}\1{_DAY}(?:[-_.T][0-2][0-9][0-5][0-9](?:[0-5][0-9])?)?"
+    rf"|(?<![A-Za-z]){_YEAR}[-_.]?{_MONTH})(?![0-9])"
+)
+_PACKED = re.compile(r"\.(?:tar\.gz|tgz|gz|zst|zip)(?=!|$)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a recipe says of the rows of a source."""
+
+    may_be_empty: bool = False
+    min_rows: int = 0
+    max_drop: float | None = None  # in per cent of the rows in the base
+    all_releases: bool = False  # of files that differ by their date
+
+
+def stated(recipe: Path, table: Mapping[str, Any]) -> Expected:
+    """Return what a ``[[source]]`` says; BuildError for a value of another form."""
+    for key, only in (("empty", "ok"), ("releases", "all")):
+        if table.get(key, only) != only:
+            problem = f"unknown value {table[key]!r} of source.{key}"
+            raise BuildError(recipe, problem, remedy=f'write {key} = "{only}", or drop it')
+    rows = table.get("min_rows", 0)
+    if not isinstance(rows, int) or isinstance(rows, bool) or rows < 0:
+        remedy = "write min_rows = 1000, for example"
+        raise BuildError(recipe, "source.min_rows is not a number of rows", remedy=remedy)
+    drop = table.get("max_drop")
+    found = _PERCENT.fullmatch(drop) if isinstance(drop, str) else None
+    if drop is not None and found is None:
+        remedy = 'write max_drop = "20%", for example'
+        raise BuildError(recipe, "source.max_drop is not a percentage", remedy=remedy)
+    percent = float(found[1]) if found else None
+    return Expected("empty" in table, rows, percent, "releases" in table)
+
+
+def check_releases(expected: Expected, labels: Iterable[str]) -> None:
+    """Raise BuildError if two files are the same but for a date: two releases of one product."""
+    seen: dict[str, str] = {}
+    for label in () if expected.all_releases else labels:
+        other = seen.setdefault(product(label), label)
+        if other != label and _DATE.findall(other) and _dates(other) != _dates(label):
+            problem = f"two releases of one product, with {other}"
+            remedy = 'name one of them in the recipe; to read all, write releases = "all"'
+            raise BuildError(label, problem, remedy=remedy)
+
+
+def product(label: str) -> str:
+    """Return a path without dates, compression and a folder that repeats the archive's name."""
+    parts = re.split(r"[/\\!]", _PACKED.sub("", _DATE.sub("@", label)))
+    return "/".join(part for at, part in enumerate(parts) if at == 0 or part != parts[at - 1])
+
+
+def _dates(label: str) -> list[str]:
+    return [found[0] for found in _DATE.finditer(label)]
+
+
+def check_some(expected: Expected, recipe: Path, path: str, tables: Sequence[SourceReport]) -> None:
+    """Raise BuildError for a table without usable rows, and for too few rows of a source."""
+    for table in tables:
+        if not table.used and not expected.may_be_empty:
+            raise _empty(recipe, path, table, "no usable row")
+    rows = sum(table.used for table in tables)
+    if tables and not any(table.known for table in tables) and not expected.may_be_empty:
+        raise _empty(recipe, path, tables[0], "no row with a value")
+    if rows < expected.min_rows:
+        problem = f"{rows:,} usable rows in {path}, min_rows is {expected.min_rows:,}"
+        raise BuildError(recipe, problem, remedy="fetch the file again, or correct min_rows")
+
+
+def _empty(recipe: Path, path: str, table: SourceReport, problem: str) -> BuildError:
+    counts = "; ".join(line.strip() for line in table.lines())
+    remedy = 'check the file and its format; if it may be empty, write empty = "ok"'
+    return BuildError(recipe, f"{problem} in {path} ({counts})", remedy=remedy)
+
+
+class Base:
+    """The usable rows of each source of an earlier dataset, by name without dates."""
+
+    def __init__(self, sources: Iterable[tuple[str, int | None]]) -> None:
+        self._rows: dict[str, list[int | None]] = {}
+        for name, rows in sources:
+            self._rows.setdefault(product(name), []).append(rows)
+
+    def take(self, name: str) -> int | None:
+        """Return the rows of the next source of a name; None if they are not known."""
+        listed = self._rows.get(product(name))
+        return listed.pop(0) if listed else None
+
+
+def check_drop(
+    expected: Expected, recipe: Path, name: str, rows: int, base: Base | None
+) -> str | None:
+    """Raise BuildError if a source lost too many rows; return a note if that cannot be known."""
+    if base is None:
+        unknown = "no base, name one with --base"
+        return f"max_drop was not checked: {unknown}" if expected.max_drop is not None else None
+    before = base.take(name)
+    if expected.max_drop is None:
+        return None
+    if before is None:
+        return "max_drop was not checked: the base has no rows of this source"
+    least = math.ceil(before * (100 - expected.max_drop) / 100)
+    if rows < least:
+        problem = (
+            f"{name} has {rows:,} usable rows, {before:,} in the base:"
+            f" more than max_drop, {expected.max_drop:g}%, fewer"
+        )
+        remedy = "fetch the file again; to accept the drop, build without --base or raise max_drop"
+        raise BuildError(recipe, problem, remedy=remedy)
+    return None
