@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from geolookup.dataset.arrow_files import generation
-from geolookup.dataset.manifest import is_dataset
+from geolookup.dataset.manifest import is_dataset, read_manifest
 from geolookup.dataset.metadata import Source
 from geolookup.errors import BuildError
 from geolookup.filesystem import atomic, limits
@@ -298,8 +298,9 @@ def _base(path: Path) -> expected_rows.Base:
     """Return the rows of each source of a dataset, or of the current one of a store."""
     from geolookup.comparison.compare import opened
 
-    found = opened(path).manifest.metadata().sources
-    return expected_rows.Base((source.name, source.rows) for source in found)
+    found = read_manifest(path) if is_dataset(path) else opened(path).manifest
+    listed = found.metadata().sources
+    return expected_rows.Base((source.name, source.rows) for source in listed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from geolookup.dataset.manifest import is_dataset, read_manifest
+from geolookup.dataset.manifest import read_manifest
 from geolookup.dataset.metadata import age_limit
 from geolookup.errors import BuildError, DatasetError, OutputError, UpdateError
 from geolookup.filesystem import atomic
@@ -206,8 +206,14 @@ class Request:
     def _base(self) -> Path | None:
         """Return the current generation, with which ``max_drop`` compares, if one opens."""
         current = _current(self.store)
-        folder = None if current is None else Path(pointer.folder_of(self.store, current))
-        return folder if folder is not None and is_dataset(folder) else None
+        if current is None:
+            return None
+        folder = Path(pointer.folder_of(self.store, current))
+        try:
+            read_manifest(folder).metadata()
+        except DatasetError:
+            return None
+        return folder
 
     def _published(
         self, dataset: Path, built: str, current: str | None, progress: Progress
