@@ -46,9 +46,7 @@ def zip_files(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[tup
         archive = zipfile.ZipFile(path)
     infos = sorted(archive.infolist(), key=lambda info: info.filename)
     budget.check_members(len(infos))
-    chosen = data(
-        path, suffixes, {info: info.filename for info in infos if info.filename[-1:] != "/"}
-    )
+    chosen = data(path, suffixes, {info: info.filename for info in infos})
     _check(path, chosen, budget)
     return [
         (f"{path}!{info.filename}", partial(_opened, archive, info, budget, Passed()))
@@ -85,7 +83,7 @@ def _check(path: Path, chosen: list[zipfile.ZipInfo], budget: Budget) -> None:
     """Raise BuildError for links, members that share bytes, and sizes beyond the budget."""
     for info in chosen:
         kind = stat.S_IFMT(info.external_attr >> 16)
-        if kind and not stat.S_ISREG(kind):
+        if kind and not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
             raise refuse_link(f"{path}!{info.filename}")
     if sum(info.compress_size for info in chosen) > path.stat().st_size:
         raise BuildError(path, "its members share the same bytes", remedy="fetch it again")
