@@ -1,1 +1,1 @@
-"""Atomic writes, staging directories and locks."""
+"""Atomic writes, staging directories, leftovers, locks, regular files and limits of archives."""
