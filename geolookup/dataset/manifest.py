@@ -302,8 +302,8 @@ def _json(folder: str | os.PathLike[str]) -> Any:
 def refuse_special(path: str) -> None:
     """Raise OSError unless a path is that of a regular file; a read of a FIFO would block.
 
-    ``filesystem.regular`` does more; a first lookup does not import it for a file that is regular,
-    nor for one that is missing (a dataset folder has no pointer), which is for ``open`` to report.
+    A missing file is left to ``open``: a dataset folder has no pointer. A first lookup does not
+    import ``filesystem.regular``, which also refuses a file that is replaced meanwhile.
     """
     if os.path.exists(path) and not os.path.isfile(path):
         from geolookup.filesystem.regular import check_regular

@@ -205,7 +205,7 @@ def _written(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-#: By the type of a field; whole numbers and areas count something.
+#: By the type of a field; areas and whole numbers are not negative.
 _IS_VALUE: dict[str, Callable[[str], bool]] = {
     TEXT: _is_text,
     TEXTS: _is_list_of_texts,

@@ -7,16 +7,13 @@ every process within a second.
 
 from __future__ import annotations
 
-import itertools
 import os
 import weakref
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from hmac import compare_digest
 from importlib import import_module
 from os import PathLike
-from threading import Event, Lock, Thread
-from time import monotonic
+from threading import Lock
 from typing import NoReturn, Self
 from urllib.parse import urlsplit
 
@@ -25,7 +22,8 @@ from geolookup.gate import keys
 from geolookup.gate.account_store import Clock, Key, NewKey, Request, Store, Usage
 from geolookup.gate.admission import Exact, Leased
 from geolookup.gate.held_tokens import HeldTokens
-from geolookup.gate.plans import Plans, read_plans
+from geolookup.gate.maintenance import Maintenance, Report
+from geolookup.gate.plans import Plan, Plans, read_plans
 from geolookup.gate.sliding_window import SECOND
 
 #: The store of each URL scheme, by module and class.
@@ -38,13 +36,6 @@ _STORES = {
 _CACHED_KEYS = 65_536
 #: Maximum number of refused keys that are cached.
 _CACHED_REFUSED = 4_096
-#: Seconds between two runs of the background thread.
-_PAUSE = 0.05
-#: Runs between two searches for processes that were killed: a quarter of a second. A quota lasts
-#: for at least a second after a lease of several tokens (``leases``).
-_RUNS = 5
-#: Seconds between two probes of the store.
-_PROBE_PAUSE = 1.0
 
 
 class _CachedKey:
@@ -72,7 +63,7 @@ class Accounts:
     def __init__(self, store: Store, plans: Plans, *, background: bool) -> None:
         self.plans = plans
         self._store, self._background = store, background
-        self._report: Callable[[AccountsError | None], None] = lambda _problem: None
+        self._report: Report = lambda _problem: None
         self._begin()
         _alive.add(self)
 
@@ -83,8 +74,7 @@ class Accounts:
         self._admissions: dict[int, Exact | Leased] = {}
         self._holding: set[Leased] = set()
         self._held_tokens = HeldTokens(self._store.leases_folder())
-        self._thread: Thread | None = None
-        self._closed = Event()
+        self._maintenance: Maintenance | None = None
 
     def admit(self, api_key: object) -> None:
         """Admit one request and count it.
@@ -184,11 +174,19 @@ class Accounts:
         """Return what killed processes of this machine held; the background thread does so too."""
         self._held_tokens.return_ended(self._store)
 
+    def watch(self, report: Report) -> None:
+        """Start the background thread; it reports each second whether the store is usable.
+
+        Call it before the first request, which starts the thread too.
+        """
+        self._report = report
+        with self._lock:
+            self._start_maintenance()
+
     def close(self) -> None:
         """Return leased tokens and close the store; a later call opens it again."""
-        self._closed.set()
-        if self._thread is not None:
-            self._thread.join()
+        if self._maintenance is not None:
+            self._maintenance.stop()
         try:
             self._forget()
         finally:
@@ -233,20 +231,15 @@ class Accounts:
         with self._lock:
             found = self._admissions.get(key.account)
             if found is None or found.plan != plan:
-                found = (
-                    Leased(
-                        self._store,
-                        key.account,
-                        plan,
-                        self._holding.add,
-                        self._held_tokens.record(key.digest),
-                    )
-                    if plan.leased
-                    else Exact(self._store, key.account, plan)
-                )
-                self._admissions[key.account] = found
-                self._start_background()
+                found = self._admissions[key.account] = self._new_admission(key, plan)
+                self._start_maintenance()
         return found
+
+    def _new_admission(self, key: Key, plan: Plan) -> Exact | Leased:
+        if not plan.leased:
+            return Exact(self._store, key.account, plan)
+        record = self._held_tokens.record(key.digest)
+        return Leased(self._store, key.account, plan, self._holding.add, record)
 
     def _forget(self) -> None:
         self._cache.clear()
@@ -256,43 +249,12 @@ class Accounts:
             admission.give_back(at_end=True)
             self._holding.discard(admission)
 
-    def watch(self, report: Callable[[AccountsError | None], None]) -> None:
-        """Start the background thread now; it reports each second whether the store is usable."""
-        self._report = report
-        with self._lock:
-            self._start_background()
-
-    def _start_background(self) -> None:
+    def _start_maintenance(self) -> None:
         """Start the background thread if it does not run."""
-        if self._background and self._thread is None:
-            self._thread = Thread(
-                target=self._maintain,
-                args=(self._closed,),
-                name="geolookup-gate",
-                daemon=True,
+        if self._background and self._maintenance is None:
+            self._maintenance = Maintenance(
+                self._store, self.give_back, self.return_ended, self._report
             )
-            self._thread.start()
-
-    def _maintain(self, closed: Event) -> None:
-        next_probe = monotonic()
-        for run in itertools.count():
-            if closed.wait(_PAUSE):
-                return
-            with suppress(AccountsError):  # tokens are lost, as in a crash; a request raises
-                self.give_back()
-                self._store.upkeep()
-                if run % _RUNS == 0:
-                    self.return_ended()
-            if monotonic() >= next_probe:
-                next_probe = monotonic() + _PROBE_PAUSE
-                self._report(self._probe())
-
-    def _probe(self) -> AccountsError | None:
-        try:
-            self._store.probe()
-        except AccountsError as error:
-            return error
-        return None
 
     def _after_fork(self) -> None:
         """Reset in a child process: leases belong to the parent."""

@@ -168,7 +168,8 @@ def _parsed(url: str) -> tuple[str, str]:
     synchronous = options.pop("synchronous", ["normal"])[-1]
     path = unquote(parts.path.removeprefix("/"))
     if parts.scheme != "sqlite":
-        raise AccountsError(f"{parts.scheme}://", "not a file", "write sqlite:///PATH")
+        remedy = "write sqlite:///PATH, or use the backups of Redis (BGSAVE)"
+        raise AccountsError(f"{parts.scheme}://", "not an accounts file", remedy)
     if parts.netloc or not path or options or synchronous not in ("normal", "full"):
         raise AccountsError(
             url, "unknown kind of store", "write sqlite:///PATH, or sqlite:///PATH?synchronous=full"

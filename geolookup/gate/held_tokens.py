@@ -11,9 +11,9 @@ is not exceeded, at whatever instruction a process is killed:
   before the store is told. A lease enters it after the store has granted it.
 - Whoever returns the tokens of another process clears the record first.
 
-So what a killed process loses are the tokens that it was leasing or returning at that moment, one
-lease, and the request in progress. Records of before a restart of the machine may be out of date:
-they are removed and nothing is returned.
+So a killed process loses the request in progress, and at most one lease: the tokens that it was
+leasing or returning at that moment. Records from before a restart of the machine may be out of
+date: they are removed and nothing is returned.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The memory of a server that does not answer: one failure is enough for all who ask.
+"""Outages of a server: after one failure all requests fail at once, without a timeout each.
 
-Strategy: each request to a silent server waits for a timeout. After one failure all requests
-fail at once until a probe succeeds; the background thread probes once a second. A process
-without that thread remembers a failure for a second.
+Strategy: requests fail at once until a probe of the background thread is answered; it probes
+once a second. A process without that thread remembers a failure for ``_REMEMBERED``.
 """
 
 from __future__ import annotations

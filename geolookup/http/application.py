@@ -48,9 +48,7 @@ _CLOSE = (b"Connection", b"close")
 #: Seconds between two log lines about failures.
 _LOG_INTERVAL = 1.0
 _log = logging.getLogger("geolookup.http")
-
-
-#: Of ASGI: a request, and the calls that take and give its events.
+#: The parameters of an ASGI application: a request, and the calls that receive and send its events.
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -101,7 +99,7 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Count one request and answer it; the server sends no body to HEAD."""
         if scope["type"] != "http":
-            await self._live(receive, send)
+            await self._lifespan(receive, send)
             return
         began = perf_counter_ns()
         outcome, headers, body = await self._answer(scope)
@@ -118,8 +116,8 @@ class Application:
     def end(self) -> None:
         """Release what the application holds; called after the last answer."""
 
-    async def _live(self, receive: Receive, send: Send) -> None:
-        """Take the two events of ASGI's lifespan."""
+    async def _lifespan(self, receive: Receive, send: Send) -> None:
+        """Handle the two events of ASGI's lifespan: startup and shutdown."""
         await receive()
         self.begin()
         await send({"type": "lifespan.startup.complete"})

@@ -1,8 +1,9 @@
-"""The lives of the workers: a dead one is started again, and none outlives the server process.
+"""Restarts of workers that died, and the end of workers whose server process died.
 
 Strategy: Granian's server ends when a worker dies twice within seconds. This one starts each
-worker again, at once or, after short lives, later each time. It ends by itself only when no
-worker runs and one has found no dataset that opens: then another start cannot help.
+worker again: at once, or after a wait that doubles while the worker dies soon after each start.
+It ends by itself only when no worker runs and one has found no dataset that opens: then another
+start cannot help.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from granian.server.mp import MPServer
 UNOPENED = 3
 #: Seconds until a worker that does not stop is killed.
 KILL_AFTER = 10
-#: A worker that dies sooner had a short life, in seconds.
-_SHORT = 10.0
-#: Seconds until the next start, after the first short life and at most.
+#: A worker that ran for fewer seconds died early.
+_EARLY = 10.0
+#: Seconds until the next start: after the first early death, and at most.
 _FIRST_DELAY, _MOST_DELAY = 0.1, 5.0
-#: Seconds between two looks for the server process.
+#: Seconds between two checks that the server process runs.
 _POLL = 0.5
 _log = logging.getLogger("geolookup.http")
 
@@ -35,18 +36,18 @@ class Backoff:
     """How long to wait before each worker is started again."""
 
     def __init__(self) -> None:
-        self._short: Counter[int] = Counter()
+        self._early: Counter[int] = Counter()  # early deaths in a row
 
-    def delay(self, worker: int, lived: float) -> float:
-        """Return the seconds to wait after a life of so many seconds."""
-        self._short[worker] = self._short[worker] + 1 if lived < _SHORT else 0
-        return _delay(self._short[worker])
+    def delay(self, worker: int, ran: float) -> float:
+        """Return the seconds to wait for a worker that ran for so many seconds."""
+        self._early[worker] = self._early[worker] + 1 if ran < _EARLY else 0
+        return _delay(self._early[worker])
 
 
-def _delay(short_lives: int) -> float:
+def _delay(deaths: int) -> float:
     # 16: beyond the maximum, and no number that overflows.
-    doubled = _FIRST_DELAY * 2.0 ** min(short_lives - 1, 16)
-    return min(_MOST_DELAY, doubled) if short_lives else 0.0
+    doubled = _FIRST_DELAY * 2.0 ** min(deaths - 1, 16)
+    return min(_MOST_DELAY, doubled) if deaths else 0.0
 
 
 class Supervisor(MPServer):
@@ -62,7 +63,7 @@ class Supervisor(MPServer):
             while self.interrupt_children:
                 index = self.interrupt_children.pop(0)
                 delay = self._delay(backoff, index)
-                if self._hopeless(index):
+                if self._must_end(index):
                     self.interrupt_children.append(index)  # makes the exit status 1
                     return
                 due[index] = time.monotonic() + delay
@@ -79,13 +80,13 @@ class Supervisor(MPServer):
         )
         return delay
 
-    def _hopeless(self, index: int) -> bool:
+    def _must_end(self, index: int) -> bool:
         workers: list[Any] = self.wrks
         unopened = workers[index].inner.exitcode == UNOPENED
-        hopeless = unopened and not any(worker.is_alive() for worker in workers)
-        if hopeless:
+        must_end = unopened and not any(worker.is_alive() for worker in workers)
+        if must_end:
             _log.error("no worker runs and no dataset opens; the server ends")
-        return hopeless
+        return must_end
 
     def _start(self, index: int, spawn_target: Any, target_loader: Any) -> None:
         worker: Any = self._spawn_worker(

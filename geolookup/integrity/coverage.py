@@ -34,10 +34,8 @@ def summaries(tables: Tables) -> Iterator[DatasetError]:
 
 def generation(tables: Tables) -> Iterator[DatasetError]:
     """Yield an error if the generation id is not the digest of the columns and the manifest."""
-    found, stated = (
-        arrow_files.generation(tables.manifest, tables.batches),
-        tables.manifest.generation,
-    )
+    found = arrow_files.generation(tables.manifest, tables.batches)
+    stated = tables.manifest.generation
     if found != stated:
         problem = f"'generation' is {stated}, but that of the content is {found}"
         yield damaged(tables.folder / fmt.MANIFEST, problem)

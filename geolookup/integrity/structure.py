@@ -123,7 +123,7 @@ def known_zones(tables: Tables) -> Iterator[DatasetError]:
 
 
 def _amounts(tables: Tables) -> Iterator[DatasetError]:
-    """Yield areas and populations that count nothing."""
+    """Yield areas and populations that are negative or not finite."""
     for column in ("country_area_km2", "country_population"):
         values = tables.batches[fmt.COUNTRY].column(column).cast(pa.float64())
         bad = ~(values.fill_null(0.0).to_numpy() >= 0)

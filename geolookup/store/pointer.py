@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 
-from geolookup.dataset.manifest import is_generation
+from geolookup.dataset.manifest import is_generation, refuse_special
 from geolookup.errors import DatasetError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
@@ -49,8 +49,6 @@ def read(store: str | os.PathLike[str]) -> list[Published]:
 
     Raises DatasetError for a pointer that is damaged or of another version.
     """
-    from geolookup.dataset.manifest import refuse_special  # an engine has imported it
-
     path = os.path.join(store, CURRENT)
     try:
         refuse_special(path)

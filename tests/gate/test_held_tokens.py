@@ -28,8 +28,8 @@ PATIENCE = 30
 #: store, the plans, the key, and how many processes it forks that stay.
 _HOLDER = """
 import os, sys, time
-from geolookup.gate import accounts
-accounts._PAUSE = 3600
+from geolookup.gate import accounts, maintenance
+maintenance._PAUSE = 3600
 url, plans, key, forks = sys.argv[1:]
 opened = accounts.open_accounts(url, plans)
 for _ in range(3):

@@ -72,13 +72,13 @@ def test_a_killed_server_leaves_no_worker(own_store: Store, tmp_path: Path) -> N
 
 def test_the_wait_grows_with_each_short_life_and_ends_with_a_long_one() -> None:
     backoff = supervision.Backoff()
-    waits = [backoff.delay(0, lived=0.1) for _ in range(20)]
+    waits = [backoff.delay(0, ran=0.1) for _ in range(20)]
     assert waits == sorted(waits)
     assert 0 < waits[0] < 1
     assert waits[-1] == waits[-2] == 5.0
-    assert backoff.delay(1, lived=0.1) == waits[0]
-    assert backoff.delay(0, lived=60.0) == 0.0
-    assert backoff.delay(0, lived=0.1) == waits[0]
+    assert backoff.delay(1, ran=0.1) == waits[0]
+    assert backoff.delay(0, ran=60.0) == 0.0
+    assert backoff.delay(0, ran=0.1) == waits[0]
 
 
 def test_a_worker_that_is_starting_does_not_delay_the_end(own_store: Store, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ Opener = Callable[[], AbstractContextManager[Any]]
 _NO_DATA = re.compile(
     r"(?:^|/)(?:__MACOSX/|\._|(?:readme|licen[cs]e|copyright)[^/]*\.(?:txt|md)$)", re.IGNORECASE
 )
+UNPACK = "unpack the archive before the build"
 _Key = TypeVar("_Key")
 
 
@@ -37,6 +38,6 @@ def data(path: Path, suffixes: tuple[str, ...], names: Mapping[_Key, str]) -> li
     return found
 
 
-def refuse_link(label: str) -> BuildError:
+def link_error(label: str) -> BuildError:
     """Return the error for a data file of an archive that is a link, a device or a FIFO."""
-    return BuildError(label, "not a regular file", remedy="unpack the archive before the build")
+    return BuildError(label, "not a regular file", remedy=UNPACK)

@@ -18,7 +18,7 @@ from typing import IO
 
 from geolookup.errors import BuildError
 from geolookup.filesystem import limits
-from geolookup_builder.sources.reading.archive_names import Opener, data, is_data, refuse_link
+from geolookup_builder.sources.reading.archive_names import Opener, data, is_data, link_error
 from geolookup_builder.sources.reading.budget import Budget
 
 _CHUNK = 1 << 20
@@ -44,7 +44,21 @@ def tar_files(
 
     ``stream`` are its unpacked bytes, which are read once and counted already.
     """
-    unpacked, names = _Unpacked(path), {}
+    unpacked = _Unpacked(path)
+    names = {
+        unpacked.add(content, member.size): member.name
+        for member, content in _data_files(path, stream, suffixes, budget)
+    }
+    return [
+        (f"{path}!{names[part]}", unpacked.opener(part))
+        for part in sorted(data(path, suffixes, names), key=names.__getitem__)
+    ]
+
+
+def _data_files(
+    path: Path, stream: IO[bytes], suffixes: tuple[str, ...], budget: Budget
+) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
+    """Yield the data files of a tar; the content of each must be read before the next."""
     # Streamed, tarfile keeps no position of its own; the list of members would grow with them.
     with tarfile.open(fileobj=stream, mode="r|", tarinfo=_Header) as archive:
         for at, member in enumerate(archive):
@@ -53,17 +67,13 @@ def tar_files(
             if member.isdir() or not is_data(member.name, suffixes):
                 continue
             if not member.isreg():
-                raise refuse_link(f"{path}!{member.name}")
+                raise link_error(f"{path}!{member.name}")
             budget.check(member.size)
             content = archive.extractfile(member)
             assert content is not None  # noqa: S101 - it is a regular file
-            names[unpacked.add(content, member.size)] = member.name
+            yield member, content
     while stream.read(_CHUNK):  # to the end, where the checksum of gzip is compared
         pass
-    return [
-        (f"{path}!{names[part]}", unpacked.opener(part))
-        for part in sorted(data(path, suffixes, names), key=names.__getitem__)
-    ]
 
 
 _Part = tuple[int, int]  # where a member begins, and how long it is

@@ -23,10 +23,9 @@ from typing import IO, Protocol
 from geolookup.errors import BuildError
 from geolookup.filesystem import limits
 from geolookup.filesystem.regular import open_regular
-from geolookup_builder.sources.reading.archive_names import Opener, data, refuse_link
+from geolookup_builder.sources.reading.archive_names import UNPACK, Opener, data, link_error
 from geolookup_builder.sources.reading.budget import Budget, LimitedStream, Passed
 
-_UNPACK = "unpack the archive before the build"
 #: The record that ends an archive, and the two before it in a large one; a mark begins each.
 _END, _END_MARK = struct.Struct("<12xI6x"), b"PK\5\6"
 _LOCATOR_BYTES, _LOCATOR_MARK = 20, b"PK\6\7"
@@ -62,7 +61,7 @@ def _check_directory(path: Path) -> None:
         size = _directory_bytes(file.read())
     if size > limits.ALLOWED_DIRECTORY:
         problem = f"its directory has {size:,} bytes, over {limits.ALLOWED_DIRECTORY:,}"
-        raise BuildError(path, problem, remedy=_UNPACK)
+        raise BuildError(path, problem, remedy=UNPACK)
 
 
 def _directory_bytes(tail: bytes) -> int:
@@ -84,7 +83,7 @@ def _check(path: Path, chosen: list[zipfile.ZipInfo], budget: Budget) -> None:
     for info in chosen:
         kind = stat.S_IFMT(info.external_attr >> 16)
         if kind and not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
-            raise refuse_link(f"{path}!{info.filename}")
+            raise link_error(f"{path}!{info.filename}")
     if sum(info.compress_size for info in chosen) > path.stat().st_size:
         raise BuildError(path, "its members share the same bytes", remedy="fetch it again")
     budget.check(sum(info.file_size for info in chosen))
@@ -114,7 +113,7 @@ def _supported(label: str) -> Iterator[None]:
     try:
         yield
     except (RuntimeError, NotImplementedError) as error:
-        raise BuildError(label, f"cannot be unpacked ({error})", remedy=_UNPACK) from error
+        raise BuildError(label, f"cannot be unpacked ({error})", remedy=UNPACK) from error
 
 
 class _Decompressor(Protocol):
