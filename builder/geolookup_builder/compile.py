@@ -199,11 +199,11 @@ class _Build:
             self._write_rejects()
             raise
         self._rows.append(sum(table.used for table in tables))
-        note = expected_rows.check_drop(
+        unchecked = expected_rows.check_drop(
             spec.expected, spec.recipe, spec.name, self._rows[-1], self._base
         )
-        if note and tables:
-            tables[0].note = "; ".join(filter(None, (tables[0].note, note)))
+        if unchecked:
+            self._report.warnings.append(f"{spec.name}: {unchecked}")
 
     def _add_table(self, number: int, spec: SourceSpec, table: SourceTable) -> set[str]:
         """Read and overlay a table; return the labels of its files."""

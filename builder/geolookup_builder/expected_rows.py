@@ -113,10 +113,10 @@ class Base:
 def check_drop(
     expected: Expected, recipe: Path, name: str, rows: int, base: Base | None
 ) -> str | None:
-    """Raise BuildError if a source lost too many rows; return a note if that cannot be known."""
+    """Raise BuildError if a source lost too many rows; return a warning if that is unknown."""
     if base is None:
-        unknown = "no base, name one with --base"
-        return f"max_drop was not checked: {unknown}" if expected.max_drop is not None else None
+        unchecked = "max_drop was not checked: no base, name one with --base"
+        return None if expected.max_drop is None else unchecked
     before = base.take(name)
     if expected.max_drop is None:
         return None
@@ -125,8 +125,8 @@ def check_drop(
     least = math.ceil(before * (100 - expected.max_drop) / 100)
     if rows < least:
         problem = (
-            f"{name} has {rows:,} usable rows, {before:,} in the base:"
-            f" more than max_drop, {expected.max_drop:g}%, fewer"
+            f"{name} has {rows:,} usable rows, {before:,} in the base,"
+            f" but max_drop = {expected.max_drop:g}% allows {least:,} at least"
         )
         remedy = "fetch the file again; to accept the drop, build without --base or raise max_drop"
         raise BuildError(recipe, problem, remedy=remedy)

@@ -197,8 +197,6 @@ class Request:
             rejected, nulled = source.rejected.total(), source.nulled.total()
             if rejected or nulled:
                 tell(f"{source.name}: {rejected:,} rows rejected, {nulled:,} invalid values")
-            if source.note.startswith("max_drop"):
-                tell(f"{source.name}: {source.note}")
         for warning in report.warnings:
             tell(f"warning: {warning}")
         return report.generation
