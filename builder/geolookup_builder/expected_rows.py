@@ -115,7 +115,7 @@ def check_drop(
 ) -> str | None:
     """Raise BuildError if a source lost too many rows; return a warning if that is unknown."""
     if base is None:
-        unchecked = "max_drop was not checked: no base, name one with --base"
+        unchecked = "max_drop was not checked: no earlier dataset (geolookup build --base)"
         return None if expected.max_drop is None else unchecked
     before = base.take(name)
     if expected.max_drop is None:

@@ -13,7 +13,7 @@ _PARTS = {
     "excluded": "in 6to4 and NAT64, looked up by their IPv4 address",
 }
 _WORDS_SHOWN = 5
-_WORD_LETTERS = 50
+_WORD_CHARACTERS = 50
 
 
 @dataclass(slots=True)
@@ -104,7 +104,7 @@ def _coverage_lines(coverage: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
 def _commonest(words: Counter[str]) -> str:
     """Return the commonest of a vendor's words that the vocabulary lacks, and how many more."""
     common = words.most_common(_WORDS_SHOWN)
-    shown = [f"{word[:_WORD_LETTERS]!r} ({count:,})" for word, count in common]
+    shown = [f"{word[:_WORD_CHARACTERS]!r} ({count:,})" for word, count in common]
     more = f", and {len(words) - len(shown):,} more" if len(words) > len(shown) else ""
     return ", ".join(shown) + more
 

@@ -49,7 +49,7 @@ def test_min_rows(build: Build, tmp_path: Path) -> None:
 def test_max_drop_compares_with_the_base(tmp_path: Path) -> None:
     text = recipe('path = "a.csv"\nmax_drop = "20%"')
     _, report = build_at(tmp_path, {"a.csv": rows(10)}, text)
-    unchecked = "a.csv: max_drop was not checked: no base, name one with --base"
+    unchecked = "a.csv: max_drop was not checked: no earlier dataset (geolookup build --base)"
     assert report.warnings == [unchecked]
     base = tmp_path / "base"
     (tmp_path / "dataset").rename(base)

@@ -56,6 +56,18 @@ def test_a_change_is_published_and_old_generations_pruned(
     assert is_tidy(store)
 
 
+def test_an_unchecked_drop_of_a_detected_source_is_a_warning(
+    publisher: Publisher, store: Path
+) -> None:
+    publisher.rewrite(
+        f'format = "sapics"\npath = "{publisher.site.url}/country',
+        f'format = "auto"\nmax_drop = "20%"\npath = "{publisher.site.url}/country',
+    )
+    first, second = run("update", str(publisher.recipe)), run("update", str(publisher.recipe))
+    assert f"warning: {COUNTRY}: max_drop was not checked: no earlier dataset" in first.stdout
+    assert "max_drop" not in second.stdout
+
+
 def test_the_same_by_the_command(publisher: Publisher, store: Path) -> None:
     first, second = run("update", str(publisher.recipe)), run("update", str(publisher.recipe))
     (generation,) = geolookup.generations(store)
