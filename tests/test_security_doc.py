@@ -44,7 +44,7 @@ def test_the_limits_are_the_codes() -> None:
         f"| {limits.ALLOWED_HEADER >> 20} MiB |",
         f"| sources of a recipe | {MAX_SOURCES} |",
         f"| {pack._LARGEST_MANIFEST >> 20} MiB |",
-        f"| {HEAD_LIMIT:,} bytes | 431 |",
+        f"| {HEAD_LIMIT:,} bytes, 100 headers | 431 |",
     ):
         assert text in PAGE
 

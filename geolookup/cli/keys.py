@@ -102,7 +102,8 @@ def revoke(identifier: str, accounts: str) -> None:
         try:
             key = opened.revoke(identifier)
         except KeyError:
-            fail(f"no key {identifier!r}; 'geolookup keys list' prints all keys")
+            # Not the text itself: it may be a whole key.
+            fail("no key has this identifier; 'geolookup keys list' prints those of all keys")
         else:
             click.echo(f"revoked {identifier} of {key.name}")
             warning = opened.check_durability()

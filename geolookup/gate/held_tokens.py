@@ -47,6 +47,8 @@ _DIGEST_WORDS = 4
 #: Bytes by which the file grows, the least that any system maps: 256 records or more.
 _CHUNK = mmap.ALLOCATIONGRANULARITY
 _SUFFIX = ".leases"
+#: When the machine started, a hyphen, random digits. Files with other names are not ours.
+_NAMES = f"[0-9]*-*{_SUFFIX}"
 _log = logging.getLogger("geolookup")
 
 
@@ -120,11 +122,12 @@ class HeldTokens:
 
     def return_ended(self, store: Store) -> None:
         """Return the tokens of processes that have ended; AccountsError if the store fails."""
-        with suppress(OSError):  # there is no folder, or another process has removed a file
+        with suppress(OSError):  # there is no folder
             _check_private(self._folder)
-            for path in self._folder.glob(f"*{_SUFFIX}"):
+            for path in self._folder.glob(_NAMES):
                 if path != self._path:
-                    _return(path, store)
+                    with suppress(OSError):  # another process has removed it, or it is no file
+                        _return(path, store)
             if self._path is None:
                 self._folder.rmdir()
 
@@ -195,10 +198,15 @@ def _return(path: Path, store: Store) -> None:
     with locked_if_free(path) as ended:
         if not ended:
             return
-        if abs(int(path.name.partition("-")[0]) - _machine_start()) < SECOND:
+        if _of_this_start(path):
             with path.open("r+b", buffering=0) as file:
                 _return_records(file, store)
         path.unlink()
+
+
+def _of_this_start(path: Path) -> bool:
+    started = path.name.partition("-")[0]
+    return started.isdecimal() and abs(int(started) - _machine_start()) < SECOND
 
 
 def _return_records(file: FileIO, store: Store) -> None:

@@ -1,7 +1,8 @@
-"""Outages of a server: after one failure all requests fail at once, without a timeout each.
+"""Outages of a store: after one failure all requests fail at once, without a timeout each.
 
-Strategy: requests fail at once until a probe of the background thread is answered; it probes
-once a second. A process without that thread remembers a failure for ``_REMEMBERED``.
+Strategy: requests to a server fail at once until a probe of the background thread is answered; it
+probes once a second. A failure that no probe follows, such as that of a locked file, is
+remembered for ``_REMEMBERED``.
 """
 
 from __future__ import annotations

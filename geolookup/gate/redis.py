@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import gettempdir
 
+from geolookup.errors import AccountsError
 from geolookup.gate import redis_scripts as scripts
 from geolookup.gate.account_store import Clock, Key, NewKey, Request, Usage, wall_clock
 from geolookup.gate.leases import Lease, Tokens
@@ -115,10 +116,13 @@ class RedisStore:
             self._server.command("HMGET", f"geolookup:account:{number}", *members)
             for number in range(1, self._accounts() + 1)
         )
-        return [
-            Usage(name.decode(), plan.decode(), int(created), int(used), int(keys))
-            for name, plan, created, used, keys in rows
-        ]
+        return [self._usage(row) for row in rows]
+
+    def _usage(self, row: list[bytes | None]) -> Usage:
+        if None in row:
+            raise AccountsError(self._server.name, "an account is lost", "restore its data")
+        name, plan, created, used, keys = (value or b"" for value in row)
+        return Usage(name.decode(), plan.decode(), int(created), int(used), int(keys))
 
     def upkeep(self) -> None:
         """Do nothing: the server maintains itself."""

@@ -128,6 +128,7 @@ FIND = f"""
 local key = redis.call('HMGET', KEYS[1], 'environment', 'account', 'created', 'expires', 'revoked')
 if not key[2] then return {{now}} end
 local account = redis.call('HMGET', 'geolookup:account:' .. key[2], 'name', 'plan')
+if not account[2] then return redis.error_reply('the account of a key no longer exists') end
 return {{now, key[1], key[2], account[1], account[2], key[3], key[4], key[5]}}
 """
 

@@ -3,7 +3,8 @@
 Strategy: write-ahead log, one connection per process, one transaction for the requests
 decided together. An exact admission is one UPDATE whose WHERE is the rule of
 ``sliding_window``. If it changes no row, the slow path takes the write lock, reads the
-clock and finds the reason.
+clock and finds the reason. Where one wait for a locked file was in vain, all who come next
+fail at once for a while (``outage``).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from geolookup.gate.account_store import (
 from geolookup.gate.accounts_file import AccountsFile
 from geolookup.gate.checkpoints import Checkpoints
 from geolookup.gate.leases import Lease, Table, Tokens
+from geolookup.gate.outage import Outage
 from geolookup.gate.plans import Plan
 from geolookup.gate.sliding_window import SECOND, STAMP_BYTES, decide, stamp
 
@@ -42,6 +44,8 @@ _ADMIT = (
     " WHERE id = ?2 AND used < ?3 AND length(ring) = ?4"
     " AND substr(ring, 1, 8) <= ?5 AND substr(ring, -8) <= ?1"
 )
+#: The bits of an error code of SQLite without those that refine it.
+_PRIMARY = 0xFF
 #: Connections of parent processes, kept open: closing one would drop the parent's file locks.
 _of_parents: list[sqlite3.Connection] = []
 
@@ -62,6 +66,7 @@ class SQLiteStore:
         self._lock = Lock()
         self._connection: sqlite3.Connection | None = None
         self._checkpoints = Checkpoints(self._file.open_again)
+        self._outage = Outage()
 
     def find(self, digest: bytes) -> Key | None:
         """Return the key with a digest."""
@@ -192,7 +197,7 @@ class SQLiteStore:
     def after_fork(self) -> None:
         """Set aside, in a child process, the connections of the parent."""
         _of_parents.extend(filter(None, (self._connection, self._checkpoints.detach())))
-        self._connection, self._lock = None, Lock()
+        self._connection, self._lock, self._outage = None, Lock(), Outage()
 
     def close(self) -> None:
         """Close the store."""
@@ -203,11 +208,15 @@ class SQLiteStore:
     def _run(self, step: Callable[..., _T], *given: object, create: bool = False) -> _T:
         """Run a step on the connection under this process's lock; the only access to the file."""
         with self._lock:
+            self._outage.check()  # under the lock, for those that waited for it meanwhile
             try:
                 return step(self._connected(create=create), *given)
             except sqlite3.Error as error:
                 self._drop()  # the next step opens the file again, whatever happened to it
-                raise self._file.unusable(str(error)) from None
+                found = self._file.unusable(str(error))
+                if _code(error) & _PRIMARY == sqlite3.SQLITE_BUSY:
+                    self._outage.note(found)
+                raise found from None
 
     @contextmanager
     def _durable(self, db: sqlite3.Connection) -> Iterator[None]:
@@ -238,6 +247,11 @@ class SQLiteStore:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
+
+
+def _code(error: sqlite3.Error) -> int:
+    """Return the error code of SQLite; 0 for an error that SQLite did not raise."""
+    return getattr(error, "sqlite_errorcode", 0)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ server ends: totals never decrease.
 
 from __future__ import annotations
 
+import logging
 import mmap
 import os
 import struct
@@ -48,6 +49,7 @@ _FIRST = _UNUSABLE + 1
 _BUCKETS = _FIRST + len(OUTCOMES)
 _SUM = _BUCKETS + len(BOUNDS) + 1
 _SIZE = 8 * (_SUM + 1)
+_log = logging.getLogger("geolookup.http")
 
 
 class Reading(NamedTuple):
@@ -70,7 +72,7 @@ class Counters:
     """The counters of this worker, in a file in ``folder``; None: in private memory."""
 
     def __init__(self, folder: Path | None) -> None:
-        self._memory = mmap.mmap(-1, _SIZE) if folder is None else _mapped(folder)
+        self._memory = _memory(folder)
         self._numbers = memoryview(self._memory).cast("Q")
 
     def serve(self, generation: str, written: int) -> None:
@@ -94,9 +96,21 @@ class Counters:
         numbers[_SUM] += nanoseconds
 
 
-def _mapped(folder: Path) -> mmap.mmap:
-    with (folder / f"worker-{os.getpid()}").open("w+b") as file:
-        file.truncate(_SIZE)
+def _memory(folder: Path | None) -> mmap.mmap:
+    if folder is not None:
+        try:
+            return _mapped(folder / f"worker-{os.getpid()}")
+        except OSError as error:
+            _log.warning(
+                "%s: %s; /metrics and /readyz leave this worker out", folder, error.strerror
+            )
+    return mmap.mmap(-1, _SIZE)
+
+
+def _mapped(path: Path) -> mmap.mmap:
+    # Zeros are written, so that a full disk is an error here and not a signal later.
+    path.write_bytes(bytes(_SIZE))
+    with path.open("r+b") as file:
         return mmap.mmap(file.fileno(), _SIZE)
 
 

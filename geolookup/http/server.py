@@ -114,6 +114,9 @@ def _check_tls(settings: Settings) -> None:
         return
     if certificate is None or key is None:
         raise SettingsError("TLS needs both; give --tls-certificate and --tls-key")
+    for file in (certificate, key):
+        if Path(file).exists() and not Path(file).is_file():  # opening a FIFO would wait
+            raise SettingsError(f"{file} is not a regular file; name a PEM file")
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
     except OSError as error:

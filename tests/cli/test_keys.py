@@ -81,4 +81,12 @@ def test_an_unknown_key_is_said_to_be_unknown(tmp_path: Path) -> None:
     run("keys", "create", *at, "--plan", "free", "--name", "x")
     done = run("keys", "revoke", "0123456789ab", *at)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "no key '0123456789ab'" in done.stderr
+    assert "no key has this identifier" in done.stderr
+
+
+def test_a_whole_key_in_place_of_its_identifier_is_not_repeated(tmp_path: Path) -> None:
+    at = ("--accounts", f"sqlite:///{tmp_path}/a.db")
+    key = run("keys", "create", *at, "--plan", "free", "--name", "x").stdout.strip()
+    done = run("keys", "revoke", key, *at)
+    assert done.returncode == 2
+    assert key not in done.stdout + done.stderr

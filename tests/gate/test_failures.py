@@ -17,7 +17,7 @@ from queue import Queue
 import pytest
 
 from geolookup.errors import AccountsError
-from geolookup.gate import Accounts, accounts_file, open_accounts
+from geolookup.gate import Accounts, accounts_file, open_accounts, outage
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.gate.keys import make
 from tests.conftest import ROOT
@@ -111,8 +111,7 @@ def test_a_file_locked_by_another(
     with open_accounts(f"sqlite:///{file}", plans) as accounts:
         all_fail(accounts, made, "locked")
         other.execute("ROLLBACK")
-        for key in made:
-            accounts.admit(key)
+        until_admitted(accounts, made)
     other.close()
 
 
@@ -268,6 +267,40 @@ def test_one_failure_is_remembered_by_all(
         assert time.monotonic() - began < 0.5 * len(keys)  # each of them waited in turn
         process.send_signal(signal.SIGCONT)
         until_admitted(accounts, keys)
+
+
+def test_one_wait_for_a_locked_file_is_enough_for_all(
+    file: Path, made: list[str], plans: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accounts_file, "_BUSY_TIMEOUT", 0.1)
+    monkeypatch.setattr(outage, "_REMEMBERED", 3600)
+    with open_accounts(f"sqlite:///{file}", plans) as accounts:
+        for key in made:
+            accounts.admit(key)
+        lock = sqlite3.connect(file, isolation_level=None)
+        lock.execute("BEGIN IMMEDIATE")
+        with pytest.raises(AccountsError, match="locked"):
+            accounts.admit(made[0])
+        lock.close()
+        all_fail(accounts, made, "locked")  # nobody asked the file, which is free
+        monkeypatch.setattr(outage, "monotonic", lambda: time.monotonic() + 3601)
+        for key in made:
+            accounts.admit(key)
+
+
+def test_a_lost_account_fails_alone(emptied: str, plans: Path) -> None:
+    import redis
+
+    with open_accounts(emptied, plans) as accounts:
+        lost, other = (accounts.create_key(name, "mid") for name in ("Lost", "Other"))
+        with redis.Redis.from_url(emptied) as client:
+            client.delete("geolookup:account:1")
+        gate = GroupCommit(accounts)
+        found = asyncio.run(answers(gate, [other, lost, other]))
+        assert found == [type(None), AccountsError, type(None)]
+        for ask in (accounts.keys, accounts.usage):
+            with pytest.raises(AccountsError):
+                ask()
 
 
 async def answers(gate: GroupCommit, keys: list[str]) -> list[object]:

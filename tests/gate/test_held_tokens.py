@@ -274,6 +274,20 @@ def test_a_folder_that_others_can_write_is_not_believed(
     assert len(list(folder.iterdir())) == 1
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="files of POSIX")
+def test_other_things_in_the_folder_do_not_keep_tokens(tmp_path: Path) -> None:
+    folder = tmp_path / "leases"
+    ended = HeldTokens(folder)
+    hold(ended, 1, 5)
+    ended.detach()
+    for name in ("other.leases", "-.leases", "0²-.leases"):
+        (folder / name).write_bytes(b"x")
+    (folder / "0-a.leases").mkdir()
+    (folder / "0-b.leases").symlink_to("0-b.leases")
+    os.mkfifo(folder / "0-c.leases")
+    assert returned(folder) == [(1, 5)]
+
+
 def test_a_process_that_closes_leaves_only_records(tmp_path: Path) -> None:
     folder = tmp_path / "leases"
     one, two = HeldTokens(folder), HeldTokens(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -86,6 +87,18 @@ def test_counters_without_a_folder_leave_no_file(tmp_path: Path) -> None:
     counters.serve(GENERATION, 0)
     counters.count(ANSWERED, 1)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk")
+def test_a_full_disk_costs_the_counters_only(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / f"worker-{os.getpid()}").symlink_to("/dev/full")
+    counters = Counters(tmp_path)
+    counters.serve(GENERATION, 0)
+    counters.count(ANSWERED, 1)
+    (record,) = caplog.records
+    assert "/metrics and /readyz leave this worker out" in record.message
 
 
 def test_totals_before_any_worker() -> None:

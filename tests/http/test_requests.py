@@ -75,6 +75,7 @@ def test_the_query_is_read_as_the_standard_library_reads_forms(
         f"GET {PATH}?{'x' * HEAD_LIMIT} HTTP/1.1\r\n",
         f"GET {PATH} HTTP/1.1\r\nX-API-Key: {'x' * HEAD_LIMIT}\r\n",
         f"GET {PATH} HTTP/1.1\r\n" + "A: b\r\n" * 2_000,
+        f"GET {PATH} HTTP/1.1\r\n" + "A: b\r\n" * 100,  # and Host
     ],
 )
 def test_a_head_over_the_limit_is_431(server: Server, request_line: str) -> None:

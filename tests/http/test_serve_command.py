@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import ssl
@@ -44,6 +45,9 @@ def test_what_cannot_be_served(own_store: Store, tmp_path: Path) -> None:
     plans = str(own_store.plans)
     tls = ("--tls-certificate", plans, "--tls-key", plans)
     assert "not a certificate" in refused(*good, *tls)
+    os.mkfifo(tmp_path / "fifo")
+    tls = ("--tls-certificate", str(tmp_path / "fifo"), "--tls-key", plans)
+    assert "not a regular file" in refused(*good, *tls)
 
 
 @pytest.mark.parametrize("option", ["--port", "--admin"])
