@@ -20,6 +20,7 @@ Clock = Callable[[], int]
 #: Decisions of ``Store.admit`` besides the time of a retry.
 ADMITTED = 0
 EXHAUSTED = -1
+GONE = -2
 
 
 def wall_clock() -> int:
@@ -87,7 +88,8 @@ class Store(Protocol):
     def admit(self, requests: Sequence[Request]) -> list[int]:
         """Decide requests exactly, in order, in one transaction or round trip.
 
-        Returns for each ADMITTED, EXHAUSTED (quota), or the time of a retry.
+        Returns for each ADMITTED, EXHAUSTED (quota), GONE (the account no longer exists, for
+        example after a restore), or the time of a retry.
         """
 
     def lease(

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from threading import Lock
 from typing import NoReturn
 
-from geolookup.errors import QuotaError, RateLimitError
-from geolookup.gate.account_store import ADMITTED, EXHAUSTED, Request, Store
+from geolookup.errors import AccountsError, QuotaError, RateLimitError
+from geolookup.gate.account_store import ADMITTED, EXHAUSTED, GONE, Request, Store
 from geolookup.gate.held_tokens import Record
 from geolookup.gate.leases import BUCKET, BUCKETS, Lease, Tokens
 from geolookup.gate.plans import Plan
@@ -85,9 +85,14 @@ class Exact:
         return self
 
     def settle(self, free: int) -> None:
-        """Apply the store's decision: raise RateLimitError or QuotaError for a refusal."""
+        """Apply the store's decision: raise RateLimitError or QuotaError for a refusal.
+
+        Raises AccountsError if the account is gone: its key is read again within a second.
+        """
         if free == ADMITTED:
             return
+        if free == GONE:
+            raise AccountsError("account store", "an account no longer exists", "restore it")
         now = self._store.now()
         if free == EXHAUSTED:
             self._refusals.quota(now, now + SECOND)

@@ -101,7 +101,7 @@ def _decide_exact(
     for (place, admission), free in zip(exact, found, strict=True):
         try:
             admission.settle(free)
-        except ContractError as error:
+        except (ContractError, AccountsError) as error:
             outcomes[place] = error
 
 

@@ -10,6 +10,7 @@ clock of the server.
 
 from __future__ import annotations
 
+from geolookup.gate.account_store import EXHAUSTED, GONE
 from geolookup.gate.leases import BUCKET, BUCKETS, FREE_DIVISOR, LEASE_DIVISOR, RATE_DIVISOR
 from geolookup.gate.sliding_window import SECOND
 
@@ -25,9 +26,12 @@ local used = tonumber(redis.call('HGET', KEYS[1], 'used') or '')
 if not used then return redis.error_reply('the account no longer exists') end
 """
 
-#: KEYS account, ring; ARGV now, rate, limit. Returns now, and 0, -1 or the time of a retry.
+#: KEYS account, ring; ARGV now, rate, limit. Returns now, and 0, -1 (quota), -2 (no such
+#: account) or the time of a retry.
 ADMIT = f"""
-{_NOW}{_USED}
+{_NOW}
+local used = tonumber(redis.call('HGET', KEYS[1], 'used') or '')
+if not used then return {{now, {GONE}}} end
 local rate, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
 local last = tonumber(redis.call('LINDEX', KEYS[2], -1) or '0')
 if last > now then  -- the clock was set back
@@ -39,7 +43,7 @@ if last > now then  -- the clock was set back
 end
 local free = tonumber(redis.call('LINDEX', KEYS[2], -rate) or '0') + {SECOND}
 if free > now then return {{now, free}} end
-if used >= limit then return {{now, -1}} end
+if used >= limit then return {{now, {EXHAUSTED}}} end
 redis.call('HINCRBY', KEYS[1], 'used', 1)
 redis.call('RPUSH', KEYS[2], string.format('%.0f', now))
 redis.call('LTRIM', KEYS[2], -rate, -1)

@@ -19,6 +19,7 @@ from typing import TypeVar
 from geolookup.gate.account_store import (
     ADMITTED,
     EXHAUSTED,
+    GONE,
     Clock,
     Key,
     NewKey,
@@ -97,7 +98,10 @@ class SQLiteStore:
     def _decided(self, db: sqlite3.Connection, request: Request) -> int:
         """Decide a request from the stored state of its account."""
         account, plan = request
-        used, ring, _ = _state(db, account)
+        state = _stored(db, account)
+        if state is None:
+            return GONE
+        used, ring, _ = state
         ring, free = decide(ring, plan.rate, self.now())
         if free == ADMITTED and used >= plan.limit:
             return EXHAUSTED
@@ -268,11 +272,16 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def _state(db: sqlite3.Connection, account: int) -> tuple[int, bytes, bytes]:
-    """Return used quota, ring and buckets of an account."""
+    """Return used quota, ring and buckets of an account; sqlite3.Error if there is none."""
+    state = _stored(db, account)
+    if state is None:
+        raise sqlite3.DataError(f"account {account} no longer exists")
+    return state
+
+
+def _stored(db: sqlite3.Connection, account: int) -> tuple[int, bytes, bytes] | None:
     read = "SELECT used, ring, slots FROM account WHERE id = ?"
     row: tuple[int, bytes, bytes] | None = db.execute(read, (account,)).fetchone()
-    if row is None:
-        raise sqlite3.DataError(f"account {account} no longer exists")
     return row
 
 

@@ -303,6 +303,24 @@ def test_a_lost_account_fails_alone(emptied: str, plans: Path) -> None:
                 ask()
 
 
+def test_an_account_that_a_restore_removes_fails_alone(url: str, plans: Path, file: Path) -> None:
+    with open_accounts(url, plans) as accounts:
+        keys = [accounts.create_key(name, "mid") for name in ("Kept", "Removed")]
+        for key in keys:
+            accounts.admit(key)  # cached from now on
+        if url.startswith("sqlite"):
+            with sqlite3.connect(file) as db:
+                db.execute("DELETE FROM account WHERE name = 'Removed'")
+            db.close()
+        else:
+            redis = pytest.importorskip("redis")
+            with redis.Redis.from_url(url) as client:
+                client.delete("geolookup:account:2")
+        kept = type(None)
+        found = asyncio.run(answers(GroupCommit(accounts), [*keys, keys[0]]))
+        assert found == [kept, AccountsError, kept]
+
+
 async def answers(gate: GroupCommit, keys: list[str]) -> list[object]:
     """Return what requests raise that come together; the loop runs meanwhile."""
     waiting = asyncio.gather(*filter(None, map(gate.admit, keys)), return_exceptions=True)
