@@ -88,7 +88,10 @@ class AccountsFile:
         remedy = "check that it is an accounts file, its permissions, and free disk space"
         if "unable to open" in problem:
             problem = "cannot be opened"
-            remedy = "create it with 'geolookup keys create', or correct the path"
+            if _inode(self.path) is None:
+                remedy = "create it with 'geolookup keys create', or correct the path"
+            else:
+                remedy = "check its permissions and those of its folder, or correct the path"
         if "missing" in problem:
             remedy = "restore it with 'geolookup accounts restore', or correct the path"
         return AccountsError(self.path, problem, remedy)

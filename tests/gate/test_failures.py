@@ -54,6 +54,15 @@ def test_a_missing_file_is_not_made_by_asking(file: Path) -> None:
     assert not file.exists()
 
 
+def test_a_file_that_cannot_be_opened_need_not_be_created(file: Path) -> None:
+    file.mkdir()
+    with (
+        open_accounts(f"sqlite:///{file}") as accounts,
+        pytest.raises(AccountsError, match="permissions"),
+    ):
+        accounts.keys()
+
+
 def nonsense(file: Path) -> None:
     file.write_bytes(bytes(range(256)) * 64)
 
