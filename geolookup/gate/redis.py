@@ -94,7 +94,8 @@ class RedisStore:
 
     def add(self, key: NewKey) -> str:
         """Add a key if its account has the same plan or is new; return the account's plan."""
-        values = [key.digest.hex(), *key[1:5], key.expires or 0]
+        ends = 0 if key.expires is None else max(1, key.expires)  # 0: never
+        values = [key.digest.hex(), *key[1:5], ends]
         (plan,) = self._server.run((self._add, [], values))
         return str(plan, "utf-8")
 

@@ -70,6 +70,8 @@ def test_an_expired_key_is_refused_at_once(worker: Open, clock: FakeClock) -> No
     assert not refused(accounts, key)
     clock.now += 1
     assert refused(accounts, key)
+    for past in (0, -SECOND):
+        assert refused(accounts, accounts.create_key("Acme", "paid", expires=past))
 
 
 def test_keys_of_an_account_share_rate_and_quota_test_keys_too(
