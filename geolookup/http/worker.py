@@ -61,9 +61,15 @@ class Worker(Application):
         loop = get_running_loop()
         signal.signal(RELOAD, lambda *_: loop.call_soon_threadsafe(self.reload))
         signal.signal(DRAIN, lambda *_: loop.call_soon_threadsafe(self.drain))
-        self._accounts.watch(self._memory.note_store)
+        self._accounts.watch(self._note_second)
         if self._reload_pending:
             self.reload()
+
+    def _note_second(self, problem: object) -> None:
+        """Record each second, also without requests, which store and dataset are in use."""
+        self._memory.note_store(problem)
+        if self._engine.generation != self._reported:  # ``watch`` installed it
+            self.backend = self.renewed()
 
     def _note(self, *_signal: object) -> None:
         self._reload_pending = True

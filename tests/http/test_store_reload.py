@@ -47,6 +47,22 @@ def test_generations_come_and_go_under_load(
     assert load.told_to_leave == 0
 
 
+def test_an_idle_worker_says_which_generation_it_installed(
+    own_store: Store, tmp_path: Path, datasets: dict[str, str]
+) -> None:
+    """Without a request: who publishes waits until the metric names the new generation."""
+    store = tmp_path / "store"
+    options = ("--dataset", str(store), "--watch", "0.05", "--allow-lost-fields")
+    with serving(own_store, tmp_path, *options, workers=2) as server:
+        before, after = publish(SMALL, store), rollback(store)
+        assert datasets[before] != datasets[after]
+        line = f'geolookup_dataset_workers{{generation="{after}"}} 2'
+        deadline = time.monotonic() + 60
+        while line not in server.show("/metrics").body.decode():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
 def test_data_too_old_are_tagged(
     own_store: Store, tmp_path: Path, datasets: dict[str, str]
 ) -> None:
