@@ -118,6 +118,8 @@ def compile_recipe(
     recipe: Recipe, output: Path, options: Options, progress: Progress
 ) -> BuildReport:
     """Build the dataset of a recipe at ``output``; on an error write nothing."""
+    if options.rejects is not None:
+        atomic.check_file(options.rejects, force=True)
     with _system_memory(), silent_invalid_rows():
         return _compile(recipe, output, options, progress)
 
@@ -250,7 +252,8 @@ class _Build:
                 f"{first.reason}; {count:,} of {report.read:,} rows of {name} are rejected,"
                 f" at most {limit:,} are allowed",
                 line=first.line,
-                remedy="repair them (--rejects FILE lists all), or allow them with --max-rejects N",
+                remedy="repair them, or allow them with 'build --max-rejects N';"
+                " '--rejects FILE' lists all",
             )
 
     def _write_rejects(self) -> None:

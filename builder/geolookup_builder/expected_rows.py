@@ -63,7 +63,7 @@ def check_releases(expected: Expected, labels: Iterable[str]) -> None:
         other = seen.setdefault(product(label), label)
         if other != label and _DATE.findall(other) and _dates(other) != _dates(label):
             problem = f"two releases of one product, with {other}"
-            remedy = 'name one of them in the recipe; to read all, write releases = "all"'
+            remedy = 'name one of them; to read all, write releases = "all" in a recipe'
             raise BuildError(label, problem, remedy=remedy)
 
 
@@ -91,7 +91,7 @@ def check_some(expected: Expected, recipe: Path, path: str, tables: Sequence[Sou
 
 
 def _empty(recipe: Path, path: str, table: SourceReport, problem: str) -> BuildError:
-    counts = "; ".join(line.strip() for line in table.lines())
+    counts = "; ".join(" ".join(line.split()) for line in table.lines())
     remedy = 'check the file and its format; if it may be empty, write empty = "ok"'
     return BuildError(recipe, f"{problem} in {path} ({counts})", remedy=remedy)
 

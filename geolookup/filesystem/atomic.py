@@ -35,7 +35,7 @@ def check_folder(output: Path, *, force: bool, replaceable: Callable[[Path], boo
         if not (output.exists() or output.is_symlink()):
             return
         if not force:
-            raise OutputError(output, "exists already", "choose another name or use force")
+            raise OutputError(output, "exists already", "choose another name or use --force")
         if not output.is_dir() or output.is_symlink():
             raise OutputError(output, "is not a dataset folder", "choose another name")
         if any(output.iterdir()) and not replaceable(output):
@@ -62,7 +62,7 @@ def check_file(output: Path, *, force: bool) -> None:
         if output.exists() and not output.is_file():  # replacing a device would remove it
             raise OutputError(output, "is not a regular file", "name a file to write")
         if output.exists() and not force:
-            remedy = "choose another name or use force"
+            remedy = "choose another name or use --force"
             raise OutputError(output, "exists already", remedy)
 
 

@@ -289,7 +289,9 @@ def open_accounts(
     scheme = urlsplit(url).scheme
     if scheme not in _STORES:
         raise AccountsError(
-            f"{scheme}://", "unknown kind of store", "write sqlite:///PATH or redis://HOST:PORT/0"
+            f"{scheme}://" if scheme else "accounts",
+            "unknown kind of store",
+            "write sqlite:///PATH or redis://HOST:PORT/0",
         )
     store = _store(scheme)
     return Accounts(store(url, clock), read_plans(plans), background=clock is None)

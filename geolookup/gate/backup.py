@@ -19,6 +19,11 @@ from geolookup.gate.accounts_file import AccountsFile, problem_of
 
 #: A copy holds the digests of keys and the names of accounts.
 _OWNER_ONLY = 0o600
+_CHECK = "check that it is an accounts file, its permissions, and free disk space"
+_REPLACE = (
+    "if it is damaged, move it, its -wal and its -shm away, and restore again;"
+    " else check its permissions and free disk space"
+)
 
 
 def back_up(url: str, output: Path, *, force: bool = False) -> None:
@@ -46,7 +51,7 @@ def restore(url: str, backup: Path) -> None:
         _check(source, backup)
         if _same(backup, live.path):
             raise AccountsError(str(backup), "is the accounts file itself", "name a backup")
-        with _errors_of(live.path):
+        with _errors_of(live.path, _REPLACE):
             _restore(source, live)
 
 
@@ -70,7 +75,8 @@ def _copy_to_new(source: sqlite3.Connection, output: Path) -> None:
 
 def _opened(backup: Path) -> sqlite3.Connection:
     if not backup.is_file():
-        raise AccountsError(str(backup), "no such file", "name a backup")
+        problem = "not a regular file" if backup.exists() else "no such file"
+        raise AccountsError(str(backup), problem, "name a backup")
     return sqlite3.connect(f"file:{quote(str(backup))}?mode=ro", uri=True)
 
 
@@ -85,13 +91,11 @@ def _check(source: sqlite3.Connection, backup: Path) -> None:
 
 
 @contextmanager
-def _errors_of(path: str) -> Iterator[None]:
+def _errors_of(path: str, remedy: str = _CHECK) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise AccountsError(
-            path, str(error), "check that it is an accounts file, its permissions, and free space"
-        ) from None
+        raise AccountsError(path, str(error), remedy) from None
 
 
 def _same(one: Path, other: str) -> bool:

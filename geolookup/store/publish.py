@@ -57,7 +57,9 @@ def _generation(source: Path, expect: str | None) -> str:
     generation = read_manifest(source).generation
     if expect not in (None, generation):
         problem = f"its generation is {generation}, but {expect} was expected"
-        raise DatasetError(source, problem, "fetch the dataset that you expect")
+        whole = expect is not None and len(expect) == len(generation)
+        remedy = "fetch the dataset that you expect" if whole else "state all 64 digits of the id"
+        raise DatasetError(source, problem, remedy)
     return generation
 
 

@@ -34,6 +34,7 @@ def test_a_source_without_usable_rows(tmp_path: Path, content: str) -> None:
     counted = f"a.csv: {text.count(chr(10)) - 1} rows read, "
     assert error.problem.startswith(f"{problem} in {tmp_path / 'a.csv'} ({counted}")
     assert error.remedy.endswith('if it may be empty, write empty = "ok"')
+    assert "  " not in error.problem
     assert (tmp_path / "rejects.csv").exists()
     assert not (tmp_path / "dataset").exists()
     build_at(tmp_path, {"a.csv": text})
@@ -83,6 +84,7 @@ def test_two_releases(build: Build, tmp_path: Path) -> None:
     error = fails(tmp_path, files, recipe('path = "x-*.csv"'))
     assert error.path == str(tmp_path / "x-2026-02.csv")
     assert error.problem == f"two releases of one product, with {tmp_path / 'x-2026-01.csv'}"
+    assert error.remedy == 'name one of them; to read all, write releases = "all" in a recipe'
     output, _ = build(files, recipe('path = "x-*.csv"\nreleases = "all"'))
     assert isps(output, "8.8.0.1", "8.8.1.1") == ["x0", "x1"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ def test_more_than_one_percent_may_not(tmp_path: Path, good: int, bad: int, limi
     assert str(error) == (
         f"{tmp_path / 'a.csv'}:{good + 2}: not an address; {bad} of {good + bad:,} rows of"
         f" a.csv are rejected, at most {limit} are allowed;"
-        " repair them (--rejects FILE lists all), or allow them with --max-rejects N"
+        " repair them, or allow them with 'build --max-rejects N'; '--rejects FILE' lists all"
     )
 
 
@@ -63,4 +64,11 @@ def test_the_rejects_are_written_when_the_build_stops(tmp_path: Path) -> None:
 def test_rejects_that_cannot_be_written(tmp_path: Path, limit: int) -> None:
     path = tmp_path / "nowhere" / "r.csv"
     error = unwritable(tmp_path, {"a.csv": text(1, 1)}, rejects=path, max_rejects=limit)
-    assert str(error).startswith(f"{path}: cannot be written (No such file or directory)")
+    assert str(error) == f"{path.parent}: no such folder; create it first"
+
+
+def test_rejects_are_not_written_into_a_pipe(tmp_path: Path) -> None:
+    """Opening one for writing waits for a reader."""
+    os.mkfifo(tmp_path / "pipe")
+    error = unwritable(tmp_path, {"a.csv": text(1, 1)}, rejects=tmp_path / "pipe")
+    assert str(error) == f"{tmp_path / 'pipe'}: is not a regular file; name a file to write"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -38,11 +39,15 @@ def test_a_backup_and_its_restore(url: str, tmp_path: Path) -> None:
     assert run("accounts", "backup", backup, "--accounts", url, "--force").returncode == 0
 
 
-@pytest.mark.parametrize("kind", ["missing", "folder", "text", "database", "damaged", "itself"])
+@pytest.mark.parametrize(
+    "kind", ["missing", "folder", "pipe", "text", "database", "damaged", "itself"]
+)
 def test_what_is_no_backup_changes_nothing(url: str, tmp_path: Path, kind: str) -> None:
     backup = tmp_path / "backup"
     if kind == "folder":
         backup.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(backup)
     elif kind == "text":
         backup.write_text("x" * 5000)
     elif kind == "database":
@@ -60,6 +65,22 @@ def test_what_is_no_backup_changes_nothing(url: str, tmp_path: Path, kind: str) 
     assert done.returncode == 2
     assert str(backup) in done.stderr
     assert len(done.stderr.splitlines()) == 1
+    assert ("no such file" in done.stderr) == (kind == "missing")
+    assert names(url) == ["Acme"]
+
+
+def test_a_damaged_accounts_file_is_moved_away_before_it_is_restored(
+    url: str, tmp_path: Path
+) -> None:
+    backup, live = str(tmp_path / "backup"), tmp_path / "a.db"
+    run("accounts", "backup", backup, "--accounts", url)
+    live.write_bytes(b"\xa5" * 5000)
+    done = run("accounts", "restore", backup, "--accounts", url)
+    assert done.returncode == 2
+    assert "if it is damaged, move it, its -wal and its -shm away" in done.stderr
+    for each in tmp_path.glob("a.db*"):
+        each.rename(tmp_path / f"old-{each.name}")
+    assert run("accounts", "restore", backup, "--accounts", url).returncode == 0
     assert names(url) == ["Acme"]
 
 

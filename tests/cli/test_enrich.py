@@ -221,7 +221,7 @@ def test_a_cut_record_and_a_foreign_file(tmp_path: Path) -> None:
     record.write_bytes(record.read_bytes()[:-30])
     done = run(*args)  # whose is the file that the record does not know?
     assert done.returncode == 2
-    assert "c.parquet: exists already; choose another name or use force" in done.stderr
+    assert "c.parquet: exists already; choose another name or use --force" in done.stderr
     assert "3 files made" in run(*args, "--force").stderr
     assert "3 made before" in run(*args).stderr
 

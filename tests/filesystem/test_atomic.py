@@ -97,7 +97,7 @@ def test_a_rename_that_fails_puts_the_old_back(
 def test_without_force_nothing_is_replaced(build: Build, tmp_path: Path) -> None:
     output, _ = build(OLD)
     error = unwritable(tmp_path, NEW, force=False)
-    remedy = "choose another name or use force"
+    remedy = "choose another name or use --force"
     assert str(error) == f"{output}: exists already; {remedy}"
     assert isps(output, "8.8.8.8") == ["old"]
 

@@ -36,6 +36,7 @@ def test_what_cannot_be_served(own_store: Store, tmp_path: Path) -> None:
     assert "no dataset here" in refused(*good, "--dataset", nothing)
     assert "cannot be opened" in refused("--accounts", f"sqlite:///{nothing}")
     assert "unknown kind of store" in refused("--accounts", "ftp://x")
+    assert "accounts: unknown kind of store; write sqlite:///PATH" in refused("--accounts", "a.db")
     assert "cannot be read" in refused(*good, "--plans", nothing)
     assert "--trusted-proxy 'x'" in refused(*good, "--trusted-proxy", "x")
     assert "--admin 'x'" in refused(*good, "--admin", "x")

@@ -159,7 +159,7 @@ def test_others_may_read_what_the_umask_lets_them(archive: Path, tmp_path: Path)
 def test_what_is_there_is_replaced_with_force_only(archive: Path, tmp_path: Path) -> None:
     place = copied(SMALL, tmp_path / "out")
     (place / FIRST).write_bytes(b"")
-    with pytest.raises(OutputError, match="exists already; choose another name or use force"):
+    with pytest.raises(OutputError, match="exists already; choose another name or use --force"):
         unpack(archive, place, force=False)
     assert (place / FIRST).read_bytes() == b""
     unpack(archive, place, force=True)
@@ -177,7 +177,7 @@ def test_a_folder_of_something_else_is_kept(archive: Path, tmp_path: Path) -> No
 def test_a_file_is_replaced_with_force_only(archive: Path, tmp_path: Path) -> None:
     place = tmp_path / "a.tar.zst"
     place.write_bytes(b"mine")
-    with pytest.raises(OutputError, match="exists already; choose another name or use force"):
+    with pytest.raises(OutputError, match="exists already; choose another name or use --force"):
         pack(SMALL, place, force=False)
     assert place.read_bytes() == b"mine"
     pack(SMALL, place, force=True)
@@ -426,7 +426,7 @@ def test_the_commands(archive: Path, tmp_path: Path) -> None:
     for again in (("pack", SMALL, packed), ("unpack", packed, place)):
         refused = run(*again)
         assert (refused.returncode, refused.stdout) == (2, "")
-        assert refused.stderr.endswith("exists already; choose another name or use force\n")
+        assert refused.stderr.endswith("exists already; choose another name or use --force\n")
         assert run(*again, "--force").returncode == 0
 
 
