@@ -85,7 +85,9 @@ def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]
         for member in _of_path(path, suffixes, budget)
     ]
     if not found:
-        raise BuildError(base / pattern, "no such file", remedy="correct the path in the recipe")
+        raise BuildError(
+            base / pattern, "no such file", remedy="put it there, or correct the path in the recipe"
+        )
     return found
 
 
@@ -155,7 +157,9 @@ def _matches(pattern: str, base: Path) -> list[Path]:
 
 def _of_path(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[Member]:
     if not path.exists():
-        raise BuildError(path, "no such file", remedy="correct the path in the recipe")
+        raise BuildError(
+            path, "no such file", remedy="put it there, or correct the path in the recipe"
+        )
     if not path.is_file():
         raise BuildError(path, "not a file", remedy="name a file, a folder or a glob of files")
     with reading_errors(str(path)):

@@ -167,11 +167,23 @@ MISPLACED = zipped({"a.csv": ROWS})[:-6] + (1 << 20).to_bytes(4, "little") + byt
 #: Found by fuzzing: a name that claims to be UTF-8.
 NOT_UTF8 = zipped({"ä.csv": ROWS}).replace("ä".encode(), b"\xc3(")
 FAILURES = [
-    ("gone.csv", b"x", "gone.csv: no such file; correct the path in the recipe"),
-    ("g*ne.csv", b"x", "g*ne.csv: no such file; correct the path in the recipe"),
-    ("a.csv/b.csv", b"x", "a.csv/b.csv: no such file; correct the path in the recipe"),
-    ("nul\\u0000.csv", b"x", "nul\\x00.csv: no such file; correct the path in the recipe"),
-    ("two\\nlines.csv", b"x", "two\\nlines.csv: no such file; correct the path in the recipe"),
+    ("gone.csv", b"x", "gone.csv: no such file; put it there, or correct the path in the recipe"),
+    ("g*ne.csv", b"x", "g*ne.csv: no such file; put it there, or correct the path in the recipe"),
+    (
+        "a.csv/b.csv",
+        b"x",
+        "a.csv/b.csv: no such file; put it there, or correct the path in the recipe",
+    ),
+    (
+        "nul\\u0000.csv",
+        b"x",
+        "nul\\x00.csv: no such file; put it there, or correct the path in the recipe",
+    ),
+    (
+        "two\\nlines.csv",
+        b"x",
+        "two\\nlines.csv: no such file; put it there, or correct the path in the recipe",
+    ),
     ("x" * 300, b"x", "x: cannot be read (File name too long); check its name and"),
     ("a.csv", b"", "a.csv: empty file; fetch it again"),
     ("a.gz", b"", "a.gz: empty file; fetch it again"),
