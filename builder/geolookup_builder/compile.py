@@ -259,8 +259,7 @@ class _Build:
     def _write_rejects(self) -> None:
         path = self._options.rejects
         if path is not None:
-            with atomic.output_errors(path):
-                rejects.write(path, self._rejects, _mask(self._plan))
+            rejects.write(path, self._rejects, _mask(self._plan))
 
     def finish(self, output: Path) -> BuildReport:
         """Intern the rows, write the dataset and rename it to ``output``."""

@@ -44,7 +44,7 @@ def stated(recipe: Path, table: Mapping[str, Any]) -> Expected:
             problem = f"unknown value {table[key]!r} of source.{key}"
             raise BuildError(recipe, problem, remedy=f'write {key} = "{only}", or drop it')
     rows = table.get("min_rows", 0)
-    if not isinstance(rows, int) or isinstance(rows, bool) or rows < 0:
+    if not isinstance(rows, int) or isinstance(rows, bool) or not 0 <= rows < 1 << 63:
         remedy = "write min_rows = 1000, for example"
         raise BuildError(recipe, "source.min_rows is not a number of rows", remedy=remedy)
     drop = table.get("max_drop")

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from geolookup.dataset.intervals import I64
+from geolookup.filesystem import atomic
 from geolookup_builder.ranges import REASONS, WRONG_CELL_COUNT
 from geolookup_builder.remote.key import Mask
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
@@ -65,9 +66,15 @@ class Rejects:
 
 
 def write(path: Path, rejects: list[Rejects], mask: Mask) -> None:
-    """Write the rejected rows of all sources: file, line, reason, text; keys are masked."""
-    # A path that is not UTF-8 is written as its bytes.
-    with path.open("w", encoding="utf-8", errors="surrogateescape", newline="") as stream:
+    """Write the rejected rows of all sources: file, line, reason, text; keys are masked.
+
+    The file is replaced atomically: it may be a source, which is read here.
+    """
+    with (
+        atomic.staged_file(path) as fresh,
+        # A path that is not UTF-8 is written as its bytes.
+        fresh.open("w", encoding="utf-8", errors="surrogateescape", newline="") as stream,
+    ):
         rows = csv.writer(stream, lineterminator="\n")
         rows.writerow(("file", "line", "reason", "text"))
         for each in rejects:

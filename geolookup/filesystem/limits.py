@@ -1,7 +1,8 @@
 """Limits of what an untrusted archive may unpack to, and of the space that a result may take.
 
-Real range files compress to a fifteenth at best, datasets to a quarter, lists of one long pattern
-to a fiftieth. A file beyond both the number of bytes and the ratio is an attack.
+Files of ranges compress to a fifteenth, datasets to a quarter. If all rows of a file state the same
+values, CSV compresses to a 60th by gzip and a 130th by Zstandard, JSON lines to a 90th and a 170th.
+A file beyond both the number of bytes and the ratio is taken for an attack.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from geolookup.dataset import layout as fmt
@@ -15,6 +16,8 @@ from geolookup.store import pointer
 from geolookup.store.pointer import Published
 
 _LOCK = ".lock"
+#: A generation that is being written, replaced or removed (`publish`, `prune`).
+_UNFINISHED = re.compile(r"\.(?:[0-9a-f]{64}|removed)\.")
 
 
 @contextmanager
@@ -60,8 +63,14 @@ def _make(store: Path) -> None:
 
 
 def _tidy(store: Path) -> None:
-    """Remove the unfinished files of dead processes: under the lock, no process uses them."""
-    for path in (store / pointer.GENERATIONS).glob(".*"):
-        shutil.rmtree(path)
+    """Remove the unfinished files of dead processes: under the lock, no process uses them.
+
+    Other names are not ours. What cannot be removed, such as a file that an engine still maps
+    over NFS, stays for the next change.
+    """
+    for path in (store / pointer.GENERATIONS).iterdir():
+        if _UNFINISHED.match(path.name):
+            shutil.rmtree(path, ignore_errors=True)
     for path in store.glob(f".{pointer.CURRENT}.*"):
-        path.unlink()
+        with suppress(OSError):
+            path.unlink()

@@ -8,6 +8,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic
 from geolookup.store import pointer, user_store
@@ -99,8 +100,9 @@ def _kept(published: list[Published], keep: int) -> list[Published]:
 
 
 def _folders(store: Path) -> list[Path]:
-    """Return the folders of all generations, unpublished ones included."""
-    return sorted((store / pointer.GENERATIONS).iterdir())
+    """Return the folders of all generations, also unpublished ones; other names are not ours."""
+    found = (store / pointer.GENERATIONS).iterdir()
+    return sorted(path for path in found if is_generation(path.name))
 
 
 def _remove(path: Path) -> None:

@@ -143,6 +143,7 @@ def test_rows_that_are_covered(build: Build) -> None:
         ('releases = "two"', "unknown value 'two' of source.releases"),
         ("min_rows = -1", "source.min_rows is not a number of rows"),
         ("min_rows = true", "source.min_rows is not a number of rows"),
+        (f"min_rows = 0x{'f' * 5000}", "source.min_rows is not a number of rows"),
         ('max_drop = "120%"', "source.max_drop is not a percentage"),
         ("max_drop = 20", "source.max_drop is not a percentage"),
     ],

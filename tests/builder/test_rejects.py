@@ -81,6 +81,12 @@ def test_rejects_name_the_rows_and_only_them(
     assert report.sources[0].rejected == Counter(reason for _, reason, _ in expected)
 
 
+def test_the_source_itself_is_read_before_it_is_replaced(build: Build, tmp_path: Path) -> None:
+    text, expected = written(1, "\n")
+    build({"a.csv": text}, rejects=tmp_path / "a.csv")
+    assert [tuple(row[1:]) for row in read(tmp_path / "a.csv")] == expected
+
+
 def test_several_files_members_and_sources(build: Build, tmp_path: Path) -> None:
     texts = {name: written(seed, "\n") for seed, name in enumerate(("a1.csv", "a2.csv"), 50)}
     members = {name: written(seed, "\n") for seed, name in enumerate(("y.csv", "x.csv"), 60)}

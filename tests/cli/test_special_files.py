@@ -29,6 +29,7 @@ COMMANDS = [
     ["enrich", "{}", "--input-format", "csv", "--output", "out.csv"],
     ["build", "{}", "--output", "out"],
     ["build", "{}.toml", "--output", "out"],
+    ["build", "a.csv", "--output", "out", "--rejects", "{}"],
     ["download", "{}.toml"],
     ["update", "{}.toml", "--store", "store"],
     ["summarize", "{}", "--input-format", "csv"],

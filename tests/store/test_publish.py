@@ -195,6 +195,23 @@ def test_what_died_leaves_is_cleaned_away(store: Path, datasets: list[Path]) -> 
     assert names(store / "generations") == {generation(each) for each in datasets[:3]}
 
 
+def test_other_files_in_a_store_are_neither_removed_nor_in_the_way(
+    tmp_path: Path, store: Path, datasets: list[Path]
+) -> None:
+    """Such as those of a desktop, a snapshot, or of NFS for a mapped file that was removed."""
+    inside, outside = store / "generations", tmp_path / "outside"
+    for folder in (inside / ".snapshot", inside / "mine", outside, store / ".current.old"):
+        folder.mkdir()
+        (folder / "x").touch()
+    (inside / ".DS_Store").touch()
+    (inside / ".removed.link").symlink_to(outside)
+    geolookup.publish(datasets[0], store)
+    assert geolookup.prune(store, keep=1)
+    geolookup.publish(datasets[1], store)
+    assert {".snapshot", "mine", ".DS_Store", ".removed.link"} < names(inside)
+    assert names(inside / "mine") == names(inside / ".snapshot") == names(outside) == {"x"}
+
+
 def test_a_store_stands_for_its_current_generation(
     tmp_path: Path, store: Path, datasets: list[Path]
 ) -> None:

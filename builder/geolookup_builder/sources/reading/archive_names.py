@@ -33,11 +33,12 @@ def data(path: Path, suffixes: tuple[str, ...], names: Mapping[_Key, str]) -> li
     """Return the keys of the names that are data files; BuildError if there is none."""
     found = [key for key, name in names.items() if is_data(name, suffixes)]
     if not found:
-        listed = " or ".join(suffixes)
-        raise BuildError(path, f"no {listed} file in the archive", remedy="name another file")
+        listed = " or ".join(filter(None, suffixes))  # an empty suffix is that of any file
+        problem = f"no {listed} file in the archive" if listed else "no file in the archive"
+        raise BuildError(path, problem, remedy="name another file")
     return found
 
 
 def link_error(label: str) -> BuildError:
-    """Return the error for a data file of an archive that is a link, a device or a FIFO."""
+    """Return the error for a data file of an archive that is a link, a device, a FIFO or sparse."""
     return BuildError(label, "not a regular file", remedy=UNPACK)

@@ -45,10 +45,11 @@ def tar_files(
     ``stream`` are its unpacked bytes, which are read once and counted already.
     """
     unpacked = _Unpacked(path)
-    names = {
-        unpacked.add(content, member.size): member.name
-        for member, content in _data_files(path, stream, suffixes, budget)
-    }
+    with _invalid_headers():
+        names = {
+            unpacked.add(content, member.size): member.name
+            for member, content in _data_files(path, stream, suffixes, budget)
+        }
     return [
         (f"{path}!{names[part]}", unpacked.opener(part))
         for part in sorted(data(path, suffixes, names), key=names.__getitem__)
@@ -66,7 +67,8 @@ def _data_files(
             archive.members = []  # type: ignore[attr-defined]
             if member.isdir() or not is_data(member.name, suffixes):
                 continue
-            if not member.isreg():
+            # The holes of a sparse member are in no stream that counts them.
+            if not member.isreg() or member.issparse():
                 raise link_error(f"{path}!{member.name}")
             budget.check(member.size)
             content = archive.extractfile(member)
@@ -74,6 +76,15 @@ def _data_files(
             yield member, content
     while stream.read(_CHUNK):  # to the end, where the checksum of gzip is compared
         pass
+
+
+@contextmanager
+def _invalid_headers() -> Iterator[None]:
+    """Turn what tarfile raises for headers that are no numbers, or have no end, into its error."""
+    try:
+        yield
+    except (ValueError, OverflowError, RecursionError) as error:
+        raise tarfile.ReadError("a header that is not valid") from error
 
 
 _Part = tuple[int, int]  # where a member begins, and how long it is

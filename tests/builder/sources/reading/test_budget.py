@@ -212,3 +212,57 @@ def test_no_room_to_unpack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     error = refused(tmp_path, "a.tar.gz")
     assert error.problem.startswith(f"to unpack it needs {len(ROWS)} bytes in ")
     assert error.problem.endswith(", but 10 are free")
+
+
+def test_holes_of_a_sparse_member(tmp_path: Path) -> None:
+    """A kilobyte states a member of 60 MiB, whose zeros are in no stream that counts them."""
+    info = tarfile.TarInfo("a.csv")
+    info.pax_headers = {"GNU.sparse.size": str(60 << 20), "GNU.sparse.map": "0,0"}
+    (tmp_path / "a.tar.gz").write_bytes(_tarred_as(info))
+    assert refused(tmp_path, "a.tar.gz").problem == "not a regular file"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"GNU.sparse.size": "nan"},
+        {"GNU.sparse.size": "9", "GNU.sparse.map": "a,b"},
+        {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.realsize": "9"},
+    ],
+)
+def test_headers_that_are_not_numbers(tmp_path: Path, headers: dict[str, str]) -> None:
+    info = tarfile.TarInfo("a.csv")
+    info.pax_headers = headers
+    (tmp_path / "a.tar.gz").write_bytes(_tarred_as(info))
+    problem = "truncated or damaged (a header that is not valid)"
+    assert refused(tmp_path, "a.tar.gz").problem == problem
+
+
+@pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, tarfile.XGLTYPE])
+def test_headers_that_follow_each_other(tmp_path: Path, kind: bytes) -> None:
+    """Each is read within the one before it."""
+    info = tarfile.TarInfo("a.csv")
+    info.type, info.size = kind, 9
+    one = info.tobuf() + b"9 a=bcde\n".ljust(tarfile.BLOCKSIZE, b"\0")
+    (tmp_path / "a.tar.gz").write_bytes(gzip.compress(one * 3000 + _end()))
+    problem = "truncated or damaged (a header that is not valid)"
+    assert refused(tmp_path, "a.tar.gz").problem == problem
+
+
+def test_an_archive_without_files(tmp_path: Path) -> None:
+    (tmp_path / "a.tar.gz").write_bytes(gzip.compress(_end()))
+    with pytest.raises(BuildError) as caught:
+        members("a.tar.gz", tmp_path, ("",))
+    assert caught.value.problem == "no file in the archive"
+
+
+def _tarred_as(info: tarfile.TarInfo) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz", format=tarfile.PAX_FORMAT) as archive:
+        info.size = len(ROWS)
+        archive.addfile(info, io.BytesIO(ROWS.encode()))
+    return stream.getvalue()
+
+
+def _end() -> bytes:
+    return bytes(2 * tarfile.BLOCKSIZE)
