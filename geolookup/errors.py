@@ -27,6 +27,11 @@ def name_text(name: str) -> str:
     return _escaped(name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
 
 
+def line_text(text: str) -> str:
+    """Return text of a dataset or store as a line that can be printed, whatever it holds."""
+    return _escaped(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
 def near_match(word: object, words: Iterable[object], *, fallback: str | None = None) -> str:
     """Return ``did you mean 'x'?`` for the legal word nearest to ``word``, ignoring case.
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 import geolookup
-from geolookup.errors import GeoLookupError
+from geolookup.errors import GeoLookupError, line_text
 
 if TYPE_CHECKING:
     from geolookup.comparison import Judged
@@ -141,8 +141,10 @@ def print_judged(found: Judged | Score, lines: Iterable[str], *, as_json: bool) 
 
     from geolookup.comparison import verdict_line
 
-    text = json.dumps(asdict(found), ensure_ascii=False, indent=2) if as_json else "\n".join(lines)
-    click.echo(text)
+    if as_json:
+        click.echo(json.dumps(asdict(found), ensure_ascii=False, indent=2))
+    else:
+        click.echo("\n".join(map(line_text, lines)))
     for verdict in found.failed:
         click.echo(verdict_line(verdict), err=True)
     sys.exit(1 if found.failed else 0)

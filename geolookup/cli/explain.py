@@ -10,6 +10,7 @@ import click
 
 import geolookup
 from geolookup.cli import note_age, options
+from geolookup.errors import line_text
 
 
 @click.command(name="explain", short_help="Name the sources that decided an answer.")
@@ -31,7 +32,7 @@ def explain(ip: str, dataset: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(explained, ensure_ascii=False, indent=2))
     else:
-        click.echo("\n".join(_lines(explained)))
+        click.echo("\n".join(map(line_text, _lines(explained))))
 
 
 def _lines(explained: dict[str, Any]) -> Iterator[str]:

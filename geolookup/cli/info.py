@@ -10,6 +10,7 @@ import click
 
 import geolookup
 from geolookup.dataset.metadata import Metadata
+from geolookup.errors import line_text
 
 TYPE_CHECKING = False  # as mypy reads it; the module imports Arrow
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ def info(dataset: str | None, as_json: bool) -> None:
         described = {"path": str(path)} | asdict(metadata) | of_today | {"known": families}
         click.echo(json.dumps(described, ensure_ascii=False, indent=2))
     else:
-        click.echo("\n".join([f"path        {path}", *_lines(metadata, kernel, known)]))
+        lines = (f"path        {path}", *_lines(metadata, kernel, known))
+        click.echo("\n".join(map(line_text, lines)))
 
 
 def _lines(metadata: Metadata, kernel: str, known: Mapping[str, Known]) -> Iterator[str]:

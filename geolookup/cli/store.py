@@ -10,6 +10,7 @@ import click
 
 import geolookup
 from geolookup.cli import exit_on_signals
+from geolookup.errors import line_text
 
 _store = click.argument("store", required=False, type=click.Path(path_type=Path))
 
@@ -64,7 +65,7 @@ def generations(store: Path | None, as_json: bool) -> None:
         return
     for each in listed:
         state = "current" if each.current else "withdrawn" if each.withdrawn else ""
-        click.echo(f"{each.generation}  {each.at}  {state}".rstrip())
+        click.echo(line_text(f"{each.generation}  {each.at}  {state}".rstrip()))
 
 
 @click.command(name="prune", short_help="Remove old generations from a store.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from geolookup import Engine
 from geolookup.cli import COMMANDS
 from tests.cli.program import run
 from tests.conftest import ROOT, Build
+from tests.small_dataset import SMALL
 
 
 def test_one_line_of_json_per_address_in_a_pipe() -> None:
@@ -196,3 +198,20 @@ def test_a_closed_pipe_is_silent() -> None:
     )
     assert len(done.stdout.splitlines()) == 1
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("command", ["info", "explain", "diff"])
+def test_names_in_a_dataset_do_not_act_on_the_terminal(tmp_path: Path, command: str) -> None:
+    shutil.copytree(SMALL, tmp_path / "d")
+    place = tmp_path / "d" / "manifest.json"
+    stated = json.loads(place.read_bytes())
+    stated["name"] = "a\x1b]0;b\x07\nc\ud800"
+    for source in stated["sources"]:
+        source |= {"name": "s\x1b]0;b\x07\nc", "licence": "l\x1b]0;b\x07\nc"}
+    place.write_text(json.dumps(stated), encoding="utf-8")
+    given = {"explain": ["8.8.8.8", "--dataset"], "diff": [str(SMALL)]}.get(command, [])
+    done = run(command, *given, str(tmp_path / "d"))
+    assert done.returncode == 0, done.stderr
+    assert "\\x1b]0;b\\x07\\nc" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert "\x07" not in done.stdout
