@@ -296,7 +296,11 @@ def _json(folder: str | os.PathLike[str]) -> Any:
     path = os.path.join(folder, fmt.MANIFEST)
     refuse_special(path)
     with open(path, "rb", buffering=0) as stream:
-        return json.loads(stream.read())
+        text = stream.read()
+    stated = json.loads(text)
+    if b"\\ud" in text.lower():  # a surrogate without its pair is no text, and cannot be printed
+        json.dumps(stated, ensure_ascii=False).encode()
+    return stated
 
 
 def refuse_special(path: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import geolookup
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import read_manifest
 from tests.conftest import build_at
 from tests.damage import ADDRESSES, CSV, copied, survey
 from tests.tiers import scaled
@@ -157,3 +158,18 @@ def test_the_addresses_meet_what_is_there(dataset: Path) -> None:
     cities = [each["data"]["location"]["city_name"] for each in answers if each["success"]]
     assert {None, "Mountain View", "Zürich", "Dublin", "Paris", "Lyon"} == set(cities)
     assert {each["error_code"] for each in answers} == {None, 10001, 10002}
+
+
+@pytest.mark.parametrize(
+    ("name", "opens"), [("\ud800", False), ("\U0001f600", True), ("\\ud", True)]
+)
+def test_a_manifest_whose_texts_cannot_be_printed(dataset: Path, name: str, opens: bool) -> None:
+    """JSON can state half of a character."""
+    place = dataset / fmt.MANIFEST
+    stated = json.loads(place.read_bytes()) | {"name": name}
+    place.write_text(json.dumps(stated), encoding="utf-8")
+    if opens:
+        assert read_manifest(dataset).metadata().name == name
+    else:
+        with pytest.raises(geolookup.DatasetError, match="not a manifest"):
+            read_manifest(dataset)
