@@ -22,7 +22,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def compiled(folder: Path, stream: io.StringIO, text: str = "network\n8.8.8.8\n") -> None:
+def compiled(folder: Path, stream: io.StringIO, text: str = "network,isp\n8.8.8.8,x\n") -> None:
     (folder / "a.csv").write_text(text, encoding="utf-8")
     (folder / "r.toml").write_text(recipe('path = "a.csv"'), encoding="utf-8")
     compile_dataset(folder / "r.toml", folder / "d", Options(force=True), Progress(stream))

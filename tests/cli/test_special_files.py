@@ -37,6 +37,8 @@ COMMANDS = [
     ["diff", "dataset", "dataset", "--traffic", "{}.csv"],
     ["plans", "--plans", "{}"],
 ]
+#: Commands whose input may be a folder of files.
+READ_FOLDERS = {"enrich", "summarize", "diff"}
 RECIPES = {
     "source": SOURCE,
     "packed": SOURCE.replace("{}", "{}.csv.gz"),
@@ -105,11 +107,19 @@ def some(every: Iterable[Any], few: int) -> list[Any]:
 
 
 @pytest.mark.parametrize("args", some(COMMANDS, 2), ids=lambda args: str(args[0]))
-@pytest.mark.parametrize("kind", some(["fifo", "/dev/zero", "folder"], 1))
+@pytest.mark.parametrize("kind", some(["fifo", "/dev/zero"], 1))
 def test_inputs(folder: Path, args: list[str], kind: str) -> None:
-    if (args[0], kind) == ("summarize", "folder"):
-        pytest.skip("it reads folders")
     check(folder, kind, args)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "args",
+    [args for args in COMMANDS if args[0] not in READ_FOLDERS],
+    ids=lambda args: str(args[0]),
+)
+def test_folders(folder: Path, args: list[str]) -> None:
+    check(folder, "folder", args)
 
 
 @pytest.mark.parametrize("what", some(RECIPES, 1))

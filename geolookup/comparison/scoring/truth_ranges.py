@@ -84,9 +84,11 @@ def _recipe(place: str, format_name: str) -> str:
     path = place if format_name == AUTO and os.path.isdir(place) else pattern  # noqa: PTH112
     # A text of JSON is one of TOML, too.
     format_text, path_text = (json.dumps(each, ensure_ascii=False) for each in (format_name, path))
+    # Truth is not published: it may hold no answers, and files of several dates.
     return (
         '[dataset]\nname = "truth"\nexplain = "full"\n'
         f"[[source]]\nformat = {format_text}\npath = {path_text}\n"
+        'empty = "ok"\nreleases = "all"\n'
     )
 
 
