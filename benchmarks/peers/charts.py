@@ -24,6 +24,7 @@ _BARS = (
     "maxminddb-rust get + orjson",
     "maxminddb-rust get",
     "maxminddb (C) get + json",
+    "maxminddb (C) get + orjson",
     "maxminddb (C) get",
     "geoip2 city",
 )

@@ -86,10 +86,18 @@ CONTENDERS = (
     Contender(
         "maxminddb (C) get + json",
         f"{_CITY}, JSON text",
-        lambda: libraries.maxminddb(json.dumps),
+        lambda: libraries.maxminddb([json.dumps]),
         "maxminddb",
         "mmdb",
         _JSON_START.format("maxminddb", "json"),
+    ),
+    Contender(
+        "maxminddb (C) get + orjson",
+        f"{_CITY}, JSON bytes",
+        lambda: libraries.with_orjson(libraries.maxminddb),
+        "maxminddb",
+        "mmdb",
+        _JSON_START.format("maxminddb", "orjson"),
     ),
     Contender(
         "maxminddb-rust get",
@@ -102,7 +110,7 @@ CONTENDERS = (
     Contender(
         "maxminddb-rust get + orjson",
         f"{_CITY}, JSON bytes",
-        lambda: libraries.rust(orjson=True),
+        lambda: libraries.with_orjson(libraries.rust),
         "maxminddb-rust",
         "mmdb",
         _JSON_START.format("maxminddb_rust", "orjson"),

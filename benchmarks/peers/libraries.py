@@ -67,7 +67,7 @@ def own(kernel: str, method: str, *extra: object) -> Callable[[], Opening]:
     return load
 
 
-def maxminddb(*after: Callable[..., object]) -> Opening:
+def maxminddb(after: Sequence[Callable[..., object]] = ()) -> Opening:
     """The C extension, or an error: never the Python reader."""
     import maxminddb
 
@@ -76,18 +76,22 @@ def maxminddb(*after: Callable[..., object]) -> Opening:
     )
 
 
-def rust(method: str = "get", *extra: object, orjson: bool = False) -> Opening:
+def rust(
+    method: str = "get", *extra: object, after: Sequence[Callable[..., object]] = ()
+) -> Opening:
     """Give the records of the Rust reader, or what another method of it gives."""
     import maxminddb_rust
 
-    after: list[Callable[..., object]] = []
-    if orjson:
-        from orjson import dumps
-
-        after.append(dumps)
     return lambda files: _chained(
         getattr(maxminddb_rust.open_database(files.mmdb), method), *after, extra=extra
     )
+
+
+def with_orjson(load: Callable[..., Opening]) -> Opening:
+    """Encode what a reader gives as JSON bytes."""
+    from orjson import dumps
+
+    return load(after=[dumps])
 
 
 def geoip2() -> Opening:

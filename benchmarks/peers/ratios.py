@@ -21,6 +21,7 @@ _JSON = "lookup_json"
 #: Our method, the peer, and how many times as long the peer is wanted to take, by distribution.
 _PEERS: tuple[tuple[str, str, dict[str, float | None]], ...] = (
     (_JSON, "maxminddb (C) get + json", {"zipf": 15, "uniform": 15}),
+    (_JSON, "maxminddb (C) get + orjson", {"zipf": None, "uniform": None}),
     (_JSON, "maxminddb-rust get + orjson", {"zipf": 5, "uniform": 4}),
     ("lookup", "maxminddb (C) get", {"zipf": 2.5, "uniform": 1.7}),
     ("lookup", "maxminddb-rust get", {"zipf": 1.5, "uniform": None}),

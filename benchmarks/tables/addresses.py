@@ -6,7 +6,7 @@ are not public are left out, and what is left is drawn again until there are eno
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,11 +24,19 @@ Halves = NDArray[np.uint64]  # (n, 2): the high and the low half
 Draw = Callable[[np.random.Generator, int], Halves]
 
 
-def write(dataset: Path, target: Path, family: int, count: int) -> None:
-    """Write ``count`` distinct public addresses as an Arrow file with a text column ``ip``."""
-    values = distinct(dataset, family, count)
+def write(dataset: Path, targets: Sequence[Path], family: int, count: int) -> None:
+    """Write Arrow files of ``count`` public addresses each, as text in the column ``ip``.
+
+    An address is in one of the files, once.
+    """
+    values = distinct(dataset, family, count * len(targets))
+    for at, target in enumerate(targets):
+        _write(target, family, values[at * count : (at + 1) * count])
+
+
+def _write(target: Path, family: int, values: Halves) -> None:
     with pa.OSFile(str(target), "wb") as sink, pa.ipc.new_file(sink, _SCHEMA) as writer:
-        for begin in range(0, count, _BATCH):
+        for begin in range(0, len(values), _BATCH):
             texts = _TEXTS[family](values[begin : begin + _BATCH])
             writer.write_batch(pa.record_batch([texts], schema=_SCHEMA))
 

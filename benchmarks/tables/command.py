@@ -2,7 +2,8 @@
 
 Strategy: as ``peers``: a process for each contender, on the cores it is allowed,
 run once before it is timed; then the rounds of all take turns and the medians
-count. The addresses are distinct, so that no cache of answers helps.
+count. Each address is looked up once, so that no cache of answers helps. The
+answers of all are compared first.
 """
 
 from __future__ import annotations
@@ -20,19 +21,24 @@ from benchmarks.data import cache
 from benchmarks.data.shape import SCALES
 from benchmarks.harness import measure, reports
 from benchmarks.harness.processes import Child, running
+from benchmarks.peers.check import UnequalError
 from benchmarks.peers.libraries import Files
 from benchmarks.tables import addresses
+from benchmarks.tables.answers import compare
 from benchmarks.tables.contenders import CONTENDERS, Contender
 from benchmarks.tables.ratios import ratios
 from benchmarks.tables.ways import WAYS, run
+from benchmarks.tables.worker import COMPARED
 
-ROWS, ROUNDS = 10_000_000, 3
+ROWS, ROUNDS = 4_000_000, 3
 
 
-def _started(chosen: Sequence[Contender], files: Files, lists: dict[int, Path]) -> Iterator[Child]:
+def _started(
+    chosen: Sequence[Contender], files: Files, lists: dict[int, list[Path]]
+) -> Iterator[Child]:
     named = (files.dataset, files.mmdb)
     return (
-        Child("benchmarks.tables.worker", each.key, *named, lists[each.family]) for each in chosen
+        Child("benchmarks.tables.worker", each.key, *named, *lists[each.family]) for each in chosen
     )
 
 
@@ -55,21 +61,35 @@ def measure_tables(
     """Return the rounds of the contenders, the other ways, and what they depend on."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     with tempfile.TemporaryDirectory() as folder:
-        lists = {family: Path(folder, f"ipv{family}.arrow") for family in (4, 6)}
-        for family, path in lists.items():
-            addresses.write(files.dataset, path, family, rows)
+        lists = {
+            family: [Path(folder, f"ipv{family}-{part}.arrow") for part in range(rounds + 1)]
+            for family in (4, 6)
+        }
+        for family, paths in lists.items():
+            addresses.write(files.dataset, paths, family, rows)
         with running(_started(chosen, files, lists)) as children:
+            compared = _compared(chosen, children)
             timed = _timed(children, rounds)
-        found = dict(_ways(ways, files, lists[4], rows))
+        found = dict(_ways(ways, files, lists[4][0], rows))
     return {
         "unit": "ns per row",
         "rows": {each.key: row for each, row in zip(chosen, timed, strict=True)},
         "ways": found,
+        "compared": compared,
         "addresses": rows,
         "rounds": rounds,
         "load": load,
         "machine": measure.facts(pinned=hasattr(os, "sched_setaffinity")),
     }
+
+
+def _compared(chosen: Sequence[Contender], children: Sequence[Child]) -> int:
+    """Compare the answers of those that take part, by family; UnequalError if they differ."""
+    said: dict[int, dict[str, Any]] = {4: {}, 6: {}}
+    for contender, child in zip(chosen, children, strict=True):
+        if "answers" in child.facts:
+            said[contender.family][contender.key] = child.facts.pop("answers")
+    return sum(compare(each) for each in said.values() if each)
 
 
 def _ways(ways: Sequence[str], files: Files, column: Path, rows: int) -> Iterator[tuple[str, Any]]:
@@ -96,7 +116,8 @@ def lines(result: dict[str, Any]) -> Iterator[str]:
             yield f"{name} did not take part: {row['refused']}"
     yield reports.ratio_table("ratios", ratios(result["rows"], result["ways"]))
     yield (
-        f"{result['rounds']} rounds of {result['addresses']:,} distinct addresses;"
+        f"{result['rounds']} rounds of {result['addresses']:,} addresses, each looked up once;"
+        f" {result['compared']} columns of up to {COMPARED:,} answers compared, all equal;"
         f" {reports.machine_line(result['machine'])}; load before: {result['load']:.1f}"
     )
 
@@ -129,14 +150,13 @@ def command(
     target: Path | None,
 ) -> None:
     """Make dataset and MMDB (once), time everything, print the tables, write the results."""
+    chosen = [each for each in CONTENDERS if not only or any(part in each.key for part in only)]
     try:
         files = Files(cache.dataset(scale), cache.mmdb(scale))
-    except ImportError as error:
-        raise click.ClickException(
-            f"{error}; 'pip install .[bench]' brings what is missing"
-        ) from error
-    chosen = [each for each in CONTENDERS if not only or any(part in each.key for part in only)]
-    result = {"scale": scale, **measure_tables(files, chosen, rows, rounds, ways)}
+        result = {"scale": scale, **measure_tables(files, chosen, rows, rounds, ways)}
+    except (UnequalError, ImportError) as error:
+        hint = "; 'pip install .[bench]' brings what is missing"
+        raise click.ClickException(f"{error}{hint * isinstance(error, ImportError)}") from error
     print("\n\n".join(lines(result)))
     target = target or reports.RESULTS / f"tables-{scale}.json"
     reports.write(result, target)

@@ -1,7 +1,7 @@
 """Who adds columns to a table of addresses, and how each does it.
 
-Strategy: a contender is opened on the files and a table in memory, and gives
-a callable that makes the new columns. What it takes beforehand (its own form
+Strategy: a contender is opened on the files; of a table in memory it gives a
+callable that makes the new columns. What it takes beforehand (its own form
 of the table) is not timed; reading the text of the addresses is.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,12 @@ import pyarrow as pa
 
 from benchmarks.harness import workload
 from benchmarks.peers.libraries import Files
+from benchmarks.tables import answers
+from benchmarks.tables.answers import ADDRESS, FOUND
 
 Run = Callable[[], object]
-Opening = Callable[[Files, pa.Table], Run]
+Opened = Callable[[pa.Table], Run]
+Opening = Callable[[Files], Opened]
 ONE = ("location.country_code",)
 #: What the MMDB has too, so that all return the same.
 TEN = (
@@ -31,12 +35,16 @@ TEN = (
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """One row of the table; ``share`` of the addresses is what it is timed on."""
+    """One row of the table; ``share`` of the addresses is what it is timed on.
+
+    ``values`` reads what it made, so that all can be compared.
+    """
 
     name: str
     fields: str
     family: int
     open: Opening
+    values: Callable[[Any], answers.Values]
     threads: int = 1
     share: float = 1.0
 
@@ -50,12 +58,11 @@ class Contender:
 def ours(fields: tuple[str, ...], threads: int = 1) -> Opening:
     """``Engine.enrich``."""
 
-    def opened(files: Files, data: pa.Table) -> Run:
+    def opened(files: Files) -> Opened:
         import geolookup
 
         engine = geolookup.open(files.dataset)
-        engine.enrich(data.slice(0, 10), fields=fields)
-        return lambda: engine.enrich(data, fields=fields, threads=threads)
+        return lambda data: partial(engine.enrich, data, fields=fields, threads=threads)
 
     return opened
 
@@ -63,11 +70,10 @@ def ours(fields: tuple[str, ...], threads: int = 1) -> Opening:
 def maxminddb_polars(*, whole: bool) -> Opening:
     """One path, or the record with the ten values as a struct."""
 
-    def opened(files: Files, data: pa.Table) -> Run:
+    def opened(files: Files) -> Opened:
         import maxminddb_polars as mmdb
         import polars as pl
 
-        frame = pl.DataFrame(data)
         found = (
             mmdb.lookup(pl.col("ip"), files.mmdb, dtype=_record(pl))
             if whole
@@ -75,7 +81,7 @@ def maxminddb_polars(*, whole: bool) -> Opening:
                 pl.col("ip"), files.mmdb, ["country", "iso_code"], dtype=pl.String
             )
         )
-        return lambda: frame.with_columns(found.alias("found"))
+        return lambda data: partial(pl.DataFrame(data).with_columns, found.alias(FOUND))
 
     return opened
 
@@ -98,7 +104,7 @@ def _record(pl: Any) -> Any:
     )
 
 
-def polars_iptools(files: Files, data: pa.Table) -> Run:
+def polars_iptools(files: Files) -> Opened:
     """Its one struct of twelve; it wants two files by name, and has the same for both."""
     folder = files.mmdb.parent / "iptools"
     folder.mkdir(exist_ok=True)
@@ -109,30 +115,29 @@ def polars_iptools(files: Files, data: pa.Table) -> Run:
     import polars as pl
     import polars_iptools
 
-    frame = pl.DataFrame(data)
-    return lambda: frame.with_columns(polars_iptools.geoip.full(pl.col("ip")).alias("found"))
+    found = polars_iptools.geoip.full(pl.col(ADDRESS)).alias(FOUND)
+    return lambda data: partial(pl.DataFrame(data).with_columns, found)
 
 
-def maxminddb_loop(files: Files, data: pa.Table) -> Run:
+def maxminddb_loop(files: Files) -> Opened:
     """Look every text up in Python, and make a column of the country codes."""
     import maxminddb
 
     reader = maxminddb.open_database(files.mmdb, maxminddb.MODE_MMAP_EXT)
 
-    def run() -> object:
-        records = map(reader.get, data["ip"].to_pylist())
+    def run(data: pa.Table) -> object:
+        records = map(reader.get, data[ADDRESS].to_pylist())
         codes = [each.get("country", {}).get("iso_code") if each else None for each in records]  # type: ignore[union-attr]
-        return data.append_column("found", pa.array(codes, pa.string()))
+        return data.append_column(FOUND, pa.array(codes, pa.string()))
 
-    return run
+    return lambda data: partial(run, data)
 
 
-def duckdb_join(files: Files, data: pa.Table) -> Run:
+def duckdb_join(files: Files) -> Opened:
     """An ASOF join with the table of ranges; the text becomes a number in SQL."""
     import duckdb
 
     connection = duckdb.connect(config={"threads": 1})
-    connection.register("addresses", data)
     connection.register("starts", _ranges(files.dataset))
     connection.execute("CREATE TABLE ranges AS SELECT * FROM starts ORDER BY start")
     number = " + ".join(
@@ -140,11 +145,16 @@ def duckdb_join(files: Files, data: pa.Table) -> Run:
         for at, shift in zip((1, 2, 3, 4), (24, 16, 8, 0), strict=True)
     )
     query = f"""
-        SELECT a.ip, r.country_code
+        SELECT a.ip, r.country_code AS {FOUND}
         FROM (SELECT ip, {number} AS value FROM addresses) a
         ASOF LEFT JOIN ranges r ON a.value >= r.start
     """  # noqa: S608 - our own numbers
-    return lambda: connection.sql(query).to_arrow_table()
+
+    def prepared(data: pa.Table) -> Run:
+        connection.register("addresses", data)
+        return lambda: connection.sql(query).to_arrow_table()
+
+    return prepared
 
 
 def _ranges(dataset: Path) -> pa.Table:
@@ -157,17 +167,20 @@ def _ranges(dataset: Path) -> pa.Table:
 
 
 OWN, ONE_FIELD, TEN_FIELDS = "geolookup", "one field", "ten fields"
+_ONE, _TEN = partial(answers.fields, paths=ONE), partial(answers.fields, paths=TEN)
+_CODES, _RECORDS = answers.countries, answers.city_records
+_polars_one, _polars_ten = maxminddb_polars(whole=False), maxminddb_polars(whole=True)
 CONTENDERS = (
-    Contender(OWN, ONE_FIELD, 4, ours(ONE)),
-    Contender(OWN, TEN_FIELDS, 4, ours(TEN)),
-    Contender(OWN, ONE_FIELD, 6, ours(ONE)),
-    Contender(OWN, ONE_FIELD, 4, ours(ONE, 2), 2),
-    Contender(OWN, TEN_FIELDS, 4, ours(TEN, 2), 2),
-    Contender("maxminddb-polars", ONE_FIELD, 4, maxminddb_polars(whole=False), share=0.3),
-    Contender("maxminddb-polars", TEN_FIELDS, 4, maxminddb_polars(whole=True), share=0.05),
-    Contender("maxminddb-polars", ONE_FIELD, 6, maxminddb_polars(whole=False), share=0.3),
-    Contender("polars-iptools", TEN_FIELDS, 4, polars_iptools, share=0.2),
-    Contender("maxminddb, loop", ONE_FIELD, 4, maxminddb_loop, share=0.1),
-    Contender("DuckDB, ASOF join", ONE_FIELD, 4, duckdb_join, share=0.3),
+    Contender(OWN, ONE_FIELD, 4, ours(ONE), _ONE),
+    Contender(OWN, TEN_FIELDS, 4, ours(TEN), _TEN),
+    Contender(OWN, ONE_FIELD, 6, ours(ONE), _ONE),
+    Contender(OWN, ONE_FIELD, 4, ours(ONE, 2), _ONE, 2),
+    Contender(OWN, TEN_FIELDS, 4, ours(TEN, 2), _TEN, 2),
+    Contender("maxminddb-polars", ONE_FIELD, 4, _polars_one, _CODES, share=0.3),
+    Contender("maxminddb-polars", TEN_FIELDS, 4, _polars_ten, _RECORDS, share=0.05),
+    Contender("maxminddb-polars", ONE_FIELD, 6, _polars_one, _CODES, share=0.3),
+    Contender("polars-iptools", TEN_FIELDS, 4, polars_iptools, answers.iptools_records, share=0.2),
+    Contender("maxminddb, loop", ONE_FIELD, 4, maxminddb_loop, _CODES, share=0.1),
+    Contender("DuckDB, ASOF join", ONE_FIELD, 4, duckdb_join, _CODES, share=0.3),
 )
 BY_KEY = {each.key: each for each in CONTENDERS}

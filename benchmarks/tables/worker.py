@@ -1,6 +1,7 @@
 """One contender in a process of its own: opened, run once, then timed on command.
 
-Strategy: as ``benchmarks.peers.worker``.
+Strategy: as ``benchmarks.peers.worker``. Every run has addresses of its own, so that no contender
+meets one again.
 """
 
 from __future__ import annotations
@@ -15,7 +16,11 @@ import pyarrow as pa
 from benchmarks.harness import measure
 from benchmarks.harness.processes import pin, say
 from benchmarks.peers.libraries import Files
+from benchmarks.tables.answers import digests
 from benchmarks.tables.contenders import BY_KEY
+
+#: How many answers of each contender are compared before anything is timed.
+COMPARED = 5_000
 
 
 def read(path: Path) -> pa.Table:
@@ -23,15 +28,24 @@ def read(path: Path) -> pa.Table:
     return pa.ipc.open_file(pa.py_buffer(path.read_bytes())).read_all()
 
 
-def main(key: str, dataset: str, mmdb: str, addresses: str) -> None:
-    """Serve a round for each line until the input ends; say why where that cannot be."""
+def _part(path: str, share: float) -> pa.Table:
+    data = read(Path(path))
+    return data.slice(0, max(int(len(data) * share), 1))
+
+
+def main(key: str, dataset: str, mmdb: str, first: str, *others: str) -> None:
+    """Serve a round for each line until the input ends; say why where that cannot be.
+
+    ``first`` are the addresses of the run that is not timed, ``others`` those of each round.
+    """
     contender = BY_KEY[key]
     pin(contender.threads)
     os.environ["POLARS_MAX_THREADS"] = str(contender.threads)
-    data = read(Path(addresses))
-    data = data.slice(0, max(int(len(data) * contender.share), 1))
+    data = _part(first, contender.share)
     try:
-        run = contender.open(Files(Path(dataset), Path(mmdb)), data)
+        prepared = contender.open(Files(Path(dataset), Path(mmdb)))
+        said = digests(contender.values(prepared(read(Path(first)).slice(0, COMPARED))()))
+        run = prepared(data)
         before = measure.peak_memory() or 0
         made = run()
         del made
@@ -39,8 +53,10 @@ def main(key: str, dataset: str, mmdb: str, addresses: str) -> None:
         return say({"refused": f"not installed: {error.name}"})
     except Exception as error:  # noqa: BLE001 - whatever a library raises, it takes no part
         return say({"refused": f"{type(error).__name__}: {error}"[:200]})
-    say({"peak": (measure.peak_memory() or 0) - before})
-    for _ in sys.stdin:
+    say({"peak": (measure.peak_memory() or 0) - before, "answers": said})
+    for path, _ in zip(others, sys.stdin, strict=False):
+        data = _part(path, contender.share)
+        run = prepared(data)
         began = time.perf_counter_ns()
         made = run()
         took = time.perf_counter_ns() - began

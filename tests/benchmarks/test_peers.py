@@ -210,4 +210,7 @@ def test_chosen_contenders_only(tmp_path: Path) -> None:
     )
     assert done.exit_code == 0, done.output
     rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
-    assert set(rows) == {"maxminddb (C) get", "maxminddb (C) get + json", start.BARE}
+    assert set(rows) == {
+        *("maxminddb (C) get", "maxminddb (C) get + json", "maxminddb (C) get + orjson"),
+        start.BARE,
+    }

@@ -12,7 +12,9 @@ from click.testing import CliRunner
 import geolookup
 from benchmarks.__main__ import main
 from benchmarks.data import cache
+from benchmarks.peers.check import UnequalError
 from benchmarks.tables import addresses
+from benchmarks.tables.answers import compare, digests
 from benchmarks.tables.contenders import CONTENDERS, OWN
 
 pytest.importorskip("mmdb_writer", reason="the peers need an MMDB; the [bench] extra writes it")
@@ -38,15 +40,25 @@ def test_every_contender_has_rounds_or_a_reason(tmp_path: Path) -> None:
 @pytest.mark.parametrize("family", [4, 6])
 def test_addresses_are_distinct_public_and_known(family: int, tmp_path: Path) -> None:
     dataset = cache.dataset("tiny")
-    addresses.write(dataset, tmp_path / "a.arrow", family, 3_000)
-    addresses.write(dataset, tmp_path / "b.arrow", family, 3_000)
-    first, second = (
-        pa.ipc.open_file(tmp_path / name).read_all() for name in ("a.arrow", "b.arrow")
-    )
-    assert first == second
+    names = ("a.arrow", "b.arrow", "c.arrow")
+    addresses.write(dataset, [tmp_path / name for name in names[:2]], family, 1_500)
+    addresses.write(dataset, [tmp_path / "c.arrow"], family, 3_000)
+    one, other, again = (pa.ipc.open_file(tmp_path / name).read_all() for name in names)
+    first = pa.concat_tables([one, other])
+    assert first["ip"].to_pylist() == again["ip"].to_pylist()
     assert len(first["ip"].unique()) == 3_000
     with geolookup.open(dataset) as engine:
         found = engine.enrich(first, fields=["ip", "ip_type", "location.country_code"], prefix="x_")
     assert found["x_ip"].to_pylist() == first["ip"].to_pylist()
     assert found["x_ip_type"].unique().to_pylist() == [f"ipv{family}"]
     assert found["x_location_country_code"].null_count < 1_500
+
+
+def test_answers_that_differ_are_not_timed() -> None:
+    values = {"ip": ["8.8.8.8", "1.1.1.1"], "location.country_code": ["US", "AU"]}
+    turned = {path: each[::-1] for path, each in values.items()}
+    other = {**values, "location.country_code": ["US", "NZ"]}
+    same = {"ours": digests(values), "theirs": digests(turned)}
+    assert compare(same) == 2
+    with pytest.raises(UnequalError, match=r"^third and ours differ in location.country_code$"):
+        compare({**same, "third": digests(other)})

@@ -1,0 +1,105 @@
+"""What a contender's table says of each address, in one form, so that answers can be compared.
+
+Strategy: every contender turns its own table into lists of values by path of the contract; a
+digest of each list, ordered by address, is what its process sends to the parent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from benchmarks.peers.check import UnequalError, flat
+
+Values = dict[str, list[Any]]
+ADDRESS = "ip"
+#: The column that contenders add which name none of our fields.
+FOUND = "found"
+_COUNTRY = "location.country_code"
+#: The members of the struct of polars-iptools. It has the continent's name, not its code.
+_IPTOOLS = {
+    "country_iso": _COUNTRY,
+    "country": "location.country_name",
+    "subdivision_iso": "location.region_code",
+    "subdivision": "location.region_name",
+    "city": "location.city_name",
+    "postalcode": "location.postal_code",
+    "latitude": "location.latitude",
+    "longitude": "location.longitude",
+    "timezone": "time.zone",
+}
+
+
+def fields(made: Any, paths: Iterable[str]) -> Values:
+    """Read the columns that ``Engine.enrich`` adds for ``paths``."""
+    names = {ADDRESS: ADDRESS} | {path: path.replace(".", "_") for path in paths}
+    return {path: made[name].to_pylist() for path, name in names.items()}
+
+
+def countries(made: Any) -> Values:
+    """Read a column of country codes."""
+    return {ADDRESS: _column(made, ADDRESS), _COUNTRY: _column(made, FOUND)}
+
+
+def city_records(made: Any) -> Values:
+    """Read a column of structs with MaxMind's members; Polars has null for absent ones."""
+    return _by_path(made, [flat(_present(each)) for each in _column(made, FOUND)])
+
+
+def _present(value: Any) -> Any:
+    """Return a record without members that are null or empty."""
+    if isinstance(value, list):
+        return [_present(each) for each in value]
+    if isinstance(value, dict):
+        present = {name: _present(each) for name, each in value.items()}
+        return {name: each for name, each in present.items() if each not in (None, {}, [])}
+    return value
+
+
+def iptools_records(made: Any) -> Values:
+    """Read the structs of polars-iptools, which has an empty text in place of null."""
+    records = _column(made, FOUND)
+    return _by_path(
+        made, [{path: each[name] or None for name, path in _IPTOOLS.items()} for each in records]
+    )
+
+
+def _column(made: Any, name: str) -> list[Any]:
+    column: list[Any] = (made if isinstance(made, pa.Table) else made.to_arrow())[name].to_pylist()
+    return column
+
+
+def _by_path(made: Any, records: list[dict[str, Any]]) -> Values:
+    paths = records[0] if records else {}
+    return {ADDRESS: _column(made, ADDRESS)} | {
+        path: [each[path] for each in records] for path in paths
+    }
+
+
+def digests(values: Values) -> dict[str, str]:
+    """Return a digest of each path's values, ordered by address: a join may change the order."""
+    order = sorted(range(len(values[ADDRESS])), key=values[ADDRESS].__getitem__)
+    return {
+        path: hashlib.sha256(json.dumps([each[at] for at in order]).encode()).hexdigest()
+        for path, each in values.items()
+    }
+
+
+def compare(found: Mapping[str, Mapping[str, str]]) -> int:
+    """Return how many columns were equal to another contender's; UnequalError names what differs.
+
+    ``found`` has the digests by contender, for those that answer the same addresses.
+    """
+    compared = 0
+    known: dict[str, tuple[str, str]] = {}
+    for name, paths in found.items():
+        for path, digest in paths.items():
+            other, same = known.setdefault(path, (name, digest))
+            if digest != same:
+                raise UnequalError(f"{name} and {other} differ in {path}")
+            compared += other != name
+    return compared
