@@ -6,17 +6,20 @@ import click
 
 from benchmarks.build import command as build
 from benchmarks.data import generate, geolite
+from benchmarks.gate import command as gate
 from benchmarks.http import command as http
 from benchmarks.opening import command as opening
 from benchmarks.peers import command as peers
 from benchmarks.single import command as single
 from benchmarks.tables import command as tables
 from benchmarks.target import command as target
+from benchmarks.verify import command as verify
 from geolookup import kernel
 
 #: A benchmark is added by writing a module with a ``command`` and naming it here.
 COMMANDS: dict[str, click.Command] = {
     "build": build.command,
+    "gate": gate.command,
     "generate": generate.command,
     "geolite": geolite.command,
     "http": http.command,
@@ -25,6 +28,7 @@ COMMANDS: dict[str, click.Command] = {
     "single": single.command,
     "tables": tables.command,
     "target": target.command,
+    "verify": verify.command,
 }
 
 

@@ -1,0 +1,1 @@
+"""``python -m benchmarks gate``: what a decision of the gate costs a worker."""

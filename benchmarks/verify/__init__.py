@@ -1,0 +1,1 @@
+"""``python -m benchmarks verify``: what it takes to verify a dataset."""
