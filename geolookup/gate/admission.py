@@ -240,9 +240,8 @@ class Leased:
         self._fresh = self._unusable = 0
         self._moved.clear()
         self._used[self._bucket], self._stamps = self._stamps, array("Q")
-        back = (
-            bucket < self._bucket
-        )  # the clock was set back, so old bucket numbers mean other times
+        # The clock was set back: old bucket numbers mean other times.
+        back = bucket < self._bucket
         self._used = {} if back else {s: u for s, u in self._used.items() if s > bucket - BUCKETS}
         self._bucket = bucket
 
