@@ -242,7 +242,7 @@ def test_a_name_changed_is_another_generation(dataset: Path) -> None:
             lambda each: each["files"][fmt.IPV4].update(columns=None),
             "its description in the manifest is malformed",
         ),
-        (lambda each: each.update(name="\ud800"), "not the canonical form"),
+        (lambda each: each.update(name="\ud800"), "not a manifest"),
     ],
 )
 def test_manifests(dataset: Path, change: Callable[[Any], object], said: str) -> None:

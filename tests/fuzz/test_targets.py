@@ -31,7 +31,7 @@ every = pytest.mark.parametrize("name", TARGETS)
 
 
 def target(name: str) -> Target:
-    if name in ("source-mmdb", "source-auto"):  # both read MMDB files
+    if name in ("source-mmdb", "source-ipinfo", "source-auto"):  # they read MMDB files
         pytest.importorskip("maxminddb", reason="geolookup[mmdb] is not installed")
     return TARGETS[name]
 
