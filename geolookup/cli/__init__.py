@@ -12,7 +12,7 @@ import signal
 import sys
 from _thread import interrupt_main
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from threading import Timer
 from typing import TYPE_CHECKING, NoReturn
@@ -55,6 +55,9 @@ COMMANDS = {
 MISUSE = 2
 #: The exit status that a shell reports for a program that SIGPIPE ended.
 _BROKEN_PIPE = 141
+_SIGNALS = signal.SIGTERM, signal.SIGINT
+#: Seconds until a signal is handled again.
+_REPEAT = 0.5
 
 
 class _Commands(click.Group):
@@ -87,6 +90,9 @@ def main() -> None:
             _program.main(prog_name="geolookup")
     finally:
         _flush()
+        for each in _SIGNALS:  # from here on nothing is left to remove
+            if signal.getsignal(each) is _exit:
+                signal.signal(each, signal.SIG_DFL)
 
 
 def _flush() -> None:
@@ -152,15 +158,32 @@ def print_judged(found: Judged | Score, lines: Iterable[str], *, as_json: bool) 
 
 def exit_on_signals() -> None:
     """Exit on SIGTERM and Ctrl-C through SystemExit, so that unfinished files are removed."""
-    for each in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(each, lambda number, _frame: sys.exit(128 + number))
-    sys.unraisablehook = _raise_again
+    for each in _SIGNALS:
+        signal.signal(each, _exit)
+    sys.unraisablehook = _without_exit
 
 
-def _raise_again(lost: sys.UnraisableHookArgs) -> None:
-    """Repeat a signal whose SystemExit Python dropped, because a destructor was running."""
-    if isinstance(lost.exc_value, SystemExit) and isinstance(lost.exc_value.code, int):
-        # Later, and so outside this hook, whose errors Python drops too.
-        Timer(0.05, interrupt_main, (lost.exc_value.code - 128,)).start()
-    else:
+def _exit(number: int, _frame: object) -> None:
+    """Raise SystemExit, and again until the program ends.
+
+    Where it is raised in a destructor, or in Python code that a library's C++ calls, it is dropped.
+    """
+    with suppress(RuntimeError):  # the interpreter ends already
+        again = Timer(_REPEAT, interrupt_main, (number,))
+        again.daemon = True
+        again.start()
+    if not _is_exiting(sys.exception()):
+        sys.exit(128 + number)
+
+
+def _is_exiting(error: BaseException | None) -> bool:
+    """Tell whether a SystemExit is on its way: what removes files must not be interrupted."""
+    while error is not None and not isinstance(error, SystemExit):
+        error = error.__context__
+    return error is not None
+
+
+def _without_exit(lost: sys.UnraisableHookArgs) -> None:
+    """Report a lost exception, unless it is the SystemExit that is raised again."""
+    if not isinstance(lost.exc_value, SystemExit):
         sys.__unraisablehook__(lost)
