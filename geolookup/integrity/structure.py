@@ -14,6 +14,10 @@ from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 from geolookup.integrity.tables import Tables, damaged
 
+# Made once: Arrow looks for pandas at each Python value, which takes long where there is none.
+_FALSE, _TRUE, _ZERO, _EMPTY = map(pa.scalar, (False, True, 0.0, ""))
+_NO_BYTES = pa.scalar(0, pa.int32())
+
 
 def structure(tables: Tables) -> Iterator[DatasetError]:
     """Yield the damages that a lookup could meet."""
@@ -103,7 +107,7 @@ def _unknown_rows(tables: Tables) -> Iterator[DatasetError]:
 def _coordinates(tables: Tables) -> Iterator[DatasetError]:
     for column, limit in fields.DEGREES.items():
         values = tables.batches[fmt.LOCATION].column(column)
-        degrees = values.fill_null(0.0).to_numpy()
+        degrees = values.fill_null(_ZERO).to_numpy()
         yield from tables.bad(fmt.LOCATION, column, ~(np.abs(degrees) <= limit), "not a coordinate")
 
 
@@ -126,14 +130,14 @@ def _amounts(tables: Tables) -> Iterator[DatasetError]:
     """Yield areas and populations that are negative or not finite."""
     for column in ("country_area_km2", "country_population"):
         values = tables.batches[fmt.COUNTRY].column(column).cast(pa.float64())
-        bad = ~(values.fill_null(0.0).to_numpy() >= 0)
-        bad |= np.isinf(values.fill_null(0.0).to_numpy())
+        bad = ~(values.fill_null(_ZERO).to_numpy() >= 0)
+        bad |= np.isinf(values.fill_null(_ZERO).to_numpy())
         yield from tables.bad(fmt.COUNTRY, column, bad, "not an amount")
 
 
 def _numbers_and_texts(tables: Tables) -> Iterator[DatasetError]:
     """Yield zeros and empty texts that must be null."""
-    zero = pc.equal(tables.batches[fmt.NETWORK].column("asn"), 0).fill_null(False)
+    zero = pc.equal(tables.batches[fmt.NETWORK].column("asn"), 0).fill_null(_FALSE)
     yield from tables.bad(fmt.NETWORK, "asn", zero.to_numpy(zero_copy_only=False), "0")
     for name, batch in tables.batches.items():
         for column, kind in fmt.COLUMNS[name].items():
@@ -147,17 +151,17 @@ def _empty_texts(
     tables: Tables, name: str, column: str, values: pa.Array
 ) -> Iterator[DatasetError]:
     if pa.types.is_dictionary(values.type):
-        at = pc.index(values.dictionary, "").as_py()
+        at = pc.index(values.dictionary, _EMPTY).as_py()
         bad = pc.equal(values.indices, at)
     else:
-        bad = pc.equal(pc.binary_length(values), 0)
-    marked = bad.fill_null(False).to_numpy(zero_copy_only=False)
+        bad = pc.equal(pc.binary_length(values), _NO_BYTES)
+    marked = bad.fill_null(_FALSE).to_numpy(zero_copy_only=False)
     return tables.bad(name, column, marked, "an empty text")
 
 
 def _empty_items(tables: Tables, name: str, column: str, lists: pa.Array) -> Iterator[DatasetError]:
     """Yield lists with an empty or unknown text."""
-    empty = pc.equal(pc.binary_length(lists.flatten()), 0).fill_null(True)
+    empty = pc.equal(pc.binary_length(lists.flatten()), _NO_BYTES).fill_null(_TRUE)
     bad = np.zeros(len(lists), bool)
     bad[pc.list_parent_indices(lists).filter(empty).to_numpy()] = True
     return tables.bad(name, column, bad, "an empty text in a list")

@@ -30,6 +30,11 @@ _TABLES = (fields.LOCATION, fields.NETWORK, fields.COUNTRY)
 #: Rows that are compared at once.
 PART = 1 << 16
 _ESCAPED = r'["\\\x00-\x1f]'
+# Made once: Arrow looks for pandas at each Python value, which takes long where there is none.
+_LINE_FEED, _QUOTE, _OPEN, _CLOSE, _EMPTY, _NULL = map(
+    pa.scalar, (_SEPARATOR, '"', *"[]", "", "null")
+)
+_FALSE, _ZERO, _TINY, _NULL_LENGTH = map(pa.scalar, (False, 0.0, 1e-4, len("null")))
 
 
 def texts(tables: Tables) -> Iterator[DatasetError]:
@@ -83,7 +88,7 @@ def _differ(columns: list[pa.Array], table: str, stored: pa.Array) -> Bools:
     same: Bools = lengths == _lengths(stored)
     kept = pa.array(np.flatnonzero(same))
     members = [_written(column.take(kept), field) for column, field in described]
-    written = pc.binary_join_element_wise(*members, _SEPARATOR)
+    written = pc.binary_join_element_wise(*members, _LINE_FEED)
     same[same] = pc.equal(written, stored.take(kept)).to_numpy(zero_copy_only=False)
     return ~same
 
@@ -92,7 +97,7 @@ def _length(column: pa.Array, field: fields.Field) -> Any:
     """Return the length in bytes of each value as JSON text."""
     if pa.types.is_dictionary(column.type):
         lengths = pa.array(_lengths(column.dictionary), pa.int64())
-        return lengths.take(column.indices).fill_null(len("null")).to_numpy()
+        return lengths.take(column.indices).fill_null(_NULL_LENGTH).to_numpy()
     return _lengths(_written(column, field))
 
 
@@ -110,13 +115,13 @@ def _written(column: pa.Array, field: fields.Field) -> pa.Array:
         found = _quoted(column)
     else:
         found = _numbers(column)
-    return found.fill_null("" if field.optional else "null")
+    return found.fill_null(_EMPTY if field.optional else _NULL)
 
 
 def _quoted(texts: pa.Array) -> pa.Array:
     """Return JSON strings; the standard library writes those with characters to escape."""
-    quoted = pc.binary_join_element_wise('"', texts, '"', "")
-    special = pc.match_substring_regex(texts, _ESCAPED).fill_null(False)
+    quoted = pc.binary_join_element_wise(_QUOTE, texts, _QUOTE, _EMPTY)
+    special = pc.match_substring_regex(texts, _ESCAPED).fill_null(_FALSE)
     if not pc.any(special).as_py():
         return quoted
     chosen = texts.filter(special)
@@ -134,7 +139,7 @@ def _lists(column: pa.Array) -> pa.Array:
     """Return JSON arrays of texts; a list with an unknown text has no text."""
     lists = pc.take(column, pa.array(np.arange(len(column))))  # without offset
     quoted = pa.ListArray.from_arrays(lists.offsets, _quoted(lists.values))
-    joined = pc.binary_join_element_wise("[", pc.binary_join(quoted, ","), "]", "")
+    joined = pc.binary_join_element_wise(_OPEN, pc.binary_join(quoted, ","), _CLOSE, _EMPTY)
     return pc.if_else(column.is_valid(), joined, pa.scalar(None, pa.string()))
 
 
@@ -144,7 +149,7 @@ def _numbers(column: pa.Array) -> pa.Array:
     if not pa.types.is_floating(column.type):
         return texts
     # Below 1e-4 Arrow and the standard library write exponents differently.
-    tiny = pc.and_(pc.less(pc.abs(column), 1e-4), pc.not_equal(column, 0.0)).fill_null(False)
+    tiny = pc.and_(pc.less(pc.abs(column), _TINY), pc.not_equal(column, _ZERO)).fill_null(_FALSE)
     if not pc.any(tiny).as_py():
         return texts
     written = [json.dumps(number) for number in column.filter(tiny).to_pylist()]

@@ -114,17 +114,19 @@ def test_force_replaces(tmp_path: Path) -> None:
     assert (tmp_path / "b.csv").read_text() == "ip,network_asn\n8.8.8.8,15169\n"
 
 
-def test_a_closed_pipe_is_silent(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "kind", ["csv", *(pytest.param(each, marks=pytest.mark.long) for each in ("parquet", "arrow"))]
+)
+def test_a_closed_pipe_is_silent(kind: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("ip\n" + "8.8.8.8\n" * 300_000)
-    for kind in ("csv", "parquet", "arrow"):
-        command = (
-            f"{sys.executable} -m geolookup enrich {tmp_path / 'a.csv'} --output -"
-            f" --output-format {kind} | head -c 10 > /dev/null"
-        )
-        done = subprocess.run(
-            ["/bin/sh", "-c", command], capture_output=True, text=True, check=False, cwd=ROOT
-        )
-        assert done.stderr == ""
+    command = (
+        f"{sys.executable} -m geolookup enrich {tmp_path / 'a.csv'} --output -"
+        f" --output-format {kind} | head -c 10 > /dev/null"
+    )
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert done.stderr == ""
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
@@ -269,7 +271,7 @@ def test_delimiter(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "target"),
     [
-        ("csv", "parquet"),
+        pytest.param("csv", "parquet", marks=pytest.mark.long),
         pytest.param("parquet", "csv", marks=pytest.mark.long),
         pytest.param("jsonl", "arrow", marks=pytest.mark.long),
     ],

@@ -61,6 +61,7 @@ def test_misuse_is_status_2() -> None:
         assert done.stderr
 
 
+@pytest.mark.long
 def test_the_page_shows_what_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     page = ROOT / "docs" / "verify.md"

@@ -6,6 +6,8 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
+import pytest
+
 from geolookup.comparison import Comparison, Part
 from tests.conftest import ROOT
 from tests.sessions import assert_sessions
@@ -13,6 +15,7 @@ from tests.sessions import assert_sessions
 TEXT = (ROOT / "docs" / "diff.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_sessions_print_what_is_shown(tmp_path: Path) -> None:
     assert_sessions(TEXT, tmp_path, commands=4, ellipsis=r"[\s\S]*?")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from geolookup.files.formats import FORMATS
 from tests.conftest import ROOT
 from tests.sessions import run, sessions
@@ -12,6 +14,7 @@ from tests.sessions import run, sessions
 PAGE = (ROOT / "docs" / "tables" / "files.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_the_sessions(tmp_path: Path) -> None:
     files = re.findall(r"^```csv (\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     for name, text in files:

@@ -14,6 +14,7 @@ from geolookup.store.generations import generations, prune
 from geolookup.store.publish import publish
 from tests.conftest import ROOT
 from tests.store.numbered import ADDRESSES, answers_of, generation
+from tests.tiers import scaled
 
 
 def test_processes_that_make_and_fill_one_store(tmp_path: Path, datasets: list[Path]) -> None:
@@ -37,7 +38,7 @@ def test_processes_that_make_and_fill_one_store(tmp_path: Path, datasets: list[P
 
 def test_threads_too(store: Path, datasets: list[Path]) -> None:
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda number: publish(datasets[number % 8], store), range(40)))
+        list(pool.map(lambda number: publish(datasets[number % 8], store), range(scaled(16, 40))))
     assert {each.generation for each in generations(store)} == {generation(d) for d in datasets}
 
 

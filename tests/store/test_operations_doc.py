@@ -19,6 +19,7 @@ def shown(kind: str) -> str:
     return "".join(text for found, text in BLOCKS if found == kind)
 
 
+@pytest.mark.long
 def test_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = '[dataset]\nname = "acme-geo"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
     for day in ("Monday", "Tuesday"):

@@ -23,6 +23,7 @@ from geolookup.store.publish import publish
 from tests.conftest import build_at
 from tests.damage import copied
 from tests.store.numbered import answers, answers_of, generation, number, numbered
+from tests.tiers import scaled
 
 
 def forced(dataset: Path, store: Path, place: Path, name: str, data: bytes) -> None:
@@ -137,7 +138,7 @@ def test_reload_after_close(store: Path) -> None:
 
 def test_a_close_during_a_reload_stays(store: Path, datasets: list[Path]) -> None:
     """Whenever the close happens, the engine is closed in the end."""
-    for turn in range(30):
+    for turn in range(scaled(10, 30)):
         engine = geolookup.open(store)
         publish(datasets[2 + turn % 2], store)
         started = threading.Barrier(2)
@@ -160,7 +161,7 @@ def test_reloads_in_threads_end_at_the_current_generation(
     store: Path, datasets: list[Path]
 ) -> None:
     with geolookup.open(store) as engine:
-        for turn in range(40):
+        for turn in range(scaled(12, 40)):
             threads = [threading.Thread(target=engine.reload) for _ in range(3)]
             threads[0].start()
             publish(datasets[turn % 8], store)

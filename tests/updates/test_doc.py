@@ -48,6 +48,7 @@ def cronjob_arguments() -> list[str]:
     return arguments
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stated", [unit_arguments, cron_arguments, cronjob_arguments])
 def test_the_command_lines_update(stated: Any, publisher: Publisher, store: Path) -> None:
     """Each is run as it stands, but for the recipe and the folders of this machine."""

@@ -39,7 +39,7 @@ def process(kind: Kind, step: int, recipe: Path) -> subprocess.CompletedProcess[
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL on this system")
-@pytest.mark.parametrize("kind", ["kill", "fault"])
+@pytest.mark.parametrize("kind", ["kill", pytest.param("fault", marks=pytest.mark.long)])
 def test_at_any_step(
     kind: Kind, update: Update, publisher: Publisher, store: Path, tmp_path: Path
 ) -> None:

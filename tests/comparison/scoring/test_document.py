@@ -6,6 +6,8 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
+import pytest
+
 from geolookup.comparison.scoring import Score, ScoredPart
 from geolookup.comparison.scoring.gating import NAMES
 from tests.conftest import ROOT
@@ -14,6 +16,7 @@ from tests.sessions import assert_sessions, blocks
 TEXT = (ROOT / "docs" / "score.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_sessions_print_what_is_shown(tmp_path: Path) -> None:
     assert_sessions(TEXT, tmp_path, commands=5, ellipsis=r"[^\n]*")
 
