@@ -391,6 +391,7 @@ def test_countries_are_those_of_the_delegations(delegations: Prefixes[str]) -> N
     assert not wrong
 
 
+@pytest.mark.long
 def test_origins_are_those_of_public_routing(origins: Origins) -> None:
     unconfirmed = {str(n) for n, asn, _ in routed_rows() if not origins.confirm(n, asn)}
     assert unconfirmed == set(ORIGIN_EXCEPTIONS)

@@ -26,6 +26,7 @@ def test_build_prints_a_table(part: str, run: Run) -> None:
     assert str(ROOT) not in printed
 
 
+@pytest.mark.long
 def test_build_prints_json(run: Run) -> None:
     result = json.loads(run("build", "csv", "--rows", "2000", "--json"))["csv"]
     assert result["rows"] == 2000

@@ -227,6 +227,7 @@ def test_no_rows(kind: str, sample: geolookup.Engine, tmp_path: Path) -> None:
     assert read(after.read_bytes(), kind) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_under_the_final_name_for_a_file_without_an_end(
     kind: str, sample: geolookup.Engine, tmp_path: Path
@@ -343,6 +344,7 @@ def test_error_codes_and_a_column_of_that_name(sample: geolookup.Engine, tmp_pat
     ]
 
 
+@pytest.mark.long
 def test_many_row_groups_and_batches(sample: geolookup.Engine, tmp_path: Path) -> None:
     """More rows than a batch, a block and a row group; order, counts and values stay."""
     count = 1_200_000

@@ -356,6 +356,7 @@ def until_admitted(accounts: Accounts, keys: list[str]) -> None:
         accounts.admit(key)
 
 
+@pytest.mark.long
 def test_a_watched_store_reports_its_state(
     url: str, plans: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -415,6 +415,7 @@ def run(*args: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
+@pytest.mark.long
 def test_the_commands(archive: Path, tmp_path: Path) -> None:
     packed, place = tmp_path / "a.tar.zst", tmp_path / "out"
     done = run("pack", SMALL, packed)

@@ -63,6 +63,7 @@ def flip_and_survey(
     return outcomes
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kernel", ["", "python"])
 def test_flipped_bits(dataset_path: Path, tmp_path: Path, kernel: str) -> None:
     single, several = scaled(8, 80), 20

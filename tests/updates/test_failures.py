@@ -38,8 +38,9 @@ def process(kind: Kind, step: int, recipe: Path) -> subprocess.CompletedProcess[
     )
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL on this system")
-@pytest.mark.parametrize("kind", ["kill", pytest.param("fault", marks=pytest.mark.long)])
+@pytest.mark.parametrize("kind", ["kill", "fault"])
 def test_at_any_step(
     kind: Kind, update: Update, publisher: Publisher, store: Path, tmp_path: Path
 ) -> None:
@@ -68,6 +69,7 @@ def test_at_any_step(
         assert is_tidy(store)
 
 
+@pytest.mark.long
 def test_killed_in_the_first_update(update: Update, publisher: Publisher, store: Path) -> None:
     for step in (30, 60):
         assert process("kill", step, publisher.recipe).returncode == -signal.SIGKILL

@@ -145,7 +145,7 @@ def _score_and_check(
 _SMALL = Fraction(1, 2**64)
 
 
-@settings(max_examples=scaled(8, 60))
+@settings(max_examples=scaled(5, 60))
 @given(st.lists(_datasets, min_size=1, max_size=3), st.lists(_sources, min_size=1, max_size=2))
 def test_ranges(datasets: list[list[list[Row]]], truths: list[list[Row]]) -> None:
     texts = {f"truth{at}.csv": _csv(rows) for at, rows in enumerate(truths)}
