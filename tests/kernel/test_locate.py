@@ -168,6 +168,7 @@ def test_every_byte_at_every_place(whole: str, suffix: bytes) -> None:
     assert [column(COMPILED, [text])[0] for text in texts] == expected
 
 
+@pytest.mark.long
 def test_many_texts_near_addresses() -> None:
     found = near_addresses(random.Random(7), DATASET)
     for _ in range(0, FUZZ, 50_000):
