@@ -111,7 +111,7 @@ def sweep(kernel: str, *, sample: int | None, seed: int, forged: bool, jobs: int
         if forged:
             flips = [flip for flip in flips if flip.name != fmt.MANIFEST]
         if sample is not None:
-            flips = random.Random(seed).choices(flips, k=sample)
+            flips = _sampled(flips, sample, random.Random(seed))
         parts = [
             Part(dataset, kernel, forged, flips[begin : begin + _PART])
             for begin in range(0, len(flips), _PART)
@@ -119,6 +119,12 @@ def sweep(kernel: str, *, sample: int | None, seed: int, forged: bool, jobs: int
         # A crash ends a process of the pool, and with it the pool, with an error.
         with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
             return _joined(pool.map(Part.run, parts))
+
+
+def _sampled(flips: list[Flip], count: int, rng: random.Random) -> list[Flip]:
+    """Return flips drawn with repetition: one of each file, the rest from all bytes."""
+    by_file = {flip.name: flip for flip in rng.sample(flips, len(flips))}
+    return [*by_file.values(), *rng.choices(flips, k=count - len(by_file))]
 
 
 def _joined(outcomes: Iterator[Outcome]) -> Outcome:
@@ -132,7 +138,7 @@ def _joined(outcomes: Iterator[Outcome]) -> Outcome:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.corrupt.sweep", description=__doc__)
     parser.add_argument("--kernel", choices=KERNELS, default="compiled")
-    parser.add_argument("--sample", type=int, metavar="N", help="flips; all bytes without")
+    parser.add_argument("--sample", type=int, metavar="N", help="flips, at least one a file; all bytes without")
     parser.add_argument("--seed", type=int, default=20261121)
     parser.add_argument("--forged", action="store_true", help="with the digests made to fit")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
