@@ -16,8 +16,8 @@ from itertools import pairwise
 from geolookup.contract import fields
 from geolookup.contract.address import MAX
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import read_manifest, refuse_special
-from geolookup.dataset.rows import Texts, kinds
+from geolookup.dataset.manifest import read_manifest, regular_status
+from geolookup.dataset.rows import KINDS, Texts
 from geolookup.errors import REBUILD, DatasetError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
@@ -80,9 +80,9 @@ class Dataset:
         location = self._file(fmt.LOCATION)
         self.location_countries = location.view("country", "uint16")
         self.location_zones = location.view("zone", "uint16")
-        self.locations = location.texts(kinds(fields.LOCATION))
-        self.networks = self._file(fmt.NETWORK).texts(kinds(fields.NETWORK))
-        self.countries = self._file(fmt.COUNTRY).texts(kinds(fields.COUNTRY))
+        self.locations = location.texts(KINDS[fields.LOCATION])
+        self.networks = self._file(fmt.NETWORK).texts(KINDS[fields.NETWORK])
+        self.countries = self._file(fmt.COUNTRY).texts(KINDS[fields.COUNTRY])
         self._zones = self._file(fmt.ZONE)
         self._starts: dict[int, Starts] = {}
         self._provenance: dict[int, Provenance] = {}
@@ -264,14 +264,17 @@ class File:
 
 def _mapped(path: str, size: int) -> memoryview:
     try:
-        refuse_special(path)
+        _check_size(path, regular_status(path).st_size, size)
         with open(path, "rb", buffering=0) as stream:
-            actual = os.fstat(stream.fileno()).st_size
-            if actual != size:
-                problem = f"{actual} bytes, but the manifest says {size}"
-                raise DatasetError(path, problem, REBUILD)
-            return memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
+            mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        _check_size(path, len(mapped), size)  # it may have been replaced meanwhile
+        return memoryview(mapped)
     except FileNotFoundError:
         raise DatasetError(path, "missing", REBUILD) from None
     except (OSError, ValueError) as error:
         raise DatasetError(path, f"cannot be mapped ({error})", "check its permissions") from error
+
+
+def _check_size(path: str, actual: int, size: int) -> None:
+    if actual != size:
+        raise DatasetError(path, f"{actual} bytes, but the manifest says {size}", REBUILD)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from stat import S_ISREG
 
 from geolookup.dataset import layout as fmt
 from geolookup.errors import REBUILD, DatasetError
@@ -294,25 +295,27 @@ def is_generation(value: object) -> bool:
 
 def _json(folder: str | os.PathLike[str]) -> Any:
     path = os.path.join(folder, fmt.MANIFEST)
-    refuse_special(path)
+    regular_status(path)
     with open(path, "rb", buffering=0) as stream:
         text = stream.read()
     stated = json.loads(text)
-    if b"\\ud" in text.lower():  # a surrogate without its pair is no text, and cannot be printed
+    # A surrogate without its pair is not text, and cannot be printed.
+    if b"\\ud" in text or b"\\uD" in text:
         json.dumps(stated, ensure_ascii=False).encode()
     return stated
 
 
-def refuse_special(path: str) -> None:
-    """Raise OSError unless a path is that of a regular file; a read of a FIFO would block.
+def regular_status(path: str) -> os.stat_result:
+    """Return the status of a regular file; OSError for anything else: a read of a FIFO would block.
 
-    A missing file is left to ``open``: a dataset folder has no pointer. A first lookup does not
-    import ``filesystem.regular``, which also refuses a file that is replaced meanwhile.
+    As ``filesystem.regular.check_regular``, which a first lookup imports for the error only.
     """
-    if os.path.exists(path) and not os.path.isfile(path):
+    found = os.stat(path)
+    if not S_ISREG(found.st_mode):
         from geolookup.filesystem.regular import check_regular
 
         check_regular(path)
+    return found
 
 
 def _is_day_from(earliest: str, date: str) -> bool:

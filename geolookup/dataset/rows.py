@@ -7,7 +7,7 @@ writes whole columns of rows by these definitions, the compiled kernel splits
 rows in C, and ``integrity`` checks both independently.
 
 A checksum proves nothing about who wrote a row. So each text is checked when its row is first
-read: it must be the one serialisation of a value of its field's type (``kinds``). After that,
+read: it must be the one serialisation of a value of its field's type (``KINDS``). After that,
 answers copy it without parsing.
 """
 
@@ -19,10 +19,13 @@ from sys import float_info
 from zlib import crc32
 
 from geolookup.contract.fields import (
+    COUNTRY,
     COUNTRY_MEMBERS,
     CURRENCY_MEMBERS,
     DEGREES,
     FIELDS,
+    LOCATION,
+    NETWORK,
     NETWORK_MEMBERS,
     NETWORK_MEMBERS_WITHOUT_ASN,
     PLACE_MEMBERS,
@@ -139,8 +142,7 @@ def _object(members: tuple[str, ...], row: bytes) -> Object:
 # --- kinds
 
 
-def kinds(table: str) -> tuple[Kind, ...]:
-    """Return the kinds of the texts of a table's rows, in their order."""
+def _kinds(table: str) -> tuple[Kind, ...]:
     fields = in_table(table)
     return tuple((ABSENT if each.optional else UNKNOWN, _is_value(each)) for each in fields)
 
@@ -217,5 +219,7 @@ _IS_VALUE: dict[str, Callable[[str], bool]] = {
 #: By the name of a field in source rows.
 _IS_STATED = {each.member: _is_value(each) for each in FIELDS if each.layer}
 _IS_STATED["time_zone"] = _is_text
+#: The kinds of the texts of a table's rows, in their order.
+KINDS = {table: _kinds(table) for table in (LOCATION, NETWORK, COUNTRY)}
 #: The values of a source row in one layer.
 VALUES: tuple[Kind, ...] = ((ABSENT, is_object),)

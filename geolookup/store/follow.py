@@ -57,7 +57,8 @@ def opened(
     while True:
         seen = signature(path)
         try:
-            dataset = _last_that_opens(path) if fallback else _current(path)
+            published = pointer.standing(pointer.read(path))
+            dataset = (_last_that_opens if fallback else _current)(path, published)
             if check is not None:
                 check(dataset)
         except DatasetError:
@@ -68,8 +69,7 @@ def opened(
                 return dataset
 
 
-def _current(path: str) -> Dataset:
-    published = pointer.standing(pointer.read(path))
+def _current(path: str, published: list[pointer.Published]) -> Dataset:
     return _published(path, published[-1].generation) if published else Dataset(path)
 
 
@@ -83,11 +83,10 @@ def _published(path: str, wanted: str) -> Dataset:
     return dataset
 
 
-def _last_that_opens(path: str) -> Dataset:
-    """Open a path's current dataset, or the last generation before it; withdrawn ones are not."""
-    published = pointer.standing(pointer.read(path))
+def _last_that_opens(path: str, published: list[pointer.Published]) -> Dataset:
+    """Open a path's current dataset, or the last generation before it that opens."""
     try:
-        return _current(path)
+        return _current(path, published)
     except DatasetError as error:
         for before in reversed(published[:-1]):
             try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 
-from geolookup.dataset.manifest import is_generation, refuse_special
+from geolookup.dataset.manifest import is_generation, regular_status
 from geolookup.errors import DatasetError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
@@ -51,7 +51,7 @@ def read(store: str | os.PathLike[str]) -> list[Published]:
     """
     path = os.path.join(store, CURRENT)
     try:
-        refuse_special(path)
+        regular_status(path)
         with open(path, "rb") as stream:
             text = stream.read()
     except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: not a path at all

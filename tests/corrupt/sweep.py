@@ -138,7 +138,9 @@ def _joined(outcomes: Iterator[Outcome]) -> Outcome:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.corrupt.sweep", description=__doc__)
     parser.add_argument("--kernel", choices=KERNELS, default="compiled")
-    parser.add_argument("--sample", type=int, metavar="N", help="flips, at least one a file; all bytes without")
+    parser.add_argument(
+        "--sample", type=int, metavar="N", help="flips, at least one a file; all bytes without"
+    )
     parser.add_argument("--seed", type=int, default=20261121)
     parser.add_argument("--forged", action="store_true", help="with the digests made to fit")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())

@@ -28,7 +28,7 @@ def written(columns: list[pa.Array], table: str) -> rows.Texts:
     made = json_columns(columns)
     _, offsets, data = made["json"].buffers()
     sums = memoryview(made["json_crc32"].to_numpy())
-    return rows.Texts("x", memoryview(offsets).cast("i"), memoryview(data), sums, rows.kinds(table))
+    return rows.Texts("x", memoryview(offsets).cast("i"), memoryview(data), sums, rows.KINDS[table])
 
 
 def test_rows_read_back_as_written() -> None:
@@ -84,11 +84,11 @@ def test_a_row_that_is_not_of_the_table_is_damaged(row: bytes, why: str) -> None
     offsets = memoryview(pa.array([0, len(row)], pa.int32()).buffers()[1]).cast("i")
     sums = memoryview(pa.array([zlib.crc32(row)], pa.uint32()).buffers()[1]).cast("I")
     with pytest.raises(DatasetError, match="row 0 is damaged"):
-        _ = rows.Texts("x", offsets, memoryview(row), sums, rows.kinds("network")[1:3])[0]
+        _ = rows.Texts("x", offsets, memoryview(row), sums, rows.KINDS["network"][1:3])[0]
 
 
 def test_a_wrong_checksum_is_found_once_read() -> None:
-    kinds, text = rows.kinds("network")[1:2], json_texts(pa.array(TEXTS))
+    kinds, text = rows.KINDS["network"][1:2], json_texts(pa.array(TEXTS))
     made = json_columns([text])
     _, offsets, data = (memoryview(each or b"") for each in made["json"].buffers())
     sums = memoryview(made["json_crc32"].to_numpy())
