@@ -8,6 +8,7 @@ that hypothesis draws.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -30,6 +31,14 @@ class _Tier:
 def scaled(fast: int, full: int) -> int:
     """An amount of work: ``fast`` by default, ``full`` with ``--all``."""
     return full if _Tier.full else fast
+
+
+def few(values: Iterable[object], one_in: int) -> list[object]:
+    """Values of a parameter: one in ``one_in`` by default, all with ``--all``."""
+    return [
+        pytest.param(value, marks=pytest.mark.long) if at % one_in else value
+        for at, value in enumerate(values)
+    ]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -96,7 +96,7 @@ class GroupSink:
         )
         if self._writer is None:
             repeated = _repeated(table.slice(0, _SAMPLE))
-            self._writer = parquet.ParquetWriter(
+            self._writer = _Writer(
                 self._stream, self._schema, compression="zstd", use_dictionary=repeated
             )
         self._writer.write_table(table, row_group_size=max(self._rows, 1))
@@ -107,6 +107,13 @@ class GroupSink:
         if self._rows or self._writer is None:
             self._write_group()
         self._writer.close()
+
+
+class _Writer(parquet.ParquetWriter):  # type: ignore[misc]
+    """A writer that writes no footer unless it is closed: after an error its stream is closed."""
+
+    def __del__(self) -> None:
+        """Do not close, as the class of Arrow does."""
 
 
 def _repeated(sample: pa.Table) -> list[str] | bool:

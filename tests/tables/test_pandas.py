@@ -57,6 +57,11 @@ def assert_answers(
     columns.assert_equal({name: values(found[name]) for name in found.columns}, wanted)
 
 
+def _has_surrogate(value: object) -> bool:
+    """Return whether a value is text that UTF-8 cannot hold: pandas makes no category of it."""
+    return isinstance(value, str) and any("\ud800" <= each <= "\udfff" for each in value)
+
+
 @settings(max_examples=scaled(12, 60))
 @given(drawn=st.lists(_TEXTS | _OTHERS, max_size=12), only_texts=st.booleans())
 def test_objects_as_the_scalar_engine_takes_them(
@@ -67,9 +72,10 @@ def test_objects_as_the_scalar_engine_takes_them(
     series = pd.Series(drawn, dtype=object)
     found = engine.enrich(series, fields=columns.EVERYTHING, at=columns.AT)
     assert_answers(found, engine, drawn)
-    repeated = pd.Series([*drawn, *drawn], dtype=object).astype("category")
+    twice = [each for each in [*drawn, *drawn] if not _has_surrogate(each)]
+    repeated = pd.Series(twice, dtype=object).astype("category")
     found = engine.enrich(repeated, fields=columns.EVERYTHING, at=columns.AT)
-    assert_answers(found, engine, [*drawn, *drawn])
+    assert_answers(found, engine, twice)
 
 
 @pytest.mark.parametrize(

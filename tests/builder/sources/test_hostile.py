@@ -24,6 +24,7 @@ from tests.builder.building import known
 from tests.builder.sources.formats.test_maxmind import BLOCKS
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build, build_at
+from tests.tiers import few
 
 BEYOND = str(1 << 128)
 GOOD = {"first": "8.8.4.0", "last": "8.8.4.255", "network": "8.8.4.0/24", "address": "8.8.4.0",
@@ -112,7 +113,7 @@ KINDS = {
     "sapics, integers": Kind("sapics", "a-num.csv", "{n_first},{n_last},1,{text}",
                              "asn_organization"),
 }  # fmt: skip
-every = pytest.mark.parametrize("name", KINDS)
+every = pytest.mark.parametrize("name", few(KINDS, 3))
 
 
 def outcome(build: Build, kind: Kind, content: str | bytes) -> tuple[SourceReport, object]:
@@ -192,7 +193,7 @@ def test_a_file_cut_anywhere_in_its_last_row(build: Build, tmp_path: Path, name:
             assert found or source.nulled  # a value that is cut off may be a bad one
 
 
-@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.member])
+@pytest.mark.parametrize("name", few([name for name, kind in KINDS.items() if kind.member], 3))
 def test_texts_that_are_unusual(build: Build, name: str) -> None:
     kind = KINDS[name]
     texts = ["x" * 1_000_000, "NUL \0 inside", "é 🏳️‍🌈"]

@@ -18,6 +18,7 @@ from tests.builder.building import known
 from tests.builder.plain_rows import check_rows
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
+from tests.tiers import few
 
 PLACE = {
     "continent_code": "OC",
@@ -182,13 +183,16 @@ def as_parquet(rows: list[dict[str, Any]]) -> bytes:
     return stream.getvalue()
 
 
+WAYS = ("csv", "csv.gz", "json", "json typed", "json.gz", "parquet")
+
+
 def stated(dataset: Path, address: str) -> dict[str, object]:
     """What is known of an address, without what the country's table adds."""
     names = {*PLACE, *HOLDER, "region_code", "isp", "organization", "connection_type", "user_type"}
     return {name: each for name, each in known(dataset, address)[0].items() if name in names}
 
 
-@pytest.mark.parametrize("written", ["csv", "csv.gz", "json", "json typed", "json.gz", "parquet"])
+@pytest.mark.parametrize("written", few(WAYS, 3))
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_products(build: Build, product: str, written: str) -> None:
     text, expected = PRODUCTS[product]
