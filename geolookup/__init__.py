@@ -6,7 +6,7 @@
 
 Most commands are also functions, each imported on first use: ``build``, ``diff``,
 ``generations``, ``pack``, ``prune``, ``publish``, ``rollback``, ``score``, ``unpack``,
-``update``, ``verify``.
+``update``, ``upgrade``, ``verify``.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from geolookup.store.pack import pack, unpack
     from geolookup.store.publish import publish
     from geolookup.updates.update import update
+    from geolookup.updates.upgrade import upgrade
 
 __version__ = "0.1.0"
 
@@ -77,6 +78,7 @@ __all__ = [
     "score",
     "unpack",
     "update",
+    "upgrade",
     "verify",
 ]
 
@@ -93,6 +95,7 @@ _CALLS = {
     "score": "geolookup.comparison.scoring",
     "unpack": "geolookup.store.pack",
     "update": "geolookup.updates.update",
+    "upgrade": "geolookup.updates.upgrade",
     "verify": "geolookup.integrity",
 }
 

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import ClassVar
 
-#: The remedy for a dataset that is damaged or of another version.
+#: The remedy for a dataset that is damaged or of an unknown version.
 REBUILD = "build it again with 'geolookup build'"
+#: The remedy for a dataset of the former version.
+UPGRADE = "run 'geolookup upgrade DIR', where DIR is this folder or the store that it is in"
 #: The maximum number of names in a hint.
 _LISTED = 40
 

@@ -44,6 +44,7 @@ THIRD_PARTY = {
     "geolookup/tables/duckdb.py": {*NUMERIC, "duckdb"},
     "geolookup/tables/spark.py": {*NUMERIC, "pyspark"},
     "geolookup/files": NUMERIC,
+    "geolookup/updates/upgrade.py": NUMERIC,
     "geolookup/comparison": NUMERIC,
     "geolookup/gate": {"redis"},
     "geolookup/http": {"granian", "uvloop"},

@@ -21,7 +21,7 @@ from tests.conftest import ROOT
 
 CALLS = (
     *("build", "diff", "generations", "pack", "prune", "publish", "rollback", "score", "unpack"),
-    *("update", "verify"),
+    *("update", "upgrade", "verify"),
 )
 #: Arguments of the commands with required options.
 ARGUMENTS = {"build": ["x", "--output", "x"], "score": ["x", "--truth", "x"]}

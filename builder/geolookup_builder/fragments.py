@@ -8,7 +8,6 @@ float, without ``.0``. Then the columns are joined row by row.
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Iterable
 
 import numpy as np
@@ -16,12 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from geolookup import kernel
+from geolookup.dataset import layout as fmt
 from geolookup.dataset.rows import SEPARATOR, UNKNOWN
 from geolookup.errors import BuildError
-from geolookup_builder.byte_columns import CHUNK, byte_columns
 
 _NEEDS_ESCAPE = r'["\\\x00-\x1f]'
-_SHORT = 512
 
 
 def json_texts(column: pa.Array, absent: str = UNKNOWN) -> pa.Array:
@@ -58,9 +57,9 @@ def plain_texts(values: Iterable[object]) -> pa.Array:
 
 
 def json_columns(texts: list[pa.Array]) -> dict[str, pa.Array]:
-    """Return the columns that a single lookup reads: the JSON texts of each row, their CRC-32."""
+    """Return the columns that a single lookup reads: the JSON texts of each row, their CRC-32C."""
     joined = rows(texts)
-    return {"json": joined, "json_crc32": pa.array(checksums(joined))}
+    return {"json": joined, fmt.CHECKSUMS: pa.array(checksums(joined))}
 
 
 def rows(columns: list[pa.Array]) -> pa.Array:
@@ -73,36 +72,9 @@ def rows(columns: list[pa.Array]) -> pa.Array:
 
 
 def checksums(texts: pa.Array) -> NDArray[np.uint32]:
-    """Return the CRC-32 (as of ISO 3309 and zlib) of each text."""
+    """Return the CRC-32C of each text."""
     _, offsets, data = texts.buffers()
-    bounds = np.frombuffer(offsets, np.int32)[texts.offset :][: len(texts) + 1].astype(np.int64)
-    data = np.frombuffer(data or b"\0", np.uint8)
-    starts, lengths = bounds[:-1], np.diff(bounds)
-    sums = np.zeros(len(texts), np.uint32)
-    for begin in range(0, len(texts), CHUNK):
-        part = slice(begin, begin + CHUNK)
-        sums[part] = _crc32(data, starts[part], np.minimum(lengths[part], _SHORT))
-    for row in np.flatnonzero(lengths > _SHORT):
-        sums[row] = zlib.crc32(data[starts[row] : starts[row] + lengths[row]].tobytes())
+    bounds = np.frombuffer(offsets, np.int32)[texts.offset :][: len(texts) + 1]
+    sums = np.empty(len(texts), np.uint32)
+    kernel.checksums(np.frombuffer(data or b"", np.uint8), bounds, sums)
     return sums
-
-
-def _crc32(
-    data: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
-) -> NDArray[np.uint32]:
-    crc = np.full(len(starts), 0xFFFF_FFFF, np.uint32)
-    for at, column in enumerate(byte_columns(data, starts, lengths)):
-        following = _CRC_TABLE[(crc ^ column) & 0xFF] ^ (crc >> np.uint32(8))
-        crc = np.where(lengths > at, following, crc)
-    return crc ^ np.uint32(0xFFFF_FFFF)
-
-
-def _crc_table() -> NDArray[np.uint32]:
-    table = np.arange(256, dtype=np.uint32)
-    for _ in range(8):
-        odd = (table & 1).astype(bool)
-        table = np.where(odd, table >> 1 ^ np.uint32(0xEDB8_8320), table >> 1)
-    return table
-
-
-_CRC_TABLE = _crc_table()

@@ -50,6 +50,7 @@ COMMANDS = {
     "summarize": "summarize",
     "unpack": "pack",
     "update": "update",
+    "upgrade": "upgrade",
     "verify": "verify",
 }
 MISUSE = 2

@@ -244,7 +244,7 @@ class File:
 
     def texts(self, kinds: tuple[Kind, ...]) -> Texts:
         """Return the JSON texts of this table's rows, one of each kind in a row."""
-        return Texts(self.path, *self.strings("json"), self.view("json_crc32", "uint32"), kinds)
+        return Texts(self.path, *self.strings("json"), self.view(fmt.CHECKSUMS, "uint32"), kinds)
 
     def _column(self, name: str, kind: str) -> BufferDescription:
         described = self._described.column(name)

@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from geolookup.contract import fields
 
 FORMAT = "geolookup-dataset"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+#: The version before, which ``upgrade`` converts.
+FORMER_VERSION = 1
 MANIFEST = "manifest.json"
 
 IPV4 = "ipv4.arrow"
@@ -83,7 +85,9 @@ def _fields(table: str) -> dict[str, Column]:
 
 
 _NUMBER = Column("uint32")
-_JSON = {"json": Column("string"), "json_crc32": _NUMBER}
+#: The column of checksums beside the texts of rows.
+CHECKSUMS = "json_crc32c"
+_JSON = {"json": Column("string"), CHECKSUMS: _NUMBER}
 _STARTS = {
     4: {"start": _NUMBER},
     6: {"start_high": Column("uint64"), "start_low": Column("dictionary<uint64>")},

@@ -13,7 +13,7 @@ import time
 from stat import S_ISREG
 
 from geolookup.dataset import layout as fmt
-from geolookup.errors import REBUILD, DatasetError
+from geolookup.errors import REBUILD, UPGRADE, DatasetError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -170,6 +170,10 @@ class Manifest:
         }
         return cls(fmt.MANIFEST, stated)
 
+    def of_version(self, version: int) -> Manifest:
+        """Return it with another format version."""
+        return Manifest(self.path, {**self._stated, "format_version": version})
+
     def completed(self, generation: str, files: Mapping[str, FileDescription]) -> Manifest:
         """Return the whole manifest, with generation id and files."""
         described = {name: each.stated for name, each in files.items()}
@@ -251,8 +255,8 @@ def canonical(stated: Mapping[str, object]) -> bytes:
     return (json.dumps(stated, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
 
 
-def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
-    """Return the manifest of a dataset; DatasetError where there is none for this version."""
+def read_manifest(folder: str | os.PathLike[str], expected: int = fmt.FORMAT_VERSION) -> Manifest:
+    """Return the manifest of a dataset; DatasetError where there is none of this version."""
     path = os.path.join(folder, fmt.MANIFEST)
     try:
         stated = _json(folder)
@@ -267,11 +271,9 @@ def read_manifest(folder: str | os.PathLike[str]) -> Manifest:
     if not isinstance(stated, dict) or stated.get("format") != fmt.FORMAT:
         raise DatasetError(path, "not the manifest of a geolookup dataset", REBUILD)
     version = stated.get("format_version")
-    if version != fmt.FORMAT_VERSION:
-        problem = (
-            f"format version {version!r}, but {fmt.FORMAT_VERSION} is what this geolookup reads"
-        )
-        raise DatasetError(path, problem, REBUILD)
+    if version != expected:
+        problem = f"format version {version!r}, but {expected} is what this geolookup reads"
+        raise DatasetError(path, problem, UPGRADE if version == fmt.FORMER_VERSION else REBUILD)
     if not isinstance(stated.get("files"), dict):
         raise DatasetError(path, "the manifest is damaged", REBUILD)
     if not is_generation(stated.get("generation")):

@@ -22,12 +22,12 @@ from geolookup.errors import DatasetError
 from geolookup.integrity.tables import Tables, damaged
 
 
-def manifest_of(folder: Path) -> Manifest:
-    """Return a complete manifest; DatasetError for any other."""
+def manifest_of(folder: Path, version: int = fmt.FORMAT_VERSION) -> Manifest:
+    """Return a complete manifest of a format version; DatasetError for any other."""
     path = folder / fmt.MANIFEST
     if not _is_plain(path):
         raise damaged(path, "not a plain file")
-    manifest = read_manifest(folder)
+    manifest = read_manifest(folder, version)
     if manifest.members != MEMBERS:
         wrong = min(manifest.members ^ MEMBERS)
         raise damaged(path, f"{wrong!r} is missing" if wrong in MEMBERS else f"unknown {wrong!r}")

@@ -9,15 +9,14 @@ compared before texts are joined, so that no dataset demands more bytes than it 
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from geolookup import kernel
 from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import Bools
@@ -64,14 +63,11 @@ def _compared(batch: pa.RecordBatch, table: str) -> Bools:
 def checksums(tables: Tables, name: str) -> Iterator[DatasetError]:
     """Yield the rows whose checksum is wrong."""
     _, offsets, data = tables.batches[name].column("json").buffers()
-    bounds = np.frombuffer(offsets, np.int32)
-    data_bytes, stated = memoryview(data or b""), tables.numbers(name, "json_crc32")
-    bad = np.zeros(len(stated), bool)
-    for begin in range(0, len(stated), PART):
-        ends = pairwise(bounds[begin : begin + PART + 1].tolist())
-        right = [zlib.crc32(data_bytes[start:end]) for start, end in ends]
-        bad[begin : begin + PART] = stated[begin : begin + PART] != np.array(right, np.uint32)
-    return tables.bad(name, "json_crc32", bad, "not the checksum of the row's text")
+    stated = tables.numbers(name, fmt.CHECKSUMS)
+    right = np.empty(len(stated), np.uint32)
+    bounds = np.frombuffer(offsets, np.int32)[: len(stated) + 1]
+    kernel.checksums(np.frombuffer(data or b"", np.uint8), bounds, right)
+    return tables.bad(name, fmt.CHECKSUMS, stated != right, "not the checksum of the row's text")
 
 
 def _values(column: pa.Array) -> pa.Array:

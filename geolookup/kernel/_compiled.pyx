@@ -9,7 +9,7 @@ with the length of its table before it is used. Shared state is either constant,
 items are replaced as a whole, so that no lookup needs a lock.
 
 The parts, in the order of the includes: one address (``_address``, ``_special``), texts of whole
-columns (``_parse_words``), the mapped files (``_buffers``), the parts of answers (``_json``,
+columns (``_parse_words``), checksums (``_crc32c``), the mapped files (``_buffers``), the parts of answers (``_json``,
 ``_templates``), an open dataset (``_state``), the search for one address (``_search``) and for a
 column (``_columns``), answers (``_envelope``), and the public class (``_kernel``).
 """
@@ -46,6 +46,7 @@ import json
 from geolookup.contract import envelope, fields
 from geolookup.dataset import layout as fmt
 from geolookup.dataset import rows as row_codec
+from geolookup.dataset.crc32c import POLYNOMIAL
 from geolookup.contract.address import parse as parse_any
 from geolookup.errors import (
     REBUILD,
@@ -73,6 +74,7 @@ cdef enum:
 include "_address.pxi"
 include "_special.pxi"
 include "_parse_words.pxi"
+include "_crc32c.pxi"
 include "_buffers.pxi"
 include "_json.pxi"
 include "_templates.pxi"

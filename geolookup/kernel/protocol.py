@@ -1,8 +1,9 @@
 """The interface of a kernel: protocols that the compiled and the Python kernel satisfy.
 
-Both modules define a class ``State``, a class ``Kernel`` and a function ``parse_texts``. mypy
-checks them against this module (see ``geolookup.kernel``). A name that only one of them has
-begins with an underscore. Only type checkers import this module, to keep the cold start short.
+Both modules define a class ``State``, a class ``Kernel`` and functions ``checksums`` and
+``parse_texts``. mypy checks them against this module (see ``geolookup.kernel``). A name that only
+one of them has begins with an underscore. Only type checkers import this module, to keep the cold
+start short.
 
 Columns are contiguous numpy arrays, all of the same length unless stated; other lengths raise
 ValueError. An *interval id* is the position of an interval: its position among the IPv4
@@ -112,6 +113,17 @@ class Implementation(Protocol):
     @property
     def State(self) -> type[State]:  # noqa: N802 - a class of the module
         """The class of an open dataset."""
+
+    def checksums(
+        self,
+        data: NDArray[np.uint8],
+        offsets: NDArray[np.int32],
+        sums: NDArray[np.uint32],
+    ) -> None:
+        """Fill in the CRC-32C (RFC 3720) of the n texts ``data[offsets[i] : offsets[i + 1]]``.
+
+        ``offsets`` has n + 1 items. Raises ValueError for a text outside ``data``.
+        """
 
     def parse_texts(
         self,

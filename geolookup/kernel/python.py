@@ -24,7 +24,7 @@ from geolookup.contract.address import (
 from geolookup.contract.envelope import Object
 from geolookup.contract.localtime import instant, time_json, time_object
 from geolookup.contract.special import classes, is_private
-from geolookup.dataset import rows
+from geolookup.dataset import crc32c, rows
 from geolookup.dataset.files import Dataset
 from geolookup.errors import (
     REBUILD,
@@ -339,6 +339,11 @@ def _copied_location(template: Object) -> Object:
 def _outside(state: State) -> DatasetError:
     problem = "an index points outside its table"
     return DatasetError(state.dataset.path, problem, REBUILD)
+
+
+def checksums(data: U8, offsets: I32, sums: U32) -> None:
+    """Fill in the CRC-32C of the texts; see ``protocol.Implementation``."""
+    crc32c.checksums(data, offsets, sums)
 
 
 def parse_texts(data: U8, starts: I64, lengths: I64, families: U8, highs: U64, lows: U64) -> None:

@@ -1,4 +1,4 @@
-"""The files of a dataset beside Arrow, zlib and json: offsets, digests, fragments, jump table.
+"""The files of a dataset beside Arrow and json: offsets, digests, fragments, jump table.
 
 Strategy: everything that the runtime reads without Arrow is compared with what Arrow and the
 standard library read of the same files.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zlib
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -21,6 +20,7 @@ from geolookup_builder.tables import jump_table
 
 from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.crc32c import crc32c
 from geolookup.dataset.manifest import canonical
 from geolookup.dataset.rows import SEPARATOR
 from tests.conftest import build_at
@@ -122,10 +122,10 @@ def test_fragments_equal_the_typed_columns(dataset: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_checksums_are_those_of_zlib(dataset: Path, name: str) -> None:
+def test_checksums_are_those_of_the_texts(dataset: Path, name: str) -> None:
     rows = table(dataset, name)
     texts = rows["json"].to_pylist()
-    assert rows["json_crc32"].to_pylist() == [zlib.crc32(text.encode()) for text in texts]
+    assert rows[fmt.CHECKSUMS].to_pylist() == [crc32c(text.encode()) for text in texts]
 
 
 def test_row_zero_is_unknown(dataset: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pyarrow as pa
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import describe, generation, read
+from geolookup.dataset.crc32c import crc32c
 from geolookup.dataset.manifest import Manifest, canonical
 
 Change = Callable[[list[Any]], None]
@@ -75,7 +75,7 @@ def rows(dataset: Path, name: str, change: Callable[[list[bytes]], list[bytes]])
     changed = [unknown, *(b"\n".join(change(row.split(b"\n"))) for row in stored)]
     # Not pa.array: the texts need not be UTF-8.
     texts = pa.array(changed, pa.binary()).view(pa.string())
-    sums = pa.array([zlib.crc32(row) for row in changed], pa.uint32())
+    sums = pa.array([crc32c(row) for row in changed], pa.uint32())
     after = before.set_column(before.schema.get_field_index("json"), "json", texts)
-    after = after.set_column(after.schema.get_field_index("json_crc32"), "json_crc32", sums)
+    after = after.set_column(after.schema.get_field_index(fmt.CHECKSUMS), fmt.CHECKSUMS, sums)
     write(dataset, name, after)

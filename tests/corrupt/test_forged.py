@@ -97,14 +97,14 @@ STRUCTURE: tuple[tuple[str, str, Change, str], ...] = (
     (FROM, "file", put(1, None), "row 1: no name"),
 )
 TEXTS: tuple[tuple[str, str, Change, str], ...] = (
-    (fmt.LOCATION, "json_crc32", put(2, 1), "row 2: not the checksum of the row's text"),
+    (fmt.LOCATION, fmt.CHECKSUMS, put(2, 1), "row 2: not the checksum of the row's text"),
     (fmt.LOCATION, "city_name", put(2, "Berlin"), "row 2: differs from the other columns"),
     (fmt.LOCATION, "latitude", put(1, 1.5), "row 1: differs from the other columns"),
     (fmt.NETWORK, "asn", put(1, 1), "row 1: differs from the other columns"),
     (fmt.NETWORK, "isp", put(1, "X"), "row 1: differs from the other columns"),
     (fmt.COUNTRY, "country_is_eu", put(1, None), "row 1: differs from the other columns"),
     (fmt.COUNTRY, "country_languages", put(1, []), "row 1: differs from the other columns"),
-    (SAID, "json_crc32", put(1, 1), "row 1: not the checksum of the row's text"),
+    (SAID, fmt.CHECKSUMS, put(1, 1), "row 1: not the checksum of the row's text"),
 )
 
 

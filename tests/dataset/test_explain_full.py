@@ -291,7 +291,7 @@ DAMAGE: dict[str, tuple[str, str, bytes, str]] = {
     "wide": (fmt.EXPLAINED_ROWS, "last_high", b"\1", "has no range"),
     "sources": (fmt.EXPLAINED_FILES, "source", b"\3", "there is no source 3"),
     "swapped": (fmt.EXPLAINED_FILES, "source", b"\1", "its files differ about asn"),
-    "sums": (fmt.EXPLAINED_VALUES, "json_crc32", b"\1", "is damaged"),
+    "sums": (fmt.EXPLAINED_VALUES, fmt.CHECKSUMS, b"\1", "is damaged"),
 }
 
 

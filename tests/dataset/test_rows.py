@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import zlib
-
 import pyarrow as pa
 import pytest
 from geolookup_builder.fragments import json_columns, json_texts, plain_texts
 
 from geolookup.contract import fields
+from geolookup.dataset import layout as fmt
 from geolookup.dataset import rows
+from geolookup.dataset.crc32c import crc32c
 from geolookup.errors import DatasetError
 
 TEXTS = ["Zürich", 'a "quoted"\nline', "back\\slash", "\x01\x7f\u2028", None]
@@ -27,7 +27,7 @@ def written(columns: list[pa.Array], table: str) -> rows.Texts:
     """Write rows as the compiler does; return them as an open dataset has them."""
     made = json_columns(columns)
     _, offsets, data = made["json"].buffers()
-    sums = memoryview(made["json_crc32"].to_numpy())
+    sums = memoryview(made[fmt.CHECKSUMS].to_numpy())
     return rows.Texts("x", memoryview(offsets).cast("i"), memoryview(data), sums, rows.KINDS[table])
 
 
@@ -82,7 +82,7 @@ def test_a_countrys_row_holds_its_currency() -> None:
 )
 def test_a_row_that_is_not_of_the_table_is_damaged(row: bytes, why: str) -> None:
     offsets = memoryview(pa.array([0, len(row)], pa.int32()).buffers()[1]).cast("i")
-    sums = memoryview(pa.array([zlib.crc32(row)], pa.uint32()).buffers()[1]).cast("I")
+    sums = memoryview(pa.array([crc32c(row)], pa.uint32()).buffers()[1]).cast("I")
     with pytest.raises(DatasetError, match="row 0 is damaged"):
         _ = rows.Texts("x", offsets, memoryview(row), sums, rows.KINDS["network"][1:3])[0]
 
@@ -91,7 +91,7 @@ def test_a_wrong_checksum_is_found_once_read() -> None:
     kinds, text = rows.KINDS["network"][1:2], json_texts(pa.array(TEXTS))
     made = json_columns([text])
     _, offsets, data = (memoryview(each or b"") for each in made["json"].buffers())
-    sums = memoryview(made["json_crc32"].to_numpy())
+    sums = memoryview(made[fmt.CHECKSUMS].to_numpy())
     found = rows.Texts("x", offsets.cast("i"), data, sums, kinds)
     damaged = rows.Texts("x", found.offsets, found.data, memoryview(bytes(20)).cast("I"), kinds)
     with pytest.raises(DatasetError, match="row 1 is damaged"):

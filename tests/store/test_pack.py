@@ -372,7 +372,7 @@ def test_another_text_in_the_manifest(archive: Path, tmp_path: Path) -> None:
         b"[" * 100_000,
         b"\xff",
         b'{"format": "geolookup-dataset", "format_version": 99}',
-        b'{"format": "geolookup-dataset", "format_version": 1, "generation": "", "files": {}}',
+        b'{"format": "geolookup-dataset", "format_version": 2, "generation": "", "files": {}}',
     ],
 )
 def test_other_manifests(archive: Path, tmp_path: Path, text: bytes) -> None:

@@ -96,10 +96,10 @@ def test_a_damaged_generation_is_refused(
 
 
 def test_another_format_is_refused(tmp_path: Path, store: Path, datasets: list[Path]) -> None:
-    manifest = json.loads((datasets[2] / fmt.MANIFEST).read_bytes()) | {"format_version": 2}
+    manifest = json.loads((datasets[2] / fmt.MANIFEST).read_bytes()) | {"format_version": 3}
     with geolookup.open(store) as engine:
         forced(datasets[2], store, tmp_path / "n", fmt.MANIFEST, canonical(manifest))
-        with pytest.raises(geolookup.DatasetError, match="format version 2"):
+        with pytest.raises(geolookup.DatasetError, match="format version 3"):
             engine.reload()
         assert number(engine) == 1
 

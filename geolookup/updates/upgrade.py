@@ -1,0 +1,141 @@
+"""``geolookup.upgrade``: a dataset of the former format version, written in the current one.
+
+Strategy: the versions differ only in the checksums of rows, which were CRC-32 (ISO 3309). All that
+the former dataset states is checked first: digests, layout, checksums and generation id. Then the
+checksums are replaced, and the dataset is written and verified as the compiler does it, so that
+the bytes are those of a compile from the same sources.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator
+from itertools import chain, pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from geolookup.dataset import arrow_files
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import is_dataset, read_manifest
+from geolookup.errors import DatasetError
+from geolookup.filesystem import atomic
+from geolookup.integrity import files, verify
+from geolookup.integrity.coverage import generation
+from geolookup.integrity.tables import Tables
+from geolookup.store import follow, pointer
+from geolookup.store.publish import publish
+from geolookup.updates.in_store import updating
+
+_FORMER_CHECKSUMS = "json_crc32"
+
+
+def upgrade(
+    dataset: str | os.PathLike[str],
+    *,
+    output: str | os.PathLike[str] | None = None,
+    force: bool = False,
+) -> str:
+    """Convert a dataset of the former format version to the current one; return its generation id.
+
+    ``dataset`` is a dataset folder, which is replaced, or a store: then its current generation is
+    converted and published. With ``output`` it stays as it is, and the result is a new dataset
+    folder; with ``force`` that replaces an existing dataset. Answers do not change. A dataset of
+    the current version stays as it is. Raises DatasetError for a dataset that is missing, damaged
+    or of another version, OutputError for a folder that exists or cannot be written. On an error
+    nothing changes.
+    """
+    place = Path(dataset)
+    source = Path(follow.folder(os.fspath(place)))
+    if output is not None:
+        atomic.check_folder(Path(output), force=force, replaceable=is_dataset)
+        return _written(source, Path(output))
+    if _is_current(source):
+        return read_manifest(source).generation
+    if source == place:
+        _check_is_no_generation(place)
+        return _written(source, place.resolve())
+    with updating(place, lambda _text: None) as staging:
+        _written(source, staging / "dataset")
+        return publish(staging / "dataset", place)
+
+
+def _is_current(source: Path) -> bool:
+    try:
+        read_manifest(source)
+    except DatasetError:
+        read_manifest(source, fmt.FORMER_VERSION)
+        return False
+    return True
+
+
+def _check_is_no_generation(folder: Path) -> None:
+    """Raise DatasetError for a folder of a store: a generation has the name of its content."""
+    generations = folder.resolve().parent
+    if generations.name == pointer.GENERATIONS and pointer.read(str(generations.parent)):
+        remedy = f"run 'geolookup upgrade {generations.parent}'"
+        raise DatasetError(folder, "a generation of a store, which never changes", remedy)
+
+
+def _written(source: Path, output: Path) -> str:
+    """Write the dataset of a folder in the current version; return its generation id."""
+    from geolookup_builder import write
+
+    former = _checked(source)
+    tables = {name: _converted(batch) for name, batch in former.batches.items()}
+    manifest = former.manifest.of_version(fmt.FORMAT_VERSION)
+    content = arrow_files.generation(manifest, tables)
+    with atomic.staged_folder(output) as folder:
+        described = write.write_tables(folder, tables)
+        write.write_manifest(folder, manifest.completed(content, described))
+        _verify(folder, source)
+    return content
+
+
+def _verify(folder: Path, source: Path) -> None:
+    """Verify the converted dataset; what is wrong in it is so in the former one, too."""
+    try:
+        verify(folder)
+    except DatasetError as error:
+        raise DatasetError(source / Path(error.path).name, error.problem, error.remedy) from error
+
+
+def _checked(folder: Path) -> Tables:
+    """Return the tables of a dataset of the former version; DatasetError where it is damaged."""
+    manifest = files.manifest_of(folder, fmt.FORMER_VERSION)
+    tables = Tables(folder, manifest, {})
+    for step in (files.digests(folder, manifest), files.form(tables), files.load(tables)):
+        for damage in step:
+            raise damage
+    checksums = (_checksums(tables, name) for name in tables.batches if _has_texts(tables, name))
+    for damage in chain(*checksums, generation(tables)):
+        raise damage
+    return tables
+
+
+def _has_texts(tables: Tables, name: str) -> bool:
+    return _FORMER_CHECKSUMS in tables.batches[name].schema.names
+
+
+def _checksums(tables: Tables, name: str) -> Iterator[DatasetError]:
+    """Yield the rows whose checksum is wrong."""
+    texts = tables.batches[name].column("json")
+    _, offsets, data = texts.buffers()
+    data_bytes = memoryview(data or b"")
+    bounds = np.frombuffer(offsets, np.int32)[: len(texts) + 1].tolist()
+    right = [zlib.crc32(data_bytes[start:end]) for start, end in pairwise(bounds)]
+    bad = tables.numbers(name, _FORMER_CHECKSUMS) != np.array(right, np.uint32)
+    return tables.bad(name, _FORMER_CHECKSUMS, bad, "not the checksum of the row's text")
+
+
+def _converted(batch: pa.RecordBatch) -> pa.Table:
+    """Return a table with checksums of the current version in the place of the former ones."""
+    from geolookup_builder.fragments import checksums
+
+    table = pa.Table.from_batches([batch])
+    at = batch.schema.get_field_index(_FORMER_CHECKSUMS)
+    if at < 0:
+        return table
+    return table.set_column(at, fmt.CHECKSUMS, pa.array(checksums(batch.column("json"))))

@@ -1,0 +1,172 @@
+"""``upgrade``: a dataset of the former version becomes what a compile writes, or stays as it is."""
+
+from __future__ import annotations
+
+import filecmp
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import geolookup
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import canonical
+from geolookup.store import pointer
+from tests.cli.program import run
+from tests.conftest import Build
+from tests.corrupt import forging
+from tests.former_dataset import former
+from tests.small_dataset import SMALL
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return former(SMALL, tmp_path_factory.mktemp("former") / "dataset")
+
+
+@pytest.fixture
+def old(made: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(made, tmp_path / "old")
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def is_compiled(folder: Path, compiled: Path = SMALL) -> bool:
+    """Return whether a folder holds the same bytes as a compiled dataset."""
+    names = [path.name for path in compiled.iterdir()]
+    assert sorted(names) == sorted(path.name for path in folder.iterdir())
+    return filecmp.cmpfiles(compiled, folder, names, shallow=False)[0] == names
+
+
+def test_a_former_dataset_names_the_remedy(old: Path) -> None:
+    for call in (geolookup.open, geolookup.verify):
+        with pytest.raises(
+            geolookup.DatasetError, match=r"format version 1.*geolookup upgrade DIR"
+        ):
+            call(old)
+
+
+def test_it_becomes_what_a_compile_writes(old: Path, tmp_path: Path) -> None:
+    before = content(old)
+    generation = geolookup.upgrade(old, output=tmp_path / "new")
+    assert content(old) == before
+    assert is_compiled(tmp_path / "new")
+    assert geolookup.verify(tmp_path / "new", deep=True).generation == generation
+    assert geolookup.upgrade(old) == generation
+    assert is_compiled(old)
+    assert geolookup.upgrade(old) == generation  # nothing is left to do
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "old"]
+
+
+def test_source_rows_are_kept(build: Build, tmp_path: Path) -> None:
+    recipe = '[dataset]\nname = "x"\nexplain = "full"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
+    compiled, _ = build({"a.csv": "network,isp\n8.8.8.0/24,é\n"}, recipe)
+    geolookup.upgrade(former(compiled, tmp_path / "old"))
+    assert is_compiled(tmp_path / "old", compiled)
+
+
+def test_an_existing_output_is_replaced_where_that_is_asked_for(old: Path, tmp_path: Path) -> None:
+    output = shutil.copytree(old, tmp_path / "output")
+    with pytest.raises(geolookup.OutputError, match="exists already"):
+        geolookup.upgrade(old, output=output)
+    geolookup.upgrade(old, output=output, force=True)
+    assert is_compiled(output)
+    with pytest.raises(geolookup.DatasetError, match=f"format version {fmt.FORMAT_VERSION}"):
+        geolookup.upgrade(output, output=tmp_path / "other")
+
+
+def store_of(old: Path, store: Path) -> str:
+    """Make a store as the former version published it; return its generation."""
+    generation: str = forging.manifest(old)["generation"]
+    geolookup.publish(SMALL, store)
+    (current,) = (store / "generations").iterdir()
+    shutil.rmtree(current)
+    shutil.copytree(old, store / "generations" / generation)
+    named = store / pointer.CURRENT
+    named.write_text(named.read_text().replace(current.name, generation))
+    return generation
+
+
+def test_a_store_gets_the_upgraded_generation(old: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    before = store_of(old, store)
+    with pytest.raises(geolookup.DatasetError, match="geolookup upgrade DIR"):
+        geolookup.open(store)
+    with pytest.raises(geolookup.DatasetError, match=f"run 'geolookup upgrade {store}'"):
+        geolookup.upgrade(store / "generations" / before)
+    after = geolookup.upgrade(store)
+    listed = [(each.generation, each.current) for each in geolookup.generations(store)]
+    assert listed == [(after, True), (before, False)]
+    assert is_compiled(store / "generations" / after)
+    assert content(store / "generations" / before) == content(old)
+    assert geolookup.upgrade(store) == after
+    assert not (store / ".update").exists()
+
+
+def flip(name: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        data = bytearray((folder / name).read_bytes())
+        data[len(data) // 2] ^= 1
+        (folder / name).write_bytes(data)
+
+    return change
+
+
+def wrong_checksum(folder: Path) -> None:
+    def change(values: list[object]) -> None:
+        values[2] = 1
+
+    forging.replaced(folder, fmt.LOCATION, "json_crc32", change)
+
+
+def unknown_zones(folder: Path) -> None:
+    """Make a dataset that states itself rightly, but that no compiler writes."""
+    table = forging.table(folder, fmt.ZONE)
+    zones = pa.array([""] * len(table), pa.string())
+    forging.write(folder, fmt.ZONE, table.set_column(0, "zone", zones))
+
+
+def stated(**members: object) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        document = forging.manifest(folder) | members
+        (folder / fmt.MANIFEST).write_bytes(canonical(document))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        (flip(fmt.LOCATION), "its digest differs from the manifest"),
+        (wrong_checksum, "row 2: not the checksum of the row's text"),
+        (unknown_zones, "not unknown"),
+        (stated(name="other"), "'generation' is"),
+        (stated(format_version=3), "format version 3"),
+        (lambda folder: (folder / fmt.IPV4).unlink(), "missing"),
+        (lambda folder: (folder / fmt.MANIFEST).write_text("{}"), "not the manifest"),
+    ],
+)
+def test_a_damaged_dataset_stays_as_it_is(
+    old: Path, damage: Callable[[Path], None], problem: str
+) -> None:
+    damage(old)
+    before = content(old)
+    with pytest.raises(geolookup.DatasetError, match=problem):
+        geolookup.upgrade(old)
+    assert content(old) == before
+    assert [path.name for path in old.parent.iterdir()] == ["old"]
+
+
+def test_the_command(old: Path, tmp_path: Path) -> None:
+    done = run("upgrade", str(old), "--output", str(tmp_path / "new"))
+    assert done.returncode == 0
+    generation = json.loads((SMALL / fmt.MANIFEST).read_bytes())["generation"]
+    assert done.stdout == f"generation {generation}\n"
+    done = run("upgrade", str(tmp_path / "nothing"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no dataset here" in done.stderr
