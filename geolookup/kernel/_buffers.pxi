@@ -1,6 +1,7 @@
 """Mapped files in C: columns of numbers, and texts of rows."""
 
 
+@cython.final
 cdef class _Column:
     """A buffer that stays mapped as long as this object exists."""
 
@@ -17,11 +18,17 @@ cdef class _Column:
         PyBuffer_Release(&self.view)
 
 
+cdef enum:
+    COMPLETE = 1
+    WITHOUT_FIRST = 2  # the first text of the row is empty: the answer leaves it out
+
+
+@cython.final
 cdef class _Texts:
     """The JSON texts of the rows of a table; ``source`` checks each text at its first read."""
 
     cdef _Column offsets, data, checksums
-    cdef uint8_t* checked
+    cdef uint8_t* checked  # by row: 0 if not yet read, else COMPLETE or WITHOUT_FIRST
     cdef Py_ssize_t count
     cdef object source
 
@@ -55,5 +62,5 @@ cdef class _Texts:
         size[0] = offsets[row + 1] - offsets[row]
         if not self.checked[row]:
             self.source.check(row, text[:size[0]])
-            self.checked[row] = 1
+            self.checked[row] = WITHOUT_FIRST if size[0] and text[0] == c"\n" else COMPLETE
         return text

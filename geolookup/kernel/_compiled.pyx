@@ -14,6 +14,7 @@ columns (``_parse_words``), checksums (``_crc32c``), the mapped files (``_buffer
 column (``_columns``), answers (``_envelope``), and the public class (``_kernel``).
 """
 
+cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.dict cimport PyDict_Copy

@@ -138,35 +138,34 @@ cdef bytes _json(State state, Text echo, Py_ssize_t echo_size, Answer* answer, i
     PREFETCH(network)
     cdef _Country country = _country(state, answer.location)
     cdef bytes time = _moment(state, answer.location, second).json
-    cdef bint without_asn = network_size > 0 and network[0] == c"\n"
+    cdef bint without_asn = network_size > 0 and state.networks.checked[answer.network] == WITHOUT_FIRST
     cdef Piece* ip_type = &_ipv4_type if answer.address.family == 4 else &_ipv6_type
-    if without_asn:
-        network, network_size = network + 1, network_size - 1
     size = (
         _head.size + echo_size + ip_type.size + PyBytes_GET_SIZE(country.head)
-        + _place_names_size + place_size - 6 + _time_name.size + PyBytes_GET_SIZE(time)
-        + PyBytes_GET_SIZE(country.currency_json) + _network_open.size
-        + (_names_without_asn_size + network_size - 4 if without_asn else _network_names_size + network_size - 5)
+        + _place_names_size + place_size - 6 + PyBytes_GET_SIZE(time)
+        + PyBytes_GET_SIZE(country.currency_json)
+        + (_names_without_asn_size + network_size - 5 if without_asn else _network_names_size + network_size - 5)
         + _tail.size
     )
+    # The tail is longer than a chunk, so what ``_copy`` writes after an end stays inside.
     cdef bytes result = PyBytes_FromStringAndSize(NULL, size)
     cdef char* out = PyBytes_AS_STRING(result)
     cdef char* end = out + size
-    out = _put_piece(out, &_head)
-    out = _put(out, echo, echo_size)
-    out = _put_piece(out, ip_type)
+    out = _copy_piece(out, &_head)
+    out = _copy(out, echo, echo_size)
+    out = _copy_piece(out, ip_type)
     out = _put_bytes(out, country.head)
-    out = _put_members(out, _place_names, 7, place, place_size)
+    out = _copy_members(out, _place_names, 7, state.locations, place, place_size)
     if out == NULL:
         raise _outside(state)
-    out = _put_bytes(_put_piece(out, &_time_name), time)
-    out = _put_piece(_put_bytes(out, country.currency_json), &_network_open)
-    out = _put_members(
-        out, &_names_without_asn[0] if without_asn else &_network_names[0], 5 if without_asn else 6, network, network_size
-    )
+    out = _put_bytes(_put_bytes(out, time), country.currency_json)
+    if without_asn:
+        out = _copy_members(out, _names_without_asn, 5, state.networks, network + 1, network_size - 1)
+    else:
+        out = _copy_members(out, _network_names, 6, state.networks, network, network_size)
     if out == NULL:
         raise _outside(state)
-    out = _put_piece(out, &_tail)
+    out = _put(out, _tail.text, _tail.size)
     if out != end:
         raise _outside(state)
     return result

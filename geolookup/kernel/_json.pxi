@@ -1,5 +1,8 @@
 """JSON in C: copies names and texts into bytes, and reads texts as Python values."""
 
+cdef enum:
+    CHUNK = 16  # bytes that ``_copy`` moves at once
+
 cdef struct Piece:
     Text text
     Py_ssize_t size
@@ -8,21 +11,22 @@ cdef struct Piece:
 cdef Piece _place_names[7]
 cdef Piece _network_names[6]
 cdef Piece _names_without_asn[5]
-cdef Piece _head, _ipv4_type, _ipv6_type, _time_name, _network_open, _tail
+cdef Piece _head, _ipv4_type, _ipv6_type, _tail
 cdef Py_ssize_t _place_names_size = 0, _network_names_size = 0, _names_without_asn_size = 0
 _pieces = []  # holds the bytes objects that pieces point into
 
 
 cdef Piece _piece(bytes text):
     cdef Piece piece
-    _pieces.append(text)
-    piece.text, piece.size = <Text>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text)
+    cdef bytes padded = text + bytes(CHUNK)  # ``_copy`` reads whole chunks
+    _pieces.append(padded)
+    piece.text, piece.size = <Text>PyBytes_AS_STRING(padded), PyBytes_GET_SIZE(text)
     return piece
 
 
 cdef int _load_names() except -1:
     """Render the names of members once, at import."""
-    global _head, _ipv4_type, _ipv6_type, _time_name, _network_open, _tail
+    global _head, _ipv4_type, _ipv6_type, _tail
     global _place_names_size, _network_names_size, _names_without_asn_size
     for at, name in enumerate(fields.PLACE_MEMBERS):
         _place_names[at] = _piece(b',"%b":' % name.encode())
@@ -35,7 +39,6 @@ cdef int _load_names() except -1:
         _names_without_asn_size += _names_without_asn[at].size
     _head, _tail = _piece(envelope.HEAD), _piece(b"}" + envelope.TAIL)
     _ipv4_type, _ipv6_type = _piece(envelope.IP_TYPE[4]), _piece(envelope.IP_TYPE[6])
-    _time_name, _network_open = _piece(b'},"time":'), _piece(b'"network":{')
     return 0
 
 
@@ -54,26 +57,68 @@ cdef str _LANGUAGES = "country_languages"
 cdef str _NEIGHBORS = "country_neighbors"
 
 
-cdef inline char* _put(char* out, Text text, Py_ssize_t size) noexcept:
+cdef inline char* _put(char* out, Text text, Py_ssize_t size) noexcept nogil:
     memcpy(out, text, size)
     return out + size
-
-
-cdef inline char* _put_piece(char* out, Piece* piece) noexcept:
-    return _put(out, piece.text, piece.size)
 
 
 cdef inline char* _put_bytes(char* out, bytes text) noexcept:
     return _put(out, <Text>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
 
 
+cdef inline char* _copy(char* out, Text text, Py_ssize_t size) noexcept nogil:
+    """Copy whole chunks; up to ``CHUNK`` bytes after the end are read and written."""
+    cdef Py_ssize_t at = 0
+    while at < size:
+        memcpy(out + at, text + at, CHUNK)
+        at += CHUNK
+    return out + size
+
+
+cdef inline char* _copy_piece(char* out, Piece* piece) noexcept nogil:
+    return _copy(out, piece.text, piece.size)
+
+
+cdef inline char* _copy_members(
+    char* out, Piece* names, int count, _Texts table, Text texts, Py_ssize_t size
+) noexcept:
+    """Write names and texts of a row alternately; return NULL if there are not ``count`` texts.
+
+    Up to ``CHUNK`` bytes after the end are written.
+    """
+    cdef Text end = texts + size
+    cdef Py_ssize_t left
+    cdef uint64_t stops
+    cdef int at
+    if not PY_LITTLE_ENDIAN or <Text>table.data.data + table.data.count - end < CHUNK:
+        return _put_members(out, names, count, texts, size)
+    for at in range(count):
+        out = _copy_piece(out, &names[at])
+        while True:
+            # Copy up to the next line feed, or to the end of the row.
+            left = end - texts
+            memcpy(out, texts, CHUNK)
+            stops = MARKS(texts, c"\n")
+            if left < CHUNK:
+                stops &= (<uint64_t>1 << left) - 1
+            if stops:
+                break
+            if left <= CHUNK:
+                return out + left if at == count - 1 else NULL
+            out, texts = out + CHUNK, texts + CHUNK
+        if at == count - 1:
+            return NULL
+        out, texts = out + LOWEST_BIT(stops), texts + LOWEST_BIT(stops) + 1
+    return NULL
+
+
 cdef char* _put_members(char* out, Piece* names, int count, Text texts, Py_ssize_t size) noexcept:
-    """Write names and texts alternately; return NULL if there are not ``count`` texts."""
+    """Write what ``_copy_members`` does, of a row at the end of the file."""
     cdef Text end = texts + size
     cdef Text stop
     cdef int at
     for at in range(count):
-        out = _put_piece(out, &names[at])
+        out = _copy_piece(out, &names[at])
         stop = <Text>memchr(texts, c"\n", end - texts)
         if (stop == NULL) != (at == count - 1):
             return NULL

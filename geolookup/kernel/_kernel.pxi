@@ -111,9 +111,7 @@ cdef int _find(State state, object ip, Answer* answer) except -1:
     """Parse an address and find its rows; return 0, INVALID or PRIVATE."""
     cdef int status
     if type(ip) is str:
-        if not PyUnicode_IS_COMPACT_ASCII(ip) or not _parse(
-            <Text>PyUnicode_1BYTE_DATA(ip), PyUnicode_GET_LENGTH(ip), &answer.address
-        ):
+        if not _read_text(ip, &answer.address):
             return INVALID
     elif not _read_object(ip, &answer.address):
         return INVALID
@@ -123,6 +121,17 @@ cdef int _find(State state, object ip, Answer* answer) except -1:
     if status == 0:
         _prefetch_rows(state, answer)
     return status
+
+
+cdef inline bint _read_text(object ip, Address* address) noexcept:
+    """Parse a text, copied to where ``_parse_quickly`` may read the bytes after it."""
+    cdef unsigned char text[QUICK_IPV6]
+    cdef Py_ssize_t size = PyUnicode_GET_LENGTH(ip)
+    if size > LONGEST or not PyUnicode_IS_COMPACT_ASCII(ip):
+        return False
+    memcpy(text, PyUnicode_1BYTE_DATA(ip), size)
+    memset(text + size, 0, QUICK_IPV6 - size)
+    return _parse_quickly(text, size, QUICK_IPV6, address)
 
 
 cdef bint _read_object(object ip, Address* address) except -1:

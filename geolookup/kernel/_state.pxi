@@ -4,6 +4,7 @@ The slot of a row in a cache is its number modulo ``CACHE_SIZE``. A row is cache
 miss in a row in its slot, so that a pass over distinct addresses does not evict frequent rows.
 """
 
+@cython.final
 cdef class State:
     """See ``protocol.State``."""
 

@@ -1,7 +1,11 @@
 """Parts of answers that are rendered once and then copied: countries, rows, periods, times."""
 
+@cython.final
 cdef class _Country:
-    """A row of the country table: JSON pieces, and templates of location and currency."""
+    """A row of the country table: JSON pieces, and templates of location and currency.
+
+    ``head`` begins the location, ``currency_json`` ends with the name of the network.
+    """
 
     cdef bytes head, currency_json
     cdef dict location, currency
@@ -9,13 +13,14 @@ cdef class _Country:
 
     def __cinit__(self, list texts):
         self.head = envelope.country_json(texts)
-        self.currency_json = envelope.currency_json(texts)
+        self.currency_json = envelope.currency_json(texts) + b'"network":{'
         self.location = row_codec.country(texts)
         self.currency = row_codec.currency(texts)
         self.languages = self.location[_LANGUAGES]
         self.neighbors = self.location[_NEIGHBORS]
 
 
+@cython.final
 cdef class _Cached:
     """A cached row: a template that answers copy."""
 
@@ -26,6 +31,7 @@ cdef class _Cached:
         self.row, self.template = row, template
 
 
+@cython.final
 cdef class _Period:
     """A period of constant UTC offset in a zone, and the constant parts of its time object."""
 
@@ -46,7 +52,7 @@ cdef class _Period:
                                             self.offset if self.known else None, 1, 2, self.is_dst)))
         text = envelope.to_json(named)
         self.head, rest = text.split(b'"current_time":1', 1)
-        self.head += b'"current_time":' + (b'"' if self.known else b"null")
+        self.head = b'},"time":' + self.head + b'"current_time":' + (b'"' if self.known else b"null")
         self.middle = (self.utc_offset.encode() + b'"' if self.known else b"") + b',"current_timestamp":'
         self.tail = rest.split(b'"current_timestamp":2', 1)[1]
 
@@ -75,8 +81,9 @@ cdef class _Period:
         }
 
 
+@cython.final
 cdef class _Moment:
-    """The time object of a zone at one second, as JSON and as a template."""
+    """The time object of a zone at one second, as JSON with its name and as a template."""
 
     cdef int64_t second
     cdef bytes json
