@@ -6,6 +6,7 @@ import click
 
 from benchmarks.build import command as build
 from benchmarks.data import generate, geolite
+from benchmarks.floor import command as floor
 from benchmarks.gate import command as gate
 from benchmarks.http import command as http
 from benchmarks.opening import command as opening
@@ -19,6 +20,7 @@ from geolookup import kernel
 #: A benchmark is added by writing a module with a ``command`` and naming it here.
 COMMANDS: dict[str, click.Command] = {
     "build": build.command,
+    "floor": floor.command,
     "gate": gate.command,
     "generate": generate.command,
     "geolite": geolite.command,

@@ -20,11 +20,11 @@ START_MS, MEMORY_MB, FIELD_NS = 20.0, 40.0, 300.0
 _JSON = "lookup_json"
 #: Our method, the peer, and how many times as long the peer is wanted to take, by distribution.
 _PEERS: tuple[tuple[str, str, dict[str, float | None]], ...] = (
-    (_JSON, "maxminddb (C) get + json", {"zipf": 15, "uniform": 15}),
-    (_JSON, "maxminddb (C) get + orjson", {"zipf": None, "uniform": None}),
-    (_JSON, "maxminddb-rust get + orjson", {"zipf": 5, "uniform": 4}),
-    ("lookup", "maxminddb (C) get", {"zipf": 2.5, "uniform": 1.7}),
-    ("lookup", "maxminddb-rust get", {"zipf": 1.5, "uniform": None}),
+    (_JSON, "maxminddb (C) get + json", {"zipf": 25, "uniform": 18}),
+    (_JSON, "maxminddb (C) get + orjson", {"zipf": 10, "uniform": 7.5}),
+    (_JSON, "maxminddb-rust get + orjson", {"zipf": 6, "uniform": 5}),
+    ("lookup", "maxminddb (C) get", {"zipf": 2.8, "uniform": 2.3}),
+    ("lookup", "maxminddb-rust get", {"zipf": 1.7, "uniform": 1.4}),
 )
 #: Our dict over the floor, and IPv6 over IPv4.
 _FLOOR, _FAMILIES = 2.0, 1.5

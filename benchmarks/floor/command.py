@@ -1,0 +1,162 @@
+"""Our lookups as multiples of the floor: what the machine needs for the same bytes.
+
+Strategy: the floor of JSON parses the address, reads the arrays that an answer depends on, one
+element each (jump table, starts, rows, offsets, texts, every read after the one before it), and
+copies the bytes of the answer to a new bytes object; all in one loop in C. The floor of a dict
+has the same parse and reads, and CPython builds the dict from parts that are ready. Floor and
+lookups take turns in one process on one core; the median of the rounds counts.
+"""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+import geolookup
+from benchmarks.data import cache
+from benchmarks.data.shape import SCALES
+from benchmarks.floor.steps import COPY, PARSE, READ, steps_of
+from benchmarks.harness import measure, reports, workload
+from benchmarks.harness.reports import Ratio
+from benchmarks.peers import floor as ready
+from benchmarks.peers.libraries import Files
+from geolookup.dataset.files import Dataset
+
+ADDRESSES, ROUNDS = 100_000, 9
+#: Our calls, and how many times the floor is wanted at most, by distribution.
+WANTED: dict[str, dict[str, float | None]] = {
+    "JSON": {"zipf": None, "uniform": 2.0},
+    "dict": {"zipf": None, "uniform": 1.3},
+}
+
+
+def measure_floor(dataset: Path, count: int, rounds: int) -> dict[str, Any]:
+    """Return nanoseconds of the steps and of our calls, by distribution."""
+    intervals = workload.read(dataset, 4)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        geolookup.open(dataset) as engine,
+        measure.one_core() as pinned,
+    ):
+        found = {}
+        for distribution in workload.DISTRIBUTIONS:
+            addresses = workload.addresses(intervals, distribution, count, hit=True)
+            size = statistics.mean(len(engine.lookup_json(each)) for each in addresses)
+            steps = steps_of(Dataset(dataset), round(size), Path(folder))
+            calls = _calls(engine, steps, ready.opened(Files(dataset, dataset)), addresses)
+            found[distribution] = {"bytes": size, **_rounds(calls, count, rounds)}
+    return {
+        "addresses": count,
+        "rounds": rounds,
+        "results": found,
+        "kernel": engine.kernel,
+        "machine": measure.facts(pinned=pinned),
+    }
+
+
+def _calls(
+    engine: geolookup.Engine, steps: Callable[[list[str], int], None], opened: Any, given: list[str]
+) -> dict[str, Callable[[], object]]:
+    build = opened(given)
+    return {
+        "parse": lambda: steps(given, PARSE),
+        "parse, reads": lambda: steps(given, READ),
+        "parse, reads, copy": lambda: steps(given, COPY),
+        "dict from ready parts": lambda: deque(build(), 0),
+        "JSON": lambda: deque(map(engine.lookup_json, given), 0),
+        "dict": lambda: deque(map(engine.lookup, given), 0),
+    }
+
+
+def _rounds(
+    calls: dict[str, Callable[[], object]], count: int, rounds: int
+) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {name: [] for name in calls}
+    for call in calls.values():
+        call()
+    gc.collect()
+    gc.freeze()
+    for _ in range(rounds):
+        for name, call in calls.items():
+            began = time.perf_counter_ns()
+            call()
+            found[name].append((time.perf_counter_ns() - began) / count)
+    gc.unfreeze()
+    return found
+
+
+def rows(result: dict[str, Any]) -> list[list[str]]:
+    """Return the table: a step or a call, and its nanoseconds by distribution."""
+    columns = [_column(taken) for taken in result["results"].values()]
+    return [[name, *(f"{each[name]:,.0f}" for each in columns)] for name in columns[0]]
+
+
+def _column(taken: dict[str, Any]) -> dict[str, float]:
+    """Return the medians of one distribution, each step without those before it."""
+    median = {name: statistics.median(taken[name]) for name in taken if name != "bytes"}
+    found = {
+        "parse": median["parse"],
+        "dependent reads": median["parse, reads"] - median["parse"],
+        "copy of the answer's bytes": median["parse, reads, copy"] - median["parse, reads"],
+        "dict from ready parts": median["dict from ready parts"],
+    }
+    for name in WANTED:
+        found[f"floor of {name}"] = statistics.median(floor(taken, name))
+        found[f"geolookup, {name}"] = median[name]
+    return found
+
+
+def floor(taken: dict[str, Any], name: str) -> list[float]:
+    """Return the floor of a call, round by round."""
+    if name == "JSON":
+        return list(taken["parse, reads, copy"])
+    pairs = zip(taken["parse, reads"], taken["dict from ready parts"], strict=True)
+    return [sum(pair) for pair in pairs]
+
+
+def ratios(result: dict[str, Any]) -> list[Ratio]:
+    """Return our calls as multiples of their floors: the median over the rounds."""
+    found = []
+    for name, wanted in WANTED.items():
+        for distribution, bound in wanted.items():
+            taken = result["results"][distribution]
+            pairs = zip(taken[name], floor(taken, name), strict=True)
+            value = statistics.median(ours / least for ours, least in pairs)
+            found.append(
+                Ratio(
+                    f"geolookup, {name} / floor of {name}, {distribution}", value, bound, unit="x"
+                )
+            )
+    return found
+
+
+@click.command(
+    "floor", help="Time single lookups beside what the machine needs for the same bytes."
+)
+@click.option("--scale", type=click.Choice(list(SCALES)), default="city", show_default=True)
+@click.option("--addresses", "count", type=click.IntRange(1), default=ADDRESSES, show_default=True)
+@click.option("--rounds", type=click.IntRange(1), default=ROUNDS, show_default=True)
+@click.option(
+    "--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write it here too."
+)
+def command(scale: str, count: int, rounds: int, target: Path | None) -> None:
+    """Build the dataset (once), time steps and lookups, print both tables."""
+    result = measure_floor(cache.dataset(scale), count, rounds)
+    print(reports.table(("ns per lookup", *workload.DISTRIBUTIONS), rows(result)))
+    print()
+    print(reports.ratio_table("multiples of the floor", ratios(result)))
+    sizes = (f"{each['bytes']:,.0f}" for each in result["results"].values())
+    print(
+        f"answers of {' and '.join(sizes)} bytes; median of {rounds} rounds of {count:,} addresses"
+    )
+    print(f"{reports.machine_line(result['machine'])}, {result['kernel']} kernel")
+    if target is not None:
+        reports.write(result, target)
