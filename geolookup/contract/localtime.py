@@ -1,26 +1,27 @@
 """Makes the time object of the contract from a zone name and an instant.
 
-Strategy: a zone's local year is split once into periods of constant offset, by sampling it
-daily through `zoneinfo` and bisecting each change to the second. The period that contains
-the instant gives the answer, so most lookups need one dictionary access and one
-format. Caches are bounded and hold immutable values; readers need no lock. `tzdatabase`
-selects the tz database; a changed one takes effect after a restart.
+Strategy: a zone's local year is split once into periods of constant offset, by the zone's
+transitions (`tzif`). The period that contains the instant gives the answer, so most lookups
+need one dictionary access and one format. Caches are bounded and hold immutable values;
+readers need no lock. `tzdatabase` selects the tz database; a changed one takes effect after
+a restart. The module `datetime` is loaded for arguments of its types only: it is slow to import.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from bisect import bisect_left
-from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from math import floor
 from operator import index
 
+from geolookup.contract.gregorian import DAY, date_text, first_day, year_of
+
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from zoneinfo import ZoneInfo
+
+    from geolookup.contract.tzif import Rules
 
 # Unix seconds, first included and last excluded: every offset is below a day, so
 # the local time in any zone has a year between 0001 and 9999.
@@ -30,9 +31,6 @@ LATEST = 253402214400  # 9999-12-31T00:00:00Z
 #: The environment variable that selects the tz database: auto, system or package.
 DATABASE_VARIABLE = "GEOLOOKUP_TZ"
 
-_DAY = 86400
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_WALL_EPOCH = _EPOCH.replace(tzinfo=None)
 LONGEST_KEY = 64  # twice the longest key; bounds what the caches can hold
 _TWO_DIGITS = tuple(f"{number:02d}" for number in range(60))
 
@@ -72,12 +70,14 @@ def instant(at: object) -> int:
 def _seconds(at: object) -> int | float:
     if isinstance(at, float):
         return at
+    if not isinstance(at, bool) and hasattr(at, "__index__"):
+        return index(at)
+    from datetime import UTC, datetime, timedelta
+
     if isinstance(at, datetime):
         if at.utcoffset() is None:
             raise TypeError("at must be an aware datetime; this one has no time zone")
-        return (at - _EPOCH) // timedelta(seconds=1)
-    if not isinstance(at, bool) and hasattr(at, "__index__"):
-        return index(at)
+        return (at - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(seconds=1)
     raise TypeError(f"at must be a Unix time or an aware datetime, not {type(at).__name__}")
 
 
@@ -119,14 +119,16 @@ def time_json(zone: str | None, at: int) -> bytes:
 def local_time_text(seconds_local: int) -> str:
     """Return "YYYY-MM-DDTHH:MM:SS" for Unix seconds with the zone's offset added.
 
-    OverflowError outside the years 1 to 9999.
+    The year must be from 1 to 9999.
     """
     return _minute_text(seconds_local // 60) + _TWO_DIGITS[seconds_local % 60]
 
 
 @lru_cache(maxsize=256)  # several minutes, in all offsets of the tz database
 def _minute_text(minutes_local: int) -> str:
-    return (_WALL_EPOCH + timedelta(minutes=minutes_local)).isoformat()[:17]
+    hours, minute = divmod(minutes_local, 60)
+    day, hour = divmod(hours, 24)
+    return f"{date_text(day)}T{_TWO_DIGITS[hour]}:{_TWO_DIGITS[minute]}:"
 
 
 # The last used period of each zone, which the next lookup usually needs. Bounded by the
@@ -145,16 +147,17 @@ def period(zone: str, at: int) -> Period | None:
     rules = _rules(zone) if 0 < len(zone) <= LONGEST_KEY else None
     if rules is None:
         return None
-    year, *_ = _state(rules, at)
-    found = next(each for each in _year(rules, year) if each.start <= at < each.end)
+    offset, *_ = rules.state(at)
+    year = _year(rules, year_of((at + offset) // DAY))
+    found = next(each for each in year if each.start <= at < each.end)
     _recent[zone] = found
     return found
 
 
 @lru_cache(maxsize=1024)  # more than all keys of the tz database
-def _rules(zone: str) -> ZoneInfo | None:
+def _rules(zone: str) -> Rules | None:
     """Load a zone from the tz database; None for an unknown key."""
-    # Not at module level: it imports zoneinfo, which is slow.
+    # Not at module level: opening a dataset needs no zone.
     from geolookup.contract.tzdatabase import rules
 
     return rules(zone)
@@ -169,56 +172,33 @@ def check_database() -> None:
 
 
 class _Run:
-    """Unix seconds [start, end) of one state of the tz database."""
+    """Unix seconds [start, end) of one state of a zone in a local year."""
 
-    __slots__ = ("abbr", "end", "marked", "offset", "start", "year")
+    __slots__ = ("abbr", "end", "marked", "offset", "start")
 
-    def __init__(
-        self, start: int, end: int, year: int, offset: timedelta, marked: bool, abbr: str
-    ) -> None:
-        self.start, self.end, self.year = start, end, year
+    def __init__(self, start: int, end: int, offset: int, marked: bool, abbr: str) -> None:
+        self.start, self.end = start, end
         self.offset, self.marked, self.abbr = offset, marked, abbr
 
 
-_State = tuple[int, timedelta, bool, str]  # the last four of a run
-
-
 @lru_cache(maxsize=2048)  # about three years of every zone
-def _year(rules: ZoneInfo, year: int) -> tuple[Period, ...]:
-    runs = [run for run in _runs(rules, year) if run.year == year]
+def _year(rules: Rules, year: int) -> tuple[Period, ...]:
+    runs = list(_runs(rules, year))
     return tuple(_period(run, _is_dst(run, runs)) for run in runs)
 
 
-def _runs(rules: ZoneInfo, year: int) -> Iterator[_Run]:
-    """Yield the runs of a local year, and of a day or two before and after it."""
+def _runs(rules: Rules, year: int) -> Iterator[_Run]:
+    """Yield the runs of a local year."""
+    first, after = first_day(year) * DAY, first_day(year + 1) * DAY
     # One day more on each side covers the local year in every zone.
-    start = max(EARLIEST, _unix(date(year, 1, 1)) - _DAY)
-    last = min(LATEST - 1, _unix(date(year, 12, 31)) + 2 * _DAY)
-    state = _state(rules, start)
-    for low in range(start, last, _DAY):
-        # Daily samples suffice: the shortest run of any zone lasts four days.
-        high = min(low + _DAY, last)
-        after = _state(rules, high)
-        while state != after:
-            low = _change(rules, state, low, high)
-            yield _Run(start, low, *state)
-            start, state = low, _state(rules, low)
-    yield _Run(start, last + 1, *state)
-
-
-def _unix(day: date) -> int:
-    return (day.toordinal() - _EPOCH.toordinal()) * _DAY
-
-
-def _change(rules: ZoneInfo, state: _State, low: int, high: int) -> int:
-    """Return the first second after `low`, at most `high`, that is not in `state`."""
-    between = range(low + 1, high)
-    return low + 1 + bisect_left(between, True, key=lambda at: _state(rules, at) != state)
-
-
-def _state(rules: ZoneInfo, at: int) -> _State:
-    local = rules.fromutc(_WALL_EPOCH.replace(tzinfo=rules) + timedelta(0, at))
-    return local.year, local.utcoffset() or timedelta(), bool(local.dst()), str(local.tzname())
+    changes = rules.changes(max(EARLIEST, first - DAY), min(LATEST, after + DAY))
+    ends = [start for start, _ in changes[1:]] + [min(LATEST, after + DAY)]
+    for (start, state), end in zip(changes, ends, strict=True):
+        # Clocks that are put back across the new year begin it twice.
+        offset, *_ = state
+        begin, stop = max(start, first - offset), min(end, after - offset)
+        if begin < stop:
+            yield _Run(begin, stop, *state)
 
 
 def _is_dst(run: _Run, runs: list[_Run]) -> bool:
@@ -246,8 +226,8 @@ def _nearest(run: _Run, runs: list[_Run]) -> list[_Run]:
 
 
 def _period(run: _Run, is_dst: bool) -> Period:
-    minutes = (abs(run.offset) + timedelta(seconds=30)) // timedelta(minutes=1)
-    sign = "-" if minutes and run.offset < timedelta() else "+"
-    utc_offset = f"{sign}{minutes // 60:02d}:{minutes % 60:02d}"
+    minutes = (abs(run.offset) + 30) // 60
+    sign = "-" if minutes and run.offset < 0 else "+"
+    utc_offset = f"{sign}{_TWO_DIGITS[minutes // 60]}:{_TWO_DIGITS[minutes % 60]}"
     offset = minutes * (-60 if sign == "-" else 60)
     return Period(run.start, run.end, run.abbr, offset, is_dst, utc_offset)

@@ -3,7 +3,7 @@
 Strategy: `zoneinfo` prefers the system's files whatever their age. Here the newer database
 decides, by the version that each states. A process decides once, when it needs the first
 zone, and reads two short files for it. The search path of `zoneinfo` belongs to the
-application and remains as it is.
+application and remains as it is; that module itself is slow to import and not needed.
 
 An IANA version is a year and a letter (2025b, 2026a), so text order is release order.
 """
@@ -12,12 +12,17 @@ from __future__ import annotations
 
 import os
 import sys
-import zoneinfo
-from functools import lru_cache
-from io import BytesIO
+from functools import lru_cache, partial
 
+from geolookup.contract import tzif
 from geolookup.contract.localtime import DATABASE_VARIABLE, LONGEST_KEY
 from geolookup.errors import SettingsError
+
+TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+    from typing import Any
 
 _KEY_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-_/")
 # Some systems also store these: the zone of the machine, and copies of all keys, one of them
@@ -25,6 +30,9 @@ _KEY_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 _NOT_IANA = ("localtime", "posixrules", "posix/", "right/")
 # Where a folder of zone files states its version: Linux and the package; macOS and the BSDs.
 _VERSION_FILES = (("tzdata.zi", "# version "), ("+VERSION", ""))
+# A FIFO must not wait; Windows must not change line ends.
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_LARGEST = 1 << 16  # bytes of a zone file; the largest of the tz database has 4,000
 
 
 class Database:
@@ -82,9 +90,23 @@ def newer(system: Database | None, package: Database | None) -> Database:
 
 
 def _system() -> Database | None:
-    """Return the first folder of `zoneinfo.TZPATH` that exists; ``$PYTHONTZPATH`` sets the path."""
-    folder = next(filter(os.path.isdir, zoneinfo.TZPATH), None)
+    """Return the first folder of the search path that exists."""
+    folder = next(filter(os.path.isdir, search_path()), None)
     return None if folder is None else Database("system", _stated_version(folder))
+
+
+def search_path() -> tuple[str, ...]:
+    """Return the folders of `zoneinfo.TZPATH`; ``$PYTHONTZPATH`` sets them."""
+    if "zoneinfo" in sys.modules:  # the application may have changed the path
+        import zoneinfo
+
+        return tuple(zoneinfo.TZPATH)
+    stated = os.environ.get("PYTHONTZPATH")
+    if stated is None:
+        from sysconfig import get_config_var
+
+        stated = get_config_var("TZPATH") or ""
+    return tuple(filter(os.path.isabs, stated.split(os.pathsep)))
 
 
 def _stated_version(folder: str) -> str | None:
@@ -100,11 +122,19 @@ def _stated_version(folder: str) -> str | None:
 
 
 def _package() -> Database | None:
-    try:
-        import tzdata
-    except ImportError:
+    tzdata = _tzdata()
+    if tzdata is None:
         return None
     return Database("package", _version(str(getattr(tzdata, "IANA_VERSION", ""))))
+
+
+def _tzdata() -> ModuleType | None:
+    try:
+        import tzdata as package
+    except ImportError:
+        return None
+    found: ModuleType = package
+    return found
 
 
 def _version(text: str) -> str | None:
@@ -112,23 +142,20 @@ def _version(text: str) -> str | None:
     return text if text[:4].isdecimal() and text[4:5].islower() else None
 
 
-def rules(zone: str) -> zoneinfo.ZoneInfo | None:
+def rules(zone: str) -> tzif.Rules | None:
     """Load a zone from the deciding database, else from the other one; None for an unknown key.
 
-    Keys are case-sensitive. No text of moderate length raises an error.
+    A malformed file is as none. Keys are case-sensitive. No text of moderate length raises an
+    error.
     """
     if not is_key(zone):
         return None
-    # Case-insensitive file systems find "europe/paris" too.
-    if sys.platform in ("win32", "darwin") and zone not in zone_names():
-        return None
-    found = _package_rules(zone) if database().source == "package" else None
-    if found is not None:
-        return found
-    try:
-        return zoneinfo.ZoneInfo(zone)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError, TypeError):
-        return None  # no such file; another kind of file; a directory; a Python module
+    for read in _readers():
+        data = read(zone)
+        found = None if data is None else tzif.read(data)
+        if found is not None:
+            return found
+    return None
 
 
 def is_key(zone: str) -> bool:
@@ -141,21 +168,73 @@ def is_key(zone: str) -> bool:
     )
 
 
-def _package_rules(zone: str) -> zoneinfo.ZoneInfo | None:
-    import tzdata
+@lru_cache(maxsize=1)
+def _readers() -> tuple[Callable[[str], bytes | None], ...]:
+    """Return what reads the file of a zone, in order: the deciding database first."""
+    system = [partial(_from_folder, folder) for folder in search_path()]
+    package = _package_reader()
+    if database().source == "package":
+        return (*package, *system)
+    return (*system, *package)
 
-    path = os.path.join(tzdata.__path__[0], "zoneinfo", *zone.split("/"))
-    try:
-        # The loader of the package also reads from a zip file.
-        data = tzdata.__loader__.get_data(path)
-        return zoneinfo.ZoneInfo.from_file(BytesIO(data), key=zone)
-    except (OSError, ValueError):
+
+def _package_reader() -> list[Callable[[str], bytes | None]]:
+    tzdata = _tzdata()
+    if tzdata is None:
+        return []
+    folder = os.path.join(tzdata.__path__[0], "zoneinfo")
+    if os.path.isdir(folder):
+        return [partial(_from_folder, folder)]
+    return [partial(_by_loader, tzdata.__loader__, folder)]
+
+
+def _from_folder(folder: str, zone: str) -> bytes | None:
+    # Case-insensitive file systems find "europe/paris" too.
+    if sys.platform in ("win32", "darwin") and not _has_name(folder, zone):
         return None
+    try:
+        descriptor = os.open(f"{folder}/{zone}", _FLAGS)
+    except OSError:
+        return None
+    try:
+        return os.read(descriptor, _LARGEST)
+    except OSError:
+        return None  # a directory
+    finally:
+        os.close(descriptor)
+
+
+def _has_name(folder: str, zone: str) -> bool:
+    """Return whether a file has exactly this name, in upper and lower case too."""
+    for name in zone.split("/"):
+        if name not in _listed(folder):
+            return False
+        folder = os.path.join(folder, name)
+    return True
+
+
+@lru_cache(maxsize=128)  # more than the folders of zone files
+def _listed(folder: str) -> frozenset[str]:
+    try:
+        return frozenset(os.listdir(folder))
+    except OSError:
+        return frozenset()
+
+
+def _by_loader(loader: Any, folder: str, zone: str) -> bytes | None:
+    """Read from a package that is in a zip file."""
+    try:
+        data: bytes = loader.get_data(os.path.join(folder, *zone.split("/")))
+    except OSError:
+        return None
+    return data
 
 
 @lru_cache(maxsize=1)
 def zone_names() -> frozenset[str]:
     """Return the keys of all zones that `rules` can load; this searches the zone files, 20 ms."""
+    import zoneinfo
+
     return frozenset(
         name for name in zoneinfo.available_timezones() if not name.startswith(_NOT_IANA)
     )

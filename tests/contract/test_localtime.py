@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 
 from geolookup.contract import localtime, tzdatabase
 from geolookup.contract.localtime import EARLIEST, LATEST, Period, period, time_json, time_object
-from geolookup.contract.tzdatabase import Database, database, zone_names
+from geolookup.contract.tzdatabase import database, zone_names
 from tests.tiers import scaled
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -197,13 +197,19 @@ def test_no_text_raises(zone: str) -> None:
     assert answer["zone"] == (zone if zone in ZONES else None)
 
 
-def test_wrong_case_where_the_file_system_accepts_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_case_where_the_file_system_accepts_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("UTC", "utc", "Europe/Paris", "Europe/paris"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(tzif("UTC"))
     monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr(zoneinfo, "ZoneInfo", lambda zone: ZoneInfo(zone.replace("p", "P")))
-    monkeypatch.setattr(tzdatabase, "database", lambda: Database("system", None))
-    load = localtime._rules.__wrapped__
-    assert load("europe/paris") is None
-    assert load("Etc/UTC") is not None
+    monkeypatch.setattr("geolookup.contract.tzdatabase.os.listdir", {
+        str(tmp_path): ["UTC", "Europe"], str(tmp_path / "Europe"): ["Paris"],
+    }.__getitem__)  # fmt: skip
+    read = tzdatabase._from_folder
+    assert [bool(read(str(tmp_path), zone)) for zone in ("UTC", "Europe/Paris")] == [True, True]
+    assert [read(str(tmp_path), zone) for zone in ("utc", "Europe/paris")] == [None, None]
 
 
 def test_long_texts_are_not_kept() -> None:
@@ -427,11 +433,6 @@ def block_size(data: bytes, time_size: int) -> int:
     return sum(sizes)
 
 
-def test_no_run_is_shorter_than_the_sampling() -> None:
-    gaps = {later - at for zone in ZONES for at, later in pairwise(transitions(zone))}
-    assert min(gaps) > DAY
-
-
 def test_transitions_are_found_to_the_second() -> None:
     """Per zone, the years of the two closest transitions and of one other."""
     choose = random.Random(7)
@@ -458,6 +459,14 @@ def test_threads_agree() -> None:
         assert list(pool.map(lambda each: time_json(*each), asked)) == expected
 
 
-def test_import_loads_no_zoneinfo() -> None:
-    code = "import sys, geolookup.contract.localtime; sys.exit('zoneinfo' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+def test_a_zone_loads_no_slow_module() -> None:
+    code = (
+        "import sys; from geolookup.contract.localtime import period; assert period('UTC', 0); "
+        "slow = {'zoneinfo', 'datetime', 'struct', 'weakref', 'pathlib'}; "
+        "print(*slow & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path[:0] = {sys.path!r}; {code}"],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout.split() == []

@@ -253,6 +253,46 @@ def test_a_zone_that_one_lacks_is_read_from_the_other(system: Path) -> None:
         subprocess.run([sys.executable, "-c", code, source], cwd=ROOT, env=environment, check=True)
 
 
+def test_a_malformed_file_is_as_none(system: Path) -> None:
+    """The other database answers; without one, the zone is unknown. Nothing waits for a FIFO."""
+    code = (
+        "from geolookup.contract.tzdatabase import database, rules; import sys; "
+        "assert database().source == 'system'; assert rules(sys.argv[1]).state(0)[2] != 'SYS'; "
+        "assert rules(sys.argv[2]) is None; assert rules('America') is None"
+    )
+    state(system, "2999a")
+    (system / ZONE).write_bytes(tzif("SYS", 0)[:-1])
+    (system / ELSEWHERE).unlink()
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(system / ELSEWHERE)
+    environment = {**os.environ, "PYTHONTZPATH": str(system)}
+    command = [sys.executable, "-c", code, ZONE, ELSEWHERE]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, timeout=60)
+
+
+def test_the_path_that_the_application_sets(system: Path) -> None:
+    code = (
+        "import sys, zoneinfo; zoneinfo.reset_tzpath([sys.argv[1]]); "
+        "from geolookup.contract.tzdatabase import database, rules; "
+        f"assert str(database()) == '2999a (system)'; assert rules({ZONE!r}).state(0)[2] == 'SYS'"
+    )
+    state(system, "2999a")
+    subprocess.run([sys.executable, "-c", code, str(system)], cwd=ROOT, check=True)
+
+
+def test_the_search_path_is_that_of_zoneinfo(tmp_path: Path) -> None:
+    code = (
+        "from geolookup.contract.tzdatabase import search_path; found = search_path(); "
+        "import warnings; warnings.simplefilter('ignore'); "
+        "import zoneinfo; assert found == search_path() == zoneinfo.TZPATH, found"
+    )
+    inherited = {name: text for name, text in os.environ.items() if name != "PYTHONTZPATH"}
+    paths = ("", str(tmp_path), f"relative{os.pathsep}{tmp_path}{os.pathsep}{tmp_path}")
+    for stated in ({}, *({"PYTHONTZPATH": path} for path in paths)):
+        environment = {**inherited, **stated}
+        subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, check=True)
+
+
 def test_the_compiler_knows_the_zones_that_lookups_can_answer() -> None:
     names = load_time_zones()
     assert [name for name in names if tzdatabase.rules(name) is None] == []

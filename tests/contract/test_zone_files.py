@@ -44,7 +44,7 @@ class Type(NamedTuple):
 
 @cache
 def types(data: bytes) -> list[tuple[int, Type]]:
-    """The seconds from which each local time type holds, to the end of 2037."""
+    """The seconds from which each local time type holds, to the end of 2101."""
     header = struct.Struct(">4sc15x6l")
     _, version, ut, standard, leaps, times, count, characters = header.unpack_from(data)
     assert version >= b"2"
@@ -80,7 +80,7 @@ def by_rule(footer: str) -> Iterator[tuple[int, Type]]:
         return
     ahead = standard.offset + 3600 if other_hours is None else -_seconds(other_hours)
     daylight = Type(ahead, True, other.strip("<>"))
-    for year in range(1970, 2038):
+    for year in range(1901, 2102):
         yield from sorted(
             [
                 (_change(year, when[:4]) - standard.offset, daylight),

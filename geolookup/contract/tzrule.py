@@ -1,0 +1,143 @@
+"""The rule of a time zone after its last transition: the TZ string in the footer of a TZif file.
+
+RFC 9636, section 3.3.1: a TZ string of POSIX, in which the time of a change may be from -167 to
+167 hours. Daylight saving from the first to the last second of each year is permanent.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+
+from geolookup.contract.gregorian import DAY, first_day, first_of_month, is_leap
+
+TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    #: The clock of a zone: seconds east of UTC, whether the database marks it as daylight saving,
+    #: and the abbreviation.
+    State = tuple[int, bool, str]
+    #: A day of a year (days since 1970-01-01), and seconds after its midnight.
+    Date = tuple[Callable[[int], int], int]
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_DURATION = "+-0123456789:"
+ABBREVIATION = frozenset(_LETTERS + "+-0123456789")
+_SHORTEST_NAME = 3
+_THURSDAY = 4  # 1970-01-01; Sunday is 0
+_LAST_WEEK = 5
+_LONGEST_OFFSET, _LONGEST_TIME = 24, 167  # hours
+
+
+class Rule:
+    """Standard time, and daylight saving between two dates of each year."""
+
+    __slots__ = ("_daylight", "_end", "_standard", "_start")
+
+    def __init__(self, standard: State, daylight: State, start: Date, end: Date) -> None:
+        self._standard, self._daylight = standard, daylight
+        self._start, self._end = start, end
+
+    def changes(self, year: int) -> tuple[tuple[int, State], ...]:
+        """Return when each state begins, in Unix seconds, in a year and those beside it.
+
+        The first one begins before the year that precedes it ends.
+        """
+        years = range(year - 2, year + 3)
+        starts = [_second(self._start, each) - self._standard[0] for each in years]
+        ends = [_second(self._end, each) - self._daylight[0] for each in years]
+        found = [(start, self._daylight) for start in starts[:-1]]
+        # An end that the next start follows at once is none: daylight saving is permanent.
+        pairs = zip(ends, starts[1:], strict=False)
+        found += [(end, self._standard) for end, start in pairs if end < start]
+        return tuple(sorted(found, key=lambda change: (change[0], change[1][1])))
+
+
+def _second(date: Date, year: int) -> int:
+    day, seconds = date
+    return day(year) * DAY + seconds
+
+
+@lru_cache(maxsize=256)  # more than the tz database has; zones share them
+def parse(text: str) -> State | Rule:
+    """Return the state that a TZ string in ASCII states for good, or its rule.
+
+    ValueError for a malformed text, for daylight saving without dates, and for an offset of a
+    day or more.
+    """
+    head, *dates = text.split(",")
+    name, rest = _name(head)
+    daylight = rest.lstrip(_DURATION)
+    standard = _state(-_seconds(rest[: len(rest) - len(daylight)], _LONGEST_OFFSET), False, name)
+    if not daylight and not dates:
+        return standard
+    name, rest = _name(daylight)
+    ahead = -_seconds(rest, _LONGEST_OFFSET) if rest else standard[0] + 3600
+    start, end = dates
+    return Rule(standard, _state(ahead, True, name), _date(start), _date(end))
+
+
+def _state(offset: int, marked: bool, name: str) -> State:
+    if not -DAY < offset < DAY:
+        raise ValueError("an offset of a day or more")
+    return offset, marked, name
+
+
+def _name(text: str) -> tuple[str, str]:
+    """Split an abbreviation from what follows it."""
+    if text.startswith("<"):
+        name, _, rest = text[1:].partition(">")
+    else:
+        rest = text.lstrip(_LETTERS)
+        name = text[: len(text) - len(rest)]
+    if len(name) < _SHORTEST_NAME or not ABBREVIATION.issuperset(name):
+        raise ValueError("a malformed abbreviation")
+    return name, rest
+
+
+def _seconds(text: str, most: int) -> int:
+    """Return the seconds of ``[+-]hours[:minutes[:seconds]]``, of at most so many hours."""
+    sign, text = (-1, text[1:]) if text[:1] == "-" else (1, text.removeprefix("+"))
+    hours, *parts = [_number(part) for part in text.split(":")]
+    minutes, seconds = [*parts, 0, 0][: max(2, len(parts))]
+    if hours > most or minutes >= 60 or seconds >= 60:
+        raise ValueError("a time out of range")
+    return sign * (hours * 3600 + minutes * 60 + seconds)
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal():
+        raise ValueError("not a number")
+    return int(text)
+
+
+def _date(text: str) -> Date:
+    """Read ``Mmonth.week.weekday``, ``Jday`` or ``day``; ``/time`` follows unless it is 2:00."""
+    day, slash, time = text.partition("/")
+    seconds = _seconds(time, _LONGEST_TIME) if slash else 7200
+    if day.startswith("M"):
+        month, week, weekday = map(_number, day[1:].split("."))
+        if not (1 <= month <= 12 and 1 <= week <= _LAST_WEEK and weekday <= 6):
+            raise ValueError("a weekday out of range")
+        return partial(_weekday, month, week, weekday), seconds
+    number = _number(day.removeprefix("J"))
+    if number > 365 or (day.startswith("J") and number == 0):
+        raise ValueError("a day out of range")
+    return partial(_without_leap_day if day.startswith("J") else _with_leap_day, number), seconds
+
+
+def _weekday(month: int, week: int, weekday: int, year: int) -> int:
+    """Return the week-th weekday of a month; the fifth is the last one."""
+    first = first_of_month(year, month)
+    day = first + (weekday - first - _THURSDAY) % 7 + 7 * (week - 1)
+    return day if day < first_of_month(year, month + 1) else day - 7
+
+
+def _without_leap_day(number: int, year: int) -> int:
+    """Return a day from 1; 29 February does not count."""
+    return first_day(year) + number - 1 + (is_leap(year) and number >= 60)
+
+
+def _with_leap_day(number: int, year: int) -> int:
+    """Return a day from 0; 29 February counts."""
+    return first_day(year) + number

@@ -1,0 +1,173 @@
+"""TZif files: all zones against `zoneinfo`, then files and TZ strings that are generated."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from geolookup.contract import tzif
+from geolookup.contract.localtime import EARLIEST, LATEST
+from geolookup.contract.tzif import Rules
+from tests.contract import test_localtime as real
+from tests.contract import test_zone_files as files
+from tests.contract.tzif_files import Type, by_zoneinfo, plain_zone, written
+from tests.tiers import scaled
+
+FROM, TO = real.unix("1901-01-01T00:00:00Z"), real.unix("2101-01-01T00:00:00Z")
+NEW_YORK = "EST5EDT,M3.2.0,M11.1.0"
+APART = 4 * real.DAY
+TYPES: list[Type] = [(-17762, False, "LMT"), (-18000, False, "EST"), (-14400, True, "EDT")]
+
+repeatable = settings(derandomize=True, deadline=None, database=None, max_examples=scaled(40, 2000))
+
+
+def rules(data: bytes) -> Rules:
+    found = tzif.read(data)
+    assert found is not None
+    return found
+
+
+# All zones.
+
+
+def check(zone: str) -> None:
+    """Compare at every transition of 1901 to 2100, and a second before and after it."""
+    data = real.tzif(zone)
+    found, expected = rules(data), real.rules(zone)
+    changes = [at for at, _ in files.types(data) if FROM <= at < TO]
+    for at in (near for change in changes for near in (change - 1, change, change + 1)):
+        assert found.state(at) == by_zoneinfo(expected, at), (zone, at)
+    seen = [at for at, _ in found.changes(FROM, TO)][1:]
+    assert set(seen) <= set(changes)
+
+
+@pytest.mark.parametrize(
+    "zone", ["America/New_York", "Africa/Casablanca", "Europe/Dublin", "America/Nuuk", "UTC"]
+)
+def test_a_zone_agrees_with_zoneinfo(zone: str) -> None:
+    check(zone)
+
+
+@pytest.mark.long
+def test_every_zone_agrees_with_zoneinfo() -> None:
+    assert len(real.ZONES) > 500
+    for zone in real.ZONES:
+        check(zone)
+
+
+# Files that are generated.
+
+names = st.text("ABCXYZabc", min_size=3, max_size=6) | st.text(
+    "+-0123456789Az", min_size=3, max_size=6
+)
+offsets = st.integers(-43199, 43199)  # `zoneinfo` allows no saving of a day
+anything = st.tuples(offsets, st.booleans(), names)
+standard = st.tuples(offsets, st.just(False), names)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[list[Type], list[tuple[int, int]], int]:
+    types = [draw(standard), *draw(st.lists(anything, max_size=5))]
+    version = draw(st.sampled_from([1, 2, 3, 4]))
+    # At least four days apart: a local time then has two meanings at most, as `zoneinfo` needs.
+    most = 2**31 // APART - 1 if version == 1 else 2**38 // APART
+    some = st.integers(-most, most) | st.integers(-8, 8)
+    shift = draw(st.integers(0, APART - 1))
+    times = [each * APART + shift for each in sorted(draw(st.sets(some, max_size=12)))]
+    kinds = [draw(st.integers(0, len(types) - 1)) for _ in times]
+    kinds[-1:] = [0] * bool(times)  # `zoneinfo` fails on a table that ends in daylight saving
+    return types, list(zip(times, kinds, strict=True)), version
+
+
+@repeatable
+@given(tables())
+@example((TYPES, [], 1))
+@example((TYPES, [(-(2**31), 1), (0, 2)], 1))
+def test_a_table_is_read_as_it_is_written(
+    table: tuple[list[Type], list[tuple[int, int]], int],
+) -> None:
+    types, transitions, version = table
+    data = written(types, transitions, version=version)
+    found, zone = rules(data), plain_zone(data)
+    seconds = [at for at, _ in transitions]
+    for at in {0, *(near for each in seconds for near in (each - 1, each, each + 1))}:
+        index = bisect_right(seconds, at)
+        expected = types[transitions[index - 1][1] if index else 0]
+        assert found.state(at) == expected
+        if EARLIEST <= at < LATEST and (transitions or len(types) == 1):
+            assert by_zoneinfo(zone, at)[::2] == expected[::2]
+
+
+@repeatable
+@given(tables(), st.integers(1902, 2100))
+def test_changes_are_those_of_the_states(
+    table: tuple[list[Type], list[tuple[int, int]], int], year: int
+) -> None:
+    types, transitions, version = table
+    footer = NEW_YORK if version > 1 else ""
+    found = rules(written(types, transitions, footer, version))
+    start = real.unix(f"{year}-01-01T00:00:00Z") - real.DAY
+    end = start + 367 * real.DAY
+    changes = found.changes(start, end)
+    assert changes[0][0] == start
+    for at, state in changes[1:]:
+        assert found.state(at) == state != found.state(at - 1)
+    inside = {start, *(at for at, _ in transitions if start <= at < end)}
+    inside |= set(range(start, end, 10 * real.DAY))
+    for at in inside:
+        _, state = changes[bisect_right([each for each, _ in changes], at) - 1]
+        assert state == found.state(at)
+
+
+@pytest.mark.parametrize("offset", [-86399, 86399])
+def test_an_offset_of_almost_a_day(offset: int) -> None:
+    assert rules(written([(offset, False, "ABC")])).state(0) == (offset, False, "ABC")
+
+
+# Files that are malformed.
+
+GOOD = written(TYPES, [(-2717650800, 1), (-1633280400, 2), (-1615140000, 1)], NEW_YORK)
+
+
+def test_every_cut_is_malformed() -> None:
+    assert rules(GOOD).state(0) == TYPES[1]
+    assert [at for at in range(len(GOOD)) if tzif.read(GOOD[:at]) is not None] == []
+
+
+def test_what_follows_the_footer_is_ignored() -> None:
+    assert rules(GOOD + b"anything\n").state(0) == TYPES[1]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"", b"TZif", b"TZif2" + bytes(100), b"XZif" + GOOD[4:], GOOD.replace(b"TZif2", b"\0Zif2"),
+        GOOD[:4] + b"\x01" + GOOD[5:],
+        written([], []), written(TYPES, [(0, 3)]), written(TYPES, [(0, 1), (0, 2)]),
+        written(TYPES, [(1, 1), (0, 2)]), written([(86400, False, "ABC")]),
+        written([(-86400, False, "ABC")]), written([(0, False, 'A"C')]),
+        written([(0, False, "Æ12")]), GOOD.replace(b"EDT\0", b"EDTX"),
+        GOOD.replace(b"\nEST", b"EST"), GOOD.replace(b"M3.2", b"\xff3.2"),
+        GOOD.replace(b"M3.2.0", b"M13.2.0"),
+        b"TZif2" + bytes(15) + b"\xff" * 24 + GOOD, b"TZif\0" + bytes(15) + b"\xff" * 24 + GOOD,
+    ],
+)  # fmt: skip
+def test_malformed_files(data: bytes) -> None:
+    assert tzif.read(data) is None
+
+
+@repeatable
+@given(st.data())
+def test_no_bytes_raise(data: st.DataObject) -> None:
+    changed = bytearray(GOOD)
+    for _ in range(data.draw(st.integers(1, 4))):
+        changed[data.draw(st.integers(0, len(GOOD) - 1))] = data.draw(st.integers(0, 255))
+    found = tzif.read(bytes(changed))
+    if found is not None:
+        for at in (EARLIEST, -1633280400, 0, 2**31, LATEST - 1):
+            offset, _, name = found.state(at)
+            assert -86400 < offset < 86400
+            assert name.isascii()

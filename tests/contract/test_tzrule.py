@@ -1,0 +1,190 @@
+"""TZ strings: hand-written changes, agreement with `zoneinfo`, and malformed texts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from geolookup.contract import tzif, tzrule
+from tests.contract.test_localtime import unix
+from tests.contract.test_tzif import rules
+from tests.contract.tzif_files import by_zoneinfo, plain_zone, written
+from tests.tiers import scaled
+
+repeatable = settings(derandomize=True, deadline=None, database=None, max_examples=scaled(60, 3000))
+
+
+def state(text: str, at: int) -> tzrule.State:
+    return rules(written([(0, False, "UTC")], footer=text)).state(at)
+
+
+def changes(text: str, year: int) -> list[tuple[str, str]]:
+    """The changes of a year in UTC, as text, and the abbreviations from then on."""
+    found = rules(written([(0, False, "UTC")], footer=text))
+    start, end = unix(f"{year}-01-01T00:00:00Z"), unix(f"{year + 1}-01-01T00:00:00Z")
+    return [
+        (datetime.fromtimestamp(at, UTC).isoformat()[:19], name)
+        for at, (_, _, name) in found.changes(start, end)[1:]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "name"),
+    [
+        ("UTC0", 0, "UTC"), ("EST5", -18000, "EST"), ("<+03>-3", 10800, "+03"),
+        ("<-0330>+3:30", -12600, "-0330"), ("ABC-23:59:59", 86399, "ABC"),
+        ("<A1+>08", -28800, "A1+"), ("Local-0:00:01", 1, "Local"),
+    ],
+)  # fmt: skip
+def test_one_state(text: str, offset: int, name: str) -> None:
+    assert tzrule.parse(text) == (offset, False, name)
+
+
+@pytest.mark.parametrize(
+    ("text", "year", "expected"),
+    [
+        (
+            "EST5EDT,M3.2.0,M11.1.0", 2026,
+            [("2026-03-08T07:00:00", "EDT"), ("2026-11-01T06:00:00", "EST")],
+        ),
+        (
+            "NZST-12NZDT,M9.5.0,M4.1.0/3", 2026,
+            [("2026-04-04T14:00:00", "NZST"), ("2026-09-26T14:00:00", "NZDT")],
+        ),
+        (
+            "IST-1GMT0,M10.5.0,M3.5.0/1", 2026,
+            [("2026-03-29T01:00:00", "IST"), ("2026-10-25T01:00:00", "GMT")],
+        ),
+        (
+            "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0", 2026,
+            [("2026-04-04T15:00:00", "+1030"), ("2026-10-03T15:30:00", "+11")],
+        ),
+        (  # extended hours, before and after the day
+            "<-02>2<-01>,M3.5.0/-1,M10.5.0/0", 2026,
+            [("2026-03-29T01:00:00", "-01"), ("2026-10-25T01:00:00", "-02")],
+        ),
+        (
+            "IST-2IDT,M3.4.4/26,M10.5.0", 2026,
+            [("2026-03-27T00:00:00", "IDT"), ("2026-10-24T23:00:00", "IST")],
+        ),
+        (
+            "ABC0DEF,M3.1.0/167,M10.1.0/-167", 2026,
+            [("2026-03-07T23:00:00", "DEF"), ("2026-09-27T00:00:00", "ABC")],
+        ),
+        (  # day 60 is 1 March in every year; day 59 is 29 February where there is one
+            "ABC0DEF,J60/0,J305/0:0:1", 2024,
+            [("2024-03-01T00:00:00", "DEF"), ("2024-10-31T23:00:01", "ABC")],
+        ),
+        (
+            "ABC0DEF,J60/0,J305/0", 2023,
+            [("2023-03-01T00:00:00", "DEF"), ("2023-10-31T23:00:00", "ABC")],
+        ),
+        (
+            "ABC0DEF,59/0,304/1", 2024,
+            [("2024-02-29T00:00:00", "DEF"), ("2024-10-31T00:00:00", "ABC")],
+        ),
+        (
+            "ABC0DEF,59/0,304/1", 2023,
+            [("2023-03-01T00:00:00", "DEF"), ("2023-11-01T00:00:00", "ABC")],
+        ),
+        # Permanent daylight saving, as RFC 9636 and POSIX write it.
+        ("XXX3EDT4,0/0,J365/23", 2026, []),
+        ("EST5EDT,0/0,J365/25", 2024, []),
+        # A year that begins in daylight saving, by the clock of the zone.
+        (
+            "ABC-10DEF,J1/0,J100/0", 2026,
+            [("2026-04-09T13:00:00", "ABC"), ("2026-12-31T14:00:00", "DEF")],
+        ),
+    ],
+)  # fmt: skip
+def test_changes_of_a_year(text: str, year: int, expected: list[tuple[str, str]]) -> None:
+    assert changes(text, year) == expected
+
+
+def test_permanent_daylight_saving_holds_at_the_turn_of_the_year() -> None:
+    new_year = unix("2026-01-01T00:00:00Z")
+    for at in range(new_year - 86400, new_year + 86400, 1800):
+        assert state("XXX3EDT4,0/0,J365/23", at) == (-14400, True, "EDT")
+
+
+names = st.sampled_from(["ABC", "WXYZ", "<+03>", "<-0330>", "<a1B>"])
+
+
+def durations(least: int, most: int) -> st.SearchStrategy[str]:
+    """Seconds as a text, in one of its shorter and longer forms."""
+    return st.integers(least, most).map(
+        lambda each: (
+            f"{'-' * (each < 0)}{abs(each) // 3600}:{abs(each) // 60 % 60:02d}"
+            + (f":{abs(each) % 60:02d}" if each % 60 else "")
+        )
+    ) | st.integers(least // 3600 + 1, most // 3600).map(str)
+
+
+def dates(first: int, last: int) -> st.SearchStrategy[str]:
+    """Dates in months from first to last.
+
+    `zoneinfo` misreads changes in another year of UTC, and days from 0, by a day.
+    """
+    in_month = st.tuples(st.integers(first, last), st.integers(1, 5), st.integers(0, 6))
+    days = st.integers(first * 30 - 20, last * 30)
+    return in_month.map(lambda each: "M{}.{}.{}".format(*each)) | days.map("J{}".format)
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> str:
+    offset = draw(st.integers(-40_000, 40_000).filter(bool))
+    text = draw(names) + _duration(offset) + draw(names)
+    text += draw(st.sampled_from(["", _duration(offset - 3600), _duration(offset + 1800)]))
+    first, second = draw(st.permutations([dates(2, 5), dates(7, 11)]))
+    time = st.just("") | durations(-604_000, 604_000).map("/{}".format)
+    return f"{text},{draw(first)}{draw(time)},{draw(second)}{draw(time)}"
+
+
+def _duration(seconds: int) -> str:
+    hours, rest = divmod(abs(seconds), 3600)
+    return f"{'-' * (seconds < 0)}{hours}:{rest // 60:02d}:{rest % 60:02d}"
+
+
+@repeatable
+@given(texts(), st.integers(1902, 2100))
+def test_a_rule_agrees_with_zoneinfo(text: str, year: int) -> None:
+    data = written([(0, False, "UTC")], footer=text)
+    found, zone = rules(data), plain_zone(data)
+    start, end = unix(f"{year}-01-03T00:00:00Z"), unix(f"{year}-12-28T00:00:00Z")
+    listed = [at for at, _ in found.changes(start, end)]
+    assert len(listed) == 3
+    for at in (*(near for each in listed for near in (each - 1, each)), *range(start, end, 10**6)):
+        assert found.state(at) == by_zoneinfo(zone, at), at
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "U0", "UT0", "UTC", "UTC+", "UTC25", "UTC0:60", "UTC0:00:60", "UTC0:", "UTC0:0:0:0",
+        "UTC 0", "<UTC0", "<U TC>0", "UTC0x", "<+03>--3", "UTC٣", "UTC0,", "UTC24", "UTC-24",
+        "EST5EDT", "EST5,M3.2.0,M11.1.0", "EST5EDT,M3.2.0", "EST5EDT,M3.2.0,M11.1.0,M1.1.1",
+        "EST5EDT,,", "EST5EDT,M0.2.0,M11.1.0", "EST5EDT,M13.2.0,M11.1.0", "EST5EDT,M3.0.0,M11.1.0",
+        "EST5EDT,M3.6.0,M11.1.0", "EST5EDT,M3.2.7,M11.1.0", "EST5EDT,M3.2,M11.1.0",
+        "EST5EDT,M3.2.0.0,M11.1.0", "EST5EDT,M-3.2.0,M11.1.0", "EST5EDT,J0,M11.1.0",
+        "EST5EDT,J366,M11.1.0", "EST5EDT,366,M11.1.0", "EST5EDT,M3.2.0/168,M11.1.0",
+        "EST5EDT,M3.2.0/,M11.1.0", "EST5EDT,M3.2.0/2:00:00:00,M11.1.0", "ABC-23DEF,M3.2.0,M11.1.0",
+        ":America/New_York", "EST5EDT4,M3.2.0/2/2,M11.1.0", "EST5 EDT,M3.2.0,M11.1.0",
+    ],
+)  # fmt: skip
+def test_malformed_texts(text: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - the message is not shown
+        tzrule.parse(text)
+    assert tzif.read(written([(0, False, "UTC")], footer=text)) is None
+
+
+@repeatable
+@given(st.text("ABC<>+-:0123456789,./MJ", max_size=30))
+def test_any_text_is_read_or_malformed(text: str) -> None:
+    try:
+        found = tzrule.parse(text)
+    except ValueError:
+        return
+    assert found == tzrule.parse(text)

@@ -1,0 +1,59 @@
+"""Writes TZif files (RFC 9636) for tests, and reads them by `zoneinfo`."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from importlib import import_module
+from io import BytesIO
+from zoneinfo import ZoneInfo
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+#: `zoneinfo` in Python: the one in C crashes on some files.
+_PLAIN = import_module("zoneinfo._zoneinfo").ZoneInfo
+
+#: Seconds east of UTC, whether it is daylight saving, the abbreviation.
+Type = tuple[int, bool, str]
+
+
+def written(
+    types: Sequence[Type],
+    transitions: Sequence[tuple[int, int]] = (),
+    footer: str = "",
+    version: int = 2,
+) -> bytes:
+    """Return a file; a transition is a Unix second and the number of the type from then on."""
+    if version == 1:
+        return _block(1, types, transitions, "l")
+    empty = _block(version, [(0, False, "UTC")], (), "l")
+    return empty + _block(version, types, transitions, "q") + f"\n{footer}\n".encode()
+
+
+def _block(
+    version: int, types: Sequence[Type], transitions: Sequence[tuple[int, int]], code: str
+) -> bytes:
+    names = "".join(f"{name}\0" for *_, name in types).encode()
+    starts = [sum(len(name) + 1 for *_, name in types[:at]) for at in range(len(types))]
+    stated = str(version).encode() if version > 1 else b"\0"
+    header = b"TZif" + stated + bytes(15)
+    header += struct.pack(">6L", 0, 0, 0, len(transitions), len(types), len(names))
+    times = struct.pack(f">{len(transitions)}{code}", *(at for at, _ in transitions))
+    records = [
+        struct.pack(">lBB", offset, marked, start)
+        for (offset, marked, _), start in zip(types, starts, strict=True)
+    ]
+    return header + times + bytes(kind for _, kind in transitions) + b"".join(records) + names
+
+
+def plain_zone(data: bytes) -> ZoneInfo:
+    """Return the zone of a file; the file need not be one that the tz database has."""
+    found: ZoneInfo = _PLAIN.from_file(BytesIO(data))
+    return found
+
+
+def by_zoneinfo(zone: ZoneInfo, at: int) -> Type:
+    """Return what `zoneinfo` has at a Unix second."""
+    local = (EPOCH + timedelta(seconds=at)).astimezone(zone)
+    offset = local.utcoffset() or timedelta()
+    return offset // timedelta(seconds=1), bool(local.dst()), str(local.tzname())
