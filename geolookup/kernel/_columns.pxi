@@ -1,12 +1,21 @@
-"""Searches columns of addresses in blocks, to hide the latency of memory.
+"""Searches columns of addresses, many at a time, to hide the latency of memory.
 
-Strategy: each step of the search runs for all addresses of a block before the next step begins,
-and prefetches the memory of that next step. A single search waits for memory at each step; a
-block waits for up to ``BLOCK`` cache lines at the same time. No step branches on an address: a
-branch that the processor mispredicts would cost as much as the step.
+Strategy: a single search waits for memory at each step. Here a step prefetches the memory of the
+next step, and other addresses are worked on until it has come.
 
-See "interleaving" in Psaropoulos et al., Interleaving with Coroutines, VLDB 2017, and branch-free
-bisection in Khuong and Morin, Array Layouts for Comparison-Based Searching, 2017.
+- IPv4 addresses are in a queue. With each address that enters it, one that entered AHEAD addresses
+  before does the second step of its search, and one 2 * AHEAD before does the third. So parsing
+  and searching overlap, and the requests to memory are spread evenly: a burst of them stops the
+  processor, which has about twenty under way at most.
+- IPv6 addresses are searched in blocks, each step for all of a block before the next step.
+
+The rows of the intervals are a second pass over a chunk. In one pass with the search they would
+need more pages at a time than the processor's table of pages (TLB) has entries, and take longer.
+
+See "interleaving" in Psaropoulos et al., Interleaving with Coroutines, VLDB 2017; Chen et al.,
+Improving Hash Join Performance through Prefetching, 2007, which compares both forms ("group" and
+"software-pipelined prefetching"); and branch-free bisection in Khuong and Morin, Array Layouts for
+Comparison-Based Searching, 2017.
 """
 
 cdef struct Block:
@@ -19,6 +28,23 @@ cdef struct Block:
     uint64_t lows[BLOCK]
 
 
+cdef struct Queue:
+    # IPv4 addresses in their order: number i is at i modulo DEPTH.
+    Py_ssize_t count  # of all that were added
+    bint damaged
+    uint32_t values[DEPTH]
+    uint32_t lows[DEPTH]
+    uint32_t sizes[DEPTH]
+    int32_t* ids[DEPTH]  # where the interval id goes
+
+
+cdef struct Column:
+    # A column on its way: IPv4 addresses one behind the other, IPv6 addresses block by block.
+    Queue ipv4
+    Block ipv6
+    int32_t* ipv6_ids[BLOCK]
+
+
 cdef int _locate_texts(
     State state,
     Text data,
@@ -28,20 +54,21 @@ cdef int _locate_texts(
     int32_t* ids,
     uint8_t* families,
 ) noexcept nogil:
-    """Locate up to ``BLOCK`` texts; 0 or DAMAGED."""
-    cdef Block block
+    """Locate texts; 0 or DAMAGED."""
+    cdef Column column
     cdef Address address
     cdef Py_ssize_t at
     cdef int64_t begin, end
-    block.ipv4_count = block.ipv6_count = 0
+    _begin(&column)
     for at in range(count):
         begin, end = offsets[at], offsets[at + 1]
         if 0 <= begin <= end <= size:
             families[at] = _parse_quickly(data + begin, end - begin, size - begin, &address)
         else:
-            address.family = families[at] = 0
-        ids[at] = _add_to_block(state, &block, at, &address)
-    return _locate_block(state, &block, ids)
+            families[at] = 0
+        address.family = families[at]
+        _add(state, &column, &address, &ids[at])
+    return _finish(state, &column)
 
 
 cdef int _locate_numbers(
@@ -52,15 +79,113 @@ cdef int _locate_numbers(
     Py_ssize_t count,
     int32_t* ids,
 ) noexcept nogil:
-    """Locate up to ``BLOCK`` integers; 0 or DAMAGED."""
-    cdef Block block
+    """Locate integers; 0 or DAMAGED."""
+    cdef Column column
     cdef Address address
     cdef Py_ssize_t at
-    block.ipv4_count = block.ipv6_count = 0
+    _begin(&column)
     for at in range(count):
         address.family, address.high, address.low = families[at], highs[at], lows[at]
-        ids[at] = _add_to_block(state, &block, at, &address)
-    return _locate_block(state, &block, ids)
+        _add(state, &column, &address, &ids[at])
+    return _finish(state, &column)
+
+
+cdef inline void _begin(Column* column) noexcept nogil:
+    column.ipv4.count, column.ipv4.damaged = 0, False
+    column.ipv6.ipv4_count = column.ipv6.ipv6_count = 0
+
+
+cdef inline void _add(State state, Column* column, Address* address, int32_t* id) noexcept nogil:
+    """Add an address, whose interval id is there after ``_finish``."""
+    cdef uint64_t value = address.low
+    if address.family == 4 or (address.family == 6 and _embedded(address, &value)):
+        _add_ipv4(state, &column.ipv4, <uint32_t>value, id)
+    elif address.family == 0:
+        id[0] = INVALID_ID
+    elif _private_ipv6(address):
+        id[0] = PRIVATE_ID
+    else:
+        _add_ipv6(state, column, address, id)
+
+
+cdef inline void _add_ipv4(State state, Queue* queue, uint32_t value, int32_t* id) noexcept nogil:
+    cdef Py_ssize_t at = queue.count & (DEPTH - 1)
+    queue.values[at], queue.ids[at] = value, id
+    PREFETCH(&state.jump[value >> state.jump_shift])
+    queue.count += 1
+    _advance_ipv4(state, queue, queue.count - 1)
+
+
+cdef inline void _advance_ipv4(State state, Queue* queue, Py_ssize_t newest) noexcept nogil:
+    """Do a step for each of two addresses: their memory was prefetched AHEAD addresses ago."""
+    cdef Py_ssize_t at = newest - AHEAD
+    if 0 <= at < queue.count:
+        _bucket_ipv4(state, queue, at & (DEPTH - 1))
+    at -= AHEAD
+    if 0 <= at < queue.count:
+        _bisect_ipv4(state, queue, at & (DEPTH - 1))
+
+
+cdef inline void _bucket_ipv4(State state, Queue* queue, Py_ssize_t at) noexcept nogil:
+    """Read the bucket of an address from the jump table; one interval stands for a damaged one."""
+    cdef uint32_t bucket = queue.values[at] >> state.jump_shift
+    cdef Py_ssize_t start = state.jump[bucket], end = <Py_ssize_t>state.jump[bucket + 1] + 1
+    if start >= end or end > state.ipv4_count:
+        queue.damaged, start, end = True, 0, 1
+    queue.lows[at], queue.sizes[at] = <uint32_t>start, <uint32_t>(end - start)
+    # Half of the buckets span two or three cache lines: prefetch the ends and the middle.
+    PREFETCH(&state.ipv4_starts[start])
+    PREFETCH(&state.ipv4_starts[start + ((end - start) >> 1)])
+    PREFETCH(&state.ipv4_starts[end - 1])
+
+
+cdef inline void _bisect_ipv4(State state, Queue* queue, Py_ssize_t at) noexcept nogil:
+    """Bisect the bucket of an address; a mask selects the half, so that no branch depends on it."""
+    cdef uint32_t low = queue.lows[at], size = queue.sizes[at], value = queue.values[at], half
+    cdef uint32_t private
+    while size > 1:
+        half = size >> 1
+        low += half & (0 - <uint32_t>(state.ipv4_starts[low + half] <= value))
+        size -= half
+    private = 0 - <uint32_t>_private_ipv4(value)
+    queue.ids[at][0] = <int32_t>(private & <uint32_t>PRIVATE_ID | low & ~private)
+
+
+cdef inline void _add_ipv6(
+    State state, Column* column, Address* address, int32_t* id
+) noexcept nogil:
+    cdef int last = column.ipv6.ipv6_count
+    column.ipv6.highs[last], column.ipv6.lows[last] = address.high, address.low
+    column.ipv6.ipv6_at[last], column.ipv6_ids[last] = <uint8_t>last, id
+    column.ipv6.ipv6_count = last + 1
+    if last + 1 == BLOCK:
+        _search_ipv6(state, column)
+
+
+cdef void _search_ipv6(State state, Column* column) noexcept nogil:
+    """Answer the IPv6 addresses of the block, and empty it."""
+    cdef int32_t ids[BLOCK]
+    cdef int at
+    if column.ipv6.ipv6_count and _locate_ipv6s(state, &column.ipv6, ids):
+        column.ipv4.damaged = True
+    else:
+        for at in range(column.ipv6.ipv6_count):
+            column.ipv6_ids[at][0] = ids[at]
+    column.ipv6.ipv6_count = 0
+
+
+cdef void _finish_ipv4(State state, Queue* queue) noexcept nogil:
+    """Do the steps that are left."""
+    cdef Py_ssize_t newest
+    for newest in range(queue.count, queue.count + 2 * AHEAD):
+        _advance_ipv4(state, queue, newest)
+
+
+cdef int _finish(State state, Column* column) noexcept nogil:
+    """Answer the addresses that are left; 0 or DAMAGED."""
+    _finish_ipv4(state, &column.ipv4)
+    _search_ipv6(state, column)
+    return DAMAGED if column.ipv4.damaged else 0
 
 
 cdef inline int32_t _add_to_block(
@@ -95,36 +220,13 @@ cdef int _locate_block(State state, Block* block, int32_t* ids) noexcept nogil:
 
 
 cdef int _locate_ipv4s(State state, Block* block, int32_t* ids) noexcept nogil:
-    """Bisect the buckets of the jump table, all with the number of steps of the largest bucket."""
-    cdef uint32_t lows[BLOCK]
-    cdef uint32_t sizes[BLOCK]
-    cdef uint32_t low, size, half, value, private, all_sizes = 0, bad = 0
-    cdef int at, step, steps = 0
-    cdef Py_ssize_t start, end
+    cdef Queue queue
+    cdef int at
+    queue.count, queue.damaged = 0, False
     for at in range(block.ipv4_count):
-        start = state.jump[block.values[at] >> state.jump_shift]
-        end = <Py_ssize_t>state.jump[(block.values[at] >> state.jump_shift) + 1] + 1
-        bad |= (start >= end) | (end > state.ipv4_count)
-        lows[at], sizes[at] = <uint32_t>start, <uint32_t>(end - start)
-        all_sizes |= sizes[at] - 1
-        # Half of the buckets span two or three cache lines: prefetch the ends and the middle.
-        PREFETCH(&state.ipv4_starts[start])
-        PREFETCH(&state.ipv4_starts[start + ((end - start) >> 1)])
-        PREFETCH(&state.ipv4_starts[end - 1])
-    if bad:
-        return DAMAGED
-    while all_sizes:
-        all_sizes >>= 1
-        steps += 1
-    for at in range(block.ipv4_count):
-        low, size, value = lows[at], sizes[at], block.values[at]
-        for step in range(steps):
-            half = size >> 1
-            low += half & (0 - <uint32_t>(state.ipv4_starts[low + half] <= value))
-            size -= half
-        private = 0 - <uint32_t>_private_ipv4(value)
-        ids[block.ipv4_at[at]] = <int32_t>(private & <uint32_t>PRIVATE_ID | low & ~private)
-    return 0
+        _add_ipv4(state, &queue, block.values[at], &ids[block.ipv4_at[at]])
+    _finish_ipv4(state, &queue)
+    return DAMAGED if queue.damaged else 0
 
 
 cdef int _locate_ipv6s(State state, Block* block, int32_t* ids) noexcept nogil:

@@ -68,6 +68,8 @@ cdef enum:
     PRIVATE = 10002
     DAMAGED = -1
     BLOCK = 64  # addresses of a column that are searched together
+    AHEAD = 16  # IPv4 addresses between two steps of the search of one of them
+    DEPTH = 64  # of the queue of these; a power of two, more than 2 * AHEAD
     INVALID_ID = -1  # interval ids; see ``protocol``
     PRIVATE_ID = -2
 

@@ -137,17 +137,12 @@ cdef class State:
         uint8_t[::1] families,
     ):
         """See ``protocol.State``."""
-        cdef Py_ssize_t begin = 0, count = ids.shape[0], size = data.shape[0], used
+        cdef Py_ssize_t count = ids.shape[0], size = data.shape[0]
         cdef int status = 0
         if offsets.shape[0] != count + 1 or families.shape[0] != count:
             raise ValueError("the columns differ in length")
         with nogil:
-            while begin < count:
-                used = min(BLOCK, count - begin)
-                status |= _locate_texts(
-                    self, &data[0], size, &offsets[begin], used, &ids[begin], &families[begin]
-                )
-                begin += used
+            status = _locate_texts(self, &data[0], size, &offsets[0], count, &ids[0], &families[0])
         if status:
             raise _outside(self)
 
@@ -159,17 +154,12 @@ cdef class State:
         int32_t[::1] ids,
     ):
         """See ``protocol.State``."""
-        cdef Py_ssize_t begin = 0, count = ids.shape[0], used
+        cdef Py_ssize_t count = ids.shape[0]
         cdef int status = 0
         if not families.shape[0] == highs.shape[0] == lows.shape[0] == count:
             raise ValueError("the columns differ in length")
         with nogil:
-            while begin < count:
-                used = min(BLOCK, count - begin)
-                status |= _locate_numbers(
-                    self, &families[begin], &highs[begin], &lows[begin], used, &ids[begin]
-                )
-                begin += used
+            status = _locate_numbers(self, &families[0], &highs[0], &lows[0], count, &ids[0])
         if status:
             raise _outside(self)
 
