@@ -46,6 +46,12 @@ from geolookup.cli import exit_on_signals, fail, note_age, options
     type=click.IntRange(min=1),
     help="Threads. [default: one per core]",
 )
+@click.option(
+    "--compression-level",
+    metavar="1..9",
+    type=click.IntRange(1, 9),
+    help="Of .gz outputs: from 1, fast, to 9, small. [default: 4]",
+)
 @click.option("--force", is_flag=True, help="Replace existing outputs.")
 def enrich(
     source: str,
@@ -63,6 +69,7 @@ def enrich(
     dataset: str | None,
     infer_types: bool,
     threads: int | None,
+    compression_level: int | None,
     force: bool,
 ) -> None:
     """Copy INPUT, a file, a folder or - (standard input), with columns of answers added.
@@ -92,6 +99,7 @@ def enrich(
         delimiter,
         infer_types,
         header,
+        compression_level,
     )
     try:
         wanted.paths()

@@ -17,6 +17,7 @@ from typing import IO, Any
 import pyarrow as pa
 
 from geolookup.errors import TableFileError
+from geolookup.files.gzip_blocks import DEFAULT_LEVEL, GzipBlocks
 from geolookup.files.row_streams import explained
 from geolookup.filesystem.atomic import staged_file
 from geolookup.filesystem.regular import NOT_REGULAR, check_regular
@@ -24,7 +25,8 @@ from geolookup.filesystem.regular import NOT_REGULAR, check_regular
 #: Standard input or output.
 STANDARD = "-"
 #: Arrow's codecs by suffix.
-COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+GZIP = "gzip"
+COMPRESSIONS = {".gz": GZIP, ".zst": "zstd"}
 _BUFFER = 1 << 20
 
 
@@ -194,27 +196,35 @@ def input_name(path: str) -> str:
 
 
 @contextmanager
-def open_output(path: str, compression: str | None) -> Iterator[Any]:
-    """Yield a stream to write to; a file gets its name only if the block succeeds."""
-    if path == STANDARD:
-        with _to_standard_output() as raw, _compressed(raw, compression) as stream:
-            yield stream
-        return
-    with (
-        staged_file(Path(path)) as fresh,
-        pa.OSFile(str(fresh), "wb") as raw,
-        _compressed(raw, compression) as stream,
-    ):
-        yield stream
+def open_output(
+    path: str, compression: str | None, level: int | None, threads: int
+) -> Iterator[Any]:
+    """Yield a stream to write to; a file gets its name only if the block succeeds.
+
+    ``level`` is that of gzip, None: its default; ``threads`` is how many compress.
+    """
+    with ExitStack() as opened:
+        if path == STANDARD:
+            raw = opened.enter_context(_to_standard_output())
+        else:
+            fresh = opened.enter_context(staged_file(Path(path)))
+            raw = opened.enter_context(pa.OSFile(str(fresh), "wb"))
+        if compression == GZIP:
+            raw = opened.enter_context(_gzip(raw, level or DEFAULT_LEVEL, threads))
+        elif compression:
+            raw = opened.enter_context(pa.CompressedOutputStream(raw, compression))
+        yield raw
 
 
 @contextmanager
-def _compressed(raw: Any, compression: str | None) -> Iterator[Any]:
-    if compression is None:
-        yield raw
-        return
-    with pa.CompressedOutputStream(raw, compression) as stream:
-        yield stream
+def _gzip(raw: Any, level: int, threads: int) -> Iterator[Any]:
+    """Yield a stream that compresses; no thread is left, and no end is written after an error."""
+    blocks = GzipBlocks(raw, level, threads)
+    try:
+        yield pa.PythonFile(blocks, "w")
+        blocks.close()
+    finally:
+        blocks.stop()
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """Files of addresses to files with columns of answers: one file, or a tree of files.
 
 Strategy: rows are read, enriched, counted and written batch by batch; a thread
-writes in the background while the next batches are read and looked up.
+writes in the background while the next batches are read and looked up, and
+others compress.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import pyarrow as pa
 
 from geolookup.engine import Engine
 from geolookup.errors import TableFileError
-from geolookup.files.byte_streams import STANDARD, input_name, open_output
+from geolookup.files.byte_streams import GZIP, STANDARD, input_name, open_output
 from geolookup.files.enriched_rows import Counts, EnrichedRows, EnrichOptions
 from geolookup.files.file_tree import Record, Task, stamp, tree
 from geolookup.files.formats import kind_of
@@ -24,6 +25,7 @@ from geolookup.files.row_streams import ReadOptions, Sink, WriteOptions
 from geolookup.files.table_files import TableFile, open_table
 from geolookup.filesystem.atomic import check_file, output_errors
 from geolookup.progress import RowProgress
+from geolookup.tables.enrich import cores
 
 #: Batches that may wait for the background writer while it writes a row group.
 _WAITING = 16
@@ -50,7 +52,12 @@ def enrich_file(
         answers = EnrichedRows(engine, table.rows, options, wanted.name)
         writer = target.kind.format.writer
         assert writer is not None  # noqa: S101 - the command refuses formats that are read only
-        with open_output(target.path, target.kind.compression) as out:
+        with open_output(
+            target.path,
+            target.kind.compression,
+            options.compression_level,
+            options.threads or cores(),
+        ) as out:
             sink = writer.write(out, answers.schema, _write_options(source, target, options))
             with _background_writer(sink) as write:
                 for batch in answers.batches(counts):
@@ -121,6 +128,7 @@ class EnrichJob:
         if target.kind.format.writer is None:
             problem = f"{target.kind.format.name} is read only"
             raise TableFileError(output, problem, "name another by --output-format")
+        self._check_level(output, [target])
         if output != STANDARD:
             check_file(Path(output), force=self._force)
         self._enrich(origin, target, 0.0, 1.0)
@@ -128,6 +136,7 @@ class EnrichJob:
     def folder(self, source: Path, output: Path, output_format: str | None) -> None:
         """Enrich all files of a tree that are not done; stops at the first unusable file."""
         found = tree(source, output, output_format)
+        self._check_level(str(output), [task.target for task in found.tasks])
         with output_errors(output):
             output.mkdir(exist_ok=True)
         record = Record(output)
@@ -142,6 +151,13 @@ class EnrichJob:
             record.add(task.name, stamps[task.name])
             done += size
         self._files = _file_counts(len(due), len(found.tasks) - len(due), found.others)
+
+    def _check_level(self, output: str, targets: list[TableFile]) -> None:
+        """Raise TableFileError for a level of compression that no output has."""
+        compressed = any(each.kind.compression == GZIP for each in targets)
+        if self._options.compression_level is not None and not compressed:
+            problem = "--compression-level is for .gz outputs only"
+            raise TableFileError(output, problem, "leave it out, or name a .gz")
 
     def _stamp(self, task: Task) -> str:
         return stamp(task, self._options, self._engine.metadata.generation)

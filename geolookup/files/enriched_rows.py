@@ -40,6 +40,7 @@ class EnrichOptions:
     delimiter: str | None = None
     infer_types: bool = False
     header: bool = True  # of CSV, read and written
+    compression_level: int | None = None  # of gzip; None: its default
 
     def paths(self) -> list[str]:
         """Return the paths of the fields, groups expanded; ValueError for an unknown path.

@@ -76,7 +76,7 @@ class Enricher:
         self._state = state
         self._fields = fields
         self._strict = on_invalid == "raise"
-        self._threads = threads or _cores()
+        self._threads = threads or cores()
         clock = Clock(row_tables(state.dataset).zones, instant(at))
         self._taker = Taker(state, [each for each in fields if each not in OF_ADDRESS], clock)
         #: the names of the new columns, in order
@@ -201,7 +201,8 @@ def _error_code(_addresses: pa.Array, located: Located) -> pa.Array:
 _OF_ADDRESS = {"ip": _ip, "ip_type": _ip_type, "error_code": _error_code}
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -88,6 +88,9 @@ def test_damaged_input_leaves_standard_output_without_an_end(kind: str) -> None:
         (("IN/a.csv", "--output", "OUT/x.csv", "--delimiter", "ab"), "--delimiter"),
         (("IN/a.csv", "--output", "OUT/x.csv", "--on-invalid", "raise"), "in row 1"),
         (("IN/a.csv", "--output", "OUT/x.csv", "--dataset", "/nowhere"), "/nowhere"),
+        (("IN/a.csv", "--output", "OUT/x.csv", "--compression-level", "4"), "for .gz outputs only"),
+        (("IN/a.csv", "--output", "OUT/x.csv.zst", "--compression-level", "4"), "for .gz outputs"),
+        (("IN", "--output", "OUT/x", "--compression-level", "4"), "for .gz outputs only"),
     ],
 )
 def test_misuse_is_status_2_and_one_line(args: tuple[str, ...], told: str, tmp_path: Path) -> None:
@@ -129,7 +132,7 @@ def test_a_closed_pipe_is_silent(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet"])
 def test_a_signal_leaves_nothing_under_the_final_name(
     kind: str, number: signal.Signals, tmp_path: Path
 ) -> None:

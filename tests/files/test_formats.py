@@ -79,6 +79,20 @@ def test_packed(
     assert read(unpacked(after), kind) == expected(sample, kind, kind)
 
 
+def test_the_level_of_compression_changes_the_size_only(
+    sample: geolookup.Engine, tmp_path: Path
+) -> None:
+    before, sizes = tmp_path / "in.csv", []
+    before.write_bytes(b"ip,note\n" + b"".join(b"8.8.8.8,%d\n" % n for n in range(5000)))
+    for level in (1, 9):
+        after = tmp_path / f"out-{level}.csv.gz"
+        options = EnrichOptions("ip", ("network.asn",), compression_level=level)
+        enrich(sample, before, after, options)
+        sizes.append(after.stat().st_size)
+        assert len(read(unpacked(after), "csv")) == 5000
+    assert sizes[1] < sizes[0]
+
+
 def test_csv_comes_out_as_it_went_in(sample: geolookup.Engine, tmp_path: Path) -> None:
     text = (
         b'id,note,"a ""name""",ip,id\n007,"",,8.8.8.8,1e5\n\xff\xfe,"x,y\n",2026-01-02 ,8.8.8.8,\n'

@@ -1,0 +1,94 @@
+"""Gzip of blocks that threads compress: what other readers make of it, and how it ends."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import random
+import zlib
+
+import pyarrow as pa
+import pytest
+
+from geolookup.files import gzip_blocks
+from geolookup.files.gzip_blocks import DEFAULT_LEVEL, LEVELS, GzipBlocks
+
+CHANCE = random.Random(1)
+BLOCK = 1 << 12
+
+
+def text(size: int) -> bytes:
+    words = [b"8.8.8.8,", b"US,", b"Mountain View\n", b"\x00\xff", CHANCE.randbytes(40)]
+    return b"".join(CHANCE.choices(words, k=size // 4 + 1))[:size]
+
+
+def packed(parts: list[bytes], level: int = DEFAULT_LEVEL, threads: int = 2) -> bytes:
+    out = io.BytesIO()
+    stream = GzipBlocks(out, level, threads)
+    try:
+        for part in parts:
+            assert stream.write(part) == len(part)
+        stream.close()
+    finally:
+        stream.stop()
+    return out.getvalue()
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gzip_blocks, "_BLOCK", BLOCK)
+
+
+@pytest.mark.parametrize("size", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 20 * BLOCK + 7])
+def test_other_readers_find_the_data_in_one_member(size: int) -> None:
+    data = text(size)
+    made = packed([data[:100], data[100:]])
+    assert gzip.decompress(made) == data
+    assert pa.CompressedInputStream(pa.BufferReader(made), "gzip").read() == data
+    one = zlib.decompressobj(31)
+    assert one.decompress(made) == data
+    assert one.eof
+    assert one.unused_data == b""
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_number_of_threads_and_the_size_of_writes_do_not_change_a_byte(level: int) -> None:
+    data = text(5 * BLOCK)
+    small = [data[at : at + 777] for at in range(0, len(data), 777)]
+    made = packed([data], level, 1)
+    assert gzip.decompress(made) == data
+    assert packed(small, level, 3) == made
+
+
+def test_a_higher_level_is_smaller() -> None:
+    data = text(20 * BLOCK)
+    assert len(packed([data], 9)) < len(packed([data], 1))
+
+
+def test_after_stop_nothing_is_written() -> None:
+    out = io.BytesIO()
+    stream = GzipBlocks(out, DEFAULT_LEVEL, 2)
+    stream.write(text(3 * BLOCK))
+    stream.stop()
+    size = len(out.getvalue())
+    stream.write(b"the end of a format")
+    stream.close()
+    assert len(out.getvalue()) == size
+
+
+def test_the_error_of_a_thread_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_args: object) -> bytes:
+        raise MemoryError
+
+    monkeypatch.setattr(gzip_blocks, "_deflated", fails)
+    with pytest.raises(MemoryError):
+        packed([text(BLOCK)])
+
+
+def test_the_error_of_the_output_is_raised() -> None:
+    class Full(io.BytesIO):
+        def write(self, data: object, /) -> int:
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        GzipBlocks(Full(), DEFAULT_LEVEL, 1)
