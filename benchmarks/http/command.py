@@ -1,14 +1,18 @@
-"""The HTTP service on one core: requests a second, beside servers that do less.
+"""The HTTP service on one core: requests a second, beside servers that do less; and on two.
 
 Strategy: one worker on one core, wrk on another, 64 connections. The servers
 take turns, several rounds, so that a busy moment of the machine hits all of
 them; the best round counts, for others on the machine can only take away.
+
+Two workers run on two cores, and wrk on one of them. So their rate is compared for each core that
+they had: the rate over two cores less the time that wrk ran. Where the workers wait for each other,
+it falls.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +32,11 @@ PLANS = "[plan.fast]\nrate = 1000000\n[plan.hundred]\nrate = 100\n"
 FAST, MANY = "geolookup, one fast plan", f"geolookup, {KEYS} keys at 100/s"
 CONSTANT, BARE = "geolookup, constant answer, no key", "Granian alone, constant answer"
 PEER = "maxminddb + json on Granian, no key"
+FAST_TWO, MANY_TWO = (f"{name}, two workers" for name in (FAST, MANY))
+#: The least share of another's rate.
+_SHARES = ((FAST, CONSTANT, 0.9), (MANY, CONSTANT, 0.75))
+#: How many workers on a core of their own two are worth, and the slowest answer but 1 %.
+_TWO, _P99_MS = 1.8, 4.0
 
 
 @dataclass(slots=True)
@@ -41,48 +50,57 @@ class Case:
 
 
 def measure_http(
-    scale: str, *, seconds: float, rounds: int, requests: int, accounts: str | None
+    scales: Sequence[str], *, seconds: float, rounds: int, requests: int, accounts: str | None
 ) -> dict[str, Any]:
     """Return requests a second of every server, and our worker's memory over ``requests``."""
-    data = cache.dataset(scale)
+    return {
+        "unit": f"requests per second, best of {rounds} rounds, {CONNECTIONS} connections",
+        "store": (accounts or "sqlite:").partition(":")[0],
+        "scales": {
+            scale: _measure_scale(scale, seconds, rounds, requests, accounts) for scale in scales
+        },
+        "machine": measure.facts(pinned=True),
+    }
+
+
+def _measure_scale(
+    scale: str, seconds: float, rounds: int, requests: int, accounts: str | None
+) -> dict[str, Any]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         store = accounts or f"sqlite:///{folder / 'accounts.db'}"
-        cases = list(_cases(stack, folder, scale, data, store))
+        cases = list(_cases(stack, folder, scale, store))
         for case in cases:
             case.server.load(case.script, 1)  # warm
         for _ in range(rounds):
             for case in cases:
                 case.rounds.append(case.server.load(case.script, seconds))
         memory = _memory(cases[0], seconds, requests)
-    return {
-        "unit": f"requests per second, best of {rounds} rounds, {CONNECTIONS} connections",
-        "store": store.partition(":")[0],
-        "results": [_result(case) for case in cases],
-        "memory": memory,
-        "machine": measure.facts(pinned=True),
-    }
+    return {"results": [_result(case) for case in cases], "memory": memory}
 
 
-def _cases(stack: ExitStack, folder: Path, scale: str, data: Path, store: str) -> Iterator[Case]:
+def _cases(stack: ExitStack, folder: Path, scale: str, store: str) -> Iterator[Case]:
     plans = folder / "plans.toml"
     plans.write_text(PLANS, encoding="utf-8")
     with open_accounts(store, plans) as accounts:
         fast = [accounts.create_key(f"fast {folder.name}", "fast")]
         many = [accounts.create_key(f"{number} {folder.name}", "hundred") for number in range(KEYS)]
-    intervals = workload.read(data, 4)
-    addresses = workload.addresses(intervals, "zipf", ADDRESSES, hit=True)
+    data = cache.dataset(scale)
+    addresses = workload.addresses(workload.read(data, 4), "zipf", ADDRESSES, hit=True)
     one = write_script(folder, "one", addresses, fast)
+    all_keys = write_script(folder, "many", addresses, many)
 
-    def started(server: str, what: Path) -> Running:
-        return stack.enter_context(running(server, what, store, plans))
+    def started(server: str, what: Path, workers: int = 1) -> Running:
+        return stack.enter_context(running(server, what, store, plans, workers))
 
-    ours = started("geolookup", data)
+    ours, two = started("geolookup", data), started("geolookup", data, 2)
     yield Case(FAST, ours, one)
-    yield Case(MANY, ours, write_script(folder, "many", addresses, many))
+    yield Case(MANY, ours, all_keys)
     yield Case(CONSTANT, started("constant", data), one)
     yield Case(BARE, started("bare", data), one)
     yield Case(PEER, started("peer", cache.mmdb(scale)), one)
+    yield Case(FAST_TWO, two, one)
+    yield Case(MANY_TWO, two, all_keys)
 
 
 def _memory(case: Case, seconds: float, requests: int) -> dict[str, int]:
@@ -97,7 +115,9 @@ def _result(case: Case) -> dict[str, Any]:
     best = max(case.rounds, key=lambda each: each.rate)
     return {
         "name": case.name,
+        "workers": best.workers,
         "rate": best.rate,
+        "per_core": max(each.per_core for each in case.rounds),
         "p99_ms": min(each.p99_ms for each in case.rounds),
         "processor_us": min(each.microseconds for each in case.rounds),
         "refused": sum(each.refused for each in case.rounds),
@@ -107,17 +127,39 @@ def _result(case: Case) -> dict[str, Any]:
 
 
 def lines(result: dict[str, Any]) -> str:
-    """Return the table for a terminal."""
-    whole = next(each["rate"] for each in result["results"] if each["name"] == CONSTANT)
-    heads = ("one core", "requests/s", "of constant", "p99 ms", "CPU us", "refused", "failed")
-    return reports.table(heads, [_row(each, whole) for each in result["results"]])
+    """Return the tables for a terminal: for each scale the servers, then what is wanted."""
+    return "\n\n".join(
+        _scale_lines(scale, found["results"], found["memory"])
+        for scale, found in result["scales"].items()
+    )
 
 
-def _row(each: dict[str, Any], whole: float) -> Sequence[str]:
+def _scale_lines(scale: str, results: Sequence[Mapping[str, Any]], memory: dict[str, int]) -> str:
+    by_name = {each["name"]: each for each in results}
+    whole = by_name[CONSTANT]["per_core"]
+    heads = ("requests/s", "each core", "of constant", "p99 ms", "CPU us", "refused", "failed")
+    return "\n".join(
+        (
+            reports.table((f"scale {scale}", *heads), [_row(each, whole) for each in results]),
+            _memory_line(memory),
+            reports.ratio_table(f"scale {scale}", _ratios(by_name)),
+        )
+    )
+
+
+def _memory_line(memory: Mapping[str, int]) -> str:
+    return (
+        f"worker memory {memory['before'] >> 10:,} kB, after {memory['requests']:,} requests more"
+        f" {memory['after'] >> 10:,} kB"
+    )
+
+
+def _row(each: Mapping[str, Any], whole: float) -> Sequence[str]:
     return (
         each["name"],
         f"{each['rate']:,.0f}",
-        f"{each['rate'] / whole:.2f}",
+        f"{each['per_core']:,.0f}",
+        f"{each['per_core'] / whole:.2f}",
         f"{each['p99_ms']:.2f}",
         f"{each['processor_us']:.1f}",
         f"{each['refused']:,}",
@@ -125,8 +167,30 @@ def _row(each: dict[str, Any], whole: float) -> Sequence[str]:
     )
 
 
+def _ratios(by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[reports.Ratio]:
+    """Yield what is wanted, and what it came to."""
+
+    def share(name: str, of: str) -> float:
+        return float(by_name[name]["per_core"] / by_name[of]["per_core"])
+
+    for name, of, wanted in _SHARES:
+        yield reports.Ratio(f"{name} / {of}", share(name, of), wanted, least=True)
+    for name in (FAST, MANY):
+        yield reports.Ratio(f"{name}, p99", by_name[name]["p99_ms"], _P99_MS, unit=" ms")
+    for two, one in ((FAST_TWO, FAST), (MANY_TWO, MANY)):
+        yield reports.Ratio(f"{two} / one", 2 * share(two, one), _TWO, least=True, unit="x")
+
+
 @click.command("http", help="Time the HTTP service with wrk, beside a peer.")
-@click.option("--scale", type=click.Choice(list(SCALES)), default="default", show_default=True)
+@click.option(
+    "--scale",
+    "scales",
+    type=click.Choice(list(SCALES)),
+    multiple=True,
+    default=("default", "city"),
+    show_default=True,
+    help="Size of the dataset; may be given several times.",
+)
 @click.option("--seconds", type=click.FloatRange(1), default=5.0, show_default=True)
 @click.option("--rounds", type=click.IntRange(1), default=5, show_default=True)
 @click.option("--requests", type=click.IntRange(1), default=1_000_000, show_default=True)
@@ -141,11 +205,7 @@ def command(target: Path | None, **options: Any) -> None:
     except NoWrkError as error:
         raise click.ClickException(str(error)) from None
     print(lines(result))
-    memory = result["memory"]
-    print(
-        f"worker memory {memory['before'] >> 10:,} kB, after {memory['requests']:,} requests more"
-        f" {memory['after'] >> 10:,} kB"
-    )
+    print("each core: of one worker its core, of two workers both cores less the time of wrk")
     print(f"{result['unit']}, accounts in {result['store']}")
     print(reports.machine_line(result["machine"]))
     if target is not None:

@@ -1,14 +1,15 @@
 """wrk, a server in a process of its own, and what both did.
 
-Strategy: the server's processes are kept on one core and wrk on another,
-where there are two. Processor time a request is read beside the rate: it says
-what the server costs on a machine that is not alone.
+Strategy: a server of one worker is kept on one core and wrk on another, where there are two. A
+server of two workers needs both cores, so wrk takes time from it. Processor time a request is read
+beside the rate: it says what the server costs on a machine that is not alone.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 import socket
 import subprocess
@@ -48,7 +49,7 @@ class NoWrkError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one run of wrk found. ``processor`` is the server's time, in seconds."""
+    """What one run of wrk found, and the processor time of server and wrk, in seconds."""
 
     requests: int
     seconds: float
@@ -56,6 +57,8 @@ class Round:
     failed: int
     p99_ms: float
     processor: float
+    of_wrk: float
+    workers: int
 
     @property
     def rate(self) -> float:
@@ -67,12 +70,18 @@ class Round:
         """Processor time a request, in microseconds."""
         return self.processor / self.requests * 1e6
 
+    @property
+    def per_core(self) -> float:
+        """Requests a second of each core that the workers had, which wrk may have shared."""
+        shared = self.of_wrk / self.seconds if self.workers > 1 else 0.0
+        return self.rate / (self.workers - shared)
+
 
 class Running:
     """A server that listens."""
 
-    def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
-        self._process, self.port = process, port
+    def __init__(self, process: subprocess.Popen[bytes], port: int, workers: int) -> None:
+        self._process, self.port, self._workers = process, port, workers
 
     def load(self, script: Path, seconds: float) -> Round:
         """Run wrk against it."""
@@ -81,43 +90,63 @@ class Running:
             raise NoWrkError("wrk is not installed; install the package wrk")
         command = [wrk, "-t1", f"-c{CONNECTIONS}", f"-d{max(1, round(seconds))}s", "-s"]
         command += [str(script), f"http://127.0.0.1:{self.port}/"]
-        before = self._processor()
-        done = subprocess.run(_on_core(0, command), capture_output=True, text=True, check=True)
-        spent = self._processor() - before
+        before, of_wrk = self._processor(), _of_children()
+        command = _on_cores("0", command)
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        spent, of_wrk = self._processor() - before, _of_children() - of_wrk
         found = _RESULT.search(done.stdout)
         if found is None:
             raise AssertionError(done.stdout)
         requests, micro, refused, failed = map(int, found.groups()[:4])
-        return Round(requests, micro / 1e6, refused, failed, float(found[5]) / 1e3, spent)
+        p99 = float(found[5]) / 1e3
+        seconds, workers = micro / 1e6, self._workers
+        return Round(requests, seconds, refused, failed, p99, spent, of_wrk, workers)
 
     def memory(self) -> int:
-        """Return the bytes of its own that the worker has in memory."""
-        status = Path(f"/proc/{self._worker()}/status").read_text(encoding="ascii")
-        (line,) = (line for line in status.splitlines() if line.startswith("RssAnon:"))
-        return int(line.split()[1]) << 10
-
-    def _worker(self) -> int:
-        listed = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
-        return int(listed.read_text(encoding="ascii").split()[-1])
+        """Return the bytes of their own that the workers have in memory."""
+        return sum(_memory(worker) for worker in self._children())
 
     def _processor(self) -> float:
-        text = Path(f"/proc/{self._worker()}/stat").read_text(encoding="utf-8")
-        user, system = text.rpartition(")")[2].split()[11:13]
-        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+        return sum(_processor(worker) for worker in self._children())
+
+    def _children(self) -> list[int]:
+        listed = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children")
+        return [int(child) for child in listed.read_text(encoding="ascii").split()]
+
+
+def _memory(process: int) -> int:
+    status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
+    (line,) = (line for line in status.splitlines() if line.startswith("RssAnon:"))
+    return int(line.split()[1]) << 10
+
+
+def _processor(process: int) -> float:
+    text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    user, system = text.rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def _of_children() -> float:
+    """Return the processor time of the processes that have ended here, which are all wrk's."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
 
 
 @contextmanager
-def running(name: str, data: Path, accounts: str, plans: Path) -> Iterator[Running]:
+def running(
+    name: str, data: Path, accounts: str, plans: Path, workers: int = 1
+) -> Iterator[Running]:
     """Start a server of ``benchmarks.http.servers`` by its name, and stop it in the end."""
     with closing(socket.socket()) as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "benchmarks.http.servers", name, str(data), str(port)]
     last = (os.cpu_count() or 1) - 1
-    process = subprocess.Popen(_on_core(last, [*command, accounts, str(plans)]))
+    cores = f"{max(0, last + 1 - workers)}-{last}"
+    process = subprocess.Popen(_on_cores(cores, [*command, str(workers), accounts, str(plans)]))
     try:
         _until_listening(process, port)
-        yield Running(process, port)
+        yield Running(process, port, workers)
     finally:
         process.terminate()
         process.wait(_PATIENCE)
@@ -134,9 +163,9 @@ def write_script(folder: Path, name: str, addresses: Sequence[str], keys: Sequen
     return script
 
 
-def _on_core(core: int, command: Sequence[str]) -> list[str]:
+def _on_cores(cores: str, command: Sequence[str]) -> list[str]:
     taskset = shutil.which("taskset") if (os.cpu_count() or 1) > 1 else None
-    return [taskset, "-c", str(core), *command] if taskset else list(command)
+    return [taskset, "-c", cores, *command] if taskset else list(command)
 
 
 def _until_listening(process: subprocess.Popen[bytes], port: int) -> None:

@@ -1,7 +1,7 @@
 """The servers that ``benchmarks http`` measures; each runs as a process of its own.
 
 Strategy: all are ASGI applications on Granian with the settings of
-``geolookup serve``, one worker, so that they differ in what is asked about.
+``geolookup serve``, so that they differ in what is asked about.
 """
 
 from __future__ import annotations
@@ -87,10 +87,15 @@ def peer(settings: Settings) -> Callable[..., Any]:
 _LOADERS: dict[str, Callable[[Settings], Any]] = {"constant": constant, "bare": bare, "peer": peer}
 
 
-def run(name: str, data: str, port: int, accounts: str, plans: str) -> None:
+def run(name: str, data: str, port: int, workers: int, accounts: str, plans: str) -> None:
     """Serve until SIGTERM; "geolookup" is the service as it is."""
     settings = Settings(
-        accounts, dataset=data, plans=plans, port=port, log_level="error", drain=0.0
+        *(accounts, data),
+        plans=plans,
+        port=port,
+        workers=workers,
+        log_level="error",
+        drain=0.0,
     )
     if name == "geolookup":
         serve(settings)
@@ -100,4 +105,4 @@ def run(name: str, data: str, port: int, accounts: str, plans: str) -> None:
 
 
 if __name__ == "__main__":
-    run(sys.argv[1], sys.argv[2], int(sys.argv[3]), *sys.argv[4:6])
+    run(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), *sys.argv[5:7])

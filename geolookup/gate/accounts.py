@@ -101,13 +101,10 @@ class Accounts:
 
         Raises MissingKeyError, InvalidKeyError.
         """
-        if api_key is None:
-            raise MissingKeyError
         digest = keys.digest(api_key)
         if digest is None:
-            raise InvalidKeyError
-        now = self._store.now()
-        known = self._cache.get(digest)
+            raise MissingKeyError if api_key is None else InvalidKeyError
+        known, now = self._cache.get(digest), self._store.now()
         if known is not None and known.asked <= now < known.until:
             if not compare_digest(known.digest, digest):
                 raise InvalidKeyError

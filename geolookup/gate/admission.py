@@ -153,7 +153,7 @@ class Leased:
 
         Returns False if the store must decide, or another thread waits for it. Never waits.
         """
-        if not self._lock.acquire(blocking=False):
+        if not self._lock.acquire(False):
             return False
         try:
             now = self._store.now()
@@ -189,13 +189,14 @@ class Leased:
     def _take(self, now: int) -> bool:
         if now // BUCKET != self._bucket:
             return False
-        if self._moved and self._moved[0] + SECOND <= now:
-            self._moved.popleft()
-        elif self._fresh:
-            self._fresh -= 1
+        moved, fresh = self._moved, self._fresh
+        if moved and moved[0] + SECOND <= now:
+            moved.popleft()
+        elif fresh:
+            self._fresh = fresh = fresh - 1
         else:
             return False
-        self._record_held()
+        self._record.hold(fresh + len(moved) + self._unusable)
         self._stamps.append(now)
         return True
 

@@ -1,7 +1,9 @@
 """Checkpoints of an accounts file: its write-ahead log, written back in the background.
 
 Strategy: a checkpoint waits for the disk. The background writer uses its own connection
-and runs early, so the deciding connection finds little left when the log must restart.
+and runs early, so the deciding connection finds little left when the log must restart. The
+deciding connection waits for the disk once each time the log restarts after a complete checkpoint,
+and all requests with it. So a checkpoint waits for a second, or until the log is long.
 """
 
 from __future__ import annotations
@@ -9,9 +11,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from threading import Lock
+from time import monotonic
 
 #: Changed rows before a checkpoint pays.
 _LEAST_CHANGES = 500
+#: Seconds between two checkpoints of a shorter log,
+_PAUSE = 1.0
+#: and the pages of a log that does not wait, of all processes together. Each change logs a page.
+_LONG = 8_000
 
 
 class Checkpoints:
@@ -21,7 +28,7 @@ class Checkpoints:
         self._connect = connect
         self._lock = Lock()  # its own lock, so that no decision waits for a checkpoint
         self._connection: sqlite3.Connection | None = None
-        self._changes = 0
+        self._changes, self._enough, self._next = 0, _LONG, 0.0
 
     def write_back(self, changes: int) -> None:
         """Checkpoint if enough rows changed; ``changes`` is the total so far.
@@ -31,14 +38,18 @@ class Checkpoints:
         with self._lock:
             if changes < self._changes:  # a new deciding connection, perhaps to another file
                 self._drop()
-                self._changes = 0
-            if changes - self._changes < _LEAST_CHANGES:
+                self._changes, self._next = 0, 0.0
+            fresh = changes - self._changes
+            if fresh < (self._enough if monotonic() < self._next else _LEAST_CHANGES):
                 return
-            self._changes = changes
+            self._changes, self._next = changes, monotonic() + _PAUSE
             try:
                 if self._connection is None:
                     self._connection = self._connect()
-                self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+                checkpoint = self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+                _, pages, _ = checkpoint.fetchone()
+                # The share of this process in a long log.
+                self._enough = max(_LEAST_CHANGES, _LONG * fresh // max(fresh, pages))
             except sqlite3.Error:
                 self._drop()
 

@@ -14,19 +14,15 @@ from __future__ import annotations
 from asyncio import Future, Task, get_running_loop
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
 
 from geolookup.errors import AccountsError, ContractError
+from geolookup.gate.account_store import ADMITTED
 from geolookup.gate.accounts import Accounts
 from geolookup.gate.admission import Exact, Leased
 
-
-class _Asked(NamedTuple):
-    """A request that the store must decide; ``admission`` is None if it must find the key too."""
-
-    api_key: object
-    admission: Exact | Leased | None
-    waiting: Future[None]
+#: A request that the store must decide: key, admission (None if the store must find the key
+#: too), and the future that waits. A plain tuple, because each request creates one.
+_Asked = tuple[object, Exact | Leased | None, Future[None]]
 
 
 class GroupCommit:
@@ -46,11 +42,10 @@ class GroupCommit:
         admission = self._accounts.known(api_key)
         if admission is not None and admission.try_local():
             return None
-        loop = get_running_loop()
-        waiting = loop.create_future()
-        self._asked.append(_Asked(api_key, admission, waiting))
         if self._task is None or self._task.done():
-            self._task = loop.create_task(self._decide())
+            self._task = get_running_loop().create_task(self._decide())
+        waiting: Future[None] = self._task.get_loop().create_future()
+        self._asked.append((api_key, admission, waiting))
         return waiting
 
     async def _decide(self) -> None:
@@ -61,8 +56,8 @@ class GroupCommit:
                 outcomes = await self._outcomes(asked)
             except Exception as error:  # noqa: BLE001 - whatever it is, no coroutine may wait forever
                 outcomes = [error] * len(asked)
-            for each, outcome in zip(asked, outcomes, strict=True):
-                _resolve(each.waiting, outcome)
+            for (_, _, waiting), outcome in zip(asked, outcomes, strict=True):
+                _resolve(waiting, outcome)
 
     async def _outcomes(self, asked: Sequence[_Asked]) -> Sequence[Exception | None]:
         if self._thread is None:
@@ -76,14 +71,17 @@ def _decided(accounts: Accounts, asked: Sequence[_Asked]) -> list[Exception | No
     """Decide requests; return for each what it raises, or None."""
     outcomes: list[Exception | None] = [None] * len(asked)
     exact: list[tuple[int, Exact]] = []
-    for place, each in enumerate(asked):
+    for place, (api_key, admission, _) in enumerate(asked):
+        if type(admission) is Exact:  # has no cached refusal, or nobody would ask
+            exact.append((place, admission))
+            continue
         try:
-            admission = (each.admission or accounts.admission(each.api_key)).ask()
+            found = (admission or accounts.admission(api_key)).ask()
         except (ContractError, AccountsError) as error:
             outcomes[place] = error
         else:
-            if admission is not None:
-                exact.append((place, admission))
+            if found is not None:
+                exact.append((place, found))
     if exact:
         _decide_exact(accounts, exact, outcomes)
     return outcomes
@@ -99,6 +97,8 @@ def _decide_exact(
             outcomes[place] = error
         return
     for (place, admission), free in zip(exact, found, strict=True):
+        if free == ADMITTED:
+            continue
         try:
             admission.settle(free)
         except (ContractError, AccountsError) as error:

@@ -8,10 +8,10 @@ the whole text. 160 random bits need no salt.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import secrets
 from base64 import b32encode
+from hashlib import sha256
 from zlib import crc32
 
 ENVIRONMENTS = ("live", "test")
@@ -31,7 +31,7 @@ def digest(key: object) -> bytes | None:
     """Return the SHA-256 of a text, 32 bytes; None for anything but ASCII text."""
     if not isinstance(key, str) or not key.isascii():
         return None
-    return hashlib.sha256(key.encode()).digest()
+    return sha256(key.encode()).digest()
 
 
 def well_formed(key: str) -> bool:

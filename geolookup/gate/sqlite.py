@@ -2,8 +2,9 @@
 
 Strategy: write-ahead log, one connection per process, one transaction for the requests
 decided together. An exact admission is one UPDATE whose WHERE is the rule of
-``sliding_window``. If it changes no row, the slow path takes the write lock, reads the
-clock and finds the reason. Where one wait for a locked file was in vain, all who come next
+``sliding_window``, for all accounts of a plan at once: the interpreter lock is released for each
+statement, and another thread may take it. If a row is not changed, the slow path decides one by
+one, and finds the reason. Where one wait for a locked file was in vain, all who come next
 fail at once for a while (``outage``).
 """
 
@@ -12,6 +13,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
@@ -42,9 +45,11 @@ _KEY = (
 #: Stamps are bytes that compare like numbers; see ``sliding_window``.
 _ADMIT = (
     "UPDATE account SET used = used + 1, ring = CAST(substr(ring, 9) || ?1 AS BLOB)"
-    " WHERE id = ?2 AND used < ?3 AND length(ring) = ?4"
-    " AND substr(ring, 1, 8) <= ?5 AND substr(ring, -8) <= ?1"
+    " WHERE used < ?3 AND length(ring) = ?4 AND substr(ring, 1, 8) <= ?2 AND substr(ring, -8) <= ?1"
+    " AND id IN ({})"
 )
+#: Accounts that one statement admits at most. SQLite takes at least 999 parameters.
+_MOST_TOGETHER = 512
 #: The bits of an error code of SQLite without those that refine it.
 _PRIMARY = 0xFF
 #: Connections of parent processes, kept open: closing one would drop the parent's file locks.
@@ -79,30 +84,42 @@ class SQLiteStore:
         return self._run(self._admit, requests)
 
     def _admit(self, db: sqlite3.Connection, requests: Sequence[Request]) -> list[int]:
-        # A single statement is its own transaction.
-        if len(requests) == 1 and self._admitted(db, requests[0]):
-            return [ADMITTED]
+        if len(requests) == 1:  # a single statement is its own transaction
+            ((account, plan),) = requests
+            all_admitted = _admitted(db, [account], plan, self.now())
+        else:
+            all_admitted = self._admitted_together(db, requests)
+        if all_admitted:
+            return [ADMITTED] * len(requests)
         with _transaction(db):
-            return [
-                ADMITTED if self._admitted(db, request) else self._decided(db, request)
-                for request in requests
-            ]
+            return [self._decided(db, request) for request in requests]
 
-    def _admitted(self, db: sqlite3.Connection, request: Request) -> bool:
-        """Admit a request by a single statement; return False if the slow path must decide."""
-        account, plan = request
-        now, size = self.now(), STAMP_BYTES * plan.rate
-        values = stamp(now), account, plan.limit, size, stamp(now - SECOND)
-        return db.execute(_ADMIT, values).rowcount > 0
+    def _admitted_together(self, db: sqlite3.Connection, requests: Sequence[Request]) -> bool:
+        """Admit all requests if each has an account of its own; else change nothing."""
+        by_plan: dict[Plan, list[int]] = {}
+        for account, plan in requests:
+            by_plan.setdefault(plan, []).append(account)
+        if len(set(map(itemgetter(0), requests))) < len(requests):
+            return False
+        with suppress(_NotAllError), _transaction(db):
+            now = self.now()  # under the write lock: all requests arrived before
+            for plan, accounts in by_plan.items():
+                for begin in range(0, len(accounts), _MOST_TOGETHER):
+                    if not _admitted(db, accounts[begin : begin + _MOST_TOGETHER], plan, now):
+                        raise _NotAllError
+            return True
+        return False
 
     def _decided(self, db: sqlite3.Connection, request: Request) -> int:
-        """Decide a request from the stored state of its account."""
-        account, plan = request
+        """Decide a request from the stored state of its account, if no statement admits it."""
+        (account, plan), now = request, self.now()
+        if _admitted(db, [account], plan, now):
+            return ADMITTED
         state = _stored(db, account)
         if state is None:
             return GONE
         used, ring, _ = state
-        ring, free = decide(ring, plan.rate, self.now())
+        ring, free = decide(ring, plan.rate, now)
         if free == ADMITTED and used >= plan.limit:
             return EXHAUSTED
         after = used + (free == ADMITTED), ring, account
@@ -251,6 +268,25 @@ class SQLiteStore:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
+
+
+class _NotAllError(Exception):
+    """A request was not admitted; rolls back the others."""
+
+
+def _admitted(db: sqlite3.Connection, accounts: list[int], plan: Plan, now: int) -> bool:
+    """Admit one request of each of several accounts; return whether all were admitted."""
+    count = len(accounts)
+    # Few statements, so that they stay prepared: of one account, two, four, eight ...
+    filled = (1 << (count - 1).bit_length()) - count
+    values = stamp(now), stamp(now - SECOND), plan.limit, STAMP_BYTES * plan.rate
+    statement = _admit_statement(count + filled)
+    return db.execute(statement, (*values, *accounts, *accounts[:1] * filled)).rowcount == count
+
+
+@cache
+def _admit_statement(accounts: int) -> str:
+    return _ADMIT.format(", ".join("?" * accounts))
 
 
 def _code(error: sqlite3.Error) -> int:

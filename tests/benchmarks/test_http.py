@@ -24,14 +24,18 @@ def test_http_prints_a_table_and_writes_json(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["http", *options, "--json", str(target)])
     assert done.exit_code == 0, done.output
     result = json.loads(target.read_text(encoding="utf-8"))
-    names = [each["name"] for each in result["results"]]
-    assert names == [http.FAST, http.MANY, http.CONSTANT, http.BARE, http.PEER]
+    (found,) = result["scales"].values()
+    names = [each["name"] for each in found["results"]]
+    alone = [http.FAST, http.MANY, http.CONSTANT, http.BARE, http.PEER]
+    assert names == [*alone, http.FAST_TWO, http.MANY_TWO]
     assert all(f"\n{name} " in done.output for name in names)
-    for each in result["results"]:
+    for each in found["results"]:
         assert each["rate"] > 0
         assert each["failed"] == 0
-        assert each["name"] == http.MANY or each["refused"] == 0
-    assert result["memory"]["requests"] >= 10
+        assert each["name"] in (http.MANY, http.MANY_TWO) or each["refused"] == 0
+    assert found["memory"]["requests"] >= 10
+    assert " p99" in done.output
+    assert f"{http.FAST_TWO} / one" in done.output
     assert str(ROOT) not in done.output
 
 

@@ -11,7 +11,7 @@ from threading import Thread
 
 import pytest
 
-from geolookup.gate import Accounts, open_accounts
+from geolookup.gate import Accounts, checkpoints, open_accounts
 from geolookup.gate.account_store import wall_clock
 
 ADMISSIONS = 1500
@@ -84,6 +84,23 @@ def test_a_file_put_in_place_of_another_is_the_one_written_back(file: Path, plan
             accounts.admit(more[number % len(more)])
         store.upkeep()
         assert used_in(file, file.with_name("copy.db")) == 600
+
+
+def test_a_short_log_waits_and_a_long_one_does_not(
+    file: Path, plans: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "_PAUSE", 3600.0)
+    monkeypatch.setattr(checkpoints, "_LONG", 1000)
+    with open_accounts(f"sqlite:///{file}", plans, clock=wall_clock) as accounts:
+        keys = [accounts.create_key(str(number), "mid") for number in range(40)]
+        store = vars(accounts)["_store"]
+        written = []
+        for _ in range(3):
+            for number in range(600):
+                accounts.admit(keys[number % len(keys)])
+            store.upkeep()
+            written.append(used_in(file, file.with_name("copy.db")))
+        assert written == [600, 600, 1800]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

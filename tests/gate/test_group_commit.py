@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from geolookup.errors import AccountsError, ContractError
+from geolookup.errors import AccountsError, ContractError, RateLimitError
 from geolookup.gate import Accounts, open_accounts
 from geolookup.gate.account_store import Request
 from geolookup.gate.group_commit import GroupCommit
@@ -101,6 +101,27 @@ def test_a_turn_asks_the_store_once(worker: Open, monkeypatch: pytest.MonkeyPatc
     assert together(gate, keys * 4) == [None] * 20
     assert together(gate, keys[:1]) == [None]
     assert calls == [20, 1]
+
+
+@pytest.mark.parametrize("count", [2, 5, 600])
+def test_a_refusal_among_many_accounts_is_of_its_account_alone(
+    worker: Open, clock: FakeClock, count: int
+) -> None:
+    accounts = worker()
+    names = [
+        f"account {clock.now} {count} {number}" for number in range(scaled(min(count, 40), count))
+    ]
+    keys = [accounts.create_key(name, "tiny" if name[-1] == "1" else "mid") for name in names]
+    gate = GroupCommit(accounts)
+    assert together(gate, keys) == [None] * len(keys)
+    at_rate = [key for key, name in zip(keys, names, strict=True) if name[-1] == "1"]
+    for key in at_rate:
+        assert one_by_one(accounts, [key] * 3) == [None, None, RateLimitError]
+    clock.now += SECOND // 2
+    expected = [RateLimitError if key in at_rate else None for key in keys]
+    assert together(gate, keys) == expected
+    used = {row.name: row.used for row in accounts.usage()}
+    assert [used[name] for name in names] == [2 if each is None else 3 for each in expected]
 
 
 def test_a_client_that_has_gone_changes_nothing_for_others(worker: Open) -> None:
