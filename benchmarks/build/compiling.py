@@ -45,6 +45,7 @@ def _compile(recipe: Path, output: Path, cores: int) -> Result:
     return {
         "rows": sum(source.read for source in report.sources),
         "seconds": passed,
+        "cores": cores,
         "peak_memory": measure.peak_memory(),
         "dataset_bytes": report.bytes,
         "counts": report.counts,

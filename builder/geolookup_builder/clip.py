@@ -7,11 +7,11 @@ address that the address carries. ``gather`` has folded IPv4-mapped ranges into 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from geolookup.contract.special import CARRIES_IPV4, PRIVATE, Range, ranges_of
 from geolookup.dataset.intervals import Addresses, Bools, clamp, cut_at
 from geolookup_builder.flatten import Ranges
-from geolookup_builder.report import SourceReport
 
 #: IPv4-mapped space is folded into IPv4; NAT64 and 6to4 space is excluded.
 FOLDED, *_EXCLUDED = ranges_of(6, CARRIES_IPV4)
@@ -22,18 +22,29 @@ def hidden(family: int) -> tuple[Range, ...]:
     return ranges_of(family, PRIVATE, CARRIES_IPV4)
 
 
-def count(ranges: Ranges, family: int, report: SourceReport) -> Bools:
+@dataclass(frozen=True, slots=True)
+class Clipped:
+    """What of the ranges of one family no lookup reaches: a mask of rows, and counts."""
+
+    private: Bools
+    addresses: int  # private ones
+    excluded_rows: int  # in 6to4 and NAT64 space
+    excluded_addresses: int
+
+
+def count(ranges: Ranges, family: int) -> Clipped:
     """Count clipped (private) addresses, and excluded (6to4, NAT64) rows and addresses.
 
-    Returns the mask of clipped rows. The caller counts them, because a row that is partly
-    folded has ranges of both families.
+    The caller counts the clipped rows, because a row that is partly folded has ranges of
+    both families.
     """
-    private = ranges_of(family, PRIVATE)
-    report.addresses_clipped += _addresses_inside(ranges, private)
-    if family == 6:
-        report.rows_excluded += int(_rows_inside(ranges, _EXCLUDED).sum())
-        report.addresses_excluded += _addresses_inside(ranges, _EXCLUDED)
-    return _rows_inside(ranges, private)
+    private, excluded = ranges_of(family, PRIVATE), _EXCLUDED if family == 6 else ()
+    return Clipped(
+        _rows_inside(ranges, private),
+        _addresses_inside(ranges, private),
+        int(_rows_inside(ranges, excluded).sum()) if excluded else 0,
+        _addresses_inside(ranges, excluded),
+    )
 
 
 def _rows_inside(ranges: Ranges, blocks: Sequence[Range]) -> Bools:

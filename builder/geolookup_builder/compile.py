@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from threading import Lock
@@ -19,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from geolookup.dataset.arrow_files import generation
+from geolookup.dataset.intervals import I64, Bools
 from geolookup.dataset.manifest import is_dataset, read_manifest
 from geolookup.dataset.metadata import Source
 from geolookup.errors import BuildError
@@ -28,10 +30,11 @@ from geolookup.progress import Progress
 from geolookup_builder import clip, expected_rows, loading, manifest, rejects, write
 from geolookup_builder.enrichment import Finder, finders
 from geolookup_builder.flatten import Intervals, flatten
-from geolookup_builder.gather import SourceRows
+from geolookup_builder.gather import Gathered, SourceRows
 from geolookup_builder.intern import intern
 from geolookup_builder.layer_values import UNKNOWN, LayerValues
 from geolookup_builder.layers import Layered, hide, nothing, of_source, underlay
+from geolookup_builder.parallel import alongside, in_order
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.reference.tables import load_continents, load_countries, load_time_zones
 from geolookup_builder.rejects import Rejects
@@ -213,13 +216,25 @@ class _Build:
         self._report.sources.append(report)
         rows, positions = self._read(table, report, spec.provides)
         with self._progress.stage(f"flattening {table.name}"):
-            flattened = _flatten_table(rows, report)
-            for family, layered in flattened.layered.items():
-                self._merged[family] = underlay(self._merged[family], layered)
+            deciding = self._flatten(rows, report)
         if self._deciding_rows is not None:
             with self._progress.stage(f"finding the lines of {table.name}"):
-                self._deciding_rows.add(number, spec, rows, positions, flattened.deciding)
+                self._deciding_rows.add(number, spec, rows, positions, deciding)
         return {run.numbers.member.label for run in positions.runs}
+
+    def _flatten(self, rows: SourceRows, report: SourceReport) -> dict[int, Intervals]:
+        """Overlay the rows of a table below the earlier ones; return their deciding rows."""
+        by_family = {family: rows.of_family(family) for family in (4, 6)}
+
+        def overlaid(family: int) -> _Flattened:
+            found = _flattened(by_family.pop(family), family, report.read)
+            self._merged[family] = underlay(self._merged[family], found.layered)
+            return found
+
+        with alongside(partial(overlaid, 6)) as ipv6:
+            families = [overlaid(4), ipv6()]
+        _count(families, rows, report)
+        return {each.deciding.starts.family: each.deciding for each in families}
 
     def _read(
         self, table: SourceTable, report: SourceReport, provides: frozenset[str]
@@ -227,9 +242,12 @@ class _Build:
         rows, rejected = SourceRows(self._layers, self._known, report, provides), Rejects()
         positions = RowPositions()
         self._rejects.append(rejected)
-        with self._progress.stage(f"reading {table.name}"):
-            for batch in table.batches:
-                rows.add(batch)
+        with (
+            self._progress.stage(f"reading {table.name}"),
+            in_order(lambda batch: (batch, rows.prepared(batch)), table.batches) as batches,
+        ):
+            for batch, prepared in batches:
+                rows.add(prepared)
                 rejected.add(batch)
                 positions.add(batch)
                 self._progress.rows(len(batch))
@@ -307,32 +325,48 @@ def _base(path: Path) -> expected_rows.Base:
 
 @dataclass(frozen=True, slots=True)
 class _Flattened:
-    """One source table by family: its layers, and the position of each deciding row."""
+    """The rows of one family in a table: intervals, and what became of each row."""
 
-    layered: dict[int, Layered]
-    deciding: dict[int, Intervals]
+    deciding: Intervals  # owned by the row's position in the table; -1: a gap
+    layered: Layered
+    counts: clip.Clipped
+    clipped: I64  # positions of the rows with private addresses
+    owning: I64  # positions of the rows that own an interval, hidden space included
+    known: Bools  # by position: whether the row has a value
 
 
-def _flatten_table(rows: SourceRows, report: SourceReport) -> _Flattened:
-    """Flatten the rows of a table, and remove space that lookups never search."""
-    layered, deciding = {}, {}
-    used, clipped, owning = (np.zeros(report.read, bool) for _ in range(3))
-    known = np.zeros(report.read, bool)
-    for family in (4, 6):
-        gathered = rows.of_family(family)
-        clipped[gathered.position[clip.count(gathered.ranges, family, report)]] = True
-        flat = flatten(gathered.ranges, family)
-        owning[gathered.position[flat.owner[flat.owner >= 0]]] = True
-        for numbers in gathered.numbers.values():
-            known[gathered.position[numbers != UNKNOWN]] = True
-        intervals = hide(flat, clip.hidden(family))
-        # One more entry, so that the owner -1 (a gap) maps to -1.
-        positions = np.append(gathered.position, -1)[intervals.owner]
-        used[positions[positions >= 0]] = True
-        deciding[family] = Intervals(intervals.starts, positions)
-        layered[family] = of_source(intervals, gathered.numbers)
+def _flattened(rows: Gathered, family: int, size: int) -> _Flattened:
+    """Flatten one family's rows of a table of ``size``; remove space that lookups never search."""
+    flat = flatten(rows.ranges, family)
+    known = np.zeros(size, bool)
+    for numbers in rows.numbers.values():
+        known[rows.position[numbers != UNKNOWN]] = True
+    intervals, counts = hide(flat, clip.hidden(family)), clip.count(rows.ranges, family)
+    # One more entry, so that the owner -1 (a gap) maps to -1.
+    positions = np.append(rows.position, -1)[intervals.owner]
+    return _Flattened(
+        Intervals(intervals.starts, positions),
+        of_source(intervals, rows.numbers),
+        counts,
+        rows.position[counts.private],
+        rows.position[flat.owner[flat.owner >= 0]],
+        known,
+    )
+
+
+def _count(families: Sequence[_Flattened], rows: SourceRows, report: SourceReport) -> None:
+    """Count the rows and addresses of a table by what became of them."""
+    used, clipped, owning, known = (np.zeros(report.read, bool) for _ in range(4))
+    for each in families:
+        owners = each.deciding.owner
+        used[owners[owners >= 0]] = True
+        clipped[each.clipped] = True
+        owning[each.owning] = True
+        known |= each.known
+        report.addresses_clipped += each.counts.addresses
+        report.rows_excluded += each.counts.excluded_rows
+        report.addresses_excluded += each.counts.excluded_addresses
     report.used, report.rows_clipped = int(used.sum()), int(clipped.sum())
     report.duplicates, report.known = rows.duplicates(), bool((used & known).any())
     accepted = report.read - report.rejected.total()
     report.covered = max(0, accepted - int(owning.sum()) - report.duplicates)
-    return _Flattened(layered, deciding)

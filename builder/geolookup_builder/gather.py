@@ -8,7 +8,7 @@ row with the specificity of the range as stated.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from geolookup.dataset.intervals import I64, U64, Addresses, clamp, concat, empty
 from geolookup_builder.clip import FOLDED
 from geolookup_builder.flatten import Keys, Ranges, duplicates, stated_keys
-from geolookup_builder.layer_values import UNKNOWN, Codes, Column, LayerValues
+from geolookup_builder.layer_values import UNKNOWN, Codes, Column, Distinct, LayerValues, distinct
 from geolookup_builder.report import SourceReport
 from geolookup_builder.schema import LAYERS
 from geolookup_builder.sources.reading.reader import Batch
@@ -84,6 +84,17 @@ class FamilyRows:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A batch whose values are cleaned, and numbered among themselves."""
+
+    size: int  # rows, with rejected ones
+    families: dict[int, tuple[I64, Addresses, Addresses]]  # rows, first and last addresses
+    numbered: dict[str, Distinct]
+    nulled: dict[str, int]  # rows by field
+    words: dict[str, Counter[str]]  # that the vocabulary lacks, by field
+
+
 class SourceRows:
     """Gathers the batches of one source table."""
 
@@ -100,40 +111,31 @@ class SourceRows:
         self._report = report
         self._families = {family: FamilyRows(family) for family in (4, 6)}
 
-    def add(self, batch: Batch) -> None:
+    def prepared(self, batch: Batch) -> Prepared:
+        """Clean and number the values of a batch; several threads may do so at once."""
+        numbered, nulled, words = {}, {}, {}
+        accepted = batch.ranges.family != 0
+        for layer, fields in LAYERS.items():
+            stated = [name for name in fields if name in batch.fields and name in self._provides]
+            if stated:
+                columns, invalid = _columns(batch, stated, accepted, self._known)
+                numbered[layer] = distinct(columns, ~accepted | _any(invalid.values()))
+                nulled.update({name: int(each.sum()) for name, each in invalid.items()})
+                words.update(_unknown_words(batch, invalid))
+        families = {family: batch.ranges.of_family(family) for family in (4, 6)}
+        return Prepared(len(batch), families, numbered, nulled, words)
+
+    def add(self, batch: Prepared) -> None:
         """Add the rows of a batch that are not rejected."""
-        numbers = {
-            layer: self._number(layer, batch)
-            for layer, fields in LAYERS.items()
-            if any(name in batch.fields and name in self._provides for name in fields)
-        }
+        numbers = {layer: self._layers[layer].add(each) for layer, each in batch.numbered.items()}
         for family, rows in self._families.items():
-            chosen, first, last = batch.ranges.of_family(family)
+            chosen, first, last = batch.families[family]
             taken = {layer: each[chosen] for layer, each in numbers.items()}
             rows.add(first, last, chosen + self._report.read, taken)
-        self._report.read += len(batch)
-
-    def _number(self, layer: str, batch: Batch) -> Codes:
-        accepted = batch.ranges.family != 0
-        nulled = ~accepted
-        columns = {}
-        for name in LAYERS[layer]:
-            if name in batch.fields and name in self._provides:
-                columns[name], invalid = _column(name, batch.fields[name], self._known)
-                self._report.nulled[name] += int((invalid & accepted).sum())
-                self._note_words(name, batch.fields[name], invalid & accepted)
-                nulled |= invalid
-        return self._layers[layer].add(columns, nulled)
-
-    def _note_words(self, name: str, cells: pa.DictionaryArray, rows: Bools) -> None:
-        """Count the most frequent words that the vocabulary lacks, for the build report."""
-        if name not in VOCABULARY or not rows.any():
-            return
-        counts = np.bincount(cells.indices.filter(pa.array(rows)).to_numpy())
-        common = np.argsort(-counts, kind="stable")[:_MAX_WORDS]
-        words = cells.dictionary.take(pa.array(common)).to_pylist()
-        found = +Counter(dict(zip(words, counts[common].tolist(), strict=True)))
-        self._report.unknown_words.setdefault(name, Counter()).update(found)
+        self._report.read += batch.size
+        self._report.nulled.update(batch.nulled)
+        for name, found in batch.words.items():
+            self._report.unknown_words.setdefault(name, Counter()).update(found)
 
     def duplicates(self) -> int:
         """Return the number of rows with the range of a later row; IPv4-mapped counts as IPv4."""
@@ -218,6 +220,35 @@ def _mapped_keys(ranges: Ranges) -> Keys:
 
 def _as_mapped(ends: Addresses) -> Addresses:
     return _in_128_bits(ends.low | np.uint64(FOLDED[0]))
+
+
+def _columns(
+    batch: Batch, names: list[str], accepted: Bools, known: Known
+) -> tuple[dict[str, Column], dict[str, Bools]]:
+    """Clean columns of a batch; also return the accepted rows whose value is invalid."""
+    columns, invalid = {}, {}
+    for name in names:
+        columns[name], bad = _column(name, batch.fields[name], known)
+        invalid[name] = bad & accepted
+    return columns, invalid
+
+
+def _any(masks: Iterable[Bools]) -> Bools:
+    found: Bools = np.logical_or.reduce([*masks])
+    return found
+
+
+def _unknown_words(batch: Batch, invalid: Mapping[str, Bools]) -> dict[str, Counter[str]]:
+    """Count the most frequent words that the vocabulary lacks, for the build report."""
+    found = {}
+    for name, rows in invalid.items():
+        if name in VOCABULARY and rows.any():
+            cells = batch.fields[name]
+            counts = np.bincount(cells.indices.filter(pa.array(rows)).to_numpy())
+            common = np.argsort(-counts, kind="stable")[:_MAX_WORDS]
+            words = cells.dictionary.take(pa.array(common)).to_pylist()
+            found[name] = +Counter(dict(zip(words, counts[common].tolist(), strict=True)))
+    return found
 
 
 def _column(name: str, cells: pa.DictionaryArray, known: Known) -> tuple[Column, Bools]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,7 @@ from geolookup_builder.factorize import factorize
 from geolookup_builder.flatten import changes
 from geolookup_builder.layer_values import UNKNOWN, Codes, LayerValues
 from geolookup_builder.layers import Layered
+from geolookup_builder.parallel import alongside
 from geolookup_builder.provenance import Provenance, provenance
 from geolookup_builder.report import BuildReport
 from geolookup_builder.schema import LAYERS, NETWORK_LAYERS
@@ -57,8 +59,12 @@ def intern(
     report: BuildReport,
 ) -> Interned:
     """Return the rows that ``merged`` (by family) uses, and its intervals by row number."""
-    location, located = _locations(merged, layers["location"], known, finders, report)
-    network, networks = _networks(merged, layers)
+    with (
+        alongside(partial(_networks, merged, layers)) as of_networks,
+        alongside(partial(_provenance, merged, layers)) as decided,
+    ):
+        location, located = _locations(merged, layers["location"], known, finders, report)
+        network, networks = of_networks()
     families, begin = {}, 0
     for family, layered in merged.items():
         part = slice(begin, begin + len(layered.starts))
@@ -67,8 +73,13 @@ def intern(
             layered.starts[keep], location[part][keep], network[part][keep]
         )
         begin = part.stop
-    decided = {family: provenance(layered, layers) for family, layered in merged.items()}
-    return Interned(families, located, networks, decided)
+    return Interned(families, located, networks, decided())
+
+
+def _provenance(
+    merged: Mapping[int, Layered], layers: Mapping[str, LayerValues]
+) -> dict[int, Provenance]:
+    return {family: provenance(layered, layers) for family, layered in merged.items()}
 
 
 def _locations(

@@ -61,6 +61,30 @@ class Tuples:
         return column.values.take(pa.array(column.codes, mask=column.codes < 0))
 
 
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """The distinct tuples of one layer in a batch of rows, in order of first appearance."""
+
+    codes: Codes  # for each row the index of its tuple; -1: unknown
+    size: int
+    columns: Mapping[str, Column]  # the fields of the tuples
+
+
+def distinct(columns: Mapping[str, Column], nulled: Bools) -> Distinct:
+    """Number the distinct tuples of rows; those ``nulled`` or null in all fields are unknown."""
+    known = np.zeros(len(nulled), bool)
+    for column in columns.values():
+        known |= column.codes >= 0
+    rows = np.flatnonzero(known & ~nulled)
+    numbers = np.full(len(nulled), -1, np.int32)
+    if not len(rows):
+        return Distinct(numbers, 0, {})
+    codes, first = factorize([column.codes[rows] for column in columns.values()])
+    numbers[rows], first = codes, rows[first]
+    taken = {name: Column(each.codes[first], each.values) for name, each in columns.items()}
+    return Distinct(numbers, len(first), taken)
+
+
 @dataclass(slots=True)
 class LayerValues:
     """The value tuples of one layer; number 0 is unknown."""
@@ -78,27 +102,14 @@ class LayerValues:
         """Return the source (from 1) of each number; 0 for UNKNOWN."""
         return np.searchsorted(self.begins, numbers, side="right").astype(np.uint8)
 
-    def add(self, columns: Mapping[str, Column], nulled: Bools) -> Codes:
-        """Return a number for each row; UNKNOWN if it is ``nulled`` or null in all fields."""
-        known = np.zeros(len(nulled), bool)
-        for column in columns.values():
-            known |= column.codes >= 0
-        rows = np.flatnonzero(known & ~nulled)
-        numbers = np.full(len(nulled), UNKNOWN, np.int32)
-        if len(rows):
-            codes, first = factorize([column.codes[rows] for column in columns.values()])
-            numbers[rows] = codes + np.int32(self.size)
-            self.size += len(first)
-            self._keep(columns, rows[first])
-        return numbers
-
-    def _keep(self, columns: Mapping[str, Column], rows: NDArray[np.int64]) -> None:
-        for name in LAYERS[self.layer]:
-            if name in columns:
-                part = Column(columns[name].codes[rows], columns[name].values)
-            else:
-                part = _nulls(len(rows), name)
+    def add(self, found: Distinct) -> Codes:
+        """Add the tuples of a batch; return the number of each of its rows."""
+        numbers = np.where(found.codes < 0, np.int32(UNKNOWN), found.codes + np.int32(self.size))
+        self.size += found.size
+        for name in LAYERS[self.layer] if found.size else ():
+            part = found.columns.get(name) or _nulls(found.size, name)
             self.parts.setdefault(name, []).append(part)
+        return numbers
 
     def tuples(self) -> Tuples:
         """Return all tuples in order of their numbers; number 0 is null in all fields."""

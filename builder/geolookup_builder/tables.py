@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -13,6 +15,7 @@ from geolookup.dataset.intervals import Addresses
 from geolookup.dataset.rows import ABSENT, UNKNOWN
 from geolookup_builder.fragments import json_columns, json_texts, plain_texts
 from geolookup_builder.intern import FamilyIntervals, Interned
+from geolookup_builder.parallel import alongside
 from geolookup_builder.provenance import Provenance
 from geolookup_builder.values import Known
 
@@ -20,6 +23,8 @@ from geolookup_builder.values import Known
 def tables(interned: Interned, known: Known) -> dict[str, pa.Table]:
     """Return every table by file name."""
     ipv4, ipv6 = interned.families[4], interned.families[6]
+    with alongside(partial(_location, interned)) as location:
+        network, country = _network(interned), _country(interned, known)
     return {
         fmt.IPV4: _intervals(ipv4),
         fmt.IPV4_JUMP: pa.table({"interval": jump_table(ipv4.starts.low)}),
@@ -27,9 +32,9 @@ def tables(interned: Interned, known: Known) -> dict[str, pa.Table]:
         fmt.IPV6_SPARSE_INDEX: pa.table(
             {"start_high": np.asarray(ipv6.starts.high)[:: fmt.SPARSE_STRIDE]}
         ),
-        fmt.LOCATION: _location(interned),
-        fmt.NETWORK: _network(interned),
-        fmt.COUNTRY: _country(interned, known),
+        fmt.LOCATION: location(),
+        fmt.NETWORK: network,
+        fmt.COUNTRY: country,
         fmt.ZONE: pa.table({"zone": pa.array(interned.located.zones, pa.string())}),
         **{fmt.PROVENANCE[f]: _provenance(each) for f, each in interned.provenance.items()},
     }

@@ -13,11 +13,16 @@ from geolookup.dataset.manifest import FileDescription, Manifest
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
 from geolookup.integrity import verify
+from geolookup_builder.parallel import in_order
 
 
 def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, FileDescription]:
     """Write every table as an uncompressed Arrow IPC file; return the manifest's ``files``."""
-    return {name: _write_table(folder / name, table) for name, table in tables.items()}
+    # The largest first, so that no thread ends long after the others.
+    by_size = sorted(tables, key=lambda name: -tables[name].nbytes)
+    with in_order(lambda name: _write_table(folder / name, tables[name]), by_size) as described:
+        found = dict(zip(by_size, described, strict=True))
+    return {name: found[name] for name in tables}
 
 
 def _write_table(path: Path, table: pa.Table) -> FileDescription:

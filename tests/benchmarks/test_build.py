@@ -36,6 +36,13 @@ def test_build_prints_json(run: Run) -> None:
 
 
 @pytest.mark.long
+def test_build_explained_prints_ratios(run: Run) -> None:
+    printed = run("build", "explained", "--rows", "6000")
+    for name in ("compile, s", "dataset, MB"):
+        assert re.search(rf"\n{name} +\d[\d.]* +\d[\d.]* +\d+\.\d\d\n", printed)
+
+
+@pytest.mark.long
 def test_build_scaling_prints_exponent_and_bytes_a_row(run: Run) -> None:
     printed = run("build", "scaling", "--rows", "6000")
     assert "\n3,000 " in printed

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from geolookup_builder import parallel
 from geolookup_builder.sources.reading import delimited
 
 from geolookup.dataset import layout as fmt
@@ -58,6 +59,16 @@ def test_the_same_bytes_in_another_process(tmp_path: Path) -> None:
 def test_blocks_leave_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = built(tmp_path / "1", TEXT)
     monkeypatch.setattr(delimited, "BLOCK_BYTES", 300)
+    assert digests(one) == digests(built(tmp_path / "2", TEXT))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_the_number_of_cores_leaves_no_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: int
+) -> None:
+    one = built(tmp_path / "1", TEXT)
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 300)
+    monkeypatch.setattr(parallel, "_threads", lambda: threads)
     assert digests(one) == digests(built(tmp_path / "2", TEXT))
 
 

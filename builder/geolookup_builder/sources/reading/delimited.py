@@ -2,34 +2,34 @@
 
 Arrow parses blocks of rows and dictionary-encodes every field, so that no cell
 becomes a Python object. A format gives a ``Layout`` and a function that says
-what the columns mean. A thread reads the next batch while one is worked on:
-Arrow parses without Python's global lock, so that two cores are used.
+what the columns mean. Threads parse blocks of whole records independently; what
+cannot be cut into blocks with certainty is parsed in sequence.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import Literal, TypeVar
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from geolookup_builder.ranges import from_networks
+from geolookup_builder.parallel import in_order
+from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.sources.reading.damage import QuoteCount, arrow_failure, check_quotes
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.positions import find_rejects, first_lines
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers
+from geolookup_builder.sources.reading.record_blocks import RecordBlocks
 from geolookup_builder.sources.reading.text import Layout, masked
 
-BLOCK_BYTES = 16 << 20
+BLOCK_BYTES = 8 << 20
 _MAX_RECORD = 1 << 16  # characters; the standard CSV reader stops at twice as many
 _ENCODED = pa.dictionary(pa.int32(), pa.string())
-_T = TypeVar("_T")
 
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
@@ -56,37 +56,86 @@ def first_record(member: Member, layout: Layout) -> tuple[list[str], bool]:
     return next(reader, []), line.endswith(("\r", "\n"))
 
 
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Parsed rows and what they mean; ``skipped`` counts the records of the text from 1."""
+
+    ranges: ParsedRanges
+    fields: Mapping[str, pa.DictionaryArray]
+    skipped: list[int]
+
+
 def _rows(
     member: Member, layout: Layout, meaning: Meaning, numbers: RecordNumbers
 ) -> Iterator[Batch]:
     with member.open() as stream:
-        counted, reader = QuoteCount(masked(stream, layout)), None
+        blocks = RecordBlocks(masked(stream, layout), layout, BLOCK_BYTES)
+        quotes = 0
         try:
-            reader = _open(counted, layout, numbers)
-            with prefetched(reader) as following:
-                for rows in following:
-                    yield Batch(numbers, numbers.delivered, *meaning(rows))
-                    numbers.delivered += len(rows)
+            numbered = enumerate(blocks)
+            with in_order(partial(_parsed, layout=layout, meaning=meaning), numbered) as parsed:
+                yield from _delivered(parsed, numbers)
+            if blocks.rest is not None:
+                counted = QuoteCount(blocks.rest)
+                yield from _streamed(counted, layout, meaning, numbers)
+                quotes = counted.count
         except pa.ArrowInvalid as error:
             raise arrow_failure(member, error, layout.not_utf8) from error
-        finally:
-            if reader is not None:
-                reader.close()
     if layout.quoted:
-        check_quotes(member, counted.count, layout.delimiter)
+        check_quotes(member, quotes + blocks.quotes, layout.delimiter)
 
 
-def _open(stream: object, layout: Layout, numbers: RecordNumbers) -> pacsv.CSVStreamingReader:
+def _delivered(parsed: Iterator[_Rows], numbers: RecordNumbers) -> Iterator[Batch]:
+    for rows in parsed:
+        passed = numbers.delivered + len(numbers.skipped)
+        numbers.skipped.extend(passed + record for record in rows.skipped)
+        batch = Batch(numbers, numbers.delivered, rows.ranges, rows.fields)
+        numbers.delivered += len(batch)
+        yield batch
+
+
+def _parsed(numbered: tuple[int, memoryview], layout: Layout, meaning: Meaning) -> _Rows:
+    """Parse a block; the first one begins with the header, if there is one."""
+    number, block = numbered
+    read, parse, convert, skipped = _options(layout, header=layout.header and not number)
+    read.block_size = len(block) + 1  # all of it at once
+    table = pacsv.read_csv(pa.py_buffer(block), read, parse, convert)
+    rows = pa.RecordBatch.from_arrays(
+        [column.combine_chunks() for column in table.columns], schema=table.schema
+    )
+    return _Rows(*meaning(rows), skipped)
+
+
+def _streamed(
+    stream: object, layout: Layout, meaning: Meaning, numbers: RecordNumbers
+) -> Iterator[Batch]:
+    """Parse what cannot be cut into blocks; threads find the meaning of rows parsed before."""
+    header = layout.header and not numbers.delivered and not numbers.skipped
+    read, parse, convert, skipped = _options(layout, header=header)
+    read.block_size = 2 * BLOCK_BYTES  # which no record may exceed
+    passed = numbers.delivered + len(numbers.skipped)
+    with pacsv.open_csv(stream, read, parse, convert) as reader, in_order(meaning, reader) as found:
+        for ranges, fields in found:
+            yield Batch(numbers, numbers.delivered, ranges, fields)
+            numbers.delivered += len(ranges.family)
+    numbers.skipped.extend(passed + record for record in skipped)
+
+
+def _options(
+    layout: Layout, *, header: bool
+) -> tuple[pacsv.ReadOptions, pacsv.ParseOptions, pacsv.ConvertOptions, list[int]]:
+    """Return Arrow's options, and the list that gets the numbers of the skipped records."""
+    skipped: list[int] = []
+
     def skip(row: pacsv.InvalidRow) -> str:
-        numbers.skipped.append(row.number - layout.header)  # Arrow counts a header as row 1
+        skipped.append(row.number - header)  # Arrow counts a header as row 1
         return "skip"
 
     used = [name for name in layout.names if name in layout.texts | layout.wanted]
     types = {name: pa.large_string() if name in layout.texts else _ENCODED for name in used}
-    names = None if layout.header else list(layout.names)
-    return pacsv.open_csv(
-        stream,
-        pacsv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES, column_names=names),
+    names = None if header else list(layout.names)
+    return (
+        pacsv.ReadOptions(use_threads=False, column_names=names),
         pacsv.ParseOptions(
             delimiter=layout.delimiter,
             quote_char='"' if layout.quoted else False,
@@ -96,22 +145,5 @@ def _open(stream: object, layout: Layout, numbers: RecordNumbers) -> pacsv.CSVSt
         pacsv.ConvertOptions(
             column_types=types, include_columns=used, null_values=[""], strings_can_be_null=True
         ),
+        skipped,
     )
-
-
-@contextmanager
-def prefetched(batches: Iterable[_T]) -> Iterator[Iterator[_T]]:
-    """Give the batches in their order, each read by a thread in advance.
-
-    An exception of the reader is raised in place of its batch. After the block
-    nothing is being read.
-    """
-    with ThreadPoolExecutor(1) as thread:
-        yield _prefetched(iter(batches), thread)
-
-
-def _prefetched(batches: Iterator[_T], thread: ThreadPoolExecutor) -> Iterator[_T]:
-    following = thread.submit(next, batches, None)
-    while (batch := following.result()) is not None:
-        following = thread.submit(next, batches, None)
-        yield batch

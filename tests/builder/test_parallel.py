@@ -1,0 +1,82 @@
+"""Work in threads: results in the order of the items, errors in place of their result."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+from geolookup_builder.parallel import alongside, in_order
+
+
+def test_order_and_end() -> None:
+    with in_order(str, range(100)) as texts:
+        assert list(texts) == [str(number) for number in range(100)]
+    none: list[int] = []
+    with in_order(str, none) as nothing:
+        assert list(nothing) == []
+
+
+def test_a_slow_item_keeps_its_place() -> None:
+    def slow(number: int) -> int:
+        time.sleep(0.01 if number % 3 == 0 else 0)
+        return number
+
+    with in_order(slow, range(12)) as numbers:
+        assert list(numbers) == list(range(12))
+
+
+def test_later_items_are_computed_while_a_result_is_used() -> None:
+    computed = threading.Event()
+
+    def note(number: int) -> int:
+        if number == 2:
+            computed.set()
+        return number
+
+    with in_order(note, range(1, 10)) as numbers:
+        assert next(numbers) == 1
+        assert computed.wait(10)
+
+
+def test_an_error_follows_the_results_before_it() -> None:
+    with in_order(lambda number: 6 // number, [3, 2, 0, 1]) as numbers:
+        assert [next(numbers), next(numbers)] == [2, 3]
+        with pytest.raises(ZeroDivisionError):
+            next(numbers)
+
+
+def test_an_error_of_the_items_is_raised() -> None:
+    def items() -> Iterator[int]:
+        yield 1
+        raise ValueError("cut off")
+
+    with in_order(str, items()) as texts, pytest.raises(ValueError, match="cut off"):
+        list(texts)
+
+
+def test_nothing_runs_after_the_block() -> None:
+    begun, ended = [], []
+
+    def work(number: int) -> None:
+        begun.append(number)
+        time.sleep(0.01)
+        ended.append(number)
+
+    with in_order(work, range(100)) as results:
+        next(results)
+    after = len(begun)
+    assert sorted(begun) == sorted(ended)
+    assert after < 100
+    time.sleep(0.03)
+    assert len(begun) == after
+
+
+def test_a_call_alongside_returns_or_raises() -> None:
+    with alongside(partial(int, "3")) as three, alongside(partial(int, "a")) as wrong:
+        assert three() == 3
+    assert three() == 3
+    with pytest.raises(ValueError, match="'a'"):
+        wrong()
