@@ -42,21 +42,45 @@ if TYPE_CHECKING:
     from geolookup.contract.envelope import Object
     from geolookup.contract.fields import Field
 
-    #: The text of an unknown value, and whether another text is the one serialisation of a value.
-    Kind = tuple[str, Callable[[str], bool]]
-
 SEPARATOR = "\n"
 #: The text of an unknown value, and of one that the answer then leaves out.
 UNKNOWN, ABSENT = "null", ""
 _SEPARATOR = SEPARATOR.encode()
 #: What ``json.loads`` comes down to; its wrapping would cost more than a row does.
 _scan = json.JSONDecoder().raw_decode
+#: The forms of values.
+STRING, STRINGS, NUMBER, WHOLE, BOOL, OBJECT = (
+    *("string", "strings", "number", "whole", "bool", "object"),
+)
+
+
+class Kind:
+    """What the text of a member may be: ``unknown``, or the one serialisation of a value.
+
+    ``form`` is that of the value: a string, a list of strings, a number, a whole number, a bool, or
+    an object of fields by name. Numbers lie between ``least`` and ``most``.
+    """
+
+    __slots__ = ("form", "least", "most", "unknown")
+
+    def __init__(
+        self, form: str, unknown: str = UNKNOWN, least: float = 0, most: float = 0
+    ) -> None:
+        self.form, self.unknown, self.least, self.most = form, unknown, least, most
+
+    def has(self, text: str) -> bool:
+        """Return whether a text is of this kind."""
+        return text == self.unknown or self.has_value(text)
+
+    def has_value(self, text: str) -> bool:
+        """Return whether a text is the one serialisation of a value."""
+        return _IS_VALUE[self.form](text, self)
 
 
 class Texts:
     """The rows of a table, each checked when it is first read."""
 
-    __slots__ = ("_checked", "_kinds", "data", "offsets", "path", "sums")
+    __slots__ = ("_checked", "data", "kinds", "offsets", "path", "sums")
 
     def __init__(
         self,
@@ -70,7 +94,7 @@ class Texts:
             raise DatasetError(path, "the columns differ in length", REBUILD)
         self.path = path
         self.offsets, self.data, self.sums = offsets, data, sums
-        self._kinds = kinds  # of the texts of a row, in their order
+        self.kinds = kinds  # of the texts of a row, in their order
         self._checked = bytearray(len(sums))
 
     def __len__(self) -> int:
@@ -89,20 +113,19 @@ class Texts:
 
     def check(self, number: int, row: bytes) -> None:
         """Raise DatasetError where a row is not what was written, or not of this table."""
-        if crc32c(row) != self.sums[number] or not self._is_of_kinds(row):
+        if crc32c(row) != self.sums[number] or not are_of_kinds(row, self.kinds):
             raise DatasetError(self.path, f"row {number} is damaged", REBUILD)
 
-    def _is_of_kinds(self, row: bytes) -> bool:
-        try:
-            texts = row.decode().split(SEPARATOR)
-        except UnicodeDecodeError:
-            return False
-        if len(texts) != len(self._kinds):
-            return False
-        for text, (unknown, is_value) in zip(texts, self._kinds, strict=True):
-            if text != unknown and not is_value(text):
-                return False
-        return True
+
+def are_of_kinds(row: bytes, kinds: tuple[Kind, ...]) -> bool:
+    """Return whether a row has a text of each kind, in their order, and no other."""
+    try:
+        texts = row.decode().split(SEPARATOR)
+    except UnicodeDecodeError:
+        return False
+    if len(texts) != len(kinds):
+        return False
+    return all(kind.has(text) for text, kind in zip(texts, kinds, strict=True))
 
 
 def split(row: bytes) -> list[bytes]:
@@ -142,19 +165,15 @@ def _object(members: tuple[str, ...], row: bytes) -> Object:
 # --- kinds
 
 
-def _kinds(table: str) -> tuple[Kind, ...]:
-    fields = in_table(table)
-    return tuple((ABSENT if each.optional else UNKNOWN, _is_value(each)) for each in fields)
-
-
-def _is_value(field: Field) -> Callable[[str], bool]:
+def _kind(field: Field) -> Kind:
+    unknown = ABSENT if field.optional else UNKNOWN
     if field.member in DEGREES:
         limit = DEGREES[field.member]
-        return lambda text: _is_number(text, -limit, limit)
-    return _IS_VALUE[field.type]
+        return Kind(NUMBER, unknown, -limit, limit)
+    return Kind(_FORM[field.type], unknown, *_RANGE.get(field.type, ()))
 
 
-def _is_text(text: str) -> bool:
+def _is_string(text: str, _kind: Kind) -> bool:
     if encode_basestring(text[1:-1]) == text:  # nothing in it is escaped
         return len(text) > 2
     value = _parsed(text)
@@ -162,37 +181,37 @@ def _is_text(text: str) -> bool:
     return isinstance(value, str) and encode_basestring(value) == text
 
 
-def _is_list_of_texts(text: str) -> bool:
+def _is_list_of_strings(text: str, _kind: Kind) -> bool:
     values = _parsed(text)
     is_list = isinstance(values, list) and all(isinstance(each, str) and each for each in values)
     return is_list and _written(values) == text
 
 
-def is_object(text: str) -> bool:
+def _is_object(text: str, _kind: Kind) -> bool:
     """Return whether a text is that of a JSON object of fields by name, none of them unknown."""
     values = _parsed(text)
-    if not isinstance(values, dict) or not values.keys() <= _IS_STATED.keys():
+    if not isinstance(values, dict) or not values.keys() <= _STATED.keys():
         return False
-    known = all(_IS_STATED[name](_written(value)) for name, value in values.items())
+    known = all(_STATED[name].has_value(_written(value)) for name, value in values.items())
     return known and bool(values) and _written(values) == text
 
 
-def _is_number(text: str, least: float, most: float) -> bool:
+def _is_number(text: str, kind: Kind) -> bool:
     try:
         value = float(text)
     except ValueError:
         return False
-    if not least <= value <= most:  # this form rejects NaN
+    if not kind.least <= value <= kind.most:  # this form rejects NaN
         return False
     return text == (str(int(value)) if value.is_integer() else repr(value))
 
 
-def _is_whole(text: str, least: int, most: int) -> bool:
+def _is_whole(text: str, kind: Kind) -> bool:
     try:
         value = int(text)
     except ValueError:
         return False
-    return least <= value <= most and text == str(value)
+    return kind.least <= value <= kind.most and text == str(value)
 
 
 def _parsed(text: str) -> object:
@@ -207,19 +226,39 @@ def _written(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-#: By the type of a field; areas and whole numbers are not negative.
-_IS_VALUE: dict[str, Callable[[str], bool]] = {
-    TEXT: _is_text,
-    TEXTS: _is_list_of_texts,
-    "double": lambda text: _is_number(text, 0.0, float_info.max),
-    "int64": lambda text: _is_whole(text, 0, (1 << 63) - 1),
-    "uint32": lambda text: _is_whole(text, 1, (1 << 32) - 1),  # AS 0 is none (RFC 7607)
-    "bool": ("true", "false").__contains__,
+def _is_bool(text: str, _kind: Kind) -> bool:
+    return text in ("true", "false")
+
+
+_IS_VALUE: dict[str, Callable[[str, Kind], bool]] = {
+    STRING: _is_string,
+    STRINGS: _is_list_of_strings,
+    NUMBER: _is_number,
+    WHOLE: _is_whole,
+    BOOL: _is_bool,
+    OBJECT: _is_object,
+}
+#: The form of values by the type of a field.
+_FORM = {
+    TEXT: STRING,
+    TEXTS: STRINGS,
+    "double": NUMBER,
+    "int64": WHOLE,
+    "uint32": WHOLE,
+    "bool": BOOL,
+}
+#: Areas and whole numbers are not negative, and AS 0 is none (RFC 7607).
+_RANGE = {
+    "double": (0.0, float_info.max),
+    "int64": (0, (1 << 63) - 1),
+    "uint32": (1, (1 << 32) - 1),
 }
 #: By the name of a field in source rows.
-_IS_STATED = {each.member: _is_value(each) for each in FIELDS if each.layer}
-_IS_STATED["time_zone"] = _is_text
+_STATED = {each.member: _kind(each) for each in FIELDS if each.layer}
+_STATED["time_zone"] = Kind(STRING)
 #: The kinds of the texts of a table's rows, in their order.
-KINDS = {table: _kinds(table) for table in (LOCATION, NETWORK, COUNTRY)}
+KINDS = {
+    table: tuple(_kind(each) for each in in_table(table)) for table in (LOCATION, NETWORK, COUNTRY)
+}
 #: The values of a source row in one layer.
-VALUES: tuple[Kind, ...] = ((ABSENT, is_object),)
+VALUES = (Kind(OBJECT, ABSENT),)

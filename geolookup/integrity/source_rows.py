@@ -10,7 +10,7 @@ import pyarrow as pa
 from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import Addresses, Bools
-from geolookup.dataset.rows import is_object
+from geolookup.dataset.rows import VALUES
 from geolookup.errors import DatasetError
 from geolookup.integrity.tables import Tables, damaged
 from geolookup.integrity.texts import PART, checksums
@@ -43,7 +43,7 @@ def said(tables: Tables) -> Iterator[DatasetError]:
 
 
 def _not_objects(texts: pa.Array) -> Bools:
-    return np.array([not is_object(text) for text in texts.to_pylist()], bool)
+    return np.array([not VALUES[0].has_value(text) for text in texts.to_pylist()], bool)
 
 
 def _partitions(tables: Tables, name: str) -> Iterator[DatasetError]:

@@ -25,11 +25,15 @@ cdef enum:
 
 @cython.final
 cdef class _Texts:
-    """The JSON texts of the rows of a table; ``source`` checks each text at its first read."""
+    """The JSON texts of the rows of a table, each checked at its first read.
+
+    ``source`` decides on the texts that the scan does not accept.
+    """
 
     cdef _Column offsets, data, checksums
     cdef uint8_t* checked  # by row: 0 if not yet read, else COMPLETE or WITHOUT_FIRST
-    cdef Py_ssize_t count
+    cdef Member* members
+    cdef Py_ssize_t count, member_count
     cdef object source
 
     def __cinit__(self, texts):
@@ -39,11 +43,16 @@ cdef class _Texts:
         self.checksums = _Column(texts.sums)
         self.count = min(self.checksums.count, self.offsets.count - 1)
         self.checked = <uint8_t*>calloc(max(self.count, 1), 1)
-        if self.checked == NULL:
+        self.member_count = len(texts.kinds)
+        self.members = <Member*>calloc(max(self.member_count, 1), sizeof(Member))
+        if self.checked == NULL or self.members == NULL:
             raise MemoryError
+        for at, kind in enumerate(texts.kinds):
+            self.members[at] = _member_of(kind)
 
     def __dealloc__(self):
         free(self.checked)
+        free(self.members)
 
     cdef void prefetch(self, Py_ssize_t row) noexcept nogil:
         """Prefetch the offsets and the flag of a row."""
@@ -61,6 +70,15 @@ cdef class _Texts:
         text = <Text>self.data.data + offsets[row]
         size[0] = offsets[row + 1] - offsets[row]
         if not self.checked[row]:
-            self.source.check(row, text[:size[0]])
-            self.checked[row] = WITHOUT_FIRST if size[0] and text[0] == c"\n" else COMPLETE
+            self.check(row, text, size[0])
         return text
+
+    cdef int check(self, Py_ssize_t row, Text text, Py_ssize_t size) except -1:
+        """Raise DatasetError where a row is not what was written, or not of this table."""
+        cdef const uint32_t* checksums = <const uint32_t*>self.checksums.data
+        if _crc32c(text, size) != checksums[row] or not _is_right(
+            self.members, self.member_count, text, text + size
+        ):
+            self.source.check(row, text[:size])
+        self.checked[row] = WITHOUT_FIRST if size and text[0] == c"\n" else COMPLETE
+        return 0

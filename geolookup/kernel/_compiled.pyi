@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from geolookup.contract.envelope import Object
 from geolookup.dataset.files import Dataset
+from geolookup.dataset.rows import Kind
 
 class State:
     def __init__(self, dataset: Dataset) -> None: ...
@@ -51,6 +52,7 @@ def checksums(
 def _checksums_by_table(
     data: NDArray[np.uint8], offsets: NDArray[np.int32], sums: NDArray[np.uint32]
 ) -> None: ...
+def _accepts(kinds: tuple[Kind, ...], row: bytes) -> bool: ...
 def parse_texts(
     data: NDArray[np.uint8],
     starts: NDArray[np.int64],

@@ -9,7 +9,7 @@ with the length of its table before it is used. Shared state is either constant,
 items are replaced as a whole, so that no lookup needs a lock.
 
 The parts, in the order of the includes: one address (``_address``, ``_special``), texts of whole
-columns (``_parse_words``), checksums (``_crc32c``), the mapped files (``_buffers``), the parts of answers (``_json``,
+columns (``_parse_words``), the check of rows (``_crc32c``, ``_rowcheck``), the mapped files (``_buffers``), the parts of answers (``_json``,
 ``_templates``), an open dataset (``_state``), the search for one address (``_search``) and for a
 column (``_columns``), answers (``_envelope``), and the public class (``_kernel``).
 """
@@ -21,7 +21,7 @@ from cpython.dict cimport PyDict_Copy
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memchr, memcpy, memset
+from libc.string cimport memchr, memcmp, memcpy, memset, strcmp
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_COMPACT_ASCII(object text)
@@ -78,6 +78,7 @@ include "_address.pxi"
 include "_special.pxi"
 include "_parse_words.pxi"
 include "_crc32c.pxi"
+include "_rowcheck.pxi"
 include "_buffers.pxi"
 include "_json.pxi"
 include "_templates.pxi"

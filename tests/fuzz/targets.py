@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fuzz import address, archive, forwarded, manifest, query, recipe, sources
+from tests.fuzz import address, archive, forwarded, manifest, query, recipe, rows, sources
 from tests.fuzz.target import Target
 
 TARGETS: dict[str, Target] = {
@@ -12,5 +12,6 @@ TARGETS: dict[str, Target] = {
     "manifest": manifest.TARGET,
     "query": query.TARGET,
     "recipe": recipe.TARGET,
+    "rows": rows.TARGET,
     **sources.TARGETS,
 }
