@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from socket import AF_INET6, inet_ntop
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 
 import geolookup
 from benchmarks.harness import workload
-from geolookup.contract.address import canonical
 
 _BATCH = 1 << 20
 _LAST = np.uint64((1 << 64) - 1)
@@ -111,7 +111,9 @@ def _ipv4_texts(values: Halves) -> pa.Array:
 
 
 def _ipv6_texts(values: Halves) -> pa.Array:
-    return pa.array([canonical(6, high << 64 | low) for high, low in values.tolist()])
+    packed = values.astype(">u8").tobytes()  # the C library's texts are canonical, and faster
+    texts = [inet_ntop(AF_INET6, packed[at : at + 16]) for at in range(0, len(packed), 16)]
+    return pa.array(texts, pa.string())
 
 
 _TEXTS: dict[int, Callable[[Halves], pa.Array]] = {4: _ipv4_texts, 6: _ipv6_texts}

@@ -30,7 +30,7 @@ from benchmarks.tables.ratios import ratios
 from benchmarks.tables.ways import WAYS, run
 from benchmarks.tables.worker import COMPARED
 
-ROWS, ROUNDS = 4_000_000, 3
+ROWS, ROUNDS = (1_000_000, 10_000_000), 3
 
 
 def _started(
@@ -65,7 +65,8 @@ def measure_tables(
             family: [Path(folder, f"ipv{family}-{part}.arrow") for part in range(rounds + 1)]
             for family in (4, 6)
         }
-        for family, paths in lists.items():
+        for family in {each.family for each in chosen} | {4}:
+            paths = lists[family]
             addresses.write(files.dataset, paths, family, rows)
         with running(_started(chosen, files, lists)) as children:
             compared = _compared(chosen, children)
@@ -114,7 +115,7 @@ def lines(result: dict[str, Any]) -> Iterator[str]:
     for name, row in refused.items():
         if "refused" in row:
             yield f"{name} did not take part: {row['refused']}"
-    yield reports.ratio_table("ratios", ratios(result["rows"], result["ways"]))
+    yield reports.ratio_table("ratios", ratios(result["rows"], result["ways"], result["addresses"]))
     yield (
         f"{result['rounds']} rounds of {result['addresses']:,} addresses, each looked up once;"
         f" {result['compared']} columns of up to {COMPARED:,} answers compared, all equal;"
@@ -124,7 +125,15 @@ def lines(result: dict[str, Any]) -> Iterator[str]:
 
 @click.command("tables", help="Enrich tables of addresses, beside other ways to do it.")
 @click.option("--scale", type=click.Choice(list(SCALES)), default="city", show_default=True)
-@click.option("--rows", type=click.IntRange(8), default=ROWS, show_default=True)
+@click.option(
+    "--rows",
+    "counts",
+    type=click.IntRange(8),
+    multiple=True,
+    default=ROWS,
+    show_default=True,
+    help="Rows of a table; may repeat. The ways run with the last.",
+)
 @click.option("--rounds", type=click.IntRange(1), default=ROUNDS, show_default=True)
 @click.option("--only", multiple=True, help="Contenders whose name contains this; may repeat.")
 @click.option(
@@ -143,7 +152,7 @@ def lines(result: dict[str, Any]) -> Iterator[str]:
 )
 def command(
     scale: str,
-    rows: int,
+    counts: tuple[int, ...],
     rounds: int,
     only: tuple[str, ...],
     ways: tuple[str, ...],
@@ -153,10 +162,13 @@ def command(
     chosen = [each for each in CONTENDERS if not only or any(part in each.key for part in only)]
     try:
         files = Files(cache.dataset(scale), cache.mmdb(scale))
-        result = {"scale": scale, **measure_tables(files, chosen, rows, rounds, ways)}
+        results = [
+            measure_tables(files, chosen, rows, rounds, ways if at == len(counts) - 1 else ())
+            for at, rows in enumerate(counts)
+        ]
     except (UnequalError, ImportError) as error:
         hint = "; 'pip install .[bench]' brings what is missing"
         raise click.ClickException(f"{error}{hint * isinstance(error, ImportError)}") from error
-    print("\n\n".join(lines(result)))
+    print("\n\n".join(part for result in results for part in lines(result)))
     target = target or reports.RESULTS / f"tables-{scale}.json"
-    reports.write(result, target)
+    reports.write({"scale": scale, "tables": results}, target)

@@ -16,6 +16,7 @@ from benchmarks.peers.check import UnequalError
 from benchmarks.tables import addresses
 from benchmarks.tables.answers import compare, digests
 from benchmarks.tables.contenders import CONTENDERS, OWN
+from benchmarks.tables.ratios import ratios
 
 pytest.importorskip("mmdb_writer", reason="the peers need an MMDB; the [bench] extra writes it")
 
@@ -26,7 +27,7 @@ def test_every_contender_has_rounds_or_a_reason(tmp_path: Path) -> None:
     ways = ("--way", "memory", "--way", "parquet")
     done = CliRunner().invoke(main, ["tables", *options, *ways, "--json", str(path)])
     assert done.exit_code == 0, done.output
-    result = json.loads(path.read_text(encoding="utf-8"))
+    (result,) = json.loads(path.read_text(encoding="utf-8"))["tables"]
     assert set(result["rows"]) == {each.key for each in CONTENDERS}
     for name, row in result["rows"].items():
         assert name in done.output
@@ -35,6 +36,14 @@ def test_every_contender_has_rounds_or_a_reason(tmp_path: Path) -> None:
         assert "refused" in row or min(row["rounds"]) > 0
     assert result["ways"]["parquet"]["rows"] == 400
     assert "wanted" in done.output
+
+
+def test_the_ratio_that_is_wanted_depends_on_the_number_of_rows() -> None:
+    names = f"{OWN}: IPv4, one field", "maxminddb-polars: IPv4, one field"
+    rows = dict(zip(names, ({"rounds": [50.0]}, {"rounds": [500.0]}), strict=True))
+    for count, wanted in ((1_000_000, 8), (10_000_000, 11)):
+        found = {each.text: each for each in ratios(rows, {}, count)}
+        assert found[f"{names[1]} / {names[0]}"].wanted == wanted
 
 
 @pytest.mark.parametrize("family", [4, 6])
