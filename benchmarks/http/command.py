@@ -1,6 +1,6 @@
 """The HTTP service on one core: requests a second, beside servers that do less; and on two.
 
-Strategy: one worker on one core, wrk on another, 64 connections. The servers
+Strategy: one worker on one core, wrk on another, 64 connections to each worker. The servers
 take turns, several rounds, so that a busy moment of the machine hits all of
 them; the best round counts, for others on the machine can only take away.
 
@@ -32,7 +32,7 @@ PLANS = "[plan.fast]\nrate = 1000000\n[plan.hundred]\nrate = 100\n"
 FAST, MANY = "geolookup, one fast plan", f"geolookup, {KEYS} keys at 100/s"
 CONSTANT, BARE = "geolookup, constant answer, no key", "Granian alone, constant answer"
 PEER = "maxminddb + json on Granian, no key"
-FAST_TWO, MANY_TWO = (f"{name}, two workers" for name in (FAST, MANY))
+FAST_TWO, MANY_TWO, CONSTANT_TWO = (f"{name}, two workers" for name in (FAST, MANY, CONSTANT))
 #: The least share of another's rate.
 _SHARES = ((FAST, CONSTANT, 0.9), (MANY, CONSTANT, 0.75))
 #: How many workers on a core of their own two are worth, and the slowest answer but 1 %.
@@ -54,7 +54,7 @@ def measure_http(
 ) -> dict[str, Any]:
     """Return requests a second of every server, and our worker's memory over ``requests``."""
     return {
-        "unit": f"requests per second, best of {rounds} rounds, {CONNECTIONS} connections",
+        "unit": f"requests per second, best of {rounds} rounds, {CONNECTIONS} connections a worker",
         "store": (accounts or "sqlite:").partition(":")[0],
         "scales": {
             scale: _measure_scale(scale, seconds, rounds, requests, accounts) for scale in scales
@@ -101,6 +101,7 @@ def _cases(stack: ExitStack, folder: Path, scale: str, store: str) -> Iterator[C
     yield Case(PEER, started("peer", cache.mmdb(scale)), one)
     yield Case(FAST_TWO, two, one)
     yield Case(MANY_TWO, two, all_keys)
+    yield Case(CONSTANT_TWO, started("constant", data, 2), one)
 
 
 def _memory(case: Case, seconds: float, requests: int) -> dict[str, int]:
@@ -179,6 +180,8 @@ def _ratios(by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[reports.Ratio]
         yield reports.Ratio(f"{name}, p99", by_name[name]["p99_ms"], _P99_MS, unit=" ms")
     for two, one in ((FAST_TWO, FAST), (MANY_TWO, MANY)):
         yield reports.Ratio(f"{two} / one", 2 * share(two, one), _TWO, least=True, unit="x")
+    # Two workers that share nothing: what the machine allows.
+    yield reports.Ratio(f"{CONSTANT_TWO} / one", 2 * share(CONSTANT_TWO, CONSTANT), None, unit="x")
 
 
 @click.command("http", help="Time the HTTP service with wrk, beside a peer.")

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from geolookup.http.application import PATH
 
+#: Of each worker.
 CONNECTIONS = 64
 _PATIENCE = 60
 #: Requests in turn over the lists, one behind the other.
@@ -88,7 +89,8 @@ class Running:
         wrk = shutil.which("wrk")
         if wrk is None:
             raise NoWrkError("wrk is not installed; install the package wrk")
-        command = [wrk, "-t1", f"-c{CONNECTIONS}", f"-d{max(1, round(seconds))}s", "-s"]
+        connections = CONNECTIONS * self._workers
+        command = [wrk, "-t1", f"-c{connections}", f"-d{max(1, round(seconds))}s", "-s"]
         command += [str(script), f"http://127.0.0.1:{self.port}/"]
         before, of_wrk = self._processor(), _of_children()
         command = _on_cores("0", command)

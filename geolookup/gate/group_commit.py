@@ -35,12 +35,17 @@ class GroupCommit:
         self._task: Task[None] | None = None
 
     def admit(self, api_key: object) -> Future[None] | None:
-        """Admit one request and count it, or return a future that does. Never waits.
+        """Admit one request and count it, or return a future that does.
+
+        Never waits for another machine.
 
         The call or the future raises what ``Accounts.admit`` raises.
         """
         admission = self._accounts.known(api_key)
         if admission is not None and admission.try_local():
+            return None
+        if self._thread is None and type(admission) is Leased:
+            admission.admit()  # the lease serves all who come next: they need no future
             return None
         if self._task is None or self._task.done():
             self._task = get_running_loop().create_task(self._decide())

@@ -24,6 +24,9 @@ from geolookup.http.supervision import UNOPENED, end_with_server
 #: Signals from the server to its workers.
 RELOAD, DRAIN = signal.SIGHUP, signal.SIGUSR1
 _MANIFEST = "manifest.json"
+#: Objects that requests may leave before a collection. Those in progress have thousands, and each
+#: collection visits all of them. What a request creates has no cycles, unless it fails.
+_COLLECT_AFTER = 20_000
 _log = logging.getLogger("geolookup.http")
 
 
@@ -56,6 +59,7 @@ class Worker(Application):
         # delay requests.
         gc.collect()
         gc.freeze()
+        gc.set_threshold(_COLLECT_AFTER)
         # Not add_signal_handler: uvloop delays a signal that comes between two runs of the
         # loop until the next signal, and Granian starts the second run after this call.
         loop = get_running_loop()

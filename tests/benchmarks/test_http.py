@@ -27,7 +27,7 @@ def test_http_prints_a_table_and_writes_json(tmp_path: Path) -> None:
     (found,) = result["scales"].values()
     names = [each["name"] for each in found["results"]]
     alone = [http.FAST, http.MANY, http.CONSTANT, http.BARE, http.PEER]
-    assert names == [*alone, http.FAST_TWO, http.MANY_TWO]
+    assert names == [*alone, http.FAST_TWO, http.MANY_TWO, http.CONSTANT_TWO]
     assert all(f"\n{name} " in done.output for name in names)
     for each in found["results"]:
         assert each["rate"] > 0

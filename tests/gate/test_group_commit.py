@@ -14,6 +14,7 @@ from geolookup.errors import AccountsError, ContractError, RateLimitError
 from geolookup.gate import Accounts, open_accounts
 from geolookup.gate.account_store import Request
 from geolookup.gate.group_commit import GroupCommit
+from geolookup.gate.leases import BUCKET
 from tests.gate.conftest import FakeClock, Open
 from tests.gate.sliding_log import SECOND
 from tests.tiers import scaled
@@ -122,6 +123,16 @@ def test_a_refusal_among_many_accounts_is_of_its_account_alone(
     assert together(gate, keys) == expected
     used = {row.name: row.used for row in accounts.usage()}
     assert [used[name] for name in names] == [2 if each is None else 3 for each in expected]
+
+
+def test_a_lease_of_a_file_is_taken_without_a_future(
+    tmp_path: Path, plans: Path, clock: FakeClock
+) -> None:
+    with open_accounts(f"sqlite:///{tmp_path}/accounts.db", plans, clock=clock) as accounts:
+        key, gate = accounts.create_key("Acme", "fast"), GroupCommit(accounts)
+        assert together(gate, [key]) == [None]  # reads the key
+        clock.now += BUCKET
+        assert [gate.admit(key) for _ in range(30)] == [None] * 30
 
 
 def test_a_client_that_has_gone_changes_nothing_for_others(worker: Open) -> None:
