@@ -32,7 +32,8 @@ from geolookup.errors import (
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Iterable
+    from typing import Any, Literal, overload
 
     from geolookup_builder.compile import build
 
@@ -70,6 +71,8 @@ __all__ = [
     "generations",
     "lookup",
     "lookup_json",
+    "lookup_many",
+    "lookup_many_json",
     "open",
     "pack",
     "prune",
@@ -135,3 +138,31 @@ def lookup(ip: object, *, at: Any = None) -> dict[str, Any]:
 def lookup_json(ip: object, *, at: Any = None) -> bytes:
     """Return the envelope as JSON from the default dataset; see ``Engine.lookup_json``."""
     return _engine().lookup_json(ip, at=at)
+
+
+def lookup_many(ips: Iterable[object], *, at: Any = None) -> list[dict[str, Any]]:
+    """Return the envelopes of many addresses; see ``Engine.lookup_many``."""
+    return _engine().lookup_many(ips, at=at)
+
+
+if TYPE_CHECKING:
+
+    @overload
+    def lookup_many_json(
+        ips: Iterable[object], *, at: Any = None, lines: Literal[False] = False
+    ) -> list[bytes]: ...
+    @overload
+    def lookup_many_json(
+        ips: Iterable[object], *, at: Any = None, lines: Literal[True]
+    ) -> bytes: ...
+    @overload
+    def lookup_many_json(
+        ips: Iterable[object], *, at: Any = None, lines: bool
+    ) -> list[bytes] | bytes: ...
+
+
+def lookup_many_json(
+    ips: Iterable[object], *, at: Any = None, lines: bool = False
+) -> list[bytes] | bytes:
+    """Return the envelopes of many addresses as JSON; see ``Engine.lookup_many_json``."""
+    return _engine().lookup_many_json(ips, at=at, lines=lines)

@@ -13,7 +13,7 @@ from geolookup.kernel import Kernel, State, check_kernel
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any, Self
+    from typing import Any, Literal, Self, overload
 
     from geolookup.dataset.metadata import Metadata
     from geolookup.dataset.networks import Network
@@ -64,6 +64,70 @@ class Engine(Kernel):
     def metadata(self) -> Metadata:
         """Name, generation, sources, credits, fields, counts and coverage of the dataset."""
         return self._open_state().dataset.manifest.metadata()
+
+    def lookup_many(self, ips: Iterable[object], *, at: Any = None) -> list[Object]:
+        """Return the envelope of each address, in order, as ``lookup`` does.
+
+        ``ips`` is any iterable of what ``lookup`` takes. A malformed or private address has
+        its error envelope in its place. ``at`` is the instant of all answers (None: now, when the
+        call begins) or an iterable with the instant of each address. All answers of a call are of
+        one generation. Raises what ``lookup`` raises, TypeError where ``ips`` is a text,
+        and ValueError where ``at`` has more or fewer instants than there are addresses.
+        """
+        from geolookup.kernel import many
+
+        return many.lookup_many(self._open_state(), ips, at)
+
+    if TYPE_CHECKING:
+
+        @overload
+        def lookup_many_json(
+            self, ips: Iterable[object], *, at: Any = None, lines: Literal[False] = False
+        ) -> list[bytes]: ...
+        @overload
+        def lookup_many_json(
+            self, ips: Iterable[object], *, at: Any = None, lines: Literal[True]
+        ) -> bytes: ...
+        @overload
+        def lookup_many_json(
+            self, ips: Iterable[object], *, at: Any = None, lines: bool
+        ) -> list[bytes] | bytes: ...
+
+    def lookup_many_json(
+        self, ips: Iterable[object], *, at: Any = None, lines: bool = False
+    ) -> list[bytes] | bytes:
+        """Return the envelopes as compact UTF-8 JSON; see ``lookup_many``.
+
+        With ``lines`` the result is one bytes object: JSON lines, with a line feed after each.
+        """
+        from geolookup.kernel import many
+
+        answer = many.json_lines if lines else many.lookup_many_json
+        return answer(self._open_state(), ips, at)
+
+    def iter_json(self, ips: Iterable[object], *, at: Any = None) -> Iterator[bytes]:
+        """Return an iterator over the JSON lines of ``lookup_many_json``, in blocks of whole lines.
+
+        Reads ``ips`` as the blocks are taken, 256 addresses at a time, so memory does not grow with
+        their number. Without ``at``, the instant of each block is the time when it is made.
+        All blocks are of one generation.
+        """
+        from geolookup.kernel import many
+
+        return many.iter_json(self._open_state(), ips, at)
+
+    def get_many(
+        self, ips: Iterable[object], paths: str | Iterable[str], *, at: Any = None
+    ) -> list[tuple[Any, ...]]:
+        """Return for each address a tuple with the values of ``paths``, as ``get`` returns them.
+
+        ``paths`` is one path or several. A malformed or private address has a tuple of None
+        in its place. ``ips`` and ``at`` are those of ``lookup_many``. Raises ValueError for a
+        path that the contract does not define.
+        """
+        from geolookup.kernel import many
+
+        return many.get_many(self._open_state(), ips, paths, at)
 
     def network(self, ip: object) -> Network:
         """Return the largest aligned network around ``ip`` that has one answer.

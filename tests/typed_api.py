@@ -29,10 +29,27 @@ def looking_up(engine: geolookup.Engine, at: datetime) -> None:
     assert_type(engine.lookup(None, at=0.5), dict[str, Any])
     assert_type(engine.lookup_json("8.8.8.8", at=at), bytes)
     assert_type(engine.data("8.8.8.8", at=at), dict[str, Any])
+    looking_up_many(engine, at)
     assert_type(geolookup.lookup("8.8.8.8", at=at), dict[str, Any])
     assert_type(geolookup.lookup_json("8.8.8.8"), bytes)
     engine.lookup("8.8.8.8", at)  # type: ignore[call-arg]
     engine.lookup()  # type: ignore[call-arg]
+
+
+def looking_up_many(engine: geolookup.Engine, at: datetime) -> None:
+    ips = (IPv4Address("8.8.8.8"), "::1")
+    assert_type(engine.lookup_many(ips, at=at), list[dict[str, Any]])
+    assert_type(engine.lookup_many(iter(ips), at=[0, at]), list[dict[str, Any]])
+    assert_type(engine.lookup_many_json(ips), list[bytes])
+    assert_type(engine.lookup_many_json(ips, lines=True), bytes)
+    assert_type(engine.lookup_many_json(ips, lines=bool(ips)), list[bytes] | bytes)
+    assert_type(engine.iter_json(ips), Iterator[bytes])
+    assert_type(engine.get_many(ips, "ip"), list[tuple[Any, ...]])
+    assert_type(engine.get_many(ips, ["ip", "time"], at=at), list[tuple[Any, ...]])
+    assert_type(geolookup.lookup_many(ips), list[dict[str, Any]])
+    assert_type(geolookup.lookup_many_json(ips), list[bytes])
+    assert_type(geolookup.lookup_many_json(ips, lines=True), bytes)
+    engine.lookup_many(5)  # type: ignore[arg-type]
 
 
 def walking(engine: geolookup.Engine) -> None:

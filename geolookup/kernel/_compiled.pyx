@@ -11,13 +11,16 @@ items are replaced as a whole, so that no lookup needs a lock.
 The parts, in the order of the includes: one address (``_address``, ``_special``), texts of whole
 columns (``_parse_words``), the check of rows (``_crc32c``, ``_rowcheck``), the mapped files (``_buffers``), the parts of answers (``_json``,
 ``_templates``), an open dataset (``_state``), the search for one address (``_search``) and for a
-column (``_columns``), answers (``_envelope``), and the public class (``_kernel``).
+column (``_columns``), answers (``_envelope``), the public class (``_kernel``), and many answers at
+once (``_many``).
 """
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.dict cimport PyDict_Copy
+from cpython.ref cimport Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
@@ -87,3 +90,4 @@ include "_search.pxi"
 include "_columns.pxi"
 include "_envelope.pxi"
 include "_kernel.pxi"
+include "_many.pxi"

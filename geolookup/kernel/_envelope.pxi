@@ -129,43 +129,78 @@ cdef _Moment _moment(State state, uint32_t location_row, int64_t second):
     return <_Moment>cached
 
 
-cdef bytes _json(State state, Text echo, Py_ssize_t echo_size, Answer* answer, int64_t second):
+cdef bytes _json(State state, Answer* answer, int64_t second):
     """Write the envelope into bytes of exactly its size."""
-    cdef Py_ssize_t place_size, network_size, size
-    cdef Text place = state.locations.row(answer.location, &place_size)
-    cdef Text network = state.networks.row(answer.network, &network_size)
-    PREFETCH(place)
-    PREFETCH(network)
-    cdef _Country country = _country(state, answer.location)
-    cdef bytes time = _moment(state, answer.location, second).json
-    cdef bint without_asn = network_size > 0 and state.networks.checked[answer.network] == WITHOUT_FIRST
-    cdef Piece* ip_type = &_ipv4_type if answer.address.family == 4 else &_ipv6_type
-    size = (
-        _head.size + echo_size + ip_type.size + PyBytes_GET_SIZE(country.head)
-        + _place_names_size + place_size - 6 + PyBytes_GET_SIZE(time)
-        + PyBytes_GET_SIZE(country.currency_json)
-        + (_names_without_asn_size + network_size - 5 if without_asn else _network_names_size + network_size - 5)
-        + _tail.size
-    )
+    cdef Parts parts
+    cdef _Country country
+    cdef bytes time
+    _read_parts(state, answer, &parts)
+    country, time = _country(state, answer.location), _moment(state, answer.location, second).json
     # The tail is longer than a chunk, so what ``_copy`` writes after an end stays inside.
+    cdef Py_ssize_t size = _json_size(&parts, country, time)
     cdef bytes result = PyBytes_FromStringAndSize(NULL, size)
     cdef char* out = PyBytes_AS_STRING(result)
-    cdef char* end = out + size
+    if _write_json(state, out, &parts, country, time) != out + size:
+        raise _outside(state)
+    return result
+
+
+cdef struct Parts:
+    # The parts of an answer that differ from row to row.
+    Text place, network
+    Py_ssize_t place_size, network_size
+    bint without_asn
+    Piece* ip_type
+    char echo[64]
+    Py_ssize_t echo_size
+
+
+cdef int _read_parts(State state, Answer* answer, Parts* parts) except -1:
+    parts.place = state.locations.row(answer.location, &parts.place_size)
+    parts.network = state.networks.row(answer.network, &parts.network_size)
+    PREFETCH(parts.place)
+    PREFETCH(parts.network)
+    parts.without_asn = (
+        parts.network_size > 0 and state.networks.checked[answer.network] == WITHOUT_FIRST
+    )
+    if answer.address.family == 6:
+        parts.ip_type = &_ipv6_type
+        parts.echo_size = _write_ipv6(parts.echo, &answer.address) - parts.echo
+    else:
+        parts.ip_type = &_ipv4_type
+        parts.echo_size = _write_octets(parts.echo, answer.address.low) - parts.echo
+    return 0
+
+
+cdef Py_ssize_t _json_size(Parts* parts, _Country country, bytes time) noexcept:
+    """Return the size of the envelope, if its rows have as many texts as they must."""
+    return (
+        _head.size + parts.echo_size + parts.ip_type.size + PyBytes_GET_SIZE(country.head)
+        + _place_names_size + parts.place_size - 6 + PyBytes_GET_SIZE(time)
+        + PyBytes_GET_SIZE(country.currency_json)
+        + (_names_without_asn_size if parts.without_asn else _network_names_size) + parts.network_size - 5
+        + _tail.size
+    )
+
+
+cdef char* _write_json(
+    State state, char* out, Parts* parts, _Country country, bytes time
+) except NULL:
+    """Write the envelope and return its end."""
     out = _copy_piece(out, &_head)
-    out = _copy(out, echo, echo_size)
-    out = _copy_piece(out, ip_type)
+    out = _copy(out, <Text>parts.echo, parts.echo_size)
+    out = _copy_piece(out, parts.ip_type)
     out = _put_bytes(out, country.head)
-    out = _copy_members(out, _place_names, 7, state.locations, place, place_size)
+    out = _copy_members(out, _place_names, 7, state.locations, parts.place, parts.place_size)
     if out == NULL:
         raise _outside(state)
     out = _put_bytes(_put_bytes(out, time), country.currency_json)
-    if without_asn:
-        out = _copy_members(out, _names_without_asn, 5, state.networks, network + 1, network_size - 1)
+    if parts.without_asn:
+        out = _copy_members(
+            out, _names_without_asn, 5, state.networks, parts.network + 1, parts.network_size - 1
+        )
     else:
-        out = _copy_members(out, _network_names, 6, state.networks, network, network_size)
+        out = _copy_members(out, _network_names, 6, state.networks, parts.network, parts.network_size)
     if out == NULL:
         raise _outside(state)
-    out = _put(out, _tail.text, _tail.size)
-    if out != end:
-        raise _outside(state)
-    return result
+    return _put(out, _tail.text, _tail.size)

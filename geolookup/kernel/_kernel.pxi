@@ -35,13 +35,7 @@ cdef class Kernel:
         cdef int status = _find(state, ip, &answer)
         if status:
             return envelope.failure(_ERRORS[status])
-        return {
-            "success": True,
-            "data": _data(state, _echo(ip, &answer), &answer, second),
-            "error": False,
-            "error_code": None,
-            "error_message": None,
-        }
+        return _success(state, ip, &answer, second)
 
     def data(self, ip, *, at=None):
         """Return only the data member of the envelope.
@@ -62,16 +56,10 @@ cdef class Kernel:
         cdef State state = self._open()
         cdef int64_t second = c_time(NULL) if at is None else instant(at)
         cdef Answer answer
-        cdef char written[64]
-        cdef char* end
         cdef int status = _find(state, ip, &answer)
         if status:
             return _INVALID_JSON if status == INVALID else _PRIVATE_JSON
-        if answer.address.family == 6:
-            end = _write_ipv6(written, &answer.address)
-        else:
-            end = _write_octets(written, answer.address.low)
-        return _json(state, <Text>written, end - written, &answer, second)
+        return _json(state, &answer, second)
 
     def get(self, ip, path, *, at=None):
         """Return one field of data, or one group, without building the envelope.
@@ -82,14 +70,15 @@ cdef class Kernel:
         """
         cdef State state = self._open()
         cdef Answer answer
-        cdef int status, number
-        code = _PATHS.get(path)
-        if code is None:
-            raise fields.unknown_path(path)
+        cdef int status
+        cdef int64_t second = 0
+        cdef int code = _path_code(path)
         status = _find(state, ip, &answer)
         if status:
             raise _ERRORS[status]
-        return _project(state, &answer, code, ip, at)
+        if _is_time(code):
+            second = c_time(NULL) if at is None else instant(at)
+        return _project(state, &answer, code, ip, second)
 
     cdef State _open(self):
         state = self._current[0]
@@ -144,6 +133,17 @@ cdef bint _read_object(object ip, Address* address) except -1:
     return True
 
 
+cdef dict _success(State state, object ip, Answer* answer, int64_t second):
+    """Return the envelope of an address whose rows are known."""
+    return {
+        "success": True,
+        "data": _data(state, _echo(ip, answer), answer, second),
+        "error": False,
+        "error_code": None,
+        "error_message": None,
+    }
+
+
 cdef str _echo(object ip, Answer* answer):
     """Return data.ip: the input if it is IPv4 text, else the canonical text."""
     cdef char written[64]
@@ -157,7 +157,18 @@ cdef str _echo(object ip, Answer* answer):
     return PyUnicode_DecodeUTF8(written, end - written, NULL)
 
 
-cdef object _project(State state, Answer* answer, int code, object ip, object at):
+cdef int _path_code(object path) except -1:
+    code = _PATHS.get(path)
+    if code is None:
+        raise fields.unknown_path(path)
+    return code
+
+
+cdef inline bint _is_time(int code) noexcept:
+    return code == TIME_GROUP or TIME <= code < COUNTRY
+
+
+cdef object _project(State state, Answer* answer, int code, object ip, int64_t second):
     """Return the value of a path of ``_PATHS``."""
     cdef _Country country
     cdef Py_ssize_t size
@@ -170,8 +181,8 @@ cdef object _project(State state, Answer* answer, int code, object ip, object at
     if code >= COUNTRY:
         country = _country(state, answer.location)
         if code >= CURRENCY:
-            return country.currency[fields.CURRENCY_MEMBERS[code - CURRENCY]]
-        value = country.location[fields.COUNTRY_MEMBERS[code - COUNTRY]]
+            return country.currency[_CURRENCY_MEMBERS[code - CURRENCY]]
+        value = country.location[_COUNTRY_MEMBERS[code - COUNTRY]]
         return value.copy() if type(value) is list else value
     if code == IP:
         return _echo(ip, answer)
@@ -186,12 +197,13 @@ cdef object _project(State state, Answer* answer, int code, object ip, object at
         return _location(state, answer.location, country, texts, size)
     if code == CURRENCY_GROUP:
         return PyDict_Copy(country.currency)
-    moment = _moment(state, answer.location, c_time(NULL) if at is None else instant(at))
-    if code == TIME_GROUP:
-        return PyDict_Copy((<_Moment>moment).template)
-    return (<_Moment>moment).template[fields.TIME_MEMBERS[code - TIME]]
+    template = _moment(state, answer.location, second).template
+    return PyDict_Copy(template) if code == TIME_GROUP else template[_TIME_MEMBERS[code - TIME]]
 
 
+cdef tuple _COUNTRY_MEMBERS = fields.COUNTRY_MEMBERS
+cdef tuple _CURRENCY_MEMBERS = fields.CURRENCY_MEMBERS
+cdef tuple _TIME_MEMBERS = fields.TIME_MEMBERS
 cdef dict _PATHS = {
     "ip": IP,
     "ip_type": IP_TYPE,

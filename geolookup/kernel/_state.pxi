@@ -183,6 +183,22 @@ cdef class State:
         if bad >= 0:
             raise IndexError(f"interval id {ids[bad]} does not exist in this dataset")
 
+    def envelopes(self, list ips, seconds):
+        """See ``protocol.State``."""
+        return _many_dicts(self, ips, seconds)
+
+    def envelopes_json(self, list ips, seconds):
+        """See ``protocol.State``."""
+        return _many_json(self, ips, seconds)
+
+    def values(self, list ips, tuple paths, seconds):
+        """See ``protocol.State``."""
+        return _many_values(self, ips, paths, seconds)
+
+    def lines(self):
+        """See ``protocol.State``."""
+        return _Lines(self)
+
 
 cdef Py_ssize_t _checked(State state, Py_ssize_t interval) except -2:
     if interval < 0:

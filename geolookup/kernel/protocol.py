@@ -75,6 +75,46 @@ class State(Locator, Intervals, Protocol):
         A table whose array has length 0 is skipped.
         """
 
+    def envelopes(self, ips: list[object], seconds: int | list[int]) -> list[Object]:
+        """Return the envelope of each address; ``seconds`` is a Unix second for all, or of each."""
+
+    def envelopes_json(self, ips: list[object], seconds: int | list[int]) -> list[bytes]:
+        """Return the envelope of each address as compact UTF-8 JSON."""
+
+    def values(
+        self, ips: list[object], paths: tuple[str, ...], seconds: int | list[int]
+    ) -> list[tuple[Any, ...]]:
+        """Return the values of fields and groups; None of each for an address without data.
+
+        Raises ValueError for a path that the contract does not define.
+        """
+
+    def lines(self) -> Lines:
+        """Return a writer without lines."""
+
+
+class Lines(Protocol):
+    """Writes envelopes as JSON lines: compact UTF-8 JSON, each with a line feed after it.
+
+    Where a call raises DatasetError, the lines before the damaged row remain.
+    """
+
+    def add(self, ips: list[object], seconds: int | list[int]) -> int:
+        """Write the envelope of each address; return the number of error envelopes.
+
+        ``seconds`` is a Unix second for all, or of each.
+        """
+
+    def add_text(self, text: bytes, second: int) -> int:
+        """Write the envelope of each line of ``text``; return the number of error envelopes.
+
+        White space at both ends of a line is removed, and empty lines are skipped. A line that
+        is not UTF-8 is a malformed address.
+        """
+
+    def take(self) -> bytes:
+        """Return the lines and remove them."""
+
 
 class Kernel(Protocol):
     """Single lookups on one dataset; ``Engine`` inherits from it and documents the calls."""

@@ -38,6 +38,7 @@ from geolookup.errors import (
 if TYPE_CHECKING:
     from geolookup.dataset.intervals import I64, U8, U64
     from geolookup.kernel.columns import I32, U32
+    from geolookup.kernel.python_many import Lines
 
 _IPV4_CLASSES = classes(4)
 #: Entries of each half of a cache. A rendered row takes about 1 kB.
@@ -180,6 +181,32 @@ class State:
 
         take_rows(self.dataset, ids, locations, networks)
 
+    def envelopes(self, ips: list[object], seconds: int | list[int]) -> list[Object]:
+        """See ``protocol.State``."""
+        from geolookup.kernel.python_many import envelopes
+
+        return envelopes(self, ips, seconds)
+
+    def envelopes_json(self, ips: list[object], seconds: int | list[int]) -> list[bytes]:
+        """See ``protocol.State``."""
+        from geolookup.kernel.python_many import envelopes_json
+
+        return envelopes_json(self, ips, seconds)
+
+    def values(
+        self, ips: list[object], paths: tuple[str, ...], seconds: int | list[int]
+    ) -> list[tuple[Any, ...]]:
+        """See ``protocol.State``."""
+        from geolookup.kernel.python_many import values
+
+        return values(self, ips, paths, seconds)
+
+    def lines(self) -> Lines:
+        """See ``protocol.State``."""
+        from geolookup.kernel.python_many import Lines
+
+        return Lines(self)
+
     def _time_json(self, zone: int, second: int) -> bytes:
         """Return the JSON of the time object, cached for one second."""
         cached = self._times_json.get(zone)
@@ -222,10 +249,8 @@ class Kernel:
         one gives an envelope with code 10001, a private one with 10002. Raises
         TypeError or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
         """
-        try:
-            return envelope.success(self.data(ip, at=at))
-        except ContractError as error:
-            return envelope.failure(type(error))
+        state = self._state or self._open_state()
+        return _answer(state, ip, int(time()) if at is None else instant(at))
 
     def data(self, ip: object, *, at: Any = None) -> Object:
         """Return only the data member of the envelope.
@@ -234,43 +259,12 @@ class Kernel:
         what ``lookup`` raises.
         """
         state = self._state or self._open_state()
-        second = int(time()) if at is None else instant(at)
-        try:
-            family, echo, (location_row, network_row) = _resolve(state, ip)
-            location, zone, currency = state._locations[location_row]
-            return {
-                "ip": echo,
-                "ip_type": "ipv4" if family == 4 else "ipv6",
-                "location": _copied_location(location),
-                "time": state._time(zone, second).copy(),
-                "currency": currency.copy(),
-                "network": state._networks[network_row].copy(),
-            }
-        except IndexError:
-            raise _outside(state) from None
+        return _data(state, ip, int(time()) if at is None else instant(at))
 
     def lookup_json(self, ip: object, *, at: Any = None) -> bytes:
         """Return the envelope as compact UTF-8 JSON; see ``lookup``."""
         state = self._state or self._open_state()
-        second = int(time()) if at is None else instant(at)
-        try:
-            family, echo, (location_row, network_row) = _resolve(state, ip)
-            location, zone, currency = state._locations_json[location_row]
-            return b"".join(
-                (
-                    envelope.HEAD,
-                    echo.encode(),
-                    envelope.IP_TYPE[family],
-                    location,
-                    state._time_json(zone, second),
-                    currency,
-                    state._networks_json[network_row],
-                )
-            )
-        except ContractError as error:
-            return envelope.FAILURES_JSON[type(error)]
-        except IndexError:
-            raise _outside(state) from None
+        return _answer_json(state, ip, int(time()) if at is None else instant(at))
 
     def get(self, ip: object, path: str, *, at: Any = None) -> Any:
         """Return one field of data, or one group, without building the envelope.
@@ -282,12 +276,64 @@ class Kernel:
         state = self._state or self._open_state()
         if path not in fields.PATHS:
             raise fields.unknown_path(path)
-        group, _, member = path.partition(".")
-        try:
-            found = _group(state, group, ip, at)
-        except IndexError:
-            raise _outside(state) from None
-        return found.get(member) if member else found
+        return _value_of(state, ip, path, at)
+
+
+def _answer(state: State, ip: object, second: int) -> Object:
+    """Return the envelope."""
+    try:
+        return envelope.success(_data(state, ip, second))
+    except ContractError as error:
+        return envelope.failure(type(error))
+
+
+def _data(state: State, ip: object, second: int) -> Object:
+    """Return the data member; raises the contract's errors 10001 and 10002."""
+    try:
+        family, echo, (location_row, network_row) = _resolve(state, ip)
+        location, zone, currency = state._locations[location_row]
+        return {
+            "ip": echo,
+            "ip_type": "ipv4" if family == 4 else "ipv6",
+            "location": _copied_location(location),
+            "time": state._time(zone, second).copy(),
+            "currency": currency.copy(),
+            "network": state._networks[network_row].copy(),
+        }
+    except IndexError:
+        raise _outside(state) from None
+
+
+def _answer_json(state: State, ip: object, second: int) -> bytes:
+    """Return the envelope as compact UTF-8 JSON."""
+    try:
+        family, echo, (location_row, network_row) = _resolve(state, ip)
+        location, zone, currency = state._locations_json[location_row]
+        return b"".join(
+            (
+                envelope.HEAD,
+                echo.encode(),
+                envelope.IP_TYPE[family],
+                location,
+                state._time_json(zone, second),
+                currency,
+                state._networks_json[network_row],
+            )
+        )
+    except ContractError as error:
+        return envelope.FAILURES_JSON[type(error)]
+    except IndexError:
+        raise _outside(state) from None
+
+
+def _value_of(state: State, ip: object, path: str, at: Any) -> Any:
+    """Return one field or one group of data; raises the contract's errors 10001 and 10002."""
+    group, _, member = path.partition(".")
+    try:
+        found = _group(state, group, ip, at)
+    except IndexError:
+        raise _outside(state) from None
+    return found.get(member) if member else found
 
 
 def _group(state: State, group: str, ip: object, at: Any) -> Any:

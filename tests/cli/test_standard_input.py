@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from threading import Thread
 
 import pytest
 
+from tests.cli.program import pipe
 from tests.conftest import ROOT
 
 ROW = b"8.8.8.8," + b"x" * 1000 + b"\n"
@@ -48,6 +50,55 @@ def test_a_command_that_stops_early_does_not_wait_for_the_pipe(rows: int) -> Non
         assert f"row {rows + 2}".encode() in process.stderr.read()
         with suppress(BrokenPipeError):
             process.stdin.close()
+
+
+def test_lookup_answers_what_has_arrived() -> None:
+    command = [sys.executable, "-m", "geolookup", "lookup"]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for given, answered in (
+            (b"8.8.8.8\n", [b"8.8.8.8"]),
+            (b"1.1.1.1\n\n9.9.9.9\n8.8.", [b"1.1.1.1", b"9.9.9.9"]),
+            (b"4.4\n", [b"8.8.4.4"]),
+        ):
+            process.stdin.write(given)
+            process.stdin.flush()
+            for ip in answered:
+                assert b'"ip":"' + ip + b'"' in process.stdout.readline()
+        rest, _ = process.communicate(b"7.7.7.7", timeout=60)
+        assert rest.count(b"7.7.7.7") == 1
+        assert process.returncode == 0
+
+
+def test_lookup_answers_many_lines_in_order() -> None:
+    addresses = [f"8.8.{number >> 8}.{number & 255}" for number in range(3000)]
+    done = pipe("lookup", data="\n".join(addresses).encode())
+    answers = map(json.loads, done.stdout.splitlines())
+    assert [answer["data"]["ip"] for answer in answers] == addresses
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_lookup_that_waits_for_the_pipe(number: signal.Signals) -> None:
+    command = [sys.executable, "-m", "geolookup", "lookup"]
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"8.8.8.8\n")
+        process.stdin.flush()
+        assert process.stdout.readline()
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=30)
+        assert process.returncode
+        assert b"Traceback" not in errors
 
 
 def test_a_slow_pipe_is_read_to_its_end() -> None:

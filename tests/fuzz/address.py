@@ -34,11 +34,23 @@ def run(data: bytes) -> None:
     answer = _engine.lookup(text, at=0)
     assert answer == _reference.lookup(text, at=0)
     assert _engine.lookup_json(text, at=0) == _reference.lookup_json(text, at=0) == compact(answer)
+    _check_many(data, text, compact(answer))
     _check(answer, _by_ipaddress(text))
     texts = [data, b"8.8.8.8", data]
     expected = list(map(single, texts))
     assert column(REFERENCE, texts) == expected
     assert column(COMPILED, texts, SUFFIXES[sum(data) % len(SUFFIXES)]) == expected
+
+
+def _check_many(data: bytes, text: str, expected: bytes) -> None:
+    assert _engine.lookup_many_json([text, "8.8.8.8", text], at=0)[::2] == [expected] * 2
+    assert compact(_engine.lookup_many([text], at=0)[0]) == expected
+    written = []
+    for state in (_engine._open_state(), _reference._open_state()):
+        lines = state.lines()
+        lines.add_text(data, 0)
+        written.append(lines.take())
+    assert written[0] == written[1]
 
 
 def _by_ipaddress(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -28,6 +28,7 @@ ROWS, FAMILIES = np.empty(COUNT, np.int32), np.empty(COUNT, np.uint8)
 HALVES = np.array([8, 1 << 31, 0, 7, 1 << 40, 3], np.uint64)
 NUMBERED = np.array([4, 4, 6, 6, 0, 6], np.uint8)
 TAKEN = np.zeros(COUNT, np.uint32)
+MANY: list[object] = ["8.8.8.8", "2001:4860:4860::8888", "10.0.0.1", "x", 5] * 30
 LENT = (LETTERS, OFFSETS, ROWS, FAMILIES, HALVES, NUMBERED, TAKEN)
 NOWHERE = np.full(COUNT, len(DATASET.ipv4_starts) + len(DATASET.ipv6_highs), np.int32)
 ASKS: dict[str, Callable[[Any], None]] = {
@@ -36,6 +37,14 @@ ASKS: dict[str, Callable[[Any], None]] = {
     "numbers": lambda state: state.locate_numbers(NUMBERED, HALVES, HALVES, ROWS),
     "rows": lambda state: state.take_rows(np.arange(COUNT, dtype=np.int32), TAKEN, TAKEN),
     "no such rows": lambda state: state.take_rows(NOWHERE, TAKEN, TAKEN),
+    "many as dicts": lambda state: state.envelopes(MANY, 0),
+    "many as JSON": lambda state: state.envelopes_json(MANY, 0),
+    "many values": lambda state: state.values(MANY, ("ip", "location", "network.isp"), 0),
+    "many without instants": lambda state: state.envelopes_json(MANY, []),
+    "lines": lambda state: state.lines().add(MANY, 0),
+    "lines of text": lambda state: (
+        (lines := state.lines()).add_text(b"8.8.8.8\nx", 0) or lines.take()
+    ),
     "other types": lambda state: state.locate_texts(None, OFFSETS, ROWS, FAMILIES),
 }
 

@@ -63,9 +63,14 @@ def test_engine_equals_oracle(listed: list[Source], probes: list[Address]) -> No
 
 
 def compare(engine: geolookup.Engine, listed: list[Source], probes: Iterable[Address]) -> None:
-    for address in probes:
-        text = str(address)
+    texts = list(map(str, probes))
+    together = engine.lookup_many(texts, at=AT)
+    assert engine.lookup_many_json(texts, at=AT) == [
+        engine.lookup_json(text, at=AT) for text in texts
+    ]
+    for text, one_of_many in zip(texts, together, strict=True):
         answer = engine.lookup(text, at=AT)
+        assert answer == one_of_many, text
         assert found(answer) == expected(listed, text), text
         compact = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
         assert engine.lookup_json(text, at=AT) == compact, text

@@ -1,0 +1,361 @@
+"""Answers for many addresses, a block at a time, to hide the latency of memory.
+
+Strategy: a lookup reads about ten cache lines, and must read most of them to know where the next
+one is. Here each step runs for all addresses of a block before the next step begins, and
+prefetches what that step reads: addresses to intervals (``_columns``), intervals to rows, rows to
+the offsets of their texts, offsets to texts. Then the answers are made one by one.
+
+JSON goes into one output of growing size. ``_write_json`` writes at most the size of the envelope
+and ``SLACK`` bytes, also where a row has fewer or more texts than it must.
+"""
+
+cdef extern from "Python.h":
+    ctypedef struct PyObject
+    PyObject* _new_bytes "PyBytes_FromStringAndSize"(const char* data, Py_ssize_t size) except NULL
+    int _PyBytes_Resize(PyObject** data, Py_ssize_t size) except -1
+    char* _bytes_start "PyBytes_AS_STRING"(PyObject* data)
+    void Py_XDECREF(PyObject* data)
+    PyObject* PyList_GET_ITEM(object items, Py_ssize_t at)
+
+cdef enum:
+    SLACK = 64  # bytes after the reserved ones; more than ``CHUNK`` and a line feed
+    LEAST_OUTPUT = 1 << 16  # bytes
+    MOST_KEPT = 1 << 20
+    LINE = 64  # bytes of a cache line
+    LOCATION_TEXT = 1  # which texts of rows an answer is made of
+    NETWORK_TEXT = 2
+    ALL_TEXTS = 3
+
+cdef struct Batch:
+    # The addresses of up to BLOCK texts or objects; of each its interval id, and the rows of that.
+    int count
+    Answer answers[BLOCK]
+    int32_t ids[BLOCK]
+    Block block
+
+
+cdef class _Output:
+    """Bytes that grow at their end."""
+
+    cdef PyObject* data
+    cdef Py_ssize_t used, room
+
+    def __dealloc__(self):
+        Py_XDECREF(self.data)
+
+    cdef char* reserve(self, Py_ssize_t size) except NULL:
+        """Return where to write ``size`` bytes, with ``SLACK`` bytes after them."""
+        cdef Py_ssize_t needed = self.used + size + SLACK
+        if needed > self.room:
+            needed = max(needed, 2 * self.room, <Py_ssize_t>LEAST_OUTPUT)
+            self.room = 0  # where the next line raises, it frees the data
+            if self.data == NULL:
+                self.data = _new_bytes(NULL, needed)
+            else:
+                _PyBytes_Resize(&self.data, needed)
+            self.room = needed
+        return _bytes_start(self.data) + self.used
+
+    cdef int written_to(self, char* end) except -1:
+        self.used = end - _bytes_start(self.data)
+        return 0
+
+    cdef bytes take(self):
+        """Return the bytes and remove them.
+
+        Few bytes are copied, and their memory is used again: memory that the system gives anew for
+        each block of lines costs more than the lines. Many are handed over, without a copy.
+        """
+        cdef bytes result
+        cdef Py_ssize_t used = self.used
+        self.used = 0
+        if used <= MOST_KEPT:
+            return PyBytes_FromStringAndSize(_bytes_start(self.data), used) if used else b""
+        self.room = 0
+        _PyBytes_Resize(&self.data, used)
+        result = <bytes><object>self.data
+        Py_XDECREF(self.data)
+        self.data = NULL
+        return result
+
+
+cdef class _Lines:
+    """See ``protocol.Lines``."""
+
+    cdef State state
+    cdef _Output out
+
+    def __cinit__(self, State state):
+        self.state, self.out = state, _Output()
+
+    def add(self, list ips, seconds):
+        """See ``protocol.Lines``."""
+        cdef Batch batch
+        cdef Py_ssize_t begin, at, failures = 0
+        _check_seconds(ips, seconds)
+        for begin in range(0, len(ips), BLOCK):
+            _read_objects(self.state, ips, begin, &batch, ALL_TEXTS)
+            for at in range(batch.count):
+                failures += batch.ids[at] < 0
+                _write_line(self.state, &batch, at, _second(seconds, begin + at), self.out)
+        return failures
+
+    def add_text(self, bytes text, int64_t second):
+        """See ``protocol.Lines``."""
+        cdef Batch batch
+        cdef Py_ssize_t begin = 0, at, failures = 0
+        while begin < PyBytes_GET_SIZE(text):
+            begin = _read_lines(self.state, text, begin, &batch)
+            for at in range(batch.count):
+                failures += batch.ids[at] < 0
+                _write_line(self.state, &batch, at, second, self.out)
+        return failures
+
+    def take(self):
+        """See ``protocol.Lines``."""
+        return self.out.take()
+
+
+cdef list _many_dicts(State state, list ips, seconds):
+    cdef Batch batch
+    cdef Py_ssize_t begin, at
+    cdef list found = []
+    _check_seconds(ips, seconds)
+    for begin in range(0, len(ips), BLOCK):
+        _read_objects(state, ips, begin, &batch, ALL_TEXTS)
+        for at in range(batch.count):
+            if batch.ids[at] < 0:
+                found.append(envelope.failure(_ERRORS[_status(&batch, at)]))
+            else:
+                found.append(_success(
+                    state, ips[begin + at], &batch.answers[at], _second(seconds, begin + at)
+                ))
+    return found
+
+
+cdef list _many_json(State state, list ips, seconds):
+    cdef Batch batch
+    cdef Py_ssize_t begin, at
+    cdef list found = []
+    cdef _Output out = _Output()
+    _check_seconds(ips, seconds)
+    for begin in range(0, len(ips), BLOCK):
+        _read_objects(state, ips, begin, &batch, ALL_TEXTS)
+        for at in range(batch.count):
+            out.used = 0
+            _write_line(state, &batch, at, _second(seconds, begin + at), out)
+            found.append(PyBytes_FromStringAndSize(_bytes_start(out.data), out.used - 1))
+    return found
+
+
+cdef list _many_values(State state, list ips, tuple paths, seconds):
+    cdef Batch batch
+    cdef Py_ssize_t begin, at
+    cdef list found = []
+    cdef bytes codes = bytes([_path_code(path) for path in paths])
+    cdef tuple nothing = (None,) * len(codes)
+    cdef int texts = _texts_of(codes)
+    _check_seconds(ips, seconds)
+    for begin in range(0, len(ips), BLOCK):
+        _read_objects(state, ips, begin, &batch, texts)
+        for at in range(batch.count):
+            if batch.ids[at] < 0:
+                found.append(nothing)
+            else:
+                found.append(_values(
+                    state, &batch.answers[at], codes, ips[begin + at], _second(seconds, begin + at)
+                ))
+    return found
+
+
+cdef int _texts_of(bytes codes) noexcept:
+    """Return which texts of rows the values of paths are in."""
+    cdef uint8_t code
+    cdef int texts = 0
+    for code in codes:
+        if code == LOCATION_GROUP or PLACE <= code < NETWORK:
+            texts |= LOCATION_TEXT
+        elif code == NETWORK_GROUP or code >= NETWORK:
+            texts |= NETWORK_TEXT
+    return texts
+
+
+cdef tuple _values(State state, Answer* answer, bytes codes, object ip, int64_t second):
+    cdef Py_ssize_t at, count = PyBytes_GET_SIZE(codes)
+    cdef Text code = <Text>PyBytes_AS_STRING(codes)
+    cdef tuple found = PyTuple_New(count)
+    for at in range(count):
+        value = _project(state, answer, code[at], ip, second)
+        Py_INCREF(value)
+        PyTuple_SET_ITEM(found, at, value)
+    return found
+
+
+cdef int _check_seconds(list ips, object seconds) except -1:
+    if type(seconds) is list and len(<list>seconds) != len(ips):
+        raise ValueError("the columns differ in length")
+    return 0
+
+
+cdef inline int64_t _second(object seconds, Py_ssize_t at) except? -1:
+    """Return the second of an address: ``seconds`` is one for all, or a list."""
+    return (<list>seconds)[at] if type(seconds) is list else seconds
+
+
+cdef inline int _status(Batch* batch, Py_ssize_t at) noexcept:
+    return INVALID if batch.ids[at] == INVALID_ID else PRIVATE
+
+
+# --- addresses to rows
+
+
+cdef int _read_objects(
+    State state, list ips, Py_ssize_t begin, Batch* batch, int texts
+) except -1:
+    """Read up to ``BLOCK`` addresses from position ``begin`` on, and find their rows."""
+    cdef Py_ssize_t at
+    cdef Address* address
+    batch.count = <int>min(<Py_ssize_t>BLOCK, len(ips) - begin)
+    batch.block.ipv4_count = batch.block.ipv6_count = 0
+    for at in range(batch.count):
+        PREFETCH(PyList_GET_ITEM(ips, begin + at))
+    for at in range(batch.count):
+        address = &batch.answers[at].address
+        ip = ips[begin + at]
+        if not (_read_text(ip, address) if type(ip) is str else _read_object(ip, address)):
+            address.family = 0
+        batch.ids[at] = _add_to_block(state, &batch.block, at, address)
+    return _find_rows(state, batch, texts)
+
+
+cdef Py_ssize_t _read_lines(State state, bytes lines, Py_ssize_t begin, Batch* batch) except -1:
+    """Read up to ``BLOCK`` lines, find their rows, and return where the next line begins.
+
+    Empty lines are skipped.
+    """
+    cdef Text text = <Text>PyBytes_AS_STRING(lines)
+    cdef Py_ssize_t size = PyBytes_GET_SIZE(lines), end, following
+    cdef Text stop
+    cdef Address* address
+    batch.count = 0
+    batch.block.ipv4_count = batch.block.ipv6_count = 0
+    while batch.count < BLOCK and begin < size:
+        stop = <Text>memchr(text + begin, c"\n", size - begin)
+        end = size if stop == NULL else stop - text
+        following = end + 1
+        while begin < end and _is_space(text[begin]):
+            begin += 1
+        while begin < end and _is_space(text[end - 1]):
+            end -= 1
+        address = &batch.answers[batch.count].address
+        if begin < end and (text[begin] | text[end - 1]) < 128:
+            if not _parse_quickly(text + begin, end - begin, size - begin, address):
+                address.family = 0
+        elif not _read_stripped(lines[begin:end], address):
+            begin = following
+            continue
+        batch.ids[batch.count] = _add_to_block(state, &batch.block, batch.count, address)
+        batch.count += 1
+        begin = following
+    _find_rows(state, batch, ALL_TEXTS)
+    return min(begin, size)
+
+
+cdef inline bint _is_space(unsigned char byte) noexcept nogil:
+    """Return whether ``str.strip`` removes an ASCII character."""
+    return byte == 32 or 9 <= byte <= 13 or 28 <= byte <= 31
+
+
+cdef bint _read_stripped(bytes line, Address* address) except -1:
+    """Parse a line that may have other white space at its ends; return whether it has more."""
+    text = line.decode("utf-8", "surrogateescape").strip()
+    if text and not _read_text(text, address):
+        address.family = 0
+    return bool(text)
+
+
+cdef int _find_rows(State state, Batch* batch, int texts) except -1:
+    """Find the rows of all addresses of a block, and prefetch the texts that are wanted of them."""
+    cdef Py_ssize_t id
+    cdef int at
+    if _locate_block(state, &batch.block, batch.ids):
+        raise _outside(state)
+    for at in range(batch.count):
+        id = batch.ids[at]
+        if id >= state.ipv4_count:
+            PREFETCH(&state.ipv6_locations[id - state.ipv4_count])
+            PREFETCH(&state.ipv6_networks[id - state.ipv4_count])
+        elif id >= 0:
+            PREFETCH(&state.ipv4_locations[id])
+            PREFETCH(&state.ipv4_networks[id])
+    for at in range(batch.count):
+        if batch.ids[at] >= 0:
+            _take_answer(state, batch.ids[at], &batch.answers[at], texts)
+    for at in range(batch.count):
+        if batch.ids[at] >= 0:
+            if texts & LOCATION_TEXT:
+                _prefetch_text(state.locations, batch.answers[at].location)
+            if texts & NETWORK_TEXT:
+                _prefetch_text(state.networks, batch.answers[at].network)
+    return 0
+
+
+cdef inline void _take_answer(State state, Py_ssize_t id, Answer* answer, int texts) noexcept nogil:
+    """Take the rows of an interval id, and prefetch what ``_prefetch_text`` reads of them."""
+    if id >= state.ipv4_count:
+        answer.location = state.ipv6_locations[id - state.ipv4_count]
+        answer.network = state.ipv6_networks[id - state.ipv4_count]
+    else:
+        answer.location, answer.network = state.ipv4_locations[id], state.ipv4_networks[id]
+    if answer.location < state.location_count:
+        PREFETCH(&state.location_countries[answer.location])
+        PREFETCH(&state.location_zones[answer.location])
+    if texts & LOCATION_TEXT:
+        state.locations.prefetch(answer.location)
+    if texts & NETWORK_TEXT:
+        state.networks.prefetch(answer.network)
+
+
+cdef inline void _prefetch_text(_Texts table, Py_ssize_t row) noexcept nogil:
+    """Prefetch the text of a row, up to three cache lines."""
+    cdef const uint32_t* offsets = <const uint32_t*>table.offsets.data
+    cdef Py_ssize_t begin, end
+    if row < table.count:
+        begin, end = offsets[row], offsets[row + 1]
+        if end <= table.data.count:
+            PREFETCH(<Text>table.data.data + begin)
+            if begin + LINE < end:
+                PREFETCH(<Text>table.data.data + begin + LINE)
+            if begin + 2 * LINE < end:
+                PREFETCH(<Text>table.data.data + begin + 2 * LINE)
+
+
+# --- rows to JSON
+
+
+cdef int _write_line(
+    State state, Batch* batch, Py_ssize_t at, int64_t second, _Output out
+) except -1:
+    """Write the envelope of an address of a block, and a line feed."""
+    cdef char* end
+    if batch.ids[at] >= 0:
+        end = _write_success(state, &batch.answers[at], second, out)
+    else:
+        failure = _INVALID_JSON if batch.ids[at] == INVALID_ID else _PRIVATE_JSON
+        end = _put_bytes(out.reserve(PyBytes_GET_SIZE(failure) + 1), failure)
+    end[0] = c"\n"
+    return out.written_to(end + 1)
+
+
+cdef char* _write_success(
+    State state, Answer* answer, int64_t second, _Output out
+) except NULL:
+    """Write an envelope and return its end; the slack has room for a line feed after it."""
+    cdef Parts parts
+    cdef _Country country
+    cdef bytes time
+    _read_parts(state, answer, &parts)
+    country, time = _country(state, answer.location), _moment(state, answer.location, second).json
+    return _write_json(
+        state, out.reserve(_json_size(&parts, country, time)), &parts, country, time
+    )

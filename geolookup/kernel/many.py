@@ -1,0 +1,103 @@
+"""Any number of addresses at once: reads them in chunks, which a state of a kernel answers.
+
+Strategy: between two chunks the interpreter may switch threads, and handles signals. One call
+answers from one state, so from one generation. ``Engine`` documents the calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from geolookup.contract.localtime import instant
+
+if TYPE_CHECKING:
+    from geolookup.contract.envelope import Object
+    from geolookup.kernel.protocol import State
+
+#: Addresses that a kernel answers at a time. Their JSON takes about 220 kB, a part of a cache.
+CHUNK = 256
+#: Addresses, and the Unix second of all of them or of each.
+Chunk = tuple[list[object], int | list[int]]
+
+
+def lookup_many(state: State, ips: Iterable[object], at: Any) -> list[Object]:
+    """Return the envelopes."""
+    found: list[Object] = []
+    for chunk, seconds in _chunks(ips, _fixed(at)):
+        found += state.envelopes(chunk, seconds)
+    return found
+
+
+def lookup_many_json(state: State, ips: Iterable[object], at: Any) -> list[bytes]:
+    """Return the envelopes as JSON."""
+    found: list[bytes] = []
+    for chunk, seconds in _chunks(ips, _fixed(at)):
+        found += state.envelopes_json(chunk, seconds)
+    return found
+
+
+def json_lines(state: State, ips: Iterable[object], at: Any) -> bytes:
+    """Return the envelopes as JSON lines."""
+    lines = state.lines()
+    for chunk, seconds in _chunks(ips, _fixed(at)):
+        lines.add(chunk, seconds)
+    return lines.take()
+
+
+def iter_json(state: State, ips: Iterable[object], at: Any) -> Iterator[bytes]:
+    """Return an iterator over the envelopes as JSON lines, a chunk at a time."""
+    return _blocks(state, _chunks(ips, at if at is None else _fixed(at)))
+
+
+def get_many(
+    state: State, ips: Iterable[object], paths: str | Iterable[str], at: Any
+) -> list[tuple[Any, ...]]:
+    """Return the values of paths for each address."""
+    chosen = (paths,) if isinstance(paths, str) else tuple(paths)
+    found = state.values([], chosen, 0)  # raises for an unknown path
+    for chunk, seconds in _chunks(ips, _fixed(at)):
+        found += state.values(chunk, chosen, seconds)
+    return found
+
+
+def _blocks(state: State, chunks: Iterator[Chunk]) -> Iterator[bytes]:
+    lines = state.lines()
+    for chunk, seconds in chunks:
+        lines.add(chunk, seconds)
+        yield lines.take()
+
+
+def _fixed(at: Any) -> Any:
+    """Return the instant of a whole call as a Unix second; instants of each address as they are."""
+    return at if _is_many(at) else instant(at)
+
+
+def _is_many(at: object) -> bool:
+    return isinstance(at, Iterable) and not isinstance(at, str | bytes | datetime)
+
+
+def _chunks(ips: Iterable[object], at: Any) -> Iterator[Chunk]:
+    """Return an iterator over the addresses; checks the types at once."""
+    if isinstance(ips, str | bytes):
+        raise TypeError("ips is one text; pass a list of addresses")
+    remaining = iter(ips)
+    return _paired(remaining, iter(at)) if _is_many(at) else _together(remaining, at)
+
+
+def _together(remaining: Iterator[object], at: Any) -> Iterator[Chunk]:
+    while chunk := list(islice(remaining, CHUNK)):
+        yield chunk, instant(at)
+
+
+def _paired(remaining: Iterator[object], instants: Iterator[Any]) -> Iterator[Chunk]:
+    nothing = object()
+    while chunk := list(islice(remaining, CHUNK)):
+        seconds = [instant(each) for each in islice(instants, len(chunk))]
+        if len(seconds) < len(chunk):
+            raise ValueError("at has fewer instants than there are addresses")
+        yield chunk, seconds
+    if next(instants, nothing) is not nothing:
+        raise ValueError("at has more instants than there are addresses")

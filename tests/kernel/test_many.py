@@ -1,0 +1,116 @@
+"""Many addresses at once: both kernels give the answers of the single calls, byte for byte."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from geolookup.contract.fields import PATHS
+from geolookup.dataset.files import Dataset
+from geolookup.errors import DatasetError
+from geolookup.kernel import python as kernel_python
+from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
+from tests.kernel.test_kernel import AT
+from tests.near_addresses import near_addresses
+from tests.small_dataset import SMALL
+from tests.tiers import scaled
+
+compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
+MODULES = [compiled, kernel_python]
+TEXTS = [*VALID_IPV4, *VALID_IPV6, *INVALID]
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[str]:
+    near = near_addresses(random.Random(20261122), Dataset(SMALL))
+    return [*TEXTS, *islice(near, scaled(5_000, 200_000))]
+
+
+@pytest.fixture(scope="module")
+def expected(texts: list[str]) -> list[bytes]:
+    single = kernel_python.Kernel(Dataset(SMALL))
+    return [single.lookup_json(text, at=AT) for text in texts]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_json(module: Any, texts: list[str], expected: list[bytes]) -> None:
+    state = module.State(Dataset(SMALL))
+    assert state.envelopes_json(texts, AT) == expected
+    lines = state.lines()
+    failures = lines.add(texts, [AT] * len(texts))
+    assert lines.take().split(b"\n") == [*expected, b""]
+    assert failures == sum(each.startswith(b'{"success":false') for each in expected)
+    assert lines.take() == b""
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_dicts(module: Any, texts: list[str]) -> None:
+    few = texts[:2000]
+    single = kernel_python.Kernel(Dataset(SMALL))
+    state = module.State(Dataset(SMALL))
+    assert state.envelopes(few, AT) == [single.lookup(text, at=AT) for text in few]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_values(module: Any, texts: list[str]) -> None:
+    few: list[object] = [*texts[:: len(texts) // 500]]
+    states = module.State(Dataset(SMALL)), kernel_python.State(Dataset(SMALL))
+    for paths in (tuple(PATHS), ("network.isp",), ("location.city_name", "time"), ()):
+        found, wanted = (state.values(few, paths, AT) for state in states)
+        assert found == wanted
+
+
+@pytest.mark.parametrize("separator", ["\n", "\r\n", " \n\t", "\n\n", "\x1c\n", "\u3000\n\xa0"])
+@pytest.mark.parametrize("module", MODULES)
+def test_lines_of_text(module: Any, separator: str) -> None:
+    """As Python splits bytes at line feeds, and strips each line."""
+    single = kernel_python.Kernel(Dataset(SMALL))
+    state = module.State(Dataset(SMALL))
+    text = separator.join(TEXTS).encode("utf-8", "surrogatepass") + b"\n\xff8.8.8.8\n8.8.8.8\xc2"
+    for cut in (len(text), len(text) - 1, 70, 5, 1, 0):
+        stripped = [
+            line.decode("utf-8", "surrogateescape").strip() for line in text[:cut].split(b"\n")
+        ]
+        answers = [single.lookup_json(each, at=AT) for each in stripped if each]
+        lines = state.lines()
+        failures = lines.add_text(text[:cut], AT)
+        assert lines.take() == b"".join(each + b"\n" for each in answers)
+        assert failures == sum(each.startswith(b'{"success":false') for each in answers)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_malformed_list_of_instants(module: Any) -> None:
+    state = module.State(Dataset(SMALL))
+    for seconds in ("0", [None], ["0"], [], [0, 0]):
+        with pytest.raises((TypeError, ValueError)):
+            state.envelopes_json(["8.8.8.8"], seconds)
+
+
+@pytest.mark.parametrize("table", ["location", "network", "country"])
+@pytest.mark.parametrize("module", MODULES)
+def test_a_damaged_row(module: Any, table: str, tmp_path: Path) -> None:
+    """What was written before it remains; the call that meets it raises."""
+    folder = shutil.copytree(SMALL, tmp_path / "damaged")
+    path = folder / f"{table}.arrow"
+    content = path.read_bytes()
+    wanted = {"location": b"Mountain View", "network": b"Google", "country": b"United States"}
+    path.write_bytes(content.replace(wanted[table], b"\n" + wanted[table][1:]))
+    state = module.State(Dataset(folder))
+    before = state.envelopes_json(["10.0.0.1"], AT)[0]
+    lines = state.lines()
+    asks: list[Callable[[list[object]], object]] = [
+        lambda ips: lines.add(ips, AT),
+        lambda ips: state.envelopes(ips, AT),
+        lambda ips: state.envelopes_json(ips, AT),
+        lambda ips: state.values(ips, ("location", "network"), AT),
+    ]
+    for ask in asks:
+        with pytest.raises(DatasetError, match="damaged"):
+            ask(["10.0.0.1", "8.8.8.8"])
+    assert lines.take() == before + b"\n"

@@ -1,0 +1,224 @@
+"""Many addresses at once: what the single calls answer, in order, from one generation."""
+
+from __future__ import annotations
+
+import gc
+import json
+import tracemalloc
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from ipaddress import IPv4Network
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+import geolookup
+from geolookup.contract.fields import PATHS
+from tests.hostile import NO_ADDRESS
+from tests.store.numbered import numbered
+
+AT = 1768507200
+#: More than a chunk, and not a multiple of a block.
+MIXED = [
+    "8.8.8.8",
+    "2001:4860:4860::8888",
+    "10.0.0.1",
+    "::1",
+    "nonsense",
+    "",
+    "::ffff:8.8.8.8",
+] * 91
+
+
+def calls(engine: geolookup.Engine) -> list[Any]:
+    return [
+        engine.lookup_many,
+        engine.lookup_many_json,
+        lambda ips, at=None: engine.lookup_many_json(ips, at=at, lines=True),
+        lambda ips, at=None: list(engine.iter_json(ips, at=at)),
+        lambda ips, at=None: engine.get_many(ips, ["time.zone", "network.asn"], at=at),
+    ]
+
+
+@pytest.mark.parametrize("ips", [MIXED, [], MIXED[:1], MIXED[:64], MIXED[:256]])
+def test_the_single_calls_in_order(sample: geolookup.Engine, ips: list[str]) -> None:
+    texts = [sample.lookup_json(ip, at=AT) for ip in ips]
+    assert sample.lookup_many(ips, at=AT) == [sample.lookup(ip, at=AT) for ip in ips]
+    assert sample.lookup_many_json(ips, at=AT) == texts
+    lines = b"".join(text + b"\n" for text in texts)
+    assert sample.lookup_many_json(ips, at=AT, lines=True) == lines
+    assert b"".join(sample.iter_json(iter(ips), at=AT)) == lines
+
+
+def test_every_path(sample: geolookup.Engine) -> None:
+    paths = list(PATHS)
+    found = sample.get_many(MIXED[:7], paths, at=AT)
+    for ip, values in zip(MIXED, found, strict=False):
+        if sample.lookup(ip)["success"]:
+            assert values == tuple(sample.get(ip, path, at=AT) for path in paths)
+        else:
+            assert values == (None,) * len(paths)
+    assert sample.get_many(["8.8.8.8"], "network.asn") == [(15169,)]
+    assert sample.get_many(["8.8.8.8", "x"], []) == [(), ()]
+
+
+@pytest.mark.parametrize("ips", [["8.8.8.8"], []])
+def test_an_unknown_path(sample: geolookup.Engine, ips: list[str]) -> None:
+    with pytest.raises(ValueError, match="no field or group"):
+        sample.get_many(ips, ["ip", "asn"])
+
+
+def test_things_that_are_no_address(sample: geolookup.Engine) -> None:
+    answers = sample.lookup_many(NO_ADDRESS)
+    assert {answer["error_code"] for answer in answers} == {10001}
+    assert len(sample.lookup_many_json(NO_ADDRESS)) == len(NO_ADDRESS)
+
+
+def test_iterables(sample: geolookup.Engine) -> None:
+    network = IPv4Network("8.8.8.0/30")
+    expected = sample.lookup_many(list(network), at=0)
+    for ips in (network, map(str, network), tuple(network), dict.fromkeys(network)):
+        assert sample.lookup_many(ips, at=0) == expected
+
+
+@pytest.mark.parametrize("ips", ["8.8.8.8", b"8.8.8.8", 5, None])
+def test_one_address_is_no_iterable(sample: geolookup.Engine, ips: Any) -> None:
+    for call in calls(sample):
+        with pytest.raises(TypeError):
+            call(ips)
+
+
+def test_an_error_of_the_iterable_is_the_callers(sample: geolookup.Engine) -> None:
+    def broken() -> Iterator[str]:
+        yield from MIXED
+        raise LookupError
+
+    for call in calls(sample):
+        with pytest.raises(LookupError):
+            call(broken())
+
+
+def test_instants_of_each(sample: geolookup.Engine) -> None:
+    instants = [0, float(AT), datetime.fromtimestamp(AT, UTC), -5] * 91
+    ips = MIXED[: len(instants)]
+    pairs = list(zip(ips, instants, strict=True))
+    expected = [sample.lookup_json(ip, at=at) for ip, at in pairs]
+    assert sample.lookup_many_json(ips, at=instants) == expected
+    assert sample.lookup_many(ips, at=iter(instants)) == list(map(json.loads, expected))
+    assert b"".join(sample.iter_json(ips, at=instants)).splitlines() == expected
+    assert sample.get_many(ips, "time", at=instants) == [
+        ((json.loads(each)["data"] or {}).get("time"),) for each in expected
+    ]
+
+
+@pytest.mark.parametrize("count", [0, 1, len(MIXED) - 1, len(MIXED) + 1])
+def test_another_number_of_instants(sample: geolookup.Engine, count: int) -> None:
+    for call in calls(sample):
+        with pytest.raises(ValueError, match="instants than there are addresses"):
+            call(MIXED, at=[0] * count)
+
+
+@pytest.mark.parametrize("ips", [[], ["8.8.8.8"]])
+@pytest.mark.parametrize(
+    ("at", "error"), [("now", TypeError), (True, TypeError), (1e30, ValueError)]
+)
+def test_a_bad_at(
+    sample: geolookup.Engine, ips: list[str], at: Any, error: type[Exception]
+) -> None:
+    for call in calls(sample):
+        with pytest.raises(error):
+            call(ips, at=at)
+        with pytest.raises(error):
+            call(["8.8.8.8", *ips], at=[at] * (len(ips) + 1))
+
+
+def test_the_answers_are_the_callers_own(sample: geolookup.Engine) -> None:
+    before = sample.lookup("8.8.8.8", at=0)
+    for answer in sample.lookup_many(["8.8.8.8"] * 9, at=0):
+        assert answer == before
+        answer["data"]["location"]["country_languages"].append("xx")
+        for member in ("location", "time", "currency", "network"):
+            answer["data"][member].clear()
+
+
+def test_a_closed_engine() -> None:
+    with geolookup.open() as engine:
+        blocks = engine.iter_json(MIXED, at=0)
+        begun = next(blocks)
+    assert b"".join([begun, *blocks]).count(b"\n") == len(MIXED)
+    for call in calls(engine):
+        with pytest.raises(geolookup.ClosedError):
+            call(["8.8.8.8"])
+
+
+def test_one_call_answers_from_one_generation(tmp_path: Path) -> None:
+    datasets = [numbered(tmp_path / str(number), number) for number in (1, 2)]
+    path = tmp_path / "current"
+    path.symlink_to(datasets[0])
+
+    def reloading() -> Iterator[str]:
+        for at in range(600):
+            if at == 300:
+                path.unlink()
+                path.symlink_to(datasets[1])
+                assert engine.reload()
+            yield "8.8.8.8"
+
+    with geolookup.open(path) as engine:
+        for before, call in enumerate(calls(engine)[:2]):
+            if before:
+                path.unlink()
+                path.symlink_to(datasets[0])
+                engine.reload()
+            found = call(reloading(), at=0)
+            assert all(answer == found[0] for answer in found)
+            assert call(["8.8.8.8"], at=0)[0] != found[0]
+
+
+def test_memory_does_not_grow_with_the_addresses(sample: geolookup.Engine) -> None:
+    def peak(count: int) -> int:
+        gc.collect()
+        tracemalloc.start()
+        size = sum(map(len, sample.iter_json(("8.8.8.8" for _ in range(count)), at=0)))
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert size > count * 500
+        return found
+
+    peak(1000)
+    assert peak(8000) < peak(1000) + 200_000
+
+
+def test_many_lines(sample: geolookup.Engine) -> None:
+    """More bytes than a writer keeps for the next lines."""
+    line = sample.lookup_json("8.8.8.8", at=0) + b"\n"
+    assert sample.lookup_many_json(["8.8.8.8"] * 5000, at=0, lines=True) == line * 5000
+
+
+def test_threads(sample: geolookup.Engine) -> None:
+    expected = sample.lookup_many_json(MIXED, at=AT)
+    wrong: list[object] = []
+
+    def ask() -> None:
+        for _ in range(5):
+            if sample.lookup_many_json(MIXED, at=AT) != expected:
+                wrong.append(expected)
+            if b"".join(sample.iter_json(MIXED, at=AT)).splitlines() != expected:
+                wrong.append(expected)
+
+    threads = [Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_module_functions() -> None:
+    with geolookup.open() as engine:
+        assert geolookup.lookup_many(MIXED, at=0) == engine.lookup_many(MIXED, at=0)
+        for lines in (True, False):
+            expected = engine.lookup_many_json(MIXED, at=0, lines=lines)
+            assert geolookup.lookup_many_json(MIXED, at=0, lines=lines) == expected
