@@ -143,6 +143,11 @@ def _system_memory() -> Iterator[None]:
             pa.set_memory_pool(usual)
 
 
+def _release() -> None:
+    """Return what the system's allocator holds and nothing uses any more."""
+    pa.default_memory_pool().release_unused()
+
+
 def _compile(stated: Recipe, output: Path, options: Options, progress: Progress) -> BuildReport:
     check_kernel()
     atomic.check_folder(output, force=options.force, replaceable=is_dataset)
@@ -215,8 +220,10 @@ class _Build:
         report = SourceReport(table.name, note=table.note)
         self._report.sources.append(report)
         rows, positions = self._read(table, report, spec.provides)
+        _release()
         with self._progress.stage(f"flattening {table.name}"):
             deciding = self._flatten(rows, report)
+        _release()
         if self._deciding_rows is not None:
             with self._progress.stage(f"finding the lines of {table.name}"):
                 self._deciding_rows.add(number, spec, rows, positions, deciding)
@@ -284,16 +291,19 @@ class _Build:
         self._write_rejects()
         with self._progress.stage("interning"):
             interned = intern(self._merged, self._layers, self._known, self._finders, self._report)
-            content = tables(interned, self._known)
+            explaining = {}
             if self._deciding_rows is not None:
-                content |= self._deciding_rows.tables(self._layers)
+                explaining = self._deciding_rows.tables(self._layers)
+            self._merged, self._layers, self._deciding_rows = {}, {}, None
+            _release()
+            content = tables(interned, self._known) | explaining
             added = [each.credit for each in self._finders if each.credit is not None]
             described = manifest.logical(self._plan, interned, content, added, self._rows)
-            identity = generation(described, content)
         limits.check_space(output, sum(table.nbytes for table in content.values()))
         with self._progress.stage("writing"), atomic.staged_folder(output) as folder:
-            files = write.write_tables(folder, content)
-            complete = described.completed(identity, files)
+            with alongside(partial(generation, described, content)) as identity:
+                files = write.write_tables(folder, content)
+            complete = described.completed(identity(), files)
             write.write_manifest(folder, complete)
             write.check_written(folder, output)
             self._report.bytes = sum(path.stat().st_size for path in folder.iterdir())
@@ -337,11 +347,12 @@ class _Flattened:
 
 def _flattened(rows: Gathered, family: int, size: int) -> _Flattened:
     """Flatten one family's rows of a table of ``size``; remove space that lookups never search."""
-    flat = flatten(rows.ranges, family)
+    counts, flat = clip.count(rows.ranges, family), flatten(rows.ranges, family)
+    owning = rows.position[flat.owner[flat.owner >= 0]]
     known = np.zeros(size, bool)
     for numbers in rows.numbers.values():
         known[rows.position[numbers != UNKNOWN]] = True
-    intervals, counts = hide(flat, clip.hidden(family)), clip.count(rows.ranges, family)
+    intervals = hide(flat, clip.hidden(family))
     # One more entry, so that the owner -1 (a gap) maps to -1.
     positions = np.append(rows.position, -1)[intervals.owner]
     return _Flattened(
@@ -349,7 +360,7 @@ def _flattened(rows: Gathered, family: int, size: int) -> _Flattened:
         of_source(intervals, rows.numbers),
         counts,
         rows.position[counts.private],
-        rows.position[flat.owner[flat.owner >= 0]],
+        owning,
         known,
     )
 

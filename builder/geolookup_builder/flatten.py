@@ -69,8 +69,11 @@ def flatten(ranges: Ranges, family: int) -> Intervals:
     """
     if not len(ranges):
         return Intervals(Addresses.of(family, [0]), np.array([-1]))
-    order = ranges.first.order()
-    first, last = ranges.first[order], ranges.last[order]
+    first, last = ranges.first, ranges.last
+    if np.all(last[:-1] < first[1:]):  # as most files are: nothing to sort and to copy
+        return _with_gaps(first, last, np.arange(len(first)))
+    order = first.order()
+    first, last = first[order], last[order]
     if np.all(last[:-1] < first[1:]):
         return _with_gaps(first, last, order)
     return coalesce(_flatten_overlaps(ranges, family))
@@ -85,13 +88,16 @@ def _with_gaps(first: Addresses, last: Addresses, owner: I64) -> Intervals:
     open_end = not last.is_last()[-1]
     owners = np.full(int(index[-1]) + 1 + open_end, -1)
     owners[index] = owner
-    source = np.empty(len(owners), np.int64)
-    source[index] = np.arange(size)
-    source[index[gap] - 1] = np.flatnonzero(gap) + size
-    if open_end:
-        source[-1] = 2 * size
-    tail = [last[-1:].successor()] if open_end else []
-    return Intervals(concat([first, before, *tail])[source], owners)
+    after = [last[-1:].successor()] if open_end else []
+    gaps = concat([before[gap], *after])
+    at_gaps = np.flatnonzero(owners < 0)
+    low = np.empty(len(owners), first.low.dtype)
+    low[index], low[at_gaps] = first.low, gaps.low
+    if first.high is None or gaps.high is None:
+        return Intervals(Addresses(low), owners)
+    high = np.empty(len(owners), first.high.dtype)
+    high[index], high[at_gaps] = first.high, gaps.high
+    return Intervals(Addresses(low, high), owners)
 
 
 def _flatten_overlaps(ranges: Ranges, family: int) -> Intervals:

@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from geolookup_builder.factorize import factorize
+from geolookup_builder.parallel import in_order
 from geolookup_builder.schema import LAYERS
 from geolookup_builder.values import value_type
 
@@ -113,17 +114,22 @@ class LayerValues:
 
     def tuples(self) -> Tuples:
         """Return all tuples in order of their numbers; number 0 is null in all fields."""
-        return Tuples(
-            {
-                name: _joined([_nulls(1, name), *self.parts.get(name, [])])
-                for name in LAYERS[self.layer]
-            }
-        )
+        names = LAYERS[self.layer]
+        parts = ([_nulls(1, name), *self.parts.get(name, [])] for name in names)
+        with in_order(_joined, parts) as joined:
+            tuples = Tuples(dict(zip(names, joined, strict=True)))
+        # One part instead of one for each batch: equal values of batches take memory once.
+        self.parts = {
+            name: [Column(each.codes[1:], each.values)] for name, each in tuples.fields.items()
+        }
+        return tuples
 
     def in_use(self, numbers: NDArray[np.integer]) -> tuple[Tuples, Codes]:
         """Return the distinct tuples in use, unknown first, and the tuple of each number."""
         used, index = _distinct(numbers)
-        taken = self.tuples().take(used)
+        taken = self.tuples()
+        if len(used) < self.size:
+            taken = taken.take(used)
         same, first = factorize(taken.codes())
         return taken.take(first), same[index]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from geolookup.contract.special import Range
-from geolookup.dataset.intervals import Addresses, cut_at, overlay
+from geolookup.dataset.intervals import I64, Addresses, cut_at, overlay
 from geolookup_builder.flatten import Intervals, changes
 from geolookup_builder.layer_values import UNKNOWN, Codes
 
@@ -62,8 +62,21 @@ def underlay(base: Layered, below: Layered) -> Layered:
 def hide(intervals: Intervals, ranges: Iterable[Range]) -> Intervals:
     """Remove the owner of the space inside the (sorted, disjoint) ranges."""
     bounds, hidden = cut_at(intervals.starts.family, ranges)
-    starts, (of_interval, of_bound) = overlay([intervals.starts, bounds])
-    return Intervals(starts, np.where(hidden[of_bound], -1, intervals.owner[of_interval]))
+    # There are few bounds: they are inserted, without the arrays of an overlay.
+    within = intervals.starts.search(bounds) - 1
+    fresh = np.flatnonzero(~intervals.starts[within].equals(bounds))
+    owner = np.insert(intervals.owner, within[fresh] + 1, intervals.owner[within[fresh]])
+    begin = within + np.searchsorted(fresh, np.arange(len(bounds)), side="right")
+    for at in np.flatnonzero(hidden).tolist():
+        owner[begin[at] : begin[at + 1] if at + 1 < len(bounds) else None] = -1
+    return Intervals(_inserted(intervals.starts, within[fresh] + 1, bounds[fresh]), owner)
+
+
+def _inserted(starts: Addresses, at: I64, values: Addresses) -> Addresses:
+    low = np.insert(starts.low, at, values.low)
+    if starts.high is None or values.high is None:
+        return Addresses(low)
+    return Addresses(low, np.insert(starts.high, at, values.high))
 
 
 def _coalesce(layered: Layered) -> Layered:

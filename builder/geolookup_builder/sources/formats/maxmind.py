@@ -177,7 +177,8 @@ def _located(rows: pa.RecordBatch, locations: KeyedTable) -> dict[str, pa.Dictio
         registered = rows.column("registered_country_geoname_id")
         found = pc.if_else(stated, found, locations.rows(registered))
         stated = pc.or_(stated, pc.is_valid(registered))
-    fields = {name: taken(locations.columns[key], found) for key, name in LOCATION_FIELDS.items()}
+    encoded = found.dictionary_encode()  # once for all columns
+    fields = {name: taken(locations.columns[key], encoded) for key, name in LOCATION_FIELDS.items()}
     orphans = pc.and_(stated, pc.is_null(found))
     if pc.any(orphans).as_py():
         fields["country_code"] = marked(fields["country_code"], orphans, "unknown geoname_id")

@@ -46,7 +46,7 @@ def looked_up(keys: pa.Array, key_column: pa.Array, values: pa.Array) -> pa.Dict
 
 
 def taken(values: pa.Array, rows: pa.Array) -> pa.DictionaryArray:
-    """Return ``values`` (many texts) at ``rows``, which may be null.
+    """Return ``values`` (many texts) at ``rows``, which may be null, and dictionary-encoded.
 
     The dictionary holds only what these rows use: each of its values is
     cleaned in every batch.
