@@ -1,0 +1,1 @@
+"""``python -m benchmarks first``: the first pass of a new process over a list."""

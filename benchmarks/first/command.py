@@ -1,0 +1,162 @@
+"""The first pass of a new process over distinct addresses, beside other readers.
+
+Strategy: in each round each contender gets a new process on one core, opens its file, and looks
+every address of a list up once. That is the first pass: it fills caches, checks rows, computes
+local times and maps pages. Then the same process goes over the list again, several times: the warm
+pass. The files are in the page cache before the first round. The processes are those of ``peers``.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from benchmarks.data import cache
+from benchmarks.data.shape import SCALES
+from benchmarks.harness import measure, reports, workload
+from benchmarks.harness.processes import Child, running
+from benchmarks.harness.reports import Ratio
+from benchmarks.peers import check
+from benchmarks.peers.contenders import BY_NAME, Contender
+from benchmarks.peers.libraries import Files
+
+ADDRESSES, ROUNDS, WARM = (10_000, 100_000), 5, 3
+JSON, DICT = "geolookup (compiled) lookup_json", "geolookup (compiled) lookup"
+C_DICT, RUST_JSON = "maxminddb (C) get", "maxminddb-rust get + orjson"
+C_JSON, C_ORJSON = f"{C_DICT} + json", f"{C_DICT} + orjson"
+CONTENDERS = (JSON, DICT, C_DICT, C_JSON, C_ORJSON, "maxminddb-rust get", RUST_JSON)
+#: How many times its warm pass our first pass is wanted to take at most.
+OVER_WARM = 1.5
+#: A peer, our call, and how many times as long the peer's first pass is wanted to take.
+PEERS = ((C_JSON, JSON, 5.0), (C_ORJSON, JSON, None), (RUST_JSON, JSON, 3.0), (C_DICT, DICT, 2.0))
+_CHECKED = 5_000
+
+
+def distinct(dataset: Path, count: int) -> list[str]:
+    """Return distinct IPv4 addresses that the dataset knows, any of them equally often."""
+    intervals = workload.read(dataset, 4)
+    made = workload.addresses(intervals, "uniform", 2 * count, hit=True)
+    return list(dict.fromkeys(made))[:count]
+
+
+def measure_first(
+    files: Files, contenders: Sequence[Contender], counts: Sequence[int], rounds: int
+) -> dict[str, Any]:
+    """Return nanoseconds a lookup of the first and the warm pass, round by round, by list."""
+    found: dict[str, Any] = {}
+    for count in counts:
+        addresses = distinct(files.dataset, count)
+        check.check(files.dataset, files.mmdb, addresses[:_CHECKED])
+        _cache_pages(files)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "addresses")
+            path.write_text("\n".join(addresses), "ascii")
+            found[str(len(addresses))] = _rounds(files, contenders, path, rounds)
+    return {
+        "rounds": rounds,
+        "results": found,
+        "machine": measure.facts(pinned=hasattr(os, "sched_setaffinity")),
+    }
+
+
+def _cache_pages(files: Files) -> None:
+    """Read the files once, so that the page cache holds them."""
+    for path in (*files.dataset.iterdir(), files.mmdb):
+        path.read_bytes()
+
+
+def _rounds(
+    files: Files, contenders: Sequence[Contender], path: Path, rounds: int
+) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {each.name: {"first": [], "warm": []} for each in contenders}
+    for _ in range(rounds):
+        for each in contenders:
+            named = (files.dataset, files.mmdb, "", path)
+            with running([Child("benchmarks.peers.worker", each.name, *named)]) as (child,):
+                warm = [child.ask(threads=1) for _ in range(WARM)]
+            if "refused" in child.facts:
+                found[each.name] = {**found[each.name], "refused": child.facts["refused"]}
+            else:
+                found[each.name]["first"].append(child.facts["first_pass"])
+                found[each.name]["warm"].append(statistics.median(each["ns"] for each in warm))
+    return found
+
+
+def lines(result: dict[str, Any]) -> Iterator[str]:
+    """Yield the parts of the table for a terminal."""
+    for count, rows in result["results"].items():
+        head = (
+            f"ns per lookup, {int(count):,} addresses",
+            "first pass",
+            "warm pass",
+            "first / warm",
+        )
+        yield reports.table(head, [_row(name, row) for name, row in rows.items()])
+    yield reports.ratio_table("ratios of first passes", ratios(result))
+    yield (
+        f"median of {result['rounds']} rounds, each in a new process;"
+        f" {reports.machine_line(result['machine'])}"
+    )
+
+
+def _row(name: str, row: dict[str, Any]) -> tuple[str, ...]:
+    if "refused" in row:
+        return name, *"---"
+    first, warm = statistics.median(row["first"]), statistics.median(row["warm"])
+    return name, f"{first:,.0f}", f"{warm:,.0f}", f"{_over(row['first'], row['warm']):.2f}x"
+
+
+def ratios(result: dict[str, Any]) -> list[Ratio]:
+    """Return our first pass over our warm one, and that of the peers over ours."""
+    found = []
+    for count, rows in result["results"].items():
+        said = f"{int(count):,} addresses"
+        for own in (JSON, DICT):
+            if taken := rows.get(own, {}).get("first"):
+                value = _over(taken, rows[own]["warm"])
+                found.append(Ratio(f"{own}: first / warm, {said}", value, OVER_WARM, unit="x"))
+        for peer, own, wanted in PEERS:
+            pair = [rows.get(name, {}).get("first") for name in (peer, own)]
+            if all(pair):
+                text = f"{peer} / {own}, {said}"
+                found.append(Ratio(text, _over(*pair), wanted, least=True, unit="x"))
+    return found
+
+
+def _over(one: list[float], other: list[float]) -> float:
+    """Return the median, over the rounds, of how many times as long one takes as the other."""
+    return statistics.median(a / b for a, b in zip(one, other, strict=True))
+
+
+@click.command("first", help="Time the first pass of a new process, beside other readers.")
+@click.option("--scale", type=click.Choice(list(SCALES)), default="city", show_default=True)
+@click.option(
+    "--addresses", type=click.IntRange(2), multiple=True, default=ADDRESSES, show_default=True
+)
+@click.option("--rounds", type=click.IntRange(1), default=ROUNDS, show_default=True)
+@click.option("--only", multiple=True, help="Contenders whose name contains this; may repeat.")
+@click.option(
+    "--json",
+    "target",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write here, not to benchmarks/results.",
+)
+def command(
+    scale: str, addresses: tuple[int, ...], rounds: int, only: tuple[str, ...], target: Path | None
+) -> None:
+    """Make dataset and MMDB (once), time everything, print the tables, write the results."""
+    chosen = [name for name in CONTENDERS if not only or any(part in name for part in only)]
+    try:
+        files = Files(cache.dataset(scale), cache.mmdb(scale), None)
+        found = measure_first(files, [BY_NAME[name] for name in chosen], addresses, rounds)
+    except (check.UnequalError, ImportError) as error:
+        hint = "; 'pip install .[bench]' brings what is missing"
+        raise click.ClickException(f"{error}{hint * isinstance(error, ImportError)}") from error
+    print("\n\n".join(lines(found)))
+    reports.write({"scale": scale, **found}, target or reports.RESULTS / f"first-{scale}.json")
