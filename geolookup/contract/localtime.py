@@ -21,7 +21,8 @@ TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from geolookup.contract.tzif import Rules
+    from geolookup.contract.tzif import Zone
+    from geolookup.contract.tzrule import Rule, State
 
 # Unix seconds, first included and last excluded: every offset is below a day, so
 # the local time in any zone has a year between 0001 and 9999.
@@ -147,15 +148,26 @@ def period(zone: str, at: int) -> Period | None:
     rules = _rules(zone) if 0 < len(zone) <= LONGEST_KEY else None
     if rules is None:
         return None
-    offset, *_ = rules.state(at)
-    year = _year(rules, year_of((at + offset) // DAY))
-    found = next(each for each in year if each.start <= at < each.end)
+    try:
+        periods = _periods(rules, at)
+    except ValueError:  # the file of the zone is malformed
+        return None
+    found = next(each for each in periods if each.start <= at < each.end)
     _recent[zone] = found
     return found
 
 
+def _periods(rules: Zone, at: int) -> tuple[Period, ...]:
+    """Return the periods of the local year of a Unix second."""
+    offset, *_ = rules.state(at)
+    year = year_of((at + offset) // DAY)
+    # One day more on each side covers the local year in every zone.
+    start, end = (first_day(year) - 1) * DAY, (first_day(year + 1) + 1) * DAY
+    return _year(rules.since(start), year, max(EARLIEST, start), min(LATEST, end))
+
+
 @lru_cache(maxsize=1024)  # more than all keys of the tz database
-def _rules(zone: str) -> Rules | None:
+def _rules(zone: str) -> Zone | None:
     """Load a zone from the tz database; None for an unknown key."""
     # Not at module level: opening a dataset needs no zone.
     from geolookup.contract.tzdatabase import rules
@@ -182,23 +194,32 @@ class _Run:
 
 
 @lru_cache(maxsize=2048)  # about three years of every zone
-def _year(rules: Rules, year: int) -> tuple[Period, ...]:
-    runs = list(_runs(rules, year))
+def _year(rules: Zone | Rule, year: int, start: int, end: int) -> tuple[Period, ...]:
+    """Return the periods of a local year; `start` and `end` are before and after it."""
+    runs = list(_runs(rules, year, start, end))
     return tuple(_period(run, _is_dst(run, runs)) for run in runs)
 
 
-def _runs(rules: Rules, year: int) -> Iterator[_Run]:
-    """Yield the runs of a local year."""
+def _runs(rules: Zone | Rule, year: int, start: int, end: int) -> Iterator[_Run]:
     first, after = first_day(year) * DAY, first_day(year + 1) * DAY
-    # One day more on each side covers the local year in every zone.
-    changes = rules.changes(max(EARLIEST, first - DAY), min(LATEST, after + DAY))
-    ends = [start for start, _ in changes[1:]] + [min(LATEST, after + DAY)]
-    for (start, state), end in zip(changes, ends, strict=True):
-        # Clocks that are put back across the new year begin it twice.
+    changes = _changes(rules, start, end)
+    ends = [begin for begin, _ in changes[1:]] + [end]
+    for (begin, state), stop in zip(changes, ends, strict=True):
+        # A local year begins where its clock does; clocks that are put back begin it twice.
         offset, *_ = state
-        begin, stop = max(start, first - offset), min(end, after - offset)
+        begin, stop = max(begin, first - offset), min(stop, after - offset)
         if begin < stop:
             yield _Run(begin, stop, *state)
+
+
+def _changes(rules: Zone | Rule, start: int, end: int) -> list[tuple[int, State]]:
+    """Return the state at `start` and each other one before `end`, with their seconds."""
+    found = [(start, rules.state(start))]
+    for second in rules.between(start, end):
+        state = rules.state(second)
+        if state != found[-1][1]:
+            found.append((second, state))
+    return found
 
 
 def _is_dst(run: _Run, runs: list[_Run]) -> bool:

@@ -142,11 +142,11 @@ def _version(text: str) -> str | None:
     return text if text[:4].isdecimal() and text[4:5].islower() else None
 
 
-def rules(zone: str) -> tzif.Rules | None:
+def rules(zone: str) -> tzif.Zone | None:
     """Load a zone from the deciding database, else from the other one; None for an unknown key.
 
-    A malformed file is as none. Keys are case-sensitive. No text of moderate length raises an
-    error.
+    A malformed file is as none; its transitions are checked when they are needed (`tzif`).
+    Keys are case-sensitive. No text of moderate length raises an error.
     """
     if not is_key(zone):
         return None

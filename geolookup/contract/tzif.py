@@ -1,22 +1,23 @@
 """Reads the rules of a time zone from a TZif file (RFC 9636, versions 1 to 4).
 
-Strategy: the transitions remain the bytes that they are, viewed as numbers. The years that are
-asked for are found in them by bisection; after the last one the rule in the footer decides.
+Strategy: after the last transition the rule in the footer decides, and most lookups need no more.
+The table of transitions is read when an instant before its end needs it. The times remain the
+bytes that they are, viewed as numbers, and are bisected.
 """
 
 from __future__ import annotations
 
 import sys
 from bisect import bisect_left, bisect_right
-from functools import lru_cache
+from functools import partial
 from operator import lt
 
-from geolookup.contract.gregorian import DAY, year_of
+from geolookup.contract.gregorian import DAY
 from geolookup.contract.tzrule import ABBREVIATION, Rule, parse
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from typing import Literal
 
     from geolookup.contract.tzrule import State
@@ -25,64 +26,66 @@ if TYPE_CHECKING:
 
 _HEADER = 44  # bytes
 _VERSION_2 = ord("2")  # later versions have its layout
+_CODES: dict[int, Code] = {4: "i", 8: "q"}  # by the bytes of a time
+_LATEST = 1 << 63
 _TYPE = 6  # bytes of a local time type: offset, flag, index of the abbreviation
 
 
-class Rules:
-    """The transitions of a zone, its local time types, and the rule after the last transition."""
+class Zone:
+    """The rules of a zone: the transitions in its file, then the rule in its footer.
 
-    __slots__ = ("_after", "_kinds", "_states", "_times")
+    ValueError for an instant before the end of a malformed table.
+    """
 
-    def __init__(
-        self, times: Sequence[int], kinds: bytes, states: list[State], after: State | Rule
-    ) -> None:
-        self._times, self._kinds, self._states, self._after = times, kinds, states, after
+    __slots__ = ("_known", "_last", "_read", "_rule")
+
+    def __init__(self, last: int | None, read: Callable[[], Table], rule: Rule) -> None:
+        self._last, self._read, self._rule = last, read, rule
+        self._known: Table | None = None
+
+    def since(self, start: int) -> Zone | Rule:
+        """Return what is valid from a Unix second on; zones with equal footers share the rule."""
+        return self._rule if self._last is None or start >= self._last else self
 
     def state(self, at: int) -> State:
-        """Return the state of the zone at a Unix second.
+        """Return the state of the zone at a Unix second."""
+        if self._last is None or at >= self._last:
+            return self._rule.state(at)
+        return self._table().state(at)
 
-        Before the first transition it is local time type 0.
-        """
+    def between(self, start: int, end: int) -> list[int]:
+        """Return the seconds of changes after `start` and before `end`, at most two years later."""
+        if self._last is None or start >= self._last:
+            return self._rule.between(start, end)
+        found = self._table().between(start, end)
+        return found + self._rule.between(self._last, end) if self._last < end else found
+
+    def _table(self) -> Table:
+        if self._known is None:
+            self._known = self._read()
+        return self._known
+
+
+class Table:
+    """The transitions of a zone, ascending, and its local time types."""
+
+    __slots__ = ("_kinds", "_states", "_times")
+
+    def __init__(self, times: Sequence[int], kinds: bytes, states: list[State]) -> None:
+        self._times, self._kinds, self._states = times, kinds, states
+
+    def state(self, at: int) -> State:
+        """Return the state at a Unix second; before the first transition, local time type 0."""
         index = bisect_right(self._times, at)
-        if index < len(self._times):
-            return self._states[self._kinds[index - 1] if index else 0]
-        if not isinstance(self._after, Rule):
-            return self._after
-        changes = _changes(self._after, year_of(at // DAY))
-        return changes[bisect_right(changes, at, key=_second) - 1][1]
+        return self._states[self._kinds[index - 1] if index else 0]
 
-    def changes(self, start: int, end: int) -> list[tuple[int, State]]:
-        """Return the state at `start` and each change before `end`, with their seconds.
-
-        The span is a year and a day or two on both sides of it.
-        """
-        found = [(start, self.state(start))]
-        for second in self._between(start, end):
-            state = self.state(second)
-            if state != found[-1][1]:
-                found.append((second, state))
-        return found
-
-    def _between(self, start: int, end: int) -> Iterator[int]:
-        """Yield the seconds of changes after `start` and before `end`."""
+    def between(self, start: int, end: int) -> list[int]:
+        """Return the transitions after `start` and before `end`."""
         times = self._times
-        yield from times[bisect_right(times, start) : bisect_left(times, end)]
-        if isinstance(self._after, Rule) and (not times or times[-1] < end):
-            start = max(start, times[-1]) if times else start
-            changes = _changes(self._after, year_of((start + end) // 2 // DAY))
-            yield from (second for second, _ in changes if start < second < end)
+        return list(times[bisect_right(times, start) : bisect_left(times, end)])
 
 
-def _second(change: tuple[int, State]) -> int:
-    return change[0]
-
-
-@lru_cache(maxsize=1024)  # about three years of every rule
-def _changes(rule: Rule, year: int) -> tuple[tuple[int, State], ...]:
-    return rule.changes(year)
-
-
-def read(data: bytes) -> Rules | None:
+def read(data: bytes) -> Zone | None:
     """Return the rules in the bytes of a TZif file; None for any other bytes.
 
     An offset of a day or more, and an abbreviation of other characters than the RFC has, make
@@ -90,22 +93,25 @@ def read(data: bytes) -> Rules | None:
     """
     try:
         return _read(data)
-    except (ValueError, IndexError):
+    except ValueError:
         return None
 
 
-def _read(data: bytes) -> Rules:
-    sizes, begin = _sizes(data, 0), _HEADER
-    if data[4] == 0:
-        return _block(data, begin, sizes, 4, "")
-    if data[4] < _VERSION_2:
-        raise ValueError("an unknown version")
-    begin += _size(sizes, 4)
-    sizes, begin = _sizes(data, begin), begin + _HEADER
-    before, footer, _ = data[begin + _size(sizes, 8) :].split(b"\n", 2)
-    if before:
-        raise ValueError("no footer")
-    return _block(data, begin, sizes, 8, footer.decode("ascii"))
+def _read(data: bytes) -> Zone:
+    sizes, begin, width = _sizes(data, 0), _HEADER, 4
+    if data[4]:  # version 2 or later: a block of 32-bit times, one of 64-bit times, a footer
+        if data[4] < _VERSION_2:
+            raise ValueError("an unknown version")
+        begin += _size(sizes, 4) + _HEADER
+        sizes, width = _sizes(data, begin - _HEADER), 8
+    end = begin + _size(sizes, width)
+    if end > len(data):
+        raise ValueError("a truncated block")
+    footer = _footer(data, end) if width == 8 else ""
+    table = partial(_table, data, begin, sizes, width)
+    last = begin + sizes[3] * width
+    number = _numbers(data[last - width : last], _CODES[width])[0] if sizes[3] else None
+    return Zone(number, table, parse(footer) if footer else Rule(table().state(_LATEST)))
 
 
 def _sizes(data: bytes, at: int) -> Sequence[int]:
@@ -121,22 +127,25 @@ def _size(sizes: Sequence[int], width: int) -> int:
     return times * (width + 1) + types * _TYPE + characters + leaps * (width + 4) + standard + ut
 
 
-def _block(data: bytes, begin: int, sizes: Sequence[int], width: int, footer: str) -> Rules:
-    if begin + _size(sizes, width) > len(data):
-        raise ValueError("a truncated block")
+def _footer(data: bytes, begin: int) -> str:
+    before, footer, _ = data[begin:].split(b"\n", 2)
+    if before:
+        raise ValueError("no footer")
+    return footer.decode("ascii")
+
+
+def _table(data: bytes, begin: int, sizes: Sequence[int], width: int) -> Table:
     _, _, _, count, types, characters = sizes
     kinds_begin = begin + count * width
     types_begin = kinds_begin + count
     names_begin = types_begin + types * _TYPE
-    times = _numbers(data[begin:kinds_begin], "i" if width == 4 else "q")
+    times = _numbers(data[begin:kinds_begin], _CODES[width])
     kinds = data[kinds_begin:types_begin]
     names = data[names_begin : names_begin + characters].decode("ascii")
     states = [_state(data, at, names) for at in range(types_begin, names_begin, _TYPE)]
     if max(kinds, default=0) >= types or not all(map(lt, times, times[1:])):
         raise ValueError("an unknown type, or times out of order")
-    return Rules(
-        times, kinds, states, parse(footer) if footer else states[kinds[-1] if kinds else 0]
-    )
+    return Table(times, kinds, states)
 
 
 def _numbers(data: bytes, code: Code) -> Sequence[int]:

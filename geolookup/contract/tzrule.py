@@ -6,9 +6,11 @@ RFC 9636, section 3.3.1: a TZ string of POSIX, in which the time of a change may
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import lru_cache, partial
+from operator import itemgetter
 
-from geolookup.contract.gregorian import DAY, first_day, first_of_month, is_leap
+from geolookup.contract.gregorian import DAY, first_day, first_of_month, is_leap, year_of
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -30,27 +32,46 @@ _LONGEST_OFFSET, _LONGEST_TIME = 24, 167  # hours
 
 
 class Rule:
-    """Standard time, and daylight saving between two dates of each year."""
+    """One state for good, or standard time and daylight saving between two dates of each year."""
 
-    __slots__ = ("_daylight", "_end", "_standard", "_start")
+    __slots__ = ("_dates", "_states")
 
-    def __init__(self, standard: State, daylight: State, start: Date, end: Date) -> None:
-        self._standard, self._daylight = standard, daylight
-        self._start, self._end = start, end
+    def __init__(self, *states: State, dates: tuple[Date, ...] = ()) -> None:
+        self._states, self._dates = states, dates
+
+    def state(self, at: int) -> State:
+        """Return the state at a Unix second."""
+        if not self._dates:
+            return self._states[0]
+        changes = _changes(self, year_of(at // DAY))
+        return changes[bisect_right(changes, at, key=itemgetter(0)) - 1][1]
+
+    def between(self, start: int, end: int) -> list[int]:
+        """Return the seconds of changes after `start` and before `end`, at most two years later."""
+        if not self._dates:
+            return []
+        changes = _changes(self, year_of((start + end) // 2 // DAY))
+        return [second for second, _ in changes if start < second < end]
 
     def changes(self, year: int) -> tuple[tuple[int, State], ...]:
-        """Return when each state begins, in Unix seconds, in a year and those beside it.
+        """Return when each state of two begins, in Unix seconds, in a year and those beside it.
 
         The first one begins before the year that precedes it ends.
         """
+        (first, last), (standard, daylight) = self._dates, self._states
         years = range(year - 2, year + 3)
-        starts = [_second(self._start, each) - self._standard[0] for each in years]
-        ends = [_second(self._end, each) - self._daylight[0] for each in years]
-        found = [(start, self._daylight) for start in starts[:-1]]
+        starts = [_second(first, each) - standard[0] for each in years]
+        ends = [_second(last, each) - daylight[0] for each in years]
+        found = [(start, daylight) for start in starts[:-1]]
         # An end that the next start follows at once is none: daylight saving is permanent.
         pairs = zip(ends, starts[1:], strict=False)
-        found += [(end, self._standard) for end, start in pairs if end < start]
+        found += [(end, standard) for end, start in pairs if end < start]
         return tuple(sorted(found, key=lambda change: (change[0], change[1][1])))
+
+
+@lru_cache(maxsize=1024)  # about three years of every rule
+def _changes(rule: Rule, year: int) -> tuple[tuple[int, State], ...]:
+    return rule.changes(year)
 
 
 def _second(date: Date, year: int) -> int:
@@ -59,8 +80,8 @@ def _second(date: Date, year: int) -> int:
 
 
 @lru_cache(maxsize=256)  # more than the tz database has; zones share them
-def parse(text: str) -> State | Rule:
-    """Return the state that a TZ string in ASCII states for good, or its rule.
+def parse(text: str) -> Rule:
+    """Return the rule that a TZ string in ASCII states.
 
     ValueError for a malformed text, for daylight saving without dates, and for an offset of a
     day or more.
@@ -70,11 +91,11 @@ def parse(text: str) -> State | Rule:
     daylight = rest.lstrip(_DURATION)
     standard = _state(-_seconds(rest[: len(rest) - len(daylight)], _LONGEST_OFFSET), False, name)
     if not daylight and not dates:
-        return standard
+        return Rule(standard)
     name, rest = _name(daylight)
     ahead = -_seconds(rest, _LONGEST_OFFSET) if rest else standard[0] + 3600
     start, end = dates
-    return Rule(standard, _state(ahead, True, name), _date(start), _date(end))
+    return Rule(standard, _state(ahead, True, name), dates=(_date(start), _date(end)))
 
 
 def _state(offset: int, marked: bool, name: str) -> State:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fuzz import address, archive, forwarded, manifest, query, recipe, rows, sources
+from tests.fuzz import address, archive, forwarded, manifest, query, recipe, rows, sources, tzif
 from tests.fuzz.target import Target
 
 TARGETS: dict[str, Target] = {
@@ -13,5 +13,6 @@ TARGETS: dict[str, Target] = {
     "query": query.TARGET,
     "recipe": recipe.TARGET,
     "rows": rows.TARGET,
+    "tzif": tzif.TARGET,
     **sources.TARGETS,
 }

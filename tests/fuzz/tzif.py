@@ -1,0 +1,77 @@
+"""TZif files: no bytes raise, and periods of every year fit together and are valid JSON."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from unittest import mock
+
+from geolookup.contract import localtime, tzif
+from geolookup.contract.localtime import EARLIEST, LATEST
+from tests.contract.test_localtime import tzif as real
+from tests.contract.tzif_files import written
+from tests.envelopes import compact
+from tests.fuzz.target import Change, Target
+
+_ZONES = ("Etc/UTC", "Europe/Dublin", "Africa/Casablanca", "Asia/Kathmandu", "Antarctica/Troll")
+_FOOTERS = (
+    "EST5EDT,M3.2.0,M11.1.0", "<-02>2<-01>,M3.5.0/-1,M10.5.0/0", "XXX3EDT4,0/0,J365/23", "ABC0",
+    "ABC-10:30:01DEF,J60/167,300/-167:59:59",
+)  # fmt: skip
+_TYPES = [(-17762, False, "LMT"), (-18000, False, "EST"), (-14400, True, "EDT")]
+_TIMES = [(-2717650800, 1), (-1633280400, 2), (-1615140000, 1)]
+_INSTANTS = (EARLIEST, -(10**10), -1633280400, 0, 1_800_000_000, 4 * 10**9, LATEST - 1)
+
+
+def seeds() -> Iterator[bytes]:
+    for footer in _FOOTERS:
+        yield written(_TYPES, _TIMES, footer)
+    yield written(_TYPES, _TIMES[1:], version=1)
+    yield written(_TYPES[:1])
+    yield from map(real, _ZONES)
+
+
+def run(data: bytes) -> None:
+    zone = tzif.read(data)
+    with (
+        mock.patch.object(localtime, "_rules", return_value=zone),
+        mock.patch.object(localtime, "_recent", {}),
+    ):
+        for at in _INSTANTS:
+            answer = localtime.time_object("Any/Zone", at)
+            assert localtime.time_json("Any/Zone", at) == compact(answer)
+            found = localtime.period("Any/Zone", at)
+            if zone is None:
+                assert found is None
+            if found is not None:
+                _check(found, at)
+
+
+def _check(found: localtime.Period, at: int) -> None:
+    assert found.start <= at < found.end
+    assert found.end - found.start < 369 * 86400
+    assert abs(found.offset) <= 86400
+    assert found.offset % 60 == 0
+    for inside in (found.start, found.end - 1):
+        assert localtime.period("Any/Zone", inside) is found
+    if found.end < LATEST:
+        later = localtime.period("Any/Zone", found.end)
+        assert later is not None
+        assert later.start == found.end
+
+
+def mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
+    """Change the whole file, or the footer alone."""
+    head, newline, footer = data[:-1].rpartition(b"\n")
+    if newline and rng.random() < 0.5:
+        return head + newline + change(footer).replace(b"\n", b"") + b"\n"
+    return change(data)
+
+
+def planted() -> AbstractContextManager[object]:
+    """Make a table take abbreviations of any characters."""
+    return mock.patch("geolookup.contract.tzif.ABBREVIATION", frozenset(map(chr, range(128))))
+
+
+TARGET = Target(run, seeds, planted, mutate)
