@@ -34,11 +34,15 @@ class Engine(Kernel):
     leaving it closes the engine.
     """
 
-    def __init__(self, path: str, dataset: Dataset, requirements: Requirements) -> None:
+    def __init__(
+        self, path: str, dataset: Dataset, requirements: Requirements, *, preload: bool = False
+    ) -> None:
         super().__init__(dataset)
         check_kernel()
         check_database()
-        self._path, self._requirements = path, requirements
+        self._path, self._requirements, self._preload = path, requirements, preload
+        if preload:
+            dataset.preload()
         self._closed = False
         self._watch: Watch | None = None
 
@@ -196,7 +200,10 @@ class Engine(Kernel):
         from geolookup.store import follow
 
         check = self._requirements.check_replacement
-        return State(follow.opened(self._path, lambda new: check(old, new)))
+        dataset = follow.opened(self._path, lambda new: check(old, new))
+        if self._preload:
+            dataset.preload()
+        return State(dataset)
 
     def check_age(self) -> None:
         """Check the age of the data, as ``open`` does; ``watch`` calls this at each poll.
@@ -310,6 +317,7 @@ def open(  # noqa: A001 - the public name
     on_stale: OnStale = "warn",
     allow_lost_fields: bool = False,
     fallback: bool = False,
+    preload: bool = False,
 ) -> Engine:
     """Open a dataset directory or a store.
 
@@ -317,7 +325,7 @@ def open(  # noqa: A001 - the public name
     bundled dataset. The user's store is ``$GEOLOOKUP_STORE``, else ``geolookup/store`` in
     the data folder of the platform; ``geolookup update`` publishes there.
 
-    Takes constant time: files are mapped, not read. For a store, its current
+    Takes constant time without ``preload``: files are mapped, not read. For a store, its current
     generation is opened. ``watch`` is the interval in seconds at which the path is
     polled for a new generation, which is installed as by ``reload``. A refused generation
     is reported once in the log ``geolookup``.
@@ -333,6 +341,11 @@ def open(  # noqa: A001 - the public name
     ``geolookup``; for services, which have to start. Only what opening checks is found:
     a missing file, or one of another size than the manifest says.
 
+    ``preload``: read the files that lookups need into memory, at the time of the call and of
+    each reload; for services, whose first answers then wait for no disk. Takes time in
+    proportion to the size of the dataset. The memory is the page cache of the system, which
+    processes share and which the system may take back.
+
     Raises DatasetError for a path without a dataset, a dataset that is damaged, of another
     format version, or refused for its age; ValueError or TypeError for a malformed option;
     SettingsError for a malformed ``$GEOLOOKUP_KERNEL`` or ``$GEOLOOKUP_TZ``.
@@ -345,7 +358,7 @@ def open(  # noqa: A001 - the public name
     absolute = os.path.abspath(os.fspath(path))
     requirements = Requirements(max_age, on_stale, allow_lost_fields=allow_lost_fields)
     dataset = follow.opened(absolute, requirements.check, fallback=fallback)
-    engine = Engine(absolute, dataset, requirements)
+    engine = Engine(absolute, dataset, requirements, preload=preload)
     if watch is not None:
         from geolookup.store.watch import Watch
 

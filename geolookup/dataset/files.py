@@ -93,6 +93,11 @@ class Dataset:
         found = self._files[name] = File(path, self.manifest.file(name))
         return found
 
+    def preload(self) -> None:
+        """Read all that lookups need into memory, so that none of them waits for a disk."""
+        for file in self._files.values():
+            file.preload()
+
     def mapped(self, name: str) -> memoryview:
         """Return one of the files that answers come from, whole, as it was when opened."""
         return self._files[name].whole
@@ -210,7 +215,14 @@ class File:
         if described is None or described.bytes is None:
             raise DatasetError(path, "the manifest does not describe it", REBUILD)
         self._described = described
-        self.whole = _mapped(path, described.bytes)
+        self._mapped = _mapped(path, described.bytes)
+        self.whole = memoryview(self._mapped)
+
+    def preload(self) -> None:
+        """Read the file into memory, and map its pages in this process."""
+        if hasattr(mmap, "MADV_WILLNEED"):  # reads ahead, while the next line waits for pages
+            self._mapped.madvise(mmap.MADV_WILLNEED)
+        bytes(self.whole[:: mmap.PAGESIZE])
 
     def __contains__(self, column: str) -> bool:
         return self._described.column(column) is not None
@@ -262,17 +274,17 @@ class File:
         return self.whole[offset : offset + length]
 
 
-def _mapped(path: str, size: int) -> memoryview:
+def _mapped(path: str, size: int) -> mmap.mmap:
     try:
         _check_size(path, regular_status(path).st_size, size)
         with open(path, "rb", buffering=0) as stream:
             mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
         _check_size(path, len(mapped), size)  # it may have been replaced meanwhile
-        return memoryview(mapped)
     except FileNotFoundError:
         raise DatasetError(path, "missing", REBUILD) from None
     except (OSError, ValueError) as error:
         raise DatasetError(path, f"cannot be mapped ({error})", "check its permissions") from error
+    return mapped
 
 
 def _check_size(path: str, actual: int, size: int) -> None:
