@@ -133,15 +133,14 @@ cdef bint _read_object(object ip, Address* address) except -1:
     return True
 
 
+cdef dict _SUCCESS = envelope.success(None)
+
+
 cdef dict _success(State state, object ip, Answer* answer, int64_t second):
     """Return the envelope of an address whose rows are known."""
-    return {
-        "success": True,
-        "data": _data(state, _echo(ip, answer), answer, second),
-        "error": False,
-        "error_code": None,
-        "error_message": None,
-    }
+    cdef dict answered = PyDict_Copy(_SUCCESS)
+    answered["data"] = _data(state, _echo(ip, answer), answer, second)
+    return answered
 
 
 cdef str _echo(object ip, Answer* answer):
