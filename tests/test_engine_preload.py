@@ -10,6 +10,7 @@ import pytest
 
 import geolookup
 from geolookup.dataset import layout as fmt
+from geolookup.engine import BUNDLED
 from tests.small_dataset import SMALL
 
 AT = 1_800_000_000
@@ -23,11 +24,15 @@ def test_a_preloaded_dataset_has_the_same_answers() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/smaps")
 def test_all_pages_of_a_preloaded_dataset_are_mapped(tmp_path: Path) -> None:
-    folder = shutil.copytree(SMALL, tmp_path / "dataset")
+    folder = shutil.copytree(BUNDLED, tmp_path / "dataset")
+    names = (fmt.IPV4, fmt.IPV6, fmt.LOCATION, fmt.NETWORK)
+    with geolookup.open(folder):
+        mapped = [_mapping(folder / name) for name in names]
+        assert any(resident < size for size, resident in mapped)
     with geolookup.open(folder, preload=True):
-        for name in (fmt.IPV4, fmt.IPV6, fmt.LOCATION, fmt.NETWORK):
-            size, resident = _mapping(folder / name)
-            assert 0 < size == resident
+        assert all(
+            0 < size == resident for size, resident in map(_mapping, map(folder.joinpath, names))
+        )
 
 
 def _mapping(path: Path) -> tuple[int, int]:

@@ -220,9 +220,11 @@ class File:
 
     def preload(self) -> None:
         """Read the file into memory, and map its pages in this process."""
+        from zlib import crc32
+
         if hasattr(mmap, "MADV_WILLNEED"):  # reads ahead, while the next line waits for pages
             self._mapped.madvise(mmap.MADV_WILLNEED)
-        bytes(self.whole[:: mmap.PAGESIZE])
+        crc32(self.whole)  # touches all pages, and lets other threads run meanwhile
 
     def __contains__(self, column: str) -> bool:
         return self._described.column(column) is not None

@@ -48,6 +48,7 @@ class Worker(Application):
             on_stale=settings.on_stale,
             allow_lost_fields=settings.allow_lost_fields,
             fallback=True,
+            preload=True,
         )
         self._memory = Counters(folder)
         proxies = TrustedProxies(settings.trusted_proxies)

@@ -145,11 +145,11 @@ class Request:
             sources.check_local(self.recipe)
             sources.download(self.recipe, self.cache, progress, tell)
             built = self._compiled(staging / "dataset", progress, tell)
-            current = _undamaged(self.store)
+            current, damaged = _comparable(self.store)
             replaced = self._other_dataset(current)
             state = self._published(staging / "dataset", built, current, progress)
             removed, unfinished = self._tidied(staging, began)
-        warnings = (*replaced, *unfinished)
+        warnings = (*damaged, *replaced, *unfinished)
         return Updated(state, str(self.store), _current(self.store), removed, warnings)
 
     def _tidied(self, staging: Path, began: datetime) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -257,12 +257,15 @@ def _current(store: Path) -> str | None:
     return standing[-1].generation if standing else None
 
 
-def _undamaged(store: Path) -> str | None:
-    """Return the current generation unless it is damaged: no gate compares with a damaged one."""
+def _comparable(store: Path) -> tuple[str | None, tuple[str, ...]]:
+    """Return the current generation, with which gates compare.
+
+    None, and a warning, if it is damaged or of another format version.
+    """
     current = _current(store)
     try:
         if current is not None:
             verify(pointer.folder_of(store, current))
-    except DatasetError:
-        return None
-    return current
+    except DatasetError as error:
+        return None, (f"no gate was applied, because the current generation is unusable: {error}",)
+    return current, ()

@@ -108,7 +108,10 @@ def damage(store: Path, generation: str | None) -> None:
 
 def test_a_damaged_generation_is_replaced(update: Update, store: Path) -> None:
     damage(store, update().generation)
-    assert update().state == "updated"
+    done = update()
+    assert done.state == "updated"
+    assert "no gate was applied" in done.warnings[0]
+    assert "ipv4.arrow" in done.warnings[0]
     assert country() == "FR"
     assert is_tidy(store)
 
