@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from geolookup.kernel.protocol import Lines
 
 #: Bytes that are read at most before their answers are printed.
-_BLOCK = 8192
+_BLOCK = 4096
 _TOKEN = re.compile(
     r'(?P<key>"(?:[^"\\]|\\.)*")(?=:)|(?P<text>"(?:[^"\\]|\\.)*")|(?P<word>\b(?:true|false|null)\b|-?\b\d[\d.eE+-]*)'
 )

@@ -19,8 +19,8 @@ cdef extern from "Python.h":
 
 cdef enum:
     SLACK = 64  # bytes after the reserved ones; more than ``CHUNK`` and a line feed
-    LEAST_OUTPUT = 1 << 16  # bytes
-    MOST_KEPT = 1 << 20
+    USUAL = 1000  # bytes of a line, in round numbers
+    MOST_KEPT = 1 << 19
     LINE = 64  # bytes of a cache line
     LOCATION_TEXT = 1  # which texts of rows an answer is made of
     NETWORK_TEXT = 2
@@ -47,7 +47,7 @@ cdef class _Output:
         """Return where to write ``size`` bytes, with ``SLACK`` bytes after them."""
         cdef Py_ssize_t needed = self.used + size + SLACK
         if needed > self.room:
-            needed = max(needed, 2 * self.room, <Py_ssize_t>LEAST_OUTPUT)
+            needed = max(needed, 2 * self.room)
             self.room = 0  # where the next line raises, it frees the data
             if self.data == NULL:
                 self.data = _new_bytes(NULL, needed)
@@ -93,6 +93,7 @@ cdef class _Lines:
         cdef Batch batch
         cdef Py_ssize_t begin, at, failures = 0
         _check_seconds(ips, seconds)
+        self.out.reserve(len(ips) * USUAL)
         for begin in range(0, len(ips), BLOCK):
             _read_objects(self.state, ips, begin, &batch, ALL_TEXTS)
             for at in range(batch.count):

@@ -1,0 +1,1 @@
+"""Many addresses at once, against single calls and other readers."""

@@ -1,0 +1,125 @@
+"""Many addresses at once: nanoseconds an address, against single calls and other readers.
+
+Strategy: one process on one core. The ways take turns, several rounds, so that a busy moment of
+the machine hits all of them; the second best round counts.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+import geolookup
+from benchmarks.data import cache
+from benchmarks.data.shape import SCALES
+from benchmarks.harness import measure, reports, workload
+from benchmarks.harness.reports import Ratio
+from benchmarks.many import piped, ways
+
+ADDRESSES, ROUNDS = 100_000, 7
+
+
+def measure_many(
+    dataset: Path, mmdb: Path | None, *, count: int, size: int, rounds: int
+) -> dict[str, Any]:
+    """Return nanoseconds an address of every way, and the rate of the command."""
+    intervals = workload.read(dataset, 4)
+    texts = {
+        name: workload.addresses(intervals, name, count, hit=True)
+        for name in workload.DISTRIBUTIONS
+    }
+    with geolookup.open(dataset) as engine, measure.one_core() as pinned:
+        found = _times(ways.ways(engine, mmdb, size), texts, rounds)
+        rates = {name: piped.rate(dataset, ips, 3) for name, ips in texts.items()}
+        kernel = engine.kernel
+    return {
+        "unit": "ns per address, second best round",
+        "addresses": count,
+        "call": size,
+        "rounds": rounds,
+        "results": found,
+        "rates": rates,
+        "kernel": kernel,
+        "machine": measure.facts(pinned=pinned),
+    }
+
+
+def _times(
+    chosen: dict[str, ways.Way], texts: dict[str, list[str]], rounds: int
+) -> dict[str, dict[str, float]]:
+    times: dict[tuple[str, str], list[float]] = {}
+    for at, name, kind in itertools.product(range(rounds + 1), chosen, texts):
+        began = time.perf_counter_ns()
+        chosen[name](texts[kind])
+        spent = (time.perf_counter_ns() - began) / len(texts[kind])
+        if at:  # the first round is not counted
+            times.setdefault((name, kind), []).append(spent)
+    return {name: {kind: sorted(times[name, kind])[:2][-1] for kind in texts} for name in chosen}
+
+
+def lines(result: dict[str, Any]) -> str:
+    """Return the tables for a terminal."""
+    kinds = list(result["rates"])
+    rows = [
+        [name, *(f"{each[kind]:,.0f}" for kind in kinds)]
+        for name, each in result["results"].items()
+    ]
+    rates = [f"{result['rates'][kind] / 1e6:.2f}" for kind in kinds]
+    return "\n\n".join(
+        (
+            reports.table(("ns per address", *kinds), rows),
+            reports.table(
+                ("million addresses a second", *kinds), [("geolookup lookup, piped", *rates)]
+            ),
+            reports.ratio_table("uniform", _ratios(result)),
+        )
+    )
+
+
+def _ratios(result: dict[str, Any]) -> list[Ratio]:
+    took = {name: each["uniform"] for name, each in result["results"].items()}
+    rate = result["rates"]["uniform"] / 1e6
+    return [
+        _part(took, ways.LINES, ways.SINGLE_JSON, 0.6),
+        _part(took, ways.DICTS, ways.SINGLE_DICT, 0.75),
+        _part(took, ways.VALUES, ways.SINGLE_VALUES, None),
+        Ratio(ways.VALUES, took[ways.VALUES], 250, unit=" ns"),
+        Ratio("geolookup lookup, piped", rate, 1.5, least=True, unit=" M/s"),
+    ]
+
+
+def _part(took: dict[str, float], many: str, single: str, wanted: float | None) -> Ratio:
+    return Ratio(f"{many} / {single}", took[many] / took[single], wanted, unit="x")
+
+
+@click.command("many", help="Time many addresses at once against single calls and other readers.")
+@click.option("--scale", type=click.Choice(list(SCALES)), default="city", show_default=True)
+@click.option("--addresses", "count", type=click.IntRange(1), default=ADDRESSES, show_default=True)
+@click.option(
+    "--call",
+    "size",
+    type=click.IntRange(1),
+    default=100,
+    show_default=True,
+    help="Addresses a call.",
+)
+@click.option("--rounds", type=click.IntRange(1), default=ROUNDS, show_default=True)
+@click.option("--peers/--no-peers", default=True, help="Time other readers too.")
+@click.option(
+    "--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write it here too."
+)
+def command(
+    *, scale: str, count: int, size: int, rounds: int, peers: bool, target: Path | None
+) -> None:
+    """Measure and print."""
+    mmdb = cache.mmdb(scale) if peers else None
+    result = measure_many(cache.dataset(scale), mmdb, count=count, size=size, rounds=rounds)
+    print(lines(result))
+    print(f"second best of {rounds} rounds of {count:,} addresses, {size:,} of them a call")
+    print(f"{reports.machine_line(result['machine'])}, {result['kernel']} kernel")
+    if target is not None:
+        reports.write(result, target)

@@ -1,0 +1,67 @@
+"""The ways to answer many addresses: ours at once, ours one by one, and other readers in a loop.
+
+A way answers a list of addresses and drops the answers: the memory of a whole list of them is not
+part of the time.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import geolookup
+from benchmarks.peers.libraries import Files, Opened, Opening, maxminddb, rust, with_orjson
+
+Way = Callable[[list[str]], None]
+PATHS = ("location.country_code", "location.city_name", "network.asn")
+LINES, SINGLE_JSON = "lookup_many_json(lines=True)", "lookup_json"
+DICTS, SINGLE_DICT = "lookup_many", "lookup"
+VALUES, SINGLE_VALUES = "get_many, three fields", "get, three fields"
+
+
+def ways(engine: geolookup.Engine, mmdb: Path | None, size: int) -> dict[str, Way]:
+    """Return every way by its name, with ``size`` addresses a call.
+
+    Readers that are not installed are left out.
+    """
+    return {
+        SINGLE_JSON: _each(engine.lookup_json),
+        LINES: _called(lambda ips: engine.lookup_many_json(ips, lines=True), size),
+        "lookup_many_json": _called(engine.lookup_many_json, size),
+        "iter_json": lambda ips: _drain(engine.iter_json(ips)),
+        SINGLE_DICT: _each(engine.lookup),
+        DICTS: _called(engine.lookup_many, size),
+        SINGLE_VALUES: _each(lambda ip: [engine.get(ip, path) for path in PATHS]),
+        VALUES: _called(lambda ips: engine.get_many(ips, PATHS), size),
+        **(dict(_others(mmdb)) if mmdb else {}),
+    }
+
+
+def _others(mmdb: Path) -> Iterator[tuple[str, Way]]:
+    loads: dict[str, Callable[[], Opening]] = {
+        "maxminddb (C) get": maxminddb,
+        "maxminddb-rust get": rust,
+        "maxminddb (C) get + orjson": lambda: with_orjson(maxminddb),
+        "maxminddb-rust get + orjson": lambda: with_orjson(rust),
+    }
+    for name, load in loads.items():
+        with suppress(ImportError):
+            yield name, _asked(load()(Files(mmdb, mmdb)))
+
+
+def _asked(reader: Opened) -> Way:
+    return lambda ips: _drain(reader(ips)())
+
+
+def _each(lookup: Callable[[str], object]) -> Way:
+    return lambda ips: _drain(map(lookup, ips))
+
+
+def _called(call: Callable[[list[str]], object], size: int) -> Way:
+    return lambda ips: _drain(map(call, (ips[at : at + size] for at in range(0, len(ips), size))))
+
+
+def _drain(answers: Iterable[object]) -> None:
+    deque(answers, 0)  # of no length: drops each answer at once
