@@ -1,8 +1,9 @@
 """Numbers the distinct rows of several integer columns, in order of first appearance.
 
-The columns are mixed into one 64-bit hash, and Arrow's hash table encodes the hashes. The
-result is verified against the columns; after a collision the mix is repeated with another
-seed.
+The columns are packed into as few 64-bit keys as their values need; equal rows have equal keys.
+A small key is an index into a table, one key is encoded by Arrow's hash table. Several keys are
+mixed into one 64-bit hash. The result is verified against the keys; after a collision the mix
+is repeated with another seed.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 
 Codes = NDArray[np.int32]
 I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
+_ALL = (1 << 64) - 1
 
 
 def factorize(columns: Sequence[NDArray[np.generic]]) -> tuple[Codes, I64]:
@@ -23,27 +26,61 @@ def factorize(columns: Sequence[NDArray[np.generic]]) -> tuple[Codes, I64]:
     ``columns`` have one length and integers of 8, 16, 32 or 64 bits; the caller views
     floats as integers.
     """
+    keys = _packed(columns)
+    if len(keys) == 1:
+        return _encode(keys[0])
     for attempt in range(64):
-        codes, first = _encode(_mix(columns, attempt))
-        if all(np.array_equal(column[first][codes], column) for column in columns):
+        codes, first = _encode(_mix(keys, attempt))
+        if all(np.array_equal(key[first][codes], key) for key in keys):
             return codes, first
     raise AssertionError("64 different hashes collided")
 
 
-def _mix(columns: Sequence[NDArray[np.generic]], attempt: int) -> NDArray[np.uint64]:
-    """Return a hash for each row; the constants are those of splitmix64 (Vigna, 2015)."""
-    mixed = np.full(len(columns[0]), 0x9E3779B97F4A7C15 + attempt, np.uint64)
+def _packed(columns: Sequence[NDArray[np.generic]]) -> list[U64]:
+    """Return keys of the rows: each column takes as many bits as its range of values."""
+    keys: list[U64] = []
+    used = 0  # bits of the last key
     for column in columns:
-        mixed ^= column.astype(np.int64).view(np.uint64)
+        least, most = int(column.min(initial=0)), int(column.max(initial=0))
+        above = column.astype(np.int64).view(np.uint64) - np.uint64(least & _ALL)  # modulo 2^64
+        bits = (most - least).bit_length()
+        if not keys or used + bits > 64:
+            keys.append(above)
+            used = bits
+        else:
+            keys[-1] <<= np.uint64(bits)
+            keys[-1] |= above
+            used += bits
+    return keys
+
+
+def _mix(keys: Sequence[U64], attempt: int) -> U64:
+    """Return a hash for each row; the constants are those of splitmix64 (Vigna, 2015)."""
+    mixed = np.full(len(keys[0]), 0x9E3779B97F4A7C15 + attempt, np.uint64)
+    for key in keys:
+        mixed ^= key
         mixed *= np.uint64(0xBF58476D1CE4E5B9)
         mixed ^= mixed >> np.uint64(31)
     return mixed
 
 
-def _encode(hashes: NDArray[np.uint64]) -> tuple[Codes, I64]:
-    encoded = pa.array(hashes).dictionary_encode()
+def _encode(keys: U64) -> tuple[Codes, I64]:
+    size = int(keys.max(initial=0)) + 1
+    if size <= len(keys):
+        return _looked_up(keys, size)
+    encoded = pa.array(keys).dictionary_encode()
     codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
-    first = np.empty(len(encoded.dictionary), np.int64)
+    # A code greater than all before it appears for the first time.
+    return codes, np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=np.int32(-1)))
+
+
+def _looked_up(keys: U64, size: int) -> tuple[Codes, I64]:
+    """Number keys below ``size`` without a hash table."""
+    first = np.full(size, -1)
     # Of repeated indices numpy keeps the last assignment: in reverse order, the first row.
-    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
-    return codes, first
+    first[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
+    present = np.flatnonzero(first >= 0)
+    by_appearance = present[np.argsort(first[present])]
+    numbers = np.empty(size, np.int32)
+    numbers[by_appearance] = np.arange(len(present), dtype=np.int32)
+    return numbers[keys], first[by_appearance]

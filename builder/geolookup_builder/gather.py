@@ -120,7 +120,7 @@ class SourceRows:
             if stated:
                 columns, invalid = _columns(batch, stated, accepted, self._known)
                 numbered[layer] = distinct(columns, ~accepted | _any(invalid.values()))
-                nulled.update({name: int(each.sum()) for name, each in invalid.items()})
+                nulled.update({name: int(np.count_nonzero(each)) for name, each in invalid.items()})
                 words.update(_unknown_words(batch, invalid))
         families = {family: batch.ranges.of_family(family) for family in (4, 6)}
         return Prepared(len(batch), families, numbered, nulled, words)
@@ -254,9 +254,15 @@ def _unknown_words(batch: Batch, invalid: Mapping[str, Bools]) -> dict[str, Coun
 def _column(name: str, cells: pa.DictionaryArray, known: Known) -> tuple[Column, Bools]:
     """Clean a column; return it with the mask of the rows whose value is invalid."""
     cleaned = clean(name, cells.dictionary, known)
-    indices = cells.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    null = np.asarray(cleaned.values.is_null().to_numpy(zero_copy_only=False), bool)
-    codes = np.where(null, -1, np.arange(len(null), dtype=np.int32))
-    # One more entry, so that the index -1 of an empty cell maps to null and valid.
-    codes = np.append(codes, -1).astype(np.int32)
-    return Column(codes[indices], cleaned.values), np.append(cleaned.invalid, False)[indices]
+    codes = cells.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    # One more entry, so that the index -1 of an empty cell is null and valid.
+    bad = (
+        np.append(cleaned.invalid, False)[codes]
+        if cleaned.invalid.any()
+        else np.zeros(len(codes), bool)
+    )
+    if cleaned.values.null_count:
+        null = cleaned.values.is_null().to_numpy(zero_copy_only=False)
+        renumbered = np.where(null, np.int32(-1), np.arange(len(null), dtype=np.int32))
+        codes = np.append(renumbered, np.int32(-1))[codes]
+    return Column(codes, cleaned.values), bad

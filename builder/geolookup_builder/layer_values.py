@@ -73,15 +73,17 @@ class Distinct:
 
 def distinct(columns: Mapping[str, Column], nulled: Bools) -> Distinct:
     """Number the distinct tuples of rows; those ``nulled`` or null in all fields are unknown."""
-    known = np.zeros(len(nulled), bool)
-    for column in columns.values():
-        known |= column.codes >= 0
-    rows = np.flatnonzero(known & ~nulled)
+    known = ~nulled
+    known &= np.logical_or.reduce([column.codes >= 0 for column in columns.values()])
     numbers = np.full(len(nulled), -1, np.int32)
-    if not len(rows):
+    if not known.any():
         return Distinct(numbers, 0, {})
-    codes, first = factorize([column.codes[rows] for column in columns.values()])
-    numbers[rows], first = codes, rows[first]
+    if known.all():
+        numbers, first = factorize([column.codes for column in columns.values()])
+    else:
+        rows = np.flatnonzero(known)
+        codes, first = factorize([column.codes[rows] for column in columns.values()])
+        numbers[rows], first = codes, rows[first]
     taken = {name: Column(each.codes[first], each.values) for name, each in columns.items()}
     return Distinct(numbers, len(first), taken)
 

@@ -93,12 +93,20 @@ def _words(cells: pa.Array, _known: Known, *, words: Words) -> Cleaned:
 
 
 def _degrees(cells: pa.Array, _known: Known, *, limit: float) -> Cleaned:
-    number = pc.match_substring_regex(cells, _FLOAT)
-    degrees = pc.if_else(number, cells, pa.scalar(None, pa.string())).cast(pa.float64())
+    degrees = _floats(cells)
     inside = pc.less_equal(pc.abs(degrees), limit)
     # Adding zero turns -0.0 into 0.0.
     values = pc.add(pc.if_else(inside, degrees, pa.scalar(None, pa.float64())), 0.0)
     return Cleaned(values, _lost(cells, values))
+
+
+def _floats(cells: pa.Array) -> pa.Array:
+    """Return decimal numbers; any other text is null, or a float that is not finite."""
+    try:
+        return cells.cast(pa.float64())
+    except pa.ArrowInvalid:  # names no cell: find the numbers first, which takes longer
+        number = pc.match_substring_regex(cells, _FLOAT)
+        return pc.if_else(number, cells, pa.scalar(None, pa.string())).cast(pa.float64())
 
 
 def _asn(cells: pa.Array, _known: Known) -> Cleaned:

@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 from geolookup_builder import factorize as module
 from geolookup_builder.factorize import factorize
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+#: Two keys of 64 bits, which are mixed.
 COLUMNS: list[NDArray[Any]] = [
-    np.array([1, 2, 1, 2, 3], np.int32),
+    np.array([1, 2, 1, 2, 1 << 62], np.int64),
     np.array([0, 0, 0, 9, 9], np.uint8),
 ]
 NUMBERS = [0, 1, 0, 2, 3]
@@ -50,3 +53,22 @@ def test_columns_do_not_mix_up() -> None:
     one = np.array([1, 2, 1, 2], np.int32)
     other = np.array([2, 1, 1, 2], np.int32)
     assert factorize([one, other])[0].tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("wide", [1, 1 << 30, 1 << 40, 1 << 62])
+@given(rows=st.lists(st.tuples(*[st.integers(-3, 3)] * 3)))
+def test_every_number_of_keys(wide: int, rows: list[tuple[int, ...]]) -> None:
+    """Values of few bits are an index, of 64 bits or less one key, of more several."""
+    columns = [np.array([row[at] for row in rows], np.int64) * wide for at in range(3)]
+    codes, first = factorize(columns)
+    listed = list(dict.fromkeys(rows))
+    assert codes.tolist() == [listed.index(row) for row in rows]
+    assert first.tolist() == [rows.index(row) for row in listed]
+    assert codes.dtype == np.int32
+
+
+def test_the_widest_columns() -> None:
+    ends = [0, 1, (1 << 63) - 1, 1 << 63, (1 << 64) - 1, 1]
+    column = np.array(ends, np.uint64)
+    assert factorize([column, column])[0].tolist() == [0, 1, 2, 3, 4, 1]
+    assert factorize([np.zeros(3, np.int8)])[0].tolist() == [0, 0, 0]
