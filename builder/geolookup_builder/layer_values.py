@@ -141,6 +141,8 @@ def _distinct(numbers: NDArray[np.integer]) -> tuple[NDArray[np.int64], Codes]:
     flags = np.zeros(int(numbers.max(initial=UNKNOWN)) + 1, bool)
     flags[numbers] = True
     flags[UNKNOWN] = True
+    if flags.all():
+        return np.arange(len(flags)), numbers.astype(np.int32, copy=False)
     index = np.cumsum(flags, dtype=np.int32) - np.int32(1)
     return np.flatnonzero(flags), index[numbers]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -93,17 +94,27 @@ def known_fields(tables: Mapping[str, Any]) -> list[str]:
 
 
 def generation(manifest: Manifest, tables: Mapping[str, Any]) -> str:
-    """Return the SHA-256 over a manifest's logical part and the columns that it describes."""
+    """Return the SHA-256 over a manifest's logical part and the columns that it describes.
+
+    A thread digests a column while the next one is decoded.
+    """
     digest = hashlib.sha256(manifest.logical())
-    for name in sorted(tables):
-        for column in tables[name].schema.names:
+    named = ((name, column) for name in sorted(tables) for column in tables[name].schema.names)
+    with ThreadPoolExecutor(1) as pool:
+        digested = pool.submit(_digest, digest, [])
+        for name, column in named:
             values = _decoded(tables[name][column])
             kind, buffers = _text(values) if _is_text(values) else _numbers(values)
-            digest.update(f"{name}/{column}:{kind}:{len(values)}\n".encode())
-            digest.update(np.packbits(_valid(values)).tobytes())
-            for buffer in buffers:
-                digest.update(buffer)
+            head = f"{name}/{column}:{kind}:{len(values)}\n".encode()
+            digested.result()
+            digested = pool.submit(_digest, digest, [head, np.packbits(_valid(values)), *buffers])
+        digested.result()
     return digest.hexdigest()
+
+
+def _digest(digest: hashlib._Hash, buffers: list[Any]) -> None:
+    for buffer in buffers:
+        digest.update(buffer)
 
 
 def _decoded(values: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -115,17 +126,23 @@ def _decoded(values: pa.Array | pa.ChunkedArray) -> pa.Array:
     return pc.binary_join(values, ",") if pa.types.is_list(values.type) else values
 
 
+def _without_nulls(values: pa.Array, filling: object) -> pa.Array:
+    return values.fill_null(filling) if values.null_count else values  # which copies anyway
+
+
 def _is_text(values: pa.Array) -> bool:
     return bool(pa.types.is_string(values.type) or pa.types.is_large_string(values.type))
 
 
 def _valid(values: pa.Array) -> np.typing.NDArray[np.bool_]:
+    if not values.null_count:
+        return np.ones(len(values), bool)
     return np.asarray(values.is_valid().to_numpy(zero_copy_only=False), bool)
 
 
 def _text(values: pa.Array) -> tuple[str, list[Any]]:
     """Return lengths as little-endian 64-bit integers, and all letters."""
-    values = values.cast(pa.large_string()).fill_null("")
+    values = _without_nulls(values.cast(pa.large_string()), "")
     _, offsets, data = values.buffers()
     bounds = np.frombuffer(offsets, np.int64)[values.offset :][: len(values) + 1]
     letters = memoryview(data or b"")[bounds[0] : bounds[-1]]
@@ -136,6 +153,6 @@ def _numbers(values: pa.Array) -> tuple[str, list[Any]]:
     """Return the values as numpy lays them out, little-endian; null is 0."""
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.uint8())
-    plain = values.fill_null(0).to_numpy(zero_copy_only=False)
-    little = plain.astype(plain.dtype.newbyteorder("<"))
+    plain = _without_nulls(values, 0).to_numpy(zero_copy_only=False)
+    little = plain.astype(plain.dtype.newbyteorder("<"), copy=False)
     return str(little.dtype), [np.ascontiguousarray(little)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,7 +20,7 @@ from geolookup.dataset.manifest import (
     read_manifest,
 )
 from geolookup.errors import DatasetError
-from geolookup.integrity.tables import Tables, damaged
+from geolookup.integrity.tables import THREADS, Tables, damaged
 
 
 def manifest_of(folder: Path, version: int = fmt.FORMAT_VERSION) -> Manifest:
@@ -53,13 +54,19 @@ def _check_names(path: Path, manifest: Manifest) -> None:
 
 def digests(folder: Path, manifest: Manifest) -> Iterator[DatasetError]:
     """Yield the files that are missing, or whose size or digest differs from the manifest."""
-    for name, described in manifest.files.items():
-        try:
-            problem = _digest_problem(folder / name, described)
-        except OSError as error:
-            problem = f"cannot be read ({error.strerror or error})"
-        if problem:
-            yield damaged(folder / name, problem)
+    paths = [folder / name for name in manifest.files]
+    with ThreadPoolExecutor(THREADS) as pool:
+        problems = pool.map(_problem, paths, manifest.files.values())
+        for path, problem in zip(paths, problems, strict=True):
+            if problem:
+                yield damaged(path, problem)
+
+
+def _problem(path: Path, described: FileDescription) -> str:
+    try:
+        return _digest_problem(path, described)
+    except OSError as error:
+        return f"cannot be read ({error.strerror or error})"
 
 
 def _digest_problem(path: Path, described: FileDescription) -> str:

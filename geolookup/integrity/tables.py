@@ -16,6 +16,8 @@ from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError
 
 Numbers = NDArray[Any]
+#: Threads that read and compare; each holds a part of a table in memory.
+THREADS = 2
 _REMEDY = "fetch it again, or build it with 'geolookup build'"
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import Bools
 from geolookup.errors import DatasetError
-from geolookup.integrity.tables import Tables, damaged
+from geolookup.integrity.tables import THREADS, Tables, damaged
 
 #: Repeated on purpose, like the codec below: an independent check of ``dataset.rows``.
 _SEPARATOR = "\n"
@@ -53,11 +54,13 @@ def texts(tables: Tables) -> Iterator[DatasetError]:
 def _compared(batch: pa.RecordBatch, table: str) -> Bools:
     columns = [_values(batch.column(each.column)) for each in fields.in_table(table)]
     stored = batch.column("json")
-    parts = [
-        _differ([each.slice(begin, PART) for each in columns], table, stored.slice(begin, PART))
-        for begin in range(0, len(stored), PART)
-    ]
-    return np.concatenate(parts)
+
+    def differing(begin: int) -> Bools:
+        part = [each.slice(begin, PART) for each in columns]
+        return _differ(part, table, stored.slice(begin, PART))
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return np.concatenate([*pool.map(differing, range(0, len(stored), PART))])
 
 
 def checksums(tables: Tables, name: str) -> Iterator[DatasetError]:
