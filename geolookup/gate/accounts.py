@@ -94,17 +94,23 @@ class Accounts:
 
     def admission(self, api_key: object) -> Exact | Leased:
         """Return the admission of a key's account; raises MissingKeyError, InvalidKeyError."""
-        return self.known(api_key) or self._ask(keys.digest(api_key) or b"")
+        known = self.known(api_key, self._store.now())
+        return known or self._ask(keys.digest(api_key) or b"")
 
-    def known(self, api_key: object) -> Exact | Leased | None:
+    @property
+    def clock(self) -> Clock:
+        """The store's clock."""
+        return self._store.now
+
+    def known(self, api_key: object, now: int) -> Exact | Leased | None:
         """Return the admission of a cached key; None if the store must be read. Never waits.
 
-        Raises MissingKeyError, InvalidKeyError.
+        ``now`` is the time of the store's clock. Raises MissingKeyError, InvalidKeyError.
         """
         digest = keys.digest(api_key)
         if digest is None:
             raise MissingKeyError if api_key is None else InvalidKeyError
-        known, now = self._cache.get(digest), self._store.now()
+        known = self._cache.get(digest)
         if known is not None and known.asked <= now < known.until:
             if not compare_digest(known.digest, digest):
                 raise InvalidKeyError

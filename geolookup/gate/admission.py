@@ -73,15 +73,15 @@ class Exact:
         (free,) = self._store.admit([self.ask().request])
         self.settle(free)
 
-    def try_local(self) -> bool:
+    def try_local(self, now: int) -> bool:
         """Return False: the store must decide; raise a cached refusal."""
         if self._refusals.until:  # 0: no refusal yet
-            self._refusals.check(self._store.now())
+            self._refusals.check(now)
         return False
 
     def ask(self) -> Exact:
         """Return self if the store must decide; raise a cached refusal."""
-        self.try_local()
+        self.try_local(self._store.now())
         return self
 
     def settle(self, free: int) -> None:
@@ -148,15 +148,15 @@ class Leased:
                 self._record_held()
                 self._refuse(lease)
 
-    def try_local(self) -> bool:
+    def try_local(self, now: int) -> bool:
         """Count one request by a token that this worker has; raise a cached refusal.
 
-        Returns False if the store must decide, or another thread waits for it. Never waits.
+        ``now`` is the time of the store's clock. Returns False if the store must decide, or
+        another thread waits for it. Never waits.
         """
         if not self._lock.acquire(False):
             return False
         try:
-            now = self._store.now()
             if self._take(now):
                 return True
             self._refusals.check(now)

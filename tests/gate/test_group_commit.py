@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,12 @@ from tests.gate.sliding_log import SECOND
 from tests.tiers import scaled
 
 Outcome = type[Exception] | None
+
+
+@pytest.fixture
+def file(tmp_path: Path, plans: Path, clock: FakeClock) -> Iterator[Accounts]:
+    with open_accounts(f"sqlite:///{tmp_path}/accounts.db", plans, clock=clock) as accounts:
+        yield accounts
 
 
 async def asked(gate: GroupCommit, key: object) -> Outcome:
@@ -125,14 +131,11 @@ def test_a_refusal_among_many_accounts_is_of_its_account_alone(
     assert [used[name] for name in names] == [2 if each is None else 3 for each in expected]
 
 
-def test_a_lease_of_a_file_is_taken_without_a_future(
-    tmp_path: Path, plans: Path, clock: FakeClock
-) -> None:
-    with open_accounts(f"sqlite:///{tmp_path}/accounts.db", plans, clock=clock) as accounts:
-        key, gate = accounts.create_key("Acme", "fast"), GroupCommit(accounts)
-        assert together(gate, [key]) == [None]  # reads the key
-        clock.now += BUCKET
-        assert [gate.admit(key) for _ in range(30)] == [None] * 30
+def test_a_lease_of_a_file_is_taken_without_waiting(file: Accounts, clock: FakeClock) -> None:
+    key, gate = file.create_key("Acme", "fast"), GroupCommit(file)
+    assert together(gate, [key]) == [None]  # reads the key
+    clock.now += BUCKET
+    assert [gate.admit(key) for _ in range(30)] == [None] * 30
 
 
 def test_a_client_that_has_gone_changes_nothing_for_others(worker: Open) -> None:
@@ -149,6 +152,47 @@ def test_a_client_that_has_gone_changes_nothing_for_others(worker: Open) -> None
     gone, *others = asyncio.run(turn())
     assert isinstance(gone, asyncio.CancelledError)
     assert others == [None] * 5
+
+
+def test_a_decision_of_a_file_comes_in_the_next_turn(file: Accounts) -> None:
+    key, gate = file.create_key("Acme", "tiny"), GroupCommit(file)
+
+    async def turns() -> list[bool]:
+        tasks = [asyncio.ensure_future(asked(gate, key)) for _ in range(3)]
+        await asyncio.sleep(0)  # all of them have asked
+        await asyncio.sleep(0)
+        return [task.done() for task in tasks]
+
+    assert asyncio.run(turns()) == [True] * 3
+
+
+def test_a_client_that_was_alone_and_has_gone_is_counted(file: Accounts) -> None:
+    key, gate = file.create_key("Acme", "tiny"), GroupCommit(file)
+
+    async def turn() -> None:
+        task = asyncio.ensure_future(asked(gate, key))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(turn())
+    assert file.usage()[0].used == 1
+    assert together(gate, [key]) == [None]
+    assert file.usage()[0].used == 2
+
+
+def test_a_decision_may_be_awaited_after_those_of_others(file: Accounts) -> None:
+    keys, gate = [file.create_key(str(number), "tiny") for number in range(3)], GroupCommit(file)
+
+    async def turn() -> None:
+        late = gate.admit(keys[0])
+        assert await asyncio.gather(*(asked(gate, key) for key in keys[1:])) == [None, None]
+        assert late is not None
+        await late
+
+    asyncio.run(turn())
+    assert [row.used for row in file.usage()] == [1, 1, 1]
 
 
 def test_without_its_store_nobody_waits_and_nobody_passes(tmp_path: Path, plans: Path) -> None:
