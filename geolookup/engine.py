@@ -56,7 +56,7 @@ class Engine(Kernel):
     @property
     def generation(self) -> str:
         """The id of the generation in use: ``metadata.generation`` in constant time."""
-        generation: str = self._open_state().dataset.manifest.generation
+        generation: str = self._open_state().dataset.generation
         return generation
 
     @property
