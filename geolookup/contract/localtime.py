@@ -175,6 +175,14 @@ def _rules(zone: str) -> Zone | None:
     return rules(zone)
 
 
+@lru_cache(maxsize=1024)  # a changed database takes effect after a restart
+def zone_file(zone: str) -> bytes | None:
+    """Return the TZif file of a zone, as `tzdatabase` selects it; None for an unknown key."""
+    from geolookup.contract.tzdatabase import file
+
+    return file(zone)
+
+
 def check_database() -> None:
     """Raise SettingsError if ``$GEOLOOKUP_TZ`` is malformed; if it is not set, load nothing."""
     if os.environ.get(DATABASE_VARIABLE):

@@ -14,15 +14,16 @@ import os
 import sys
 from functools import lru_cache, partial
 
-from geolookup.contract import tzif
 from geolookup.contract.localtime import DATABASE_VARIABLE, LONGEST_KEY
 from geolookup.errors import SettingsError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import ModuleType
     from typing import Any
+
+    from geolookup.contract import tzif
 
 _KEY_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-_/")
 # Some systems also store these: the zone of the machine, and copies of all keys, one of them
@@ -148,14 +149,26 @@ def rules(zone: str) -> tzif.Zone | None:
     A malformed file is as none; its transitions are checked when they are needed (`tzif`).
     Keys are case-sensitive. No text of moderate length raises an error.
     """
-    if not is_key(zone):
-        return None
-    for read in _readers():
-        data = read(zone)
-        found = None if data is None else tzif.read(data)
+    from geolookup.contract.tzif import read  # the compiled kernel seldom needs it
+
+    for data in _files(zone):
+        found = read(data)
         if found is not None:
             return found
     return None
+
+
+def file(zone: str) -> bytes | None:
+    """Return the file of a zone, unread, as `rules` selects it if none is malformed."""
+    return next(_files(zone), None)
+
+
+def _files(zone: str) -> Iterator[bytes]:
+    if is_key(zone):
+        for read in _readers():
+            data = read(zone)
+            if data is not None:
+                yield data
 
 
 def is_key(zone: str) -> bool:

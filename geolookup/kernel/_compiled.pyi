@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.contract.envelope import Object
+from geolookup.contract.localtime import Period
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.rows import Kind
 
@@ -63,6 +64,7 @@ def checksums(
 def _checksums_by_table(
     data: NDArray[np.uint8], offsets: NDArray[np.int32], sums: NDArray[np.uint32]
 ) -> None: ...
+def _period_in_file(data: bytes, second: int) -> Period | None: ...
 def _accepts(kinds: tuple[Kind, ...], row: bytes) -> bool: ...
 def parse_texts(
     data: NDArray[np.uint8],

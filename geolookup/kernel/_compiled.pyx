@@ -10,7 +10,7 @@ items are replaced as a whole, so that no lookup needs a lock.
 
 The parts, in the order of the includes: one address (``_address``, ``_special``), texts of whole
 columns (``_parse_words``), the check of rows (``_crc32c``, ``_rowcheck``), the mapped files (``_buffers``), the parts of answers (``_json``,
-``_templates``), an open dataset (``_state``), the search for one address (``_search``) and for a
+``_templates``), time zones (``_zones``), an open dataset (``_state``), the search for one address (``_search``) and for a
 column (``_columns``), answers (``_envelope``), the public class (``_kernel``), and many answers at
 once (``_many``).
 """
@@ -59,7 +59,7 @@ from geolookup.errors import (
     InvalidAddressError,
     PrivateAddressError,
 )
-from geolookup.contract.localtime import instant
+from geolookup.contract.localtime import Period, instant, zone_file
 from geolookup.contract.localtime import period as period_of
 
 ctypedef const unsigned char* Text
@@ -85,6 +85,7 @@ include "_rowcheck.pxi"
 include "_buffers.pxi"
 include "_json.pxi"
 include "_templates.pxi"
+include "_zones.pxi"
 include "_state.pxi"
 include "_search.pxi"
 include "_columns.pxi"

@@ -31,6 +31,16 @@ cdef class _Cached:
         self.row, self.template = row, template
 
 
+# The time member: before the local time, between it and the timestamp, and after that.
+cdef list _TIME = (
+    (b'},"time":' + envelope.to_json(dict.fromkeys(fields.TIME_MEMBERS, "%b")))
+    .replace(b'"current_time":"%b"', b'"current_time":\n')
+    .replace(b'"current_timestamp":"%b"', b'"current_timestamp":\n')
+    .replace(b'"%b"', b"%b")
+    .split(b"\n")
+)
+
+
 @cython.final
 cdef class _Period:
     """A period of constant UTC offset in a zone, and the constant parts of its time object."""
@@ -48,13 +58,20 @@ cdef class _Period:
             self.start, self.end, self.offset = found.start, found.end, found.offset
             self.zone, self.abbr = zone, found.abbr
             self.utc_offset, self.is_dst = found.utc_offset, found.is_dst
-        named = dict(zip(fields.TIME_MEMBERS, (self.zone, self.abbr, self.utc_offset,
-                                            self.offset if self.known else None, 1, 2, self.is_dst)))
-        text = envelope.to_json(named)
-        self.head, rest = text.split(b'"current_time":1', 1)
-        self.head = b'},"time":' + self.head + b'"current_time":' + (b'"' if self.known else b"null")
-        self.middle = (self.utc_offset.encode() + b'"' if self.known else b"") + b',"current_timestamp":'
-        self.tail = rest.split(b'"current_timestamp":2', 1)[1]
+        self._render()
+
+    cdef int _render(self) except -1:
+        # Nothing to escape: keys, abbreviations and offsets are ASCII letters, digits, "+-_/:".
+        cdef str values = "null\nnull\nnull\nnull\nnull"
+        if self.known:
+            values = f'"{self.zone}"\n"{self.abbr}"\n"{self.utc_offset}"\n{self.offset}\n' + (
+                "true" if self.is_dst else "false"
+            )
+        zone, abbr, utc_offset, seconds, is_dst = values.encode().split(b"\n")
+        self.head = _TIME[0] % (zone, abbr, utc_offset, seconds) + (b'"' if self.known else b"null")
+        self.middle = (utc_offset[1:] if self.known else b"") + _TIME[1]
+        self.tail = _TIME[2] % is_dst
+        return 0
 
     cdef bytes json(self, int64_t second):
         cdef char written[32]

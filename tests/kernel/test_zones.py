@@ -1,0 +1,104 @@
+"""Periods that the compiled kernel reads from TZif files, beside ``localtime``, which defines them.
+
+The kernel leaves the files that it does not decide to ``localtime``. So it may find nothing
+anywhere, but must decide on the files of the tz database, or a first pass is slow.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from geolookup.contract import localtime, tzif
+from geolookup.contract.gregorian import DAY, first_day
+from geolookup.contract.localtime import EARLIEST, LATEST, Period
+from tests.contract import test_localtime as real
+from tests.contract.tzif_files import written
+from tests.fuzz import tzif as target
+from tests.fuzz.target import scrambled
+from tests.tiers import scaled
+
+_compiled = pytest.importorskip("geolookup.kernel._compiled", reason="there is no compiled kernel")
+
+INSTANTS = (1, real.unix("2026-01-01T00:00:00Z"), real.unix("2026-07-01T00:00:00Z"), 4 * 10**9)
+FOOTERS = (
+    "EST5EDT,M3.2.0,M11.1.0", "IST-1GMT0,M10.5.0,M3.5.0/1", "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0",
+    "<-02>2<-01>,M3.5.0/-1,M10.5.0/0", "XXX3EDT4,M1.1.0/0,M12.5.6/167", "ABC-10:30:01",
+    "STD0DST,M1.1.0/-167,M12.4.3/167", "STD0DST0,M4.1.0,M10.1.0", "EET-2EEST,M3.5.4/50,M10.5.4/50",
+)  # fmt: skip
+TYPES = [(-17762, False, "LMT"), (-18000, False, "EST"), (-14400, True, "EDT"), (-18000, True, "X")]
+
+
+def defined(data: bytes, at: int) -> Period | None:
+    zone = tzif.read(data)
+    if zone is None:
+        return None
+    try:
+        return next(each for each in localtime._periods(zone, at) if each.start <= at < each.end)
+    except ValueError:
+        return None
+
+
+def members(found: Period | None) -> tuple[object, ...]:
+    return () if found is None else tuple(getattr(found, name) for name in Period.__slots__)
+
+
+def decided(data: bytes, at: int) -> bool:
+    """Compare, and return whether the kernel decides."""
+    found = _compiled._period_in_file(data, at)
+    assert found is None or members(found) == members(defined(data, at)), (data, at)
+    return found is not None
+
+
+def test_every_zone() -> None:
+    for zone in real.ZONES:
+        data = real.tzif(zone)
+        assert all(decided(data, at) for at in INSTANTS), zone
+
+
+@pytest.mark.long
+def test_every_zone_at_each_change() -> None:
+    for zone in real.ZONES:
+        data = real.tzif(zone)
+        changes = {near for at in real.transitions(zone) for near in (at - 1, at, at + 1)}
+        years = (*range(1850, 2101), 2, 3, 2400, 9998)
+        days = {(first_day(year) + part) * DAY for year in years for part in (0, 100, 200)}
+        assert all(decided(data, at) for at in changes | days if at >= EARLIEST + 366 * DAY), zone
+
+
+def test_footers() -> None:
+    for footer in FOOTERS:
+        data = written(TYPES, [(-2717650800, 1)], footer)
+        for at in range(first_day(2023) * DAY, first_day(2026) * DAY, scaled(40_000, 1_800)):
+            assert decided(data, at), footer
+
+
+def test_tables() -> None:
+    rng = random.Random(9)
+    first = first_day(2024) * DAY
+    for _ in range(scaled(300, 20_000)):
+        seconds = sorted(rng.sample(range(first - 99 * DAY, first + 500 * DAY), rng.randint(1, 8)))
+        data = written(TYPES, [(at, rng.randrange(4)) for at in seconds], rng.choice(FOOTERS))
+        for at in (first - 1, first, *seconds, *(at - 1 for at in seconds)):
+            decided(data, at)
+
+
+@pytest.mark.parametrize("at", [EARLIEST, EARLIEST + DAY, LATEST - 1, LATEST - DAY])
+def test_the_ends_of_the_range(at: int) -> None:
+    for zone in ("UTC", "Pacific/Kiritimati", "Pacific/Niue"):
+        decided(real.tzif(zone), at)
+
+
+def test_damaged_files() -> None:
+    rng = random.Random(7)
+    seeds = [*target.seeds(), *(written(TYPES, [(0, 1)], footer) for footer in FOOTERS)]
+    for _ in range(scaled(3_000, 200_000)):
+        data = target.mutate(rng.choice(seeds), lambda each: scrambled(each, rng), rng)
+        decided(data, rng.choice((*INSTANTS, -(10**10))))
+
+
+def test_short_files() -> None:
+    data = written(TYPES, [(0, 1), (10**10, 2)], FOOTERS[0])
+    for size in range(len(data)):
+        assert _compiled._period_in_file(data[:size], 5) is None
