@@ -42,8 +42,12 @@ def _packed(columns: Sequence[NDArray[np.generic]]) -> list[U64]:
     used = 0  # bits of the last key
     for column in columns:
         least, most = int(column.min(initial=0)), int(column.max(initial=0))
-        above = column.astype(np.int64).view(np.uint64) - np.uint64(least & _ALL)  # modulo 2^64
         bits = (most - least).bit_length()
+        if keys and not bits:
+            continue
+        above = column.astype(np.int64).view(np.uint64)
+        if least:
+            above -= np.uint64(least & _ALL)  # modulo 2^64
         if not keys or used + bits > 64:
             keys.append(above)
             used = bits

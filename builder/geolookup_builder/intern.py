@@ -100,7 +100,7 @@ def _locations(
     located = completed(tuples, known, finders, report)
     columns = [located.country, located.zone, *located.tuples.codes(*PLACE_MEMBERS)]
     rows, first = _rows_by_appearance(columns, numbers)
-    return rows[numbers], located.take(first)
+    return rows[numbers[1:]], located.take(first)
 
 
 def _networks(
@@ -110,26 +110,29 @@ def _networks(
     for layer in NETWORK_LAYERS:
         tuples[layer], numbers = layers[layer].in_use(_numbers(merged, layer))
         codes.append(numbers)
-    # The unknown row comes before all others.
-    combined, first = factorize([np.append(np.int32(UNKNOWN), each) for each in codes])
+    combined, first = factorize(codes)
     columns = {}
     for (layer, each), numbers in zip(tuples.items(), codes, strict=True):
-        taken = each.take(np.append(np.int32(UNKNOWN), numbers)[first])
+        taken = each.take(numbers[first])
         columns.update({name: taken.values(name) for name in LAYERS[layer]})
     return combined[1:], pa.table(columns)
 
 
 def _numbers(merged: Mapping[int, Layered], layer: str) -> Codes:
-    """Return the number of each interval, IPv4 before IPv6."""
-    return np.concatenate([layered.numbers[layer] for layered in merged.values()])
+    """Return UNKNOWN, so that it is the first row, and each interval's number, IPv4 before IPv6."""
+    parts = [layered.numbers[layer] for layered in merged.values()]
+    if not any(part.any() for part in parts):  # as most layers of most recipes are: no memory
+        return np.broadcast_to(np.int32(UNKNOWN), 1 + sum(map(len, parts)))
+    return np.concatenate([np.array([UNKNOWN], np.int32), *parts])
 
 
 def _rows_by_appearance(columns: list[Codes], numbers: Codes) -> tuple[Codes, I64]:
-    """Number distinct tuples in order of first appearance in ``numbers``; 0 stays 0."""
+    """Number distinct tuples in order of first appearance in ``numbers``, which begin with 0."""
     same, first = factorize(columns)
-    appearance, _ = factorize([same[np.append(UNKNOWN, numbers)]])
+    tuples = same[numbers]
+    appearance, _ = factorize([tuples])
     by_tuple = np.zeros(len(first), np.int32)
-    by_tuple[same[np.append(UNKNOWN, numbers)]] = appearance
+    by_tuple[tuples] = appearance
     order = np.empty(len(first), np.int64)
     order[by_tuple] = first
     return by_tuple[same], order

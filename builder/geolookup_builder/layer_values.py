@@ -103,7 +103,8 @@ class LayerValues:
 
     def sources(self, numbers: Codes) -> NDArray[np.uint8]:
         """Return the source (from 1) of each number; 0 for UNKNOWN."""
-        return np.searchsorted(self.begins, numbers, side="right").astype(np.uint8)
+        sizes = np.diff([UNKNOWN, *self.begins, self.size])
+        return np.repeat(np.arange(len(sizes)).astype(np.uint8), sizes)[numbers]
 
     def add(self, found: Distinct) -> Codes:
         """Add the tuples of a batch; return the number of each of its rows."""
@@ -133,6 +134,8 @@ class LayerValues:
         if len(used) < self.size:
             taken = taken.take(used)
         same, first = factorize(taken.codes())
+        if len(first) == len(same):  # all differ
+            return taken, index
         return taken.take(first), same[index]
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from geolookup.contract.special import Range
-from geolookup.dataset.intervals import I64, Addresses, cut_at, overlay
+from geolookup.dataset.intervals import I64, Addresses, Bools, cut_at, overlay
 from geolookup_builder.flatten import Intervals, changes
 from geolookup_builder.layer_values import UNKNOWN, Codes
 
@@ -50,12 +50,10 @@ def underlay(base: Layered, below: Layered) -> Layered:
         numbers = {layer: below.numbers.get(layer, unknown) for layer in base.numbers}
         return _coalesce(Layered(below.starts, numbers))
     starts, (of_base, of_below) = overlay([base.starts, below.starts])
-    numbers = {}
-    for layer, known in base.numbers.items():
-        number = known[of_base]
-        if layer in below.numbers:
-            number = np.where(number == UNKNOWN, below.numbers[layer][of_below], number)
-        numbers[layer] = number
+    numbers = _taken(base.numbers, of_base)
+    for layer in base.numbers.keys() & below.numbers.keys():
+        number = numbers[layer]
+        numbers[layer] = np.where(number == UNKNOWN, below.numbers[layer][of_below], number)
     return _coalesce(Layered(starts, numbers))
 
 
@@ -80,7 +78,13 @@ def _inserted(starts: Addresses, at: I64, values: Addresses) -> Addresses:
 
 
 def _coalesce(layered: Layered) -> Layered:
-    keep = changes(*layered.numbers.values())
-    return Layered(
-        layered.starts[keep], {layer: each[keep] for layer, each in layered.numbers.items()}
-    )
+    distinct = {id(each): each for each in layered.numbers.values()}
+    keep = changes(*distinct.values())
+    return Layered(layered.starts[keep], _taken(layered.numbers, keep))
+
+
+def _taken(numbers: dict[str, Codes], rows: I64 | Bools) -> dict[str, Codes]:
+    """Return the numbers at ``rows``; layers that share an array share the result."""
+    distinct = {id(each): each for each in numbers.values()}
+    found = {key: each[rows] for key, each in distinct.items()}
+    return {layer: found[id(each)] for layer, each in numbers.items()}
