@@ -231,7 +231,10 @@ class _Build:
 
     def _flatten(self, rows: SourceRows, report: SourceReport) -> dict[int, Intervals]:
         """Overlay the rows of a table below the earlier ones; return their deciding rows."""
+        report.duplicates = rows.duplicates()
         by_family = {family: rows.of_family(family) for family in (4, 6)}
+        if self._deciding_rows is None:
+            rows.release()
 
         def overlaid(family: int) -> _Flattened:
             found = _flattened(by_family.pop(family), family, report.read)
@@ -240,7 +243,7 @@ class _Build:
 
         with alongside(partial(overlaid, 6)) as ipv6:
             families = [overlaid(4), ipv6()]
-        _count(families, rows, report)
+        _count(families, report)
         return {each.deciding.starts.family: each.deciding for each in families}
 
     def _read(
@@ -341,43 +344,43 @@ class _Flattened:
     layered: Layered
     counts: clip.Clipped
     clipped: I64  # positions of the rows with private addresses
-    owning: I64  # positions of the rows that own an interval, hidden space included
+    owning: Bools  # by position: whether the row owns an interval, hidden space included
     known: Bools  # by position: whether the row has a value
 
 
 def _flattened(rows: Gathered, family: int, size: int) -> _Flattened:
-    """Flatten one family's rows of a table of ``size``; remove space that lookups never search."""
+    """Flatten one family's rows of a table of ``size``; remove space that lookups never search.
+
+    What is not needed any more is released at once: here a build takes the most memory.
+    """
     counts, flat = clip.count(rows.ranges, family), flatten(rows.ranges, family)
-    owning = rows.position[flat.owner[flat.owner >= 0]]
-    known = np.zeros(size, bool)
-    for numbers in rows.numbers.values():
-        known[rows.position[numbers != UNKNOWN]] = True
+    position, numbers = rows.position, rows.numbers
+    del rows
+    owning, known = np.zeros(size, bool), np.zeros(size, bool)
+    owning[position[flat.owner[flat.owner >= 0]]] = True
+    for each in numbers.values():
+        known[position[each != UNKNOWN]] = True
     intervals = hide(flat, clip.hidden(family))
+    del flat
+    layered = of_source(intervals, numbers)
     # One more entry, so that the owner -1 (a gap) maps to -1.
-    positions = np.append(rows.position, -1)[intervals.owner]
-    return _Flattened(
-        Intervals(intervals.starts, positions),
-        of_source(intervals, rows.numbers),
-        counts,
-        rows.position[counts.private],
-        owning,
-        known,
-    )
+    deciding = Intervals(intervals.starts, np.append(position, -1)[intervals.owner])
+    return _Flattened(deciding, layered, counts, position[counts.private], owning, known)
 
 
-def _count(families: Sequence[_Flattened], rows: SourceRows, report: SourceReport) -> None:
+def _count(families: Sequence[_Flattened], report: SourceReport) -> None:
     """Count the rows and addresses of a table by what became of them."""
     used, clipped, owning, known = (np.zeros(report.read, bool) for _ in range(4))
     for each in families:
         owners = each.deciding.owner
         used[owners[owners >= 0]] = True
         clipped[each.clipped] = True
-        owning[each.owning] = True
+        owning |= each.owning
         known |= each.known
         report.addresses_clipped += each.counts.addresses
         report.rows_excluded += each.counts.excluded_rows
         report.addresses_excluded += each.counts.excluded_addresses
     report.used, report.rows_clipped = int(used.sum()), int(clipped.sum())
-    report.duplicates, report.known = rows.duplicates(), bool((used & known).any())
+    report.known = bool((used & known).any())
     accepted = report.read - report.rejected.total()
     report.covered = max(0, accepted - int(owning.sum()) - report.duplicates)

@@ -165,6 +165,10 @@ class SourceRows:
         }
         return Stated(families[order], concat([*firsts])[order], concat([*lasts])[order], numbers)
 
+    def release(self) -> None:
+        """Forget the rows; what ``of_family`` returned stays."""
+        del self._gathered
+
     @cached_property
     def _gathered(self) -> dict[int, Gathered]:
         """All rows by family; the batches are released."""
