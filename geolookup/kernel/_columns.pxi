@@ -9,8 +9,9 @@ next step, and other addresses are worked on until it has come.
   processor, which has about twenty under way at most.
 - IPv6 addresses are searched in blocks, each step for all of a block before the next step.
 
-The rows of the intervals are a second pass over a chunk. In one pass with the search they would
-need more pages at a time than the processor's table of pages (TLB) has entries, and take longer.
+The rows of the intervals are a second pass over a chunk. One pass with the search took longer when
+measured, probably because it needs more pages at a time than the processor's table of pages (TLB)
+has entries.
 
 See "interleaving" in Psaropoulos et al., Interleaving with Coroutines, VLDB 2017; Chen et al.,
 Improving Hash Join Performance through Prefetching, 2007, which compares both forms ("group" and

@@ -66,6 +66,13 @@ def _checksums_by_table(
 ) -> None: ...
 def _period_in_file(data: bytes, second: int) -> Period | None: ...
 def _accepts(kinds: tuple[Kind, ...], row: bytes) -> bool: ...
+def gather(
+    table: NDArray[np.uint8],
+    rows: NDArray[np.uint32],
+    lanes: list[tuple[int, int, int]],
+    values: list[NDArray[np.uint8]],
+    validity: list[NDArray[np.uint8]],
+) -> int: ...
 def parse_texts(
     data: NDArray[np.uint8],
     starts: NDArray[np.int64],

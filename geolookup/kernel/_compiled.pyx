@@ -9,10 +9,11 @@ with the length of its table before it is used. Shared state is either constant,
 items are replaced as a whole, so that no lookup needs a lock.
 
 The parts, in the order of the includes: one address (``_address``, ``_special``), texts of whole
-columns (``_parse_words``), the check of rows (``_crc32c``, ``_rowcheck``), the mapped files (``_buffers``), the parts of answers (``_json``,
-``_templates``), time zones (``_zones``), an open dataset (``_state``), the search for one address (``_search``) and for a
-column (``_columns``), answers (``_envelope``), the public class (``_kernel``), and many answers at
-once (``_many``).
+columns (``_parse_words``), the check of rows (``_crc32c``, ``_rowcheck``), the mapped files
+(``_buffers``), the parts of answers (``_json``, ``_templates``), time zones (``_zones``), an open
+dataset (``_state``), the search for one address (``_search``) and for a column (``_columns``), the
+columns of rows (``_gather``), answers (``_envelope``), the public class (``_kernel``), and many
+answers at once (``_many``).
 """
 
 cimport cython
@@ -89,6 +90,7 @@ include "_zones.pxi"
 include "_state.pxi"
 include "_search.pxi"
 include "_columns.pxi"
+include "_gather.pxi"
 include "_envelope.pxi"
 include "_kernel.pxi"
 include "_many.pxi"

@@ -109,6 +109,31 @@ def take_rows(dataset: Dataset, ids: I32, locations: U32, networks: U32) -> None
             out[ids < 0] = 0
 
 
+def gather(
+    table: U8, rows: U32, lanes: list[tuple[int, int, int]], values: list[U8], validity: list[U8]
+) -> int:
+    """Copy columns of a row-major table; see ``protocol.Implementation``."""
+    count, stride = table.shape
+    sizes = [len(rows) * width for _, _, width in lanes]
+    if sizes != [len(each) for each in values] or any(
+        len(each) != (len(rows) + 7) // 8 for each in validity
+    ):
+        raise ValueError("the columns differ in length")
+    if any(
+        not (0 <= bit < 64 and 0 <= begin <= stride - width and width in (2, 4, 8))
+        for bit, begin, width in lanes
+    ):
+        raise ValueError("a column is outside the row")
+    if len(rows) and int(rows.max()) >= count:
+        raise IndexError(f"row {rows[rows >= count][0]} does not exist in this table")
+    found = table[rows]
+    nulls = np.ascontiguousarray(found[:, :8]).view(np.uint64)[:, 0]
+    for (bit, begin, width), out, bits in zip(lanes, values, validity, strict=True):
+        out[:] = found[:, begin : begin + width].reshape(-1)
+        bits[:] = np.packbits(nulls >> np.uint64(bit) & np.uint64(1) == 0, bitorder="little")
+    return int(np.bitwise_or.reduce(nulls))
+
+
 def carried_as_ipv4(found: MixedAddresses) -> MixedAddresses:
     """Replace addresses that carry an IPv4 address by it; see ``address.embedded_ipv4``."""
     family, high, low = found.family.copy(), found.high.copy(), found.low.copy()

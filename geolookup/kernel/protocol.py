@@ -1,9 +1,9 @@
 """The interface of a kernel: protocols that the compiled and the Python kernel satisfy.
 
-Both modules define a class ``State``, a class ``Kernel`` and functions ``checksums`` and
-``parse_texts``. mypy checks them against this module (see ``geolookup.kernel``). A name that only
-one of them has begins with an underscore. Only type checkers import this module, to keep the cold
-start short.
+Both modules define a class ``State``, a class ``Kernel`` and functions ``checksums``, ``gather``
+and ``parse_texts``. mypy checks them against this module (see ``geolookup.kernel``). A name that
+only one of them has begins with an underscore. Only type checkers import this module, to keep the
+cold start short.
 
 Columns are contiguous numpy arrays, all of the same length unless stated; other lengths raise
 ValueError. An *interval id* is the position of an interval: its position among the IPv4
@@ -163,6 +163,24 @@ class Implementation(Protocol):
         """Fill in the CRC-32C (RFC 3720) of the n texts ``data[offsets[i] : offsets[i + 1]]``.
 
         ``offsets`` has n + 1 items. Raises ValueError for a text outside ``data``.
+        """
+
+    def gather(
+        self,
+        table: NDArray[np.uint8],
+        rows: NDArray[np.uint32],
+        lanes: list[tuple[int, int, int]],
+        values: list[NDArray[np.uint8]],
+        validity: list[NDArray[np.uint8]],
+    ) -> int:
+        """Copy columns of a row-major table for n rows; return which columns have a null.
+
+        ``table`` has the shape (rows, bytes of a row). A row begins with a word of 8 bytes in the
+        machine's byte order; its bit i is 1 if column i is null. A *lane* is a column to copy: its
+        number (0 to 63), the byte of a row at which it begins, and its width (2, 4 or 8 bytes).
+        For each lane, ``values`` is filled with n values and ``validity`` with n bits, rounded up
+        to bytes, as in Arrow. The result is the union of the words of all rows. Raises IndexError
+        for a row that does not exist, ValueError for lanes outside the row.
         """
 
     def parse_texts(

@@ -392,6 +392,15 @@ def checksums(data: U8, offsets: I32, sums: U32) -> None:
     crc32c.checksums(data, offsets, sums)
 
 
+def gather(
+    table: U8, rows: U32, lanes: list[tuple[int, int, int]], values: list[U8], validity: list[U8]
+) -> int:
+    """Copy columns of a row-major table; see ``protocol.Implementation``."""
+    from geolookup.kernel import columns
+
+    return columns.gather(table, rows, lanes, values, validity)
+
+
 def parse_texts(data: U8, starts: I64, lengths: I64, families: U8, highs: U64, lows: U64) -> None:
     """Parse the texts ``data[start : start + length]``; see ``protocol.Implementation``."""
     if any(len(column) != len(starts) for column in (lengths, families, highs, lows)):

@@ -1,82 +1,113 @@
 """The columns of a table in row-major order, so that one memory access fetches a whole row.
 
-Strategy: taking several columns for rows in random order costs one cache miss
-for each row and column. In row-major order it costs one for each row: the rows
-of a chunk are copied at once, and split into columns while they are in the
-cache. Texts are stored as dictionary indices, null as a number that no value
-of the column has (-1; NaN for floats).
+Strategy: taking several columns for rows in random order costs one cache miss for each row and
+column. In row-major order it costs one for each row. A row begins with a word whose bits say
+which columns are null; texts are stored as dictionary indices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-#: The stored type of a column; values of 8 bytes precede those of 4, so that all are aligned.
+from geolookup import kernel
+
+#: The stored types; a dictionary is stored as its indices.
 _STORED: dict[pa.DataType, type[np.generic]] = {
     pa.float64(): np.float64,
+    pa.int64(): np.int64,
     pa.dictionary(pa.int32(), pa.string()): np.int32,
-    pa.uint32(): np.int64,  # wider, for a null that is no uint32
-    pa.uint16(): np.int32,
+    pa.uint32(): np.uint32,
+    pa.uint16(): np.uint16,
 }
-#: The numpy type of a column of numbers; Arrow's to_pandas_dtype needs pandas in some versions.
-_NUMPY = {pa.float64(): np.float64, pa.uint32(): np.uint32, pa.uint16(): np.uint16}
-Values = NDArray[Any]
+_WORD = 8  # bytes, of the nulls of a row
+_LINE = 64  # bytes of a cache line
 
 
 @dataclass(frozen=True, slots=True)
 class _Position:
-    """The position of a column in a row, counted in values of its width."""
+    """A column: its number, the byte of a row at which it begins, its width, and its values."""
 
-    at: int
-    stored: type[np.generic]
+    number: int
+    begin: int
+    width: int
     column: pa.Array
 
 
 class RowMajor:
-    """Columns of one length in row-major order, by name."""
+    """Columns of one length in row-major order, by name; a type of ``is_stored`` each."""
 
     def __init__(self, columns: Mapping[str, pa.Array]) -> None:
-        stored = {name: _STORED[column.type] for name, column in columns.items()}
-        wide = [name for name, of in stored.items() if np.dtype(of).itemsize == 8]
-        narrow = [name for name in columns if name not in wide]
-        self.count = len(next(iter(columns.values())))
-        self._rows = np.zeros((self.count, len(wide) + (len(narrow) + 1) // 2), np.int64)
-        self._positions: dict[str, _Position] = {}
-        for at, name in [*enumerate(wide), *enumerate(narrow, 2 * len(wide))]:
-            position = self._positions[name] = _Position(at, stored[name], columns[name])
-            self._rows.view(position.stored)[:, at] = _numbers(position)
+        self._positions = dict(_positions(columns))
+        self._rows = _aligned(
+            len(next(iter(columns.values()))),
+            max(each.begin + each.width for each in self._positions.values()),
+        )
+        nulls = self._rows[:, :_WORD].view(np.uint64)[:, 0]
+        for each in self._positions.values():
+            stored = _STORED[each.column.type]
+            self._rows[:, each.begin : each.begin + each.width].view(stored)[:, 0] = _numbers(
+                each.column
+            )
+            absent = each.column.is_null().to_numpy(zero_copy_only=False)
+            nulls |= absent.astype(np.uint64) << np.uint64(each.number)
 
     def take(self, rows: NDArray[np.uint32], names: Iterable[str]) -> dict[str, pa.Array]:
         """Return the columns for n rows; IndexError for a row outside the table."""
-        if len(rows) and int(rows.max()) >= self.count:
-            raise IndexError
-        found = np.take(self._rows, rows, axis=0, mode="clip")
-        return {name: _column(found, self._positions[name]) for name in names}
-
-
-def _numbers(position: _Position) -> Values:
-    column = position.column
-    plain = column.indices if pa.types.is_dictionary(column.type) else column
-    null = float("nan") if position.stored is np.float64 else -1
-    wide: Values = plain.cast(pa.from_numpy_dtype(position.stored)).fill_null(null).to_numpy()
-    return wide
-
-
-def _column(found: Values, position: _Position) -> pa.Array:
-    numbers = np.ascontiguousarray(found.view(position.stored)[:, position.at])
-    valid = numbers == numbers if position.stored is np.float64 else numbers >= 0
-    validity = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
-    kind = position.column.type
-    if pa.types.is_dictionary(kind):
-        buffers = [validity, pa.py_buffer(np.maximum(numbers, 0))]
-        return pa.DictionaryArray.from_buffers(
-            kind, len(numbers), buffers, position.column.dictionary
+        chosen = {name: self._positions[name] for name in names}
+        count = len(rows)
+        # Buffers of Arrow's pool, which reuses freed memory; numpy returns it to the system.
+        values = [pa.allocate_buffer(count * each.width) for each in chosen.values()]
+        validity = [pa.allocate_buffer((count + 7) // 8) for _ in chosen]
+        nulls = kernel.gather(
+            self._rows,
+            rows,
+            [(each.number, each.begin, each.width) for each in chosen.values()],
+            [np.frombuffer(each, np.uint8) for each in values],
+            [np.frombuffer(each, np.uint8) for each in validity],
         )
-    plain = numbers.astype(_NUMPY[kind], copy=False)
-    return pa.Array.from_buffers(kind, len(numbers), [validity, pa.py_buffer(plain)])
+        return {
+            name: _column(each.column, count, bits if nulls >> each.number & 1 else None, data)
+            for (name, each), bits, data in zip(chosen.items(), validity, values, strict=True)
+        }
+
+
+def is_stored(kind: pa.DataType) -> bool:
+    """Return whether a row-major table can hold a column of this type."""
+    return kind in _STORED
+
+
+def _positions(columns: Mapping[str, pa.Array]) -> Iterable[tuple[str, _Position]]:
+    """Yield the position of each column, the widest first, so that all are aligned."""
+    widths = {name: np.dtype(_STORED[each.type]).itemsize for name, each in columns.items()}
+    begin = _WORD
+    for number, name in enumerate(sorted(columns, key=lambda name: -widths[name])):
+        yield name, _Position(number, begin, widths[name], columns[name])
+        begin += widths[name]
+
+
+def _aligned(count: int, size: int) -> NDArray[np.uint8]:
+    """Return zeros for rows of at least ``size`` bytes; a short row lies in one cache line."""
+    stride = 1 << (size - 1).bit_length() if size <= _LINE else -(-size // _WORD) * _WORD
+    memory = np.zeros(count * stride + _LINE, np.uint8)
+    first = -memory.ctypes.data % _LINE
+    return memory[first : first + count * stride].reshape(count, stride)
+
+
+def _numbers(column: pa.Array) -> NDArray[np.generic]:
+    """Return the values of a column, 0 for null."""
+    plain = column.indices if pa.types.is_dictionary(column.type) else column
+    numbers: NDArray[np.generic] = plain.fill_null(0).to_numpy(zero_copy_only=False)
+    return numbers
+
+
+def _column(like: pa.Array, count: int, validity: pa.Buffer | None, values: pa.Buffer) -> pa.Array:
+    """Return an array of these buffers, of the type and the dictionary of another."""
+    if pa.types.is_dictionary(like.type):
+        buffers = [validity, values]
+        return pa.DictionaryArray.from_buffers(like.type, count, buffers, like.dictionary)
+    return pa.Array.from_buffers(like.type, count, [validity, values])

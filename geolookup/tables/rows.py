@@ -17,7 +17,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.files import Dataset
 from geolookup.errors import REBUILD, DatasetError
-from geolookup.tables.row_major import RowMajor
+from geolookup.tables.row_major import RowMajor, is_stored
 
 #: The tables that intervals refer to, and the one that locations refer to.
 _TABLES = (COUNTRY, LOCATION, NETWORK)
@@ -48,15 +48,21 @@ class RowTables:
         }
         #: by table and column, what ``values`` returns
         self._named = {(field.table, field.column): each for field, each in self.columns.items()}
+        #: the fields that a row-major table can hold: all but lists and Booleans
+        self.stored = {field for field, each in self.columns.items() if is_stored(each.type)}
         counts = {COUNTRY: tables[COUNTRY].count, ZONE: len(self.zones)}
         for link in fmt.LINKS:
             self._named[LOCATION, link] = tables[LOCATION].rows_of(link, counts[link])
         self._row_major: dict[str, RowMajor] = {}
 
     def row_major(self, table: str) -> RowMajor:
-        """Return the location or network table in row-major order; made at the first call."""
+        """Return a table in row-major order; made at the first call."""
         if table not in self._row_major:
-            columns = {name: each for (of, name), each in self._named.items() if of == table}
+            columns = {
+                name: each
+                for (of, name), each in self._named.items()
+                if of == table and is_stored(each.type)
+            }
             self._row_major[table] = RowMajor(columns)
         return self._row_major[table]
 

@@ -95,8 +95,19 @@ class Taker:
         links = {COUNTRY: COUNTRY} if of_country else {}
         links |= {ZONE: ZONE} if self._times else {}
         found = self._of_table(LOCATION, rows, self._columns(LOCATION) | links)
-        for field in of_country:
-            found[field.path] = self._tables.columns[field].take(found[COUNTRY])
+        return found | self._of_country(of_country, found.get(COUNTRY))
+
+    def _of_country(self, fields: list[Field], rows: pa.Array | None) -> dict[str, pa.Array]:
+        """Return columns of countries; ``rows`` are those of the locations."""
+        if rows is None:
+            return {}
+        together = {field.column: field.path for field in fields if field in self._tables.stored}
+        found = {}
+        if len(together) >= _ROW_MAJOR_FROM:
+            found = self._of_table(COUNTRY, rows.to_numpy().astype(np.uint32), together)
+        for field in fields:
+            if field.path not in found:
+                found[field.path] = self._tables.columns[field].take(rows)
         return found
 
     def _of_table(self, table: str, rows: UInt32, names: dict[str, str]) -> dict[str, pa.Array]:
