@@ -126,8 +126,10 @@ class Engine(Kernel):
         """Return for each address a tuple with the values of ``paths``, as ``get`` returns them.
 
         ``paths`` is one path or several. A malformed or private address has a tuple of None
-        in its place. ``ips`` and ``at`` are those of ``lookup_many``. Raises ValueError for a
-        path that the contract does not define.
+        in its place. ``ips`` and ``at`` are those of ``lookup_many``. The compiled kernel
+        keeps the values that it has read, so that later calls take less time: about 70 bytes for
+        each of at most 262,144 rows a path. Raises ValueError for a path that the contract does
+        not define.
         """
         from geolookup.kernel import many
 

@@ -12,8 +12,8 @@ The parts, in the order of the includes: one address (``_address``, ``_special``
 columns (``_parse_words``), the check of rows (``_crc32c``, ``_rowcheck``), the mapped files
 (``_buffers``), the parts of answers (``_json``, ``_templates``), time zones (``_zones``), an open
 dataset (``_state``), the search for one address (``_search``) and for a column (``_columns``), the
-columns of rows (``_gather``), answers (``_envelope``), the public class (``_kernel``), and many
-answers at once (``_many``).
+columns of rows (``_gather``), answers (``_envelope``), the public class (``_kernel``), many answers at
+once (``_many``), and values of paths (``_values``).
 """
 
 cimport cython
@@ -94,3 +94,4 @@ include "_gather.pxi"
 include "_envelope.pxi"
 include "_kernel.pxi"
 include "_many.pxi"
+include "_values.pxi"

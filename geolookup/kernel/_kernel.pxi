@@ -94,6 +94,7 @@ cdef enum:
     CURRENCY = 40
     PLACE = 50
     NETWORK = 60
+    CODES = 70  # more than any code
 
 
 cdef int _find(State state, object ip, Answer* answer) except -1:

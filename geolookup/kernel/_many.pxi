@@ -149,49 +149,6 @@ cdef list _many_json(State state, list ips, seconds):
     return found
 
 
-cdef list _many_values(State state, list ips, tuple paths, seconds):
-    cdef Batch batch
-    cdef Py_ssize_t begin, at
-    cdef list found = []
-    cdef bytes codes = bytes([_path_code(path) for path in paths])
-    cdef tuple nothing = (None,) * len(codes)
-    cdef int texts = _texts_of(codes)
-    _check_seconds(ips, seconds)
-    for begin in range(0, len(ips), BLOCK):
-        _read_objects(state, ips, begin, &batch, texts)
-        for at in range(batch.count):
-            if batch.ids[at] < 0:
-                found.append(nothing)
-            else:
-                found.append(_values(
-                    state, &batch.answers[at], codes, ips[begin + at], _second(seconds, begin + at)
-                ))
-    return found
-
-
-cdef int _texts_of(bytes codes) noexcept:
-    """Return which texts of rows the values of paths are in."""
-    cdef uint8_t code
-    cdef int texts = 0
-    for code in codes:
-        if code == LOCATION_GROUP or PLACE <= code < NETWORK:
-            texts |= LOCATION_TEXT
-        elif code == NETWORK_GROUP or code >= NETWORK:
-            texts |= NETWORK_TEXT
-    return texts
-
-
-cdef tuple _values(State state, Answer* answer, bytes codes, object ip, int64_t second):
-    cdef Py_ssize_t at, count = PyBytes_GET_SIZE(codes)
-    cdef Text code = <Text>PyBytes_AS_STRING(codes)
-    cdef tuple found = PyTuple_New(count)
-    for at in range(count):
-        value = _project(state, answer, code[at], ip, second)
-        Py_INCREF(value)
-        PyTuple_SET_ITEM(found, at, value)
-    return found
-
-
 cdef int _check_seconds(list ips, object seconds) except -1:
     if type(seconds) is list and len(<list>seconds) != len(ips):
         raise ValueError("the columns differ in length")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 import shutil
 from collections.abc import Callable
-from itertools import islice
+from copy import copy
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from tests.tiers import scaled
 
 compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
 MODULES = [compiled, kernel_python]
+MEMBERS = ("network.asn", "location.city_name", "location.country_name")
 TEXTS = [*VALID_IPV4, *VALID_IPV6, *INVALID]
 
 
@@ -64,6 +66,29 @@ def test_values(module: Any, texts: list[str]) -> None:
     for paths in (tuple(PATHS), ("network.isp",), ("location.city_name", "time"), ()):
         found, wanted = (state.values(few, paths, AT) for state in states)
         assert found == wanted
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_values_again(module: Any, texts: list[str]) -> None:
+    """Kept values are those of the first call, and no caller can change them."""
+    few: list[object] = [*texts[:: len(texts) // 500]]
+    state, single = module.State(Dataset(SMALL)), kernel_python.Kernel(Dataset(SMALL))
+    members = tuple(path for path in PATHS if "." in path)
+    first = state.values(few, members, AT)
+    wanted = [tuple(map(copy, values)) for values in first]
+    for value in chain.from_iterable(first):
+        if isinstance(value, list):
+            value.append("changed")
+    assert state.values(few, members, AT) == wanted
+    answers = {
+        text: each["data"] for text in few if (each := single.lookup(text, at=AT))["success"]
+    }
+    assert answers
+    for text, values in zip(few, state.values(few, members, AT), strict=True):
+        data = answers.get(text)
+        for path, value in zip(members, values, strict=True):
+            group, member = path.split(".")
+            assert value == (data and data[group].get(member))
 
 
 @pytest.mark.parametrize("separator", ["\n", "\r\n", " \n\t", "\n\n", "\x1c\n", "\u3000\n\xa0"])
@@ -109,6 +134,7 @@ def test_a_damaged_row(module: Any, table: str, tmp_path: Path) -> None:
         lambda ips: state.envelopes(ips, AT),
         lambda ips: state.envelopes_json(ips, AT),
         lambda ips: state.values(ips, ("location", "network"), AT),
+        *2 * [lambda ips: state.values(ips, MEMBERS, AT)],
     ]
     for ask in asks:
         with pytest.raises(DatasetError, match="damaged"):

@@ -1,0 +1,146 @@
+"""Values of paths for many addresses.
+
+Strategy: a value that follows from a row is decoded once, and kept in a list by row: the next
+answer reads neither the row nor its JSON text. Values of countries are kept by country, so that
+they need no text of a location. Only immutable values are kept, and only of the first rows of a
+table, which are the most used. A kept value has been checked with its row. Each step runs for a
+whole block, as in ``_many``.
+"""
+
+cdef extern from "Python.h":
+    PyObject** PySequence_Fast_ITEMS(object items)
+    void PyObject_GC_UnTrack(object container)
+
+cdef enum:
+    MOST_ROWS = 1 << 18  # rows of a table whose values are kept: 2 MiB of pointers for a path
+
+cdef object _UNREAD = object()
+
+
+cdef list _many_values(State state, list ips, tuple paths, seconds):
+    cdef Batch batch
+    cdef Py_ssize_t begin, at
+    cdef bytes codes = bytes([_path_code(path) for path in paths])
+    cdef list kept = [_kept_values(state, code) for code in codes]
+    cdef list found = []
+    cdef tuple nothing = (None,) * len(codes)
+    cdef int texts = _texts_of(codes)
+    _check_seconds(ips, seconds)
+    for begin in range(0, len(ips), BLOCK):
+        _read_objects(state, ips, begin, &batch, texts)
+        for at in range(batch.count):
+            found.append(nothing if batch.ids[at] < 0 else PyTuple_New(len(codes)))
+        for at in range(len(codes)):
+            if kept[at] is None:
+                _set_values(state, &batch, ips, begin, codes[at], seconds, found, at)
+            else:
+                _set_kept_values(state, &batch, codes[at], kept[at], found, begin, at)
+    return found
+
+
+cdef list _kept_values(State state, int code):
+    """Return the values of a path by row, with ``_UNREAD`` in most places; None if no row has it."""
+    cdef Py_ssize_t rows
+    if code < COUNTRY:
+        return None
+    if state.values_by_row[code] is None:
+        rows = _table_of(state, code).count
+        values = [_UNREAD] * min(rows, <Py_ssize_t>MOST_ROWS)
+        # It holds texts and numbers only, so no cycle: a collection need not visit all of them.
+        PyObject_GC_UnTrack(values)
+        state.values_by_row[code] = values
+    return <list>state.values_by_row[code]
+
+
+cdef inline _Texts _table_of(State state, int code):
+    if code >= NETWORK:
+        return state.networks
+    return state.locations if code >= PLACE else state.country_texts
+
+
+cdef int _texts_of(bytes codes) noexcept:
+    """Return which texts of rows the groups among the paths are made of."""
+    cdef uint8_t code
+    cdef int texts = 0
+    for code in codes:
+        if code == LOCATION_GROUP:
+            texts |= LOCATION_TEXT
+        elif code == NETWORK_GROUP:
+            texts |= NETWORK_TEXT
+    return texts
+
+
+cdef int _set_values(
+    State state, Batch* batch, list ips, Py_ssize_t begin, int code, seconds, list found, Py_ssize_t path
+) except -1:
+    """Set the values of a path that are not kept."""
+    cdef Py_ssize_t at
+    for at in range(batch.count):
+        if batch.ids[at] >= 0:
+            _set_value(found, begin + at, path, _project(
+                state, &batch.answers[at], code, ips[begin + at], _second(seconds, begin + at)
+            ))
+    return 0
+
+
+cdef int _set_kept_values(
+    State state, Batch* batch, int code, list kept, list found, Py_ssize_t begin, Py_ssize_t path
+) except -1:
+    """Set the values of a path, and keep those that are read from rows."""
+    cdef Py_ssize_t[BLOCK] rows
+    cdef Py_ssize_t at
+    _find_kept(state, batch, code, kept, rows)
+    for at in range(batch.count):
+        if batch.ids[at] < 0:
+            continue
+        value = kept[rows[at]] if rows[at] >= 0 else _UNREAD
+        if value is _UNREAD:
+            value = _project(state, &batch.answers[at], code, None, 0)
+            if rows[at] >= 0 and type(value) is not list:
+                kept[rows[at]] = value
+        _set_value(found, begin + at, path, value)
+    return 0
+
+
+cdef inline int _set_value(list found, Py_ssize_t at, Py_ssize_t path, value) except -1:
+    Py_INCREF(value)
+    PyTuple_SET_ITEM(<tuple>found[at], path, value)
+    return 0
+
+
+cdef int _find_kept(State state, Batch* batch, int code, list kept, Py_ssize_t* rows) except -1:
+    """Find the rows in ``kept``, -1 where there is none, and prefetch the values or the texts."""
+    cdef PyObject** values = PySequence_Fast_ITEMS(kept)
+    cdef Py_ssize_t at, size = len(kept)
+    cdef _Texts table = _table_of(state, code)
+    cdef PyObject* unread = <PyObject*>_UNREAD
+    cdef bint is_unread = False
+    for at in range(batch.count):
+        rows[at] = -1 if batch.ids[at] < 0 else _row_of(state, &batch.answers[at], code)
+        if rows[at] >= size:
+            rows[at] = -1
+        if rows[at] >= 0:
+            PREFETCH(&values[rows[at]])
+    for at in range(batch.count):
+        if rows[at] >= 0:
+            if values[rows[at]] == unread:
+                is_unread = True
+                table.prefetch(rows[at])
+            else:
+                PREFETCH(values[rows[at]])
+    if is_unread:
+        for at in range(batch.count):
+            if rows[at] >= 0 and values[rows[at]] == unread:
+                _prefetch_text(table, rows[at])
+    return 0
+
+
+cdef inline Py_ssize_t _row_of(State state, Answer* answer, int code) noexcept:
+    """Return the row that the value of a path is in; -1 where there is no such row."""
+    if code >= NETWORK:
+        return answer.network
+    if code >= PLACE:
+        return answer.location
+    if answer.location >= state.location_count:
+        return -1
+    return state.location_countries[answer.location]
