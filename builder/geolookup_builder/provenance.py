@@ -45,7 +45,15 @@ def coverage(families: Mapping[int, Provenance], sources: int) -> list[Coverage]
     found: list[Coverage] = [{} for _ in range(sources)]
     for family, each in families.items():
         for layer, numbers in each.sources.items():
-            for number in np.unique(numbers[numbers != NO_SOURCE]).tolist():
+            for number in _stated(numbers):
                 of_layer = found[number - 1].setdefault(layer, {"ipv4": 0, "ipv6": 0})
                 of_layer[f"ipv{family}"] = count_addresses(each.starts, numbers == number)
     return found
+
+
+def _stated(numbers: NDArray[np.uint8]) -> list[int]:
+    """Return the sources among the numbers, ascending; nothing is sorted."""
+    stated = np.zeros(256, bool)
+    stated[numbers] = True
+    stated[NO_SOURCE] = False
+    return np.flatnonzero(stated).tolist()
