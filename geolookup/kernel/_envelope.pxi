@@ -1,19 +1,38 @@
 """Answers: rows of the tables as objects, and the envelope as a dict or as JSON bytes."""
 
-cdef _Country _country(State state, uint32_t location_row):
-    """Return the country of a location row, rendered on first use."""
-    cdef Py_ssize_t row, size
-    cdef Text texts
+cdef Py_ssize_t _country_row(State state, uint32_t location_row) except -1:
+    """Return the row of the country of a location row."""
+    cdef Py_ssize_t row
     if location_row >= state.location_count:
         raise _outside(state)
     row = state.location_countries[location_row]
     if row >= state.country_texts.count:
         raise _outside(state)
+    return row
+
+
+cdef list _texts_of_country(State state, Py_ssize_t row):
+    cdef Py_ssize_t size
+    cdef Text texts = state.country_texts.row(row, &size)
+    return texts[:size].split(b"\n")
+
+
+cdef _Country _country(State state, uint32_t location_row):
+    """Return the templates of a location row's country, made on first use."""
+    cdef Py_ssize_t row = _country_row(state, location_row)
     country = state.countries[row]
     if country is None:
-        texts = state.country_texts.row(row, &size)
-        country = state.countries[row] = _Country(texts[:size].split(b"\n"))
+        country = state.countries[row] = _Country(_texts_of_country(state, row))
     return <_Country>country
+
+
+cdef _CountryJson _country_json(State state, uint32_t location_row):
+    """Return the JSON pieces of a location row's country, made on first use."""
+    cdef Py_ssize_t row = _country_row(state, location_row)
+    country = state.countries_json[row]
+    if country is None:
+        country = state.countries_json[row] = _CountryJson(_texts_of_country(state, row))
+    return <_CountryJson>country
 
 
 cdef _Period _period(State state, Py_ssize_t zone, int64_t second):
@@ -119,7 +138,7 @@ cdef dict _data(State state, str echo, Answer* answer, int64_t second):
 
 
 cdef _Moment _moment(State state, uint32_t location_row, int64_t second):
-    """Return the time of a location's zone (``_country`` has checked the row)."""
+    """Return the time of a location's zone (``_country_row`` has checked the row)."""
     cdef Py_ssize_t zone = state.location_zones[location_row]
     if zone >= len(state.moments):
         raise _outside(state)
@@ -132,10 +151,10 @@ cdef _Moment _moment(State state, uint32_t location_row, int64_t second):
 cdef bytes _json(State state, Answer* answer, int64_t second):
     """Write the envelope into bytes of exactly its size."""
     cdef Parts parts
-    cdef _Country country
+    cdef _CountryJson country
     cdef bytes time
     _read_parts(state, answer, &parts)
-    country, time = _country(state, answer.location), _moment(state, answer.location, second).json
+    country, time = _country_json(state, answer.location), _moment(state, answer.location, second).json
     # The tail is longer than a chunk, so what ``_copy`` writes after an end stays inside.
     cdef Py_ssize_t size = _json_size(&parts, country, time)
     cdef bytes result = PyBytes_FromStringAndSize(NULL, size)
@@ -172,19 +191,19 @@ cdef int _read_parts(State state, Answer* answer, Parts* parts) except -1:
     return 0
 
 
-cdef Py_ssize_t _json_size(Parts* parts, _Country country, bytes time) noexcept:
+cdef Py_ssize_t _json_size(Parts* parts, _CountryJson country, bytes time) noexcept:
     """Return the size of the envelope, if its rows have as many texts as they must."""
     return (
         _head.size + parts.echo_size + parts.ip_type.size + PyBytes_GET_SIZE(country.head)
         + _place_names_size + parts.place_size - 6 + PyBytes_GET_SIZE(time)
-        + PyBytes_GET_SIZE(country.currency_json)
+        + PyBytes_GET_SIZE(country.currency)
         + (_names_without_asn_size if parts.without_asn else _network_names_size) + parts.network_size - 5
         + _tail.size
     )
 
 
 cdef char* _write_json(
-    State state, char* out, Parts* parts, _Country country, bytes time
+    State state, char* out, Parts* parts, _CountryJson country, bytes time
 ) except NULL:
     """Write the envelope and return its end."""
     out = _copy_piece(out, &_head)
@@ -194,7 +213,7 @@ cdef char* _write_json(
     out = _copy_members(out, _place_names, 7, state.locations, parts.place, parts.place_size)
     if out == NULL:
         raise _outside(state)
-    out = _put_bytes(_put_bytes(out, time), country.currency_json)
+    out = _put_bytes(_put_bytes(out, time), country.currency)
     if parts.without_asn:
         out = _copy_members(
             out, _names_without_asn, 5, state.networks, parts.network + 1, parts.network_size - 1

@@ -129,8 +129,12 @@ cdef char* _put_members(char* out, Piece* names, int count, Text texts, Py_ssize
     return out
 
 
+#: What ``json.loads`` comes down to, after the detection of an encoding.
+cdef object _scan = json.JSONDecoder().raw_decode
+
+
 cdef object _value(Text text, Py_ssize_t size):
-    """Return the Python value of a JSON text: null, string or number."""
+    """Return the Python value of a JSON text."""
     cdef Py_ssize_t at = 0, point = -1
     cdef uint64_t digits = 0
     cdef bint negative
@@ -138,7 +142,7 @@ cdef object _value(Text text, Py_ssize_t size):
     if size >= 2 and text[0] == c'"':
         if memchr(text + 1, c"\\", size - 2) == NULL:
             return PyUnicode_DecodeUTF8(<const char*>text + 1, size - 2, NULL)
-        return json.loads(text[:size])
+        return _scan(text[:size].decode())[0]
     if size == 4 and text[0] == c"n":
         return None
     negative = size > 0 and text[0] == c"-"
@@ -153,7 +157,7 @@ cdef object _value(Text text, Py_ssize_t size):
         at += 1
     # Numbers of up to 15 digits and 10^15 are exact doubles, so one division rounds correctly.
     if at < size or size - negative > 16:
-        return json.loads(text[:size])
+        return _scan(text[:size].decode())[0]
     if point < 0:
         return -<int64_t>digits if negative else digits
     number = <double>digits / _powers[size - point - 1]

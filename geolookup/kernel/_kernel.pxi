@@ -176,7 +176,7 @@ cdef object _project(State state, Answer* answer, int code, object ip, int64_t s
     if code >= NETWORK:
         return _member(state, state.networks, answer.network, code - NETWORK)
     if code >= PLACE:
-        _country(state, answer.location)  # checks the row
+        _country_row(state, answer.location)  # checks the row
         return _member(state, state.locations, answer.location, code - PLACE)
     if code >= COUNTRY:
         country = _country(state, answer.location)

@@ -310,10 +310,10 @@ cdef char* _write_success(
 ) except NULL:
     """Write an envelope and return its end; the slack has room for a line feed after it."""
     cdef Parts parts
-    cdef _Country country
+    cdef _CountryJson country
     cdef bytes time
     _read_parts(state, answer, &parts)
-    country, time = _country(state, answer.location), _moment(state, answer.location, second).json
+    country, time = _country_json(state, answer.location), _moment(state, answer.location, second).json
     return _write_json(
         state, out.reserve(_json_size(&parts, country, time)), &parts, country, time
     )

@@ -28,7 +28,7 @@ cdef class State:
     cdef int jump_shift
     cdef Py_ssize_t ipv4_count, ipv6_count, sparse_count, location_count
     cdef _Texts locations, networks, country_texts
-    cdef list zones, countries, periods, moments, location_cache, network_cache
+    cdef list zones, countries, countries_json, periods, moments, location_cache, network_cache
     cdef list values_by_row  # by path: the values that ``_values`` keeps
     cdef uint32_t* location_misses  # by slot: the row of the last miss
     cdef uint32_t* network_misses
@@ -96,6 +96,7 @@ cdef class State:
         self.zones = dataset.zones()
         self.periods, self.moments = [None] * len(self.zones), [None] * len(self.zones)
         self.countries = [None] * self.country_texts.count
+        self.countries_json = [None] * self.country_texts.count
         self.location_cache, self.network_cache = [None] * CACHE_SIZE, [None] * CACHE_SIZE
         self.values_by_row = [None] * CODES
         return 0

@@ -1,23 +1,42 @@
 """Parts of answers that are rendered once and then copied: countries, rows, periods, times."""
 
 @cython.final
-cdef class _Country:
-    """A row of the country table: JSON pieces, and templates of location and currency.
+cdef class _CountryJson:
+    """A row of the country table as JSON pieces.
 
-    ``head`` begins the location, ``currency_json`` ends with the name of the network.
+    ``head`` begins the location, ``currency`` ends with the name of the network.
     """
 
-    cdef bytes head, currency_json
+    cdef bytes head, currency
+
+    def __cinit__(self, list texts):
+        self.head = envelope.country_json(texts)
+        self.currency = envelope.currency_json(texts) + b'"network":{'
+
+
+@cython.final
+cdef class _Country:
+    """A row of the country table as templates of location and currency."""
+
     cdef dict location, currency
     cdef list languages, neighbors
 
     def __cinit__(self, list texts):
-        self.head = envelope.country_json(texts)
-        self.currency_json = envelope.currency_json(texts) + b'"network":{'
-        self.location = row_codec.country(texts)
-        self.currency = row_codec.currency(texts)
+        cdef Py_ssize_t count = len(fields.COUNTRY_MEMBERS)
+        self.location = _named(fields.COUNTRY_MEMBERS, texts[:count])
+        self.location.update(dict.fromkeys(fields.PLACE_MEMBERS))
+        self.currency = _named(fields.CURRENCY_MEMBERS, texts[count:])
         self.languages = self.location[_LANGUAGES]
         self.neighbors = self.location[_NEIGHBORS]
+
+
+cdef dict _named(tuple names, list texts):
+    """Name the values of JSON texts."""
+    cdef dict named = {}
+    cdef bytes text
+    for name, text in zip(names, texts, strict=True):
+        named[name] = _value(<Text>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
+    return named
 
 
 @cython.final
