@@ -8,12 +8,7 @@ from __future__ import annotations
 
 from geolookup.contract import fields
 
-#: The rest of a location follows from its country and its zone.
-_LOCATION = ("continent_code", "country_code", *fields.PLACE_MEMBERS, "time_zone")
-LAYERS: dict[str, tuple[str, ...]] = {
-    layer: tuple(each.member for each in fields.FIELDS if each.layer == layer)
-    for layer in fields.LAYERS
-} | {"location": _LOCATION}
+LAYERS = fields.STATED
 #: The layers whose values make up one row of the network table.
 NETWORK_LAYERS = tuple(layer for layer in LAYERS if layer != "location")
 FIELDS: tuple[str, ...] = tuple(field for layer in LAYERS.values() for field in layer)

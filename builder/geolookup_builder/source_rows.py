@@ -1,51 +1,36 @@
-"""The deciding rows of each source table: the files of a dataset for ``explain = "full"``.
+"""The deciding rows of each source table, collected for ``explain = "full"``.
 
-They contain what the overlay of the layers discards: the intervals of each table with their
+They are what the overlay of the layers discards: the intervals of each table with their
 deciding row, and the range, file, line and values of these rows. Tables are not overlaid here,
-so the files grow with the sum of the sources.
+so the files (``explained_files``) grow with the sum of the sources.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from geolookup.dataset import layout as fmt
-from geolookup.dataset.intervals import I64, Addresses, concat
+from geolookup_builder import explained_files
+from geolookup_builder.explained_files import TableRows
 from geolookup_builder.factorize import factorize
 from geolookup_builder.flatten import Intervals, coalesce
-from geolookup_builder.fragments import json_columns, json_texts
-from geolookup_builder.gather import SourceRows, Stated
-from geolookup_builder.layer_values import UNKNOWN, Codes, LayerValues, Tuples
+from geolookup_builder.gather import SourceRows
+from geolookup_builder.layer_values import Codes, LayerValues
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.schema import LAYERS
 from geolookup_builder.sources.reading.inputs import label_in_recipe
 from geolookup_builder.sources.reading.positions import RowPositions
-from geolookup_builder.tables import starts
-
-
-@dataclass(frozen=True, slots=True)
-class _TableRows:
-    """The deciding rows of one source table."""
-
-    stated: Stated
-    file: I64  # rows of the table of files
-    line: I64
 
 
 class DecidingRows:
-    """Collects the deciding rows of all source tables; row 0 is for gaps."""
+    """Collects the deciding rows of all source tables."""
 
     def __init__(self) -> None:
-        self._intervals: dict[int, list[Intervals]] = {4: [], 6: []}
-        self._rows: list[_TableRows] = []
+        self._rows: list[TableRows] = []
         self._files: list[tuple[int, str]] = []
-        self._size = 1
 
     def add(
         self,
@@ -63,95 +48,44 @@ class DecidingRows:
         for each in deciding.values():
             used[each.owner] = True
         used[-1] = False
-        number = np.where(used, np.cumsum(used) - 1 + self._size, UNKNOWN)
-        for family, each in deciding.items():
-            numbered = Intervals(each.starts, number[each.owner])
-            self._intervals[family].append(coalesce(numbered))
-        self._size += int(used.sum())
-        self._add_rows(source, spec, rows.stated(used[:-1]), positions, np.flatnonzero(used))
-
-    def _add_rows(
-        self, source: int, spec: SourceSpec, stated: Stated, positions: RowPositions, chosen: I64
-    ) -> None:
-        found = positions.of(chosen)
-        self._rows.append(_TableRows(stated, found.file + len(self._files) + 1, found.line))
+        number = np.where(used, np.cumsum(used) - 1, -1)
+        intervals = {
+            family: coalesce(Intervals(each.starts, number[each.owner]))
+            for family, each in deciding.items()
+        }
+        stated, found = rows.stated(used[:-1]), positions.of(np.flatnonzero(used))
+        ranges = stated.family, stated.first, stated.last
+        file = found.file + len(self._files) + 1
+        self._rows.append(TableRows(*ranges, file, found.line, stated.numbers, intervals))
         names = (label_in_recipe(label, spec.path, spec.base) for label in found.labels)
         self._files.extend((source, name) for name in names)
 
     def tables(self, layers: Mapping[str, LayerValues]) -> dict[str, pa.Table]:
         """Return the tables by file name."""
-        values, indices = self._values(layers)
-        return {
-            **{fmt.EXPLAINED[f]: _intervals(each) for f, each in self._intervals.items()},
-            fmt.EXPLAINED_ROWS: self._rows_table(indices),
-            fmt.EXPLAINED_FILES: pa.table(
-                {
-                    "source": pa.array([0, *(source for source, _ in self._files)], pa.uint8()),
-                    "file": pa.array([None, *(name for _, name in self._files)], pa.string()),
-                }
-            ),
-            fmt.EXPLAINED_VALUES: pa.table(json_columns([values])),
-        }
+        values, begin = {}, 1
+        numbers: list[dict[str, Codes]] = [{} for _ in self._rows]
+        for layer, known in layers.items():
+            values[layer], codes = self._values(layer, known, begin)
+            for each, of_table in zip(numbers, codes, strict=True):
+                each[layer] = of_table
+            begin += values[layer].num_rows
+        rows = [replace(each, numbers=own) for each, own in zip(self._rows, numbers, strict=True)]
+        return explained_files.tables(rows, self._files, values)
 
-    def _rows_table(self, indices: Mapping[str, Codes]) -> pa.Table:
-        none = Addresses.of(6, [0])
-        first = concat([none, *(each.stated.first for each in self._rows)])
-        last = concat([none, *(each.stated.last for each in self._rows)])
-        line = _joined([each.line for each in self._rows]).astype(np.uint32)
-        return pa.table(
-            {
-                "file": _joined([each.file for each in self._rows]).astype(np.uint32),
-                "line": pa.array(line, mask=line == 0),
-                "family": _joined([each.stated.family for each in self._rows]).astype(np.uint8),
-                "first_high": first.high,
-                "first_low": first.low,
-                "last_high": last.high,
-                "last_low": last.low,
-                **{layer: codes.astype(np.uint32) for layer, codes in indices.items()},
-            }
-        )
+    def _values(self, layer: str, known: LayerValues, begin: int) -> tuple[pa.Table, list[Codes]]:
+        """Return a layer's distinct values, and for each table the numbers of the rows' values.
 
-    def _values(self, layers: Mapping[str, LayerValues]) -> tuple[pa.Array, dict[str, Codes]]:
-        """Return distinct values as JSON, and for each layer the index of each row's value."""
-        texts, indices, begin = [pa.array([""], pa.large_string())], {}, 0
-        for layer, values in layers.items():
-            tuples, numbers = values.in_use(_joined([_numbers(each, layer) for each in self._rows]))
-            # In the order of the rows, independent of the blocks in which they were read.
-            codes, first = factorize([numbers])
-            texts.append(_objects(tuples.take(numbers[first[1:]]), LAYERS[layer]))
-            indices[layer] = np.where(codes > 0, codes + np.int32(begin), np.int32(0))
-            begin += len(first) - 1
-        return pa.concat_arrays(texts), indices
+        Values are numbered from ``begin``; 0: the row has none.
+        """
+        stated = [each.numbers.get(layer, _NONE) for each in self._rows]
+        tuples, numbers = known.in_use(np.concatenate([_ZERO, *stated]))
+        # In the order of the rows, independent of the blocks in which they were read.
+        codes, first = factorize([numbers])
+        distinct = tuples.take(numbers[first[1:]])
+        codes = np.where(codes > 0, codes + np.int32(begin - 1), np.int32(0))
+        bounds = np.cumsum([1, *map(len, stated)])[:-1]
+        columns = {name: distinct.values(name) for name in LAYERS[layer]}
+        return pa.table(columns), np.split(codes, bounds)[1:]
 
 
-def _joined(parts: Sequence[NDArray[np.integer]]) -> I64:
-    """Join a column of all tables, after row 0."""
-    return np.concatenate([np.zeros(1, np.int64), *parts])
-
-
-def _numbers(rows: _TableRows, layer: str) -> I64:
-    numbers = rows.stated.numbers.get(layer)
-    return np.zeros(len(rows.line), np.int64) if numbers is None else numbers.astype(np.int64)
-
-
-def _intervals(tables: list[Intervals]) -> pa.Table:
-    """Concatenate the intervals of one family, table by table."""
-    sizes = [len(each.starts) for each in tables]
-    return pa.table(
-        {
-            "table": np.repeat(np.arange(1, len(tables) + 1, dtype=np.uint16), sizes),
-            **starts(concat([each.starts for each in tables])),
-            "row": np.concatenate([each.owner for each in tables]).astype(np.uint32),
-        }
-    )
-
-
-def _objects(tuples: Tuples, fields: tuple[str, ...]) -> pa.Array:
-    """Return each tuple as a JSON object of its known fields."""
-    members = []
-    for name in fields:
-        values = tuples.values(name)
-        member = pc.binary_join_element_wise(f'"{name}":', json_texts(values), "")
-        members.append(pc.if_else(values.is_valid(), member, pa.scalar(None, member.type)))
-    inside = pc.binary_join_element_wise(*members, ",", null_handling="skip")
-    return pc.binary_join_element_wise("{", inside, "}", "").cast(pa.large_string())
+_NONE, _ZERO = np.empty(0, np.int32), np.zeros(1, np.int32)

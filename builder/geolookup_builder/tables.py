@@ -45,7 +45,7 @@ def starts(first: Addresses) -> dict[str, pa.Array]:
     if first.high is None:
         return {"start": pa.array(first.low)}
     # Nearly all starts are multiples of 2^64, so there are few distinct lower halves.
-    return {"start_high": pa.array(first.high), "start_low": _encoded(pa.array(first.low))}
+    return {"start_high": pa.array(first.high), "start_low": encoded(pa.array(first.low))}
 
 
 def _provenance(family: Provenance) -> pa.Table:
@@ -126,13 +126,13 @@ def _plain(value: object) -> object:
 
 
 def _column(column: pa.Array) -> pa.Array:
-    return _encoded(column) if pa.types.is_string(column.type) else column
+    return encoded(column) if pa.types.is_string(column.type) else column
 
 
-def _encoded(column: pa.Array) -> pa.Array:
+def encoded(column: pa.Array) -> pa.Array:
     """Return a dictionary column with the narrowest index type for its distinct values."""
-    encoded = column.dictionary_encode()
-    last = len(encoded.dictionary) - 1
+    found = column.dictionary_encode()
+    last = len(found.dictionary) - 1
     kinds = (kind for kind in (np.int8, np.int16, np.int32) if last <= np.iinfo(kind).max)
-    indices = encoded.indices.cast(pa.from_numpy_dtype(next(kinds)))
-    return pa.DictionaryArray.from_arrays(indices, encoded.dictionary)
+    indices = found.indices.cast(pa.from_numpy_dtype(next(kinds)))
+    return pa.DictionaryArray.from_arrays(indices, found.dictionary)

@@ -142,6 +142,10 @@ CURRENCY_MEMBERS = members(FIELDS, "currency")
 NETWORK_MEMBERS = members(FIELDS, "network")
 #: The members of a network object whose ``asn`` is unknown.
 NETWORK_MEMBERS_WITHOUT_ASN = members((each for each in FIELDS if not each.optional), "network")
+#: The fields that a source row may state in each layer; the others follow from them.
+STATED = {
+    layer: tuple(field.member for field in FIELDS if field.layer == layer) for layer in LAYERS
+} | {"location": ("continent_code", "country_code", *PLACE_MEMBERS, "time_zone")}
 
 
 def unknown_path(path: object, *more: str) -> ValueError:

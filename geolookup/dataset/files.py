@@ -23,7 +23,7 @@ from geolookup.errors import REBUILD, DatasetError
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Literal
+    from typing import Any, Literal
 
     from geolookup.dataset.manifest import BufferDescription, FileDescription
     from geolookup.dataset.provenance import Provenance
@@ -56,6 +56,35 @@ class Encoded:
     def __getitem__(self, row: int) -> int:
         found: int = self.values[self.indices[row]]
         return found
+
+
+class Words:
+    """A dictionary column of texts: UTF-8, decoded by item."""
+
+    __slots__ = ("_indices", "_letters", "_offsets")
+
+    def __init__(self, indices: memoryview, offsets: memoryview, letters: memoryview) -> None:
+        self._indices, self._offsets, self._letters = indices, offsets, letters
+
+    def __getitem__(self, row: int) -> str:
+        at = self._indices[row]
+        return str(self._letters[self._offsets[at] : self._offsets[at + 1]], "utf-8")
+
+
+class Nullable:
+    """A column of values some of which are null: a bit of each says whether it is known."""
+
+    __slots__ = ("_known", "_values")
+
+    def __init__(
+        self, known: memoryview | None, values: memoryview[int] | memoryview[float] | Words
+    ) -> None:
+        self._known, self._values = known, values  # no bits: all are known
+
+    def __getitem__(self, row: int) -> Any:
+        if self._known is not None and not self._known[row >> 3] >> (row & 7) & 1:
+            return None
+        return self._values[row]
 
 
 class Dataset:
@@ -180,6 +209,11 @@ class Starts:
         after = interval + 1
         return MAX[self.family] if after == self._count else self[after] - 1
 
+    def check_lengths(self, *columns: memoryview) -> None:
+        """Raise DatasetError where a column beside the starts has more or fewer entries."""
+        if len({len(each) for each in (self.highs, self.lows, *columns)}) > 1:
+            raise DatasetError(self._path, "the columns differ in length", REBUILD)
+
     def holding(self, value: int, begin: int = 0, end: int | None = None) -> int:
         """Return the interval that holds an address, of those from ``begin`` to before ``end``.
 
@@ -236,13 +270,16 @@ class File:
 
     def encoded(self, column: str, kind: str) -> Encoded:
         """Return a dictionary column of integers, whatever the width of its indices."""
+        described, indices = self._indices(column, kind)
+        return Encoded(indices, self._numbers(described.dictionary, *_WIDTH[kind]))
+
+    def _indices(self, column: str, kind: str) -> tuple[BufferDescription, memoryview]:
         described = self._described.column(column)
         for index in fmt.INDICES:
             wanted = fmt.dictionary_type(kind, index)
             if described is not None and described.type == wanted:
-                values = self._numbers(described.dictionary, *_WIDTH[kind])
                 # Without their sign, so that none counts from the end.
-                return Encoded(self._numbers(described, *_WIDTH[f"u{index}"]), values)
+                return described, self._numbers(described, *_WIDTH[f"u{index}"])
         raise DatasetError(self.path, f"no column {column} of distinct {kind}", REBUILD)
 
     def _numbers(
@@ -251,9 +288,25 @@ class File:
         data = self._buffer(described, 1)
         return data[: len(data) // width * width].cast(code)
 
+    def nullable(self, column: str, kind: str) -> Nullable:
+        """Return a column of numbers or of distinct texts, some of them null."""
+        values: memoryview[int] | memoryview[float] | Words
+        if kind == fields.TEXT:
+            described, indices = self._indices(column, kind)
+            values = Words(indices, *self._texts(described.dictionary))
+        else:
+            described = self._column(column, kind)
+            width = _WIDTH["uint64" if kind == "double" else kind]
+            numbers = self._numbers(described, *width)
+            values = numbers.cast("B").cast("d") if kind == "double" else numbers
+        absent = described.buffer(0) is None
+        return Nullable(None if absent else self._buffer(described, 0), values)
+
     def strings(self, column: str) -> tuple[memoryview, memoryview]:
         """Return offsets and bytes of a string column."""
-        described = self._column(column, "string")
+        return self._texts(self._column(column, "string"))
+
+    def _texts(self, described: BufferDescription) -> tuple[memoryview, memoryview]:
         offsets = self._buffer(described, 1)
         return offsets[: len(offsets) // 4 * 4].cast("i"), self._buffer(described, 2)
 

@@ -37,10 +37,24 @@ ANSWERING = (IPV4, IPV4_JUMP, IPV6, IPV6_SPARSE_INDEX, LOCATION, NETWORK, COUNTR
 FILES = (*ANSWERING, *PROVENANCE.values())
 #: The rows behind that, where the recipe asks for them; ``explain`` alone reads these.
 EXPLAINED = {4: "ipv4_explained.arrow", 6: "ipv6_explained.arrow"}
-EXPLAINED_ROWS = "explained_rows.arrow"
+EXPLAINED_TABLES = "explained_tables.arrow"
+EXPLAINED_NUMBERS = "explained_numbers.arrow"
+EXPLAINED_RANGES = "explained_ranges.arrow"
+EXPLAINED_LINES = "explained_lines.arrow"
 EXPLAINED_FILES = "explained_files.arrow"
 EXPLAINED_VALUES = "explained_values.arrow"
-EXPLAINING = (*EXPLAINED.values(), EXPLAINED_ROWS, EXPLAINED_FILES, EXPLAINED_VALUES)
+EXPLAINING = (
+    *EXPLAINED.values(),
+    EXPLAINED_TABLES,
+    EXPLAINED_NUMBERS,
+    EXPLAINED_RANGES,
+    EXPLAINED_LINES,
+    EXPLAINED_FILES,
+    EXPLAINED_VALUES,
+)
+#: The rows of the former version; ranges, lines and numbers were columns of one file.
+FORMER_ROWS = "explained_rows.arrow"
+FORMER_EXPLAINING = (*EXPLAINED.values(), FORMER_ROWS, EXPLAINED_FILES, EXPLAINED_VALUES)
 
 #: The sparse index of IPv6 has the start of every so many intervals.
 SPARSE_STRIDE = 64
@@ -84,6 +98,19 @@ def _fields(table: str) -> dict[str, Column]:
     }
 
 
+#: The type of values of each field that source rows state.
+STATED = {name: fields.TEXT for stated in fields.STATED.values() for name in stated} | {
+    **dict.fromkeys(fields.DEGREES, "double"),
+    "asn": "uint32",
+}
+
+
+def _stated(kind: str) -> Column:
+    """Return the column of a field; one that no row states has none."""
+    stored = f"dictionary<{kind}>" if kind == fields.TEXT else kind
+    return Column(stored, nullable=True, optional=True)
+
+
 _NUMBER = Column("uint32")
 #: The column of checksums beside the texts of rows.
 CHECKSUMS = "json_crc32c"
@@ -95,8 +122,11 @@ _STARTS = {
 _ROWS = {"location": _NUMBER, "network": _NUMBER}
 #: The columns that lead from a location to its rows in other tables.
 LINKS = (fields.COUNTRY, fields.ZONE)
-#: The first and last address of a source row, in halves.
+#: The first and last address of a range, in halves.
 ENDS = ("first_high", "first_low", "last_high", "last_low")
+
+#: The column with the first interval of a source table, by family.
+EXPLAINED_STARTS = {4: "ipv4", 6: "ipv6"}
 
 #: The columns of each file in their order; ``docs/format.md`` says what they mean.
 COLUMNS: Mapping[str, Mapping[str, Column]] = {
@@ -119,17 +149,22 @@ COLUMNS: Mapping[str, Mapping[str, Column]] = {
         }
         for family in (4, 6)
     },
-    **{
-        EXPLAINED[family]: {"table": Column("uint16"), **_STARTS[family], "row": _NUMBER}
-        for family in (4, 6)
-    },
-    EXPLAINED_ROWS: {
-        "file": _NUMBER,
-        "line": Column("uint32", nullable=True),
-        "family": Column("uint8"),
-        **{name: Column("uint64") for name in ENDS},
+    **{EXPLAINED[family]: {**_STARTS[family], "row": _NUMBER} for family in (4, 6)},
+    EXPLAINED_TABLES: {
+        "row": _NUMBER,
+        **dict.fromkeys(EXPLAINED_STARTS.values(), _NUMBER),
         **dict.fromkeys(fields.LAYERS, _NUMBER),
     },
+    EXPLAINED_NUMBERS: {"value": _NUMBER},
+    EXPLAINED_RANGES: {
+        "row": _NUMBER,
+        "family": Column("uint8"),
+        **{name: Column("uint64") for name in ENDS},
+    },
+    EXPLAINED_LINES: {"row": _NUMBER, "file": _NUMBER, "line": Column("uint32", nullable=True)},
     EXPLAINED_FILES: {"source": Column("uint8"), "file": Column("string", nullable=True)},
-    EXPLAINED_VALUES: _JSON,
+    EXPLAINED_VALUES: {
+        **{name: _stated(kind) for name, kind in STATED.items()},
+        CHECKSUMS: _NUMBER,
+    },
 }

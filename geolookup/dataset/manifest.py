@@ -211,7 +211,7 @@ class Manifest:
     @property
     def explains_rows(self) -> bool:
         """Whether the dataset has the files of ``layout.EXPLAINING``."""
-        return fmt.EXPLAINED_ROWS in self._stated["files"]
+        return fmt.EXPLAINED_FILES in self._stated["files"]
 
     @property
     def may_be_old(self) -> bool:

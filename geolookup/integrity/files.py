@@ -33,7 +33,7 @@ def manifest_of(folder: Path, version: int = fmt.FORMAT_VERSION) -> Manifest:
         wrong = min(manifest.members ^ MEMBERS)
         raise damaged(path, f"{wrong!r} is missing" if wrong in MEMBERS else f"unknown {wrong!r}")
     manifest.metadata()
-    _check_names(path, manifest)
+    _check_names(path, manifest, version)
     return manifest
 
 
@@ -45,8 +45,9 @@ def _is_plain(path: Path) -> bool:
         return True
 
 
-def _check_names(path: Path, manifest: Manifest) -> None:
-    expected = {*fmt.FILES, *(fmt.EXPLAINING if manifest.explains_rows else ())}
+def _check_names(path: Path, manifest: Manifest, version: int) -> None:
+    explaining = fmt.EXPLAINING if version == fmt.FORMAT_VERSION else fmt.FORMER_EXPLAINING
+    expected = {*fmt.FILES, *(explaining if manifest.explains_rows else ())}
     for name in sorted(expected ^ manifest.file_names):
         missing = name in expected
         raise damaged(path, f"{name} is not described" if missing else f"unknown file {name!r}")

@@ -1,4 +1,9 @@
-"""The source rows of a dataset built with ``explain = "full"``."""
+"""The source rows of a dataset built with ``explain = "full"``.
+
+Strategy: where the tables begin is checked first; intervals, numbers of values, ranges and lines
+rely on it. Values are columns, and have the checksum of a JSON object that is not stored: it is
+made again, ``PART`` rows at a time, after the lengths of all texts are known.
+"""
 
 from __future__ import annotations
 
@@ -6,83 +11,154 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.intervals import Addresses, Bools
-from geolookup.dataset.rows import VALUES
+from geolookup.dataset.intervals import I64, Addresses, Bools
 from geolookup.errors import DatasetError
 from geolookup.integrity.tables import Tables, damaged
-from geolookup.integrity.texts import PART, checksums
+from geolookup.integrity.texts import decoded_bytes, object_sums
 
 _IPV4_LAST = 0xFFFF_FFFF
+#: The bytes that the texts of all values may take, as the compiler limits them.
+_MAX_BYTES = (1 << 31) - 1
 
 
 def explained(tables: Tables) -> Iterator[DatasetError]:
-    """Yield row numbers out of range, and malformed ranges and intervals."""
-    for name in fmt.EXPLAINED.values():
-        yield from tables.outside(name, "row", fmt.EXPLAINED_ROWS)
-        yield from _partitions(tables, name)
-    last = {int(tables.numbers(name, "table")[-1]) for name in fmt.EXPLAINED.values()}
-    if len(last) > 1:
-        name = fmt.EXPLAINED[6]
-        yield damaged(tables.folder / name, "not as many tables as for IPv4", "table")
-    yield from _rows(tables)
-    yield from _files(tables)
+    """Yield numbers out of range, and malformed tables, intervals, ranges and lines."""
+    for step in (_tables, _partitions, _numbers, _ranges, _lines, _files):
+        whole = True
+        for damage in step(tables):
+            whole = False
+            yield damage
+        if not whole:  # the later steps rely on it
+            return
 
 
-def said(tables: Tables) -> Iterator[DatasetError]:
-    """Yield the values of rows that are not JSON objects of fields in canonical form."""
-    name = fmt.EXPLAINED_VALUES
-    yield from checksums(tables, name)
-    stored = tables.batches[name].column("json")
-    parts = (stored.slice(begin, PART) for begin in range(0, len(stored), PART))
-    bad = np.concatenate([_not_objects(part) for part in parts])
-    bad[0] = stored[0].as_py() != ""
-    yield from tables.bad(name, "json", bad, "not the values of a row")
+def _column(tables: Tables, column: str) -> I64:
+    return tables.numbers(fmt.EXPLAINED_TABLES, column).astype(np.int64)
 
 
-def _not_objects(texts: pa.Array) -> Bools:
-    return np.array([not VALUES[0].has_value(text) for text in texts.to_pylist()], bool)
+def _tables(tables: Tables) -> Iterator[DatasetError]:
+    """Yield tables that are out of order, or that end elsewhere than the intervals."""
+    name = fmt.EXPLAINED_TABLES
+    rows = _column(tables, "row")
+    bad = np.diff(rows, prepend=1) < 0
+    bad[0] = rows[0] != 1
+    yield from tables.bad(name, "row", bad, "not the first row of its table")
+    for family, column in fmt.EXPLAINED_STARTS.items():
+        begins, intervals = _column(tables, column), tables.rows(fmt.EXPLAINED[family])
+        bad = np.diff(begins, prepend=-1) < 1
+        bad[0] = begins[0] != 0
+        bad[-1] |= begins[-1] != intervals
+        yield from tables.bad(name, column, bad, f"no table of {fmt.EXPLAINED[family]} begins here")
 
 
-def _partitions(tables: Tables, name: str) -> Iterator[DatasetError]:
-    """Yield tables that are not numbered from 1, and starts that are not a partition."""
-    numbers = tables.numbers(name, "table").astype(np.int64)
-    first = np.diff(numbers, prepend=0)
-    yield from tables.bad(name, "table", (first < 0) | (first > 1), "a table is left out")
-    begins = first > 0
-    starts = tables.starts(name)
-    column = tables.start_columns(name)
-    bad = begins & ~starts.equals(Addresses.of(starts.family, [0]))
-    bad[0] |= not begins[0]
-    yield from tables.bad(name, column, bad, "the table's first interval does not begin at 0")
-    bad = np.zeros(len(starts), bool)
-    bad[1:] = ~(starts[:-1] < starts[1:])
-    yield from tables.bad(name, column, bad & ~begins, "not greater than the row before")
-    rows = tables.numbers(name, "row")
-    bad[1:] = rows[1:] == rows[:-1]
-    bad[0] = False
-    yield from tables.bad(name, "row", bad & ~begins, "as in the row before")
+def _partitions(tables: Tables) -> Iterator[DatasetError]:
+    """Yield starts that are not a partition for each table, and rows of other tables."""
+    rows = _column(tables, "row")
+    for family, name in fmt.EXPLAINED.items():
+        firsts = _column(tables, fmt.EXPLAINED_STARTS[family])
+        begins = np.zeros(tables.rows(name), bool)
+        begins[firsts[:-1]] = True
+        starts, column = tables.starts(name), tables.start_columns(name)
+        bad = begins & ~starts.equals(Addresses.of(family, [0]))
+        yield from tables.bad(name, column, bad, "the table's first interval does not begin at 0")
+        bad = np.zeros(len(starts), bool)
+        bad[1:] = ~(starts[:-1] < starts[1:])
+        yield from tables.bad(name, column, bad & ~begins, "not greater than the row before")
+        deciding = tables.numbers(name, "row")
+        least, end = (np.repeat(each, np.diff(firsts)) for each in (rows[:-1], rows[1:]))
+        bad = (deciding > 0) & ((deciding < least) | (deciding >= end))
+        yield from tables.bad(name, "row", bad, "no row of this table")
+        bad = np.zeros(len(starts), bool)
+        bad[1:] = deciding[1:] == deciding[:-1]
+        yield from tables.bad(name, "row", bad & ~begins, "as in the row before")
 
 
-def _rows(tables: Tables) -> Iterator[DatasetError]:
-    name = fmt.EXPLAINED_ROWS
-    yield from tables.outside(name, "file", fmt.EXPLAINED_FILES)
-    for layer in fields.LAYERS:
-        yield from tables.outside(name, layer, fmt.EXPLAINED_VALUES)
+def _numbers(tables: Tables) -> Iterator[DatasetError]:
+    """Yield numbers that are missing, or of values of another layer."""
+    name, values = fmt.EXPLAINED_NUMBERS, fmt.EXPLAINED_VALUES
+    yield from tables.outside(name, "value", values)
+    rows, numbers = _column(tables, "row"), tables.numbers(name, "value")
+    states, next_begin = _states(tables), 1
+    bad = np.zeros(len(numbers), bool)
+    bad[0] = numbers[0] != 0
+    begins = {layer: _column(tables, layer) for layer in fields.LAYERS}
+    for at, size in enumerate(np.diff(rows, append=rows[-1]).tolist()):
+        for layer in fields.LAYERS:
+            begin = int(begins[layer][at])
+            if begin and (begin != next_begin or begin + size > len(numbers) or not size):
+                yield damaged(tables.folder / fmt.EXPLAINED_TABLES, f"outside {name}", layer, at)
+                return
+            if begin:
+                next_begin = begin + size
+                part = numbers[begin:next_begin]
+                inside = np.minimum(part, len(states[layer]) - 1)
+                bad[begin:next_begin] = (part > 0) & ~states[layer][inside]
+    yield from tables.bad(name, "value", bad, "of no value of its layer")
+    if next_begin != len(numbers):
+        yield damaged(tables.folder / name, f"{len(numbers):,} rows where {next_begin:,} belong")
+
+
+def _states(tables: Tables) -> dict[str, Bools]:
+    """Mark the values that state a field of each layer."""
+    batch = tables.batches[fmt.EXPLAINED_VALUES]
+    found = {layer: np.zeros(batch.num_rows, bool) for layer in fields.LAYERS}
+    for layer, names in fields.STATED.items():
+        for name in (each for each in names if each in batch.schema.names):
+            found[layer] |= batch.column(name).is_valid().to_numpy(zero_copy_only=False)
+    return found
+
+
+def _ranges(tables: Tables) -> Iterator[DatasetError]:
+    """Yield malformed ranges, and rows without one that do not decide exactly one interval."""
+    name, total = fmt.EXPLAINED_RANGES, int(_column(tables, "row")[-1])
+    yield from _ascending(tables, name, total)
     family = tables.numbers(name, "family")
     first_high, first_low, last_high, last_low = (tables.numbers(name, each) for each in fmt.ENDS)
     bad = (first_high > last_high) | ((first_high == last_high) & (first_low > last_low))
     bad |= (family == 4) & ((last_high > 0) | (last_low > _IPV4_LAST))
     bad[0] = False  # row 0: unknown
-    yield from tables.bad(name, "last_low", bad, "no range")
+    yield from tables.bad(name, ", ".join(fmt.ENDS), bad, "no range")
     bad = (family != 4) & (family != 6)
     bad[0] = family[0] != 0
     yield from tables.bad(name, "family", bad, "neither 4 nor 6")
+    decides = np.zeros(total, np.int64)
+    for intervals in fmt.EXPLAINED.values():
+        decides += np.bincount(tables.numbers(intervals, "row"), minlength=total)
+    without = decides != 1
+    listed = tables.numbers(name, "row")
+    without[listed[listed < total]] = False
+    if without.any():
+        problem = f"row {int(np.argmax(without))} decides not one interval, and has no range"
+        yield damaged(tables.folder / name, problem, "row")
+
+
+def _ascending(tables: Tables, name: str, total: int) -> Iterator[DatasetError]:
+    """Yield numbers of source rows that do not ascend from 0 to below a total."""
+    rows = tables.numbers(name, "row").astype(np.int64)
+    yield from tables.bad(name, "row", rows >= total, "outside the tables")
+    bad = np.diff(rows, prepend=-1) < 1
+    bad[0] = rows[0] != 0
+    yield from tables.bad(name, "row", bad, "not greater than the row before")
+
+
+def _lines(tables: Tables) -> Iterator[DatasetError]:
+    name, total = fmt.EXPLAINED_LINES, int(_column(tables, "row")[-1])
+    yield from _ascending(tables, name, total)
+    yield from tables.outside(name, "file", fmt.EXPLAINED_FILES)
     bad = tables.numbers(name, "file") == 0
     bad[0] = not bad[0]
+    bad[1:2] |= tables.numbers(name, "row")[1:2] != 1
+    if total > 1 and len(bad) == 1:
+        bad[0] = True
     yield from tables.bad(name, "file", bad, "of no file")
+    lines = tables.batches[name].column("line")
+    bad = pc.equal(lines, 0).fill_null(False).to_numpy(zero_copy_only=False)
+    bad[0] |= lines[0].is_valid
+    yield from tables.bad(name, "line", bad, "no line")
 
 
 def _files(tables: Tables) -> Iterator[DatasetError]:
@@ -94,3 +170,39 @@ def _files(tables: Tables) -> Iterator[DatasetError]:
     unnamed = tables.batches[name].column("file").is_null().to_numpy(zero_copy_only=False)
     unnamed[0] = not unnamed[0]
     yield from tables.bad(name, "file", unnamed, "no name")
+
+
+def said(tables: Tables) -> Iterator[DatasetError]:
+    """Yield values that are not those of one layer, out of range, or of another checksum."""
+    name = fmt.EXPLAINED_VALUES
+    layers = np.sum([*_states(tables).values()], axis=0)
+    bad = layers != 1
+    bad[0] = layers[0] != 0
+    yield from tables.bad(name, fmt.CHECKSUMS, bad, "not the values of one layer")
+    if bad.any():
+        return
+    yield from _numbers_said(tables)
+    batch = tables.batches[name]
+    if decoded_bytes(batch) > _MAX_BYTES:
+        yield damaged(tables.folder / name, "its texts take more than 2 GiB")
+        return
+    try:
+        sums = object_sums(batch, [each for each in fmt.STATED if each in batch.schema.names])
+    except (pa.ArrowException, MemoryError) as error:
+        problem = f"cannot be compared ({(str(error) or 'no memory').splitlines()[0]})"
+        yield damaged(tables.folder / name, problem)
+        return
+    bad = tables.numbers(name, fmt.CHECKSUMS) != sums
+    yield from tables.bad(name, fmt.CHECKSUMS, bad, "not the checksum of the row's values")
+
+
+def _numbers_said(tables: Tables) -> Iterator[DatasetError]:
+    """Yield coordinates out of range, and AS 0."""
+    name, batch = fmt.EXPLAINED_VALUES, tables.batches[fmt.EXPLAINED_VALUES]
+    for column, limit in fields.DEGREES.items():
+        if column in batch.schema.names:
+            degrees = batch.column(column).fill_null(0.0).to_numpy()
+            yield from tables.bad(name, column, ~(np.abs(degrees) <= limit), "not a coordinate")
+    if "asn" in batch.schema.names:
+        zero = batch.column("asn").fill_null(1).to_numpy() == 0
+        yield from tables.bad(name, "asn", zero, "0")

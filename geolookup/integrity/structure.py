@@ -140,7 +140,8 @@ def _numbers_and_texts(tables: Tables) -> Iterator[DatasetError]:
     zero = pc.equal(tables.batches[fmt.NETWORK].column("asn"), 0).fill_null(_FALSE)
     yield from tables.bad(fmt.NETWORK, "asn", zero.to_numpy(zero_copy_only=False), "0")
     for name, batch in tables.batches.items():
-        for column, kind in fmt.COLUMNS[name].items():
+        stored = [each for each in fmt.COLUMNS[name].items() if each[0] in batch.schema.names]
+        for column, kind in stored:
             if kind.nullable and kind.type in ("string", "dictionary<string>"):
                 yield from _empty_texts(tables, name, column, batch.column(column))
             elif kind.type == fields.TEXTS:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from geolookup import kernel
 from geolookup.contract import fields
@@ -31,8 +32,8 @@ _TABLES = (fields.LOCATION, fields.NETWORK, fields.COUNTRY)
 PART = 1 << 16
 _ESCAPED = r'["\\\x00-\x1f]'
 # Made once: Arrow looks for pandas at each Python value, which takes long where there is none.
-_LINE_FEED, _QUOTE, _OPEN, _CLOSE, _EMPTY, _NULL = map(
-    pa.scalar, (_SEPARATOR, '"', *"[]", "", "null")
+_LINE_FEED, _QUOTE, _OPEN, _CLOSE, _BEGIN, _END, _COMMA, _EMPTY, _NULL = map(
+    pa.scalar, (_SEPARATOR, '"', *"[]{},", "", "null")
 )
 _FALSE, _ZERO, _TINY, _NULL_LENGTH = map(pa.scalar, (False, 0.0, 1e-4, len("null")))
 
@@ -65,12 +66,50 @@ def _compared(batch: pa.RecordBatch, table: str) -> Bools:
 
 def checksums(tables: Tables, name: str) -> Iterator[DatasetError]:
     """Yield the rows whose checksum is wrong."""
-    _, offsets, data = tables.batches[name].column("json").buffers()
-    stated = tables.numbers(name, fmt.CHECKSUMS)
-    right = np.empty(len(stated), np.uint32)
-    bounds = np.frombuffer(offsets, np.int32)[: len(stated) + 1]
-    kernel.checksums(np.frombuffer(data or b"", np.uint8), bounds, right)
-    return tables.bad(name, fmt.CHECKSUMS, stated != right, "not the checksum of the row's text")
+    bad = tables.numbers(name, fmt.CHECKSUMS) != _sums(tables.batches[name].column("json"))
+    return tables.bad(name, fmt.CHECKSUMS, bad, "not the checksum of the row's text")
+
+
+def _sums(texts: pa.Array) -> NDArray[np.uint32]:
+    """Return the checksum of each text of an array without offset."""
+    _, offsets, data = texts.buffers()
+    found = np.empty(len(texts), np.uint32)
+    bounds = np.frombuffer(offsets, np.int32)[: len(texts) + 1]
+    kernel.checksums(np.frombuffer(data or b"", np.uint8), bounds, found)
+    return found
+
+
+def decoded_bytes(batch: pa.RecordBatch) -> int:
+    """Return how many bytes the texts of dictionary columns take where each is written out."""
+    total = 0
+    for column in batch.columns:
+        if pa.types.is_dictionary(column.type):
+            lengths = pa.array(_lengths(column.dictionary), pa.int64())
+            total += pc.sum(lengths.take(column.indices)).as_py() or 0
+    return total
+
+
+def object_sums(batch: pa.RecordBatch, names: list[str]) -> NDArray[np.uint32]:
+    """Return the checksum of each row as a JSON object of the named columns that are not null.
+
+    Row 0 has no value, and 0 for a checksum; every other row has one.
+    """
+    columns = {name: _values(batch.column(name)) for name in names}
+    parts = [
+        _sums(_objects({name: each.slice(begin, PART) for name, each in columns.items()}))
+        for begin in range(1, batch.num_rows, PART)
+    ]
+    return np.concatenate([np.zeros(1, np.uint32), *parts])
+
+
+def _objects(columns: dict[str, pa.Array]) -> pa.Array:
+    members = []
+    for name, column in columns.items():
+        is_text = pa.types.is_dictionary(column.type)
+        text = column.dictionary.take(column.indices) if is_text else _numbers(column)
+        members.append(pc.binary_join_element_wise(pa.scalar(f'"{name}":'), text, _EMPTY))
+    inside = pc.binary_join_element_wise(*members, _COMMA, null_handling="skip")
+    return pc.binary_join_element_wise(_BEGIN, inside, _END, _EMPTY)
 
 
 def _values(column: pa.Array) -> pa.Array:

@@ -1,9 +1,9 @@
 """``geolookup.upgrade``: a dataset of the former format version, written in the current one.
 
-Strategy: the versions differ only in the checksums of rows, which were CRC-32 (ISO 3309). All that
-the former dataset states is checked first: digests, layout, checksums and generation id. Then the
-checksums are replaced, and the dataset is written and verified as the compiler does it, so that
-the bytes are those of a compile from the same sources.
+Strategy: the versions differ in the checksums of rows, which were CRC-32 (ISO 3309), and in the
+files of ``explain = "full"``. All that the former dataset states is checked first: digests,
+layout, checksums and generation id. Then these are replaced, and the dataset is written and
+verified as the compiler does it, so that the bytes are those of a compile from the same sources.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic
 from geolookup.integrity import files, verify
 from geolookup.integrity.coverage import generation
-from geolookup.integrity.tables import Tables
+from geolookup.integrity.tables import Tables, damaged
 from geolookup.store import follow, pointer
 from geolookup.store.publish import publish
 from geolookup.updates.in_store import updating
@@ -84,7 +84,7 @@ def _written(source: Path, output: Path) -> str:
     from geolookup_builder import write
 
     former = _checked(source)
-    tables = {name: _converted(batch) for name, batch in former.batches.items()}
+    tables = _tables(former)
     manifest = former.manifest.of_version(fmt.FORMAT_VERSION)
     content = arrow_files.generation(manifest, tables)
     with atomic.staged_folder(output) as folder:
@@ -128,6 +128,22 @@ def _checksums(tables: Tables, name: str) -> Iterator[DatasetError]:
     right = [zlib.crc32(data_bytes[start:end]) for start, end in pairwise(bounds)]
     bad = tables.numbers(name, _FORMER_CHECKSUMS) != np.array(right, np.uint32)
     return tables.bad(name, _FORMER_CHECKSUMS, bad, "not the checksum of the row's text")
+
+
+def _tables(former: Tables) -> dict[str, pa.Table]:
+    """Return the tables of the current version; DatasetError for source rows that are damaged."""
+    from geolookup_builder import former_source_rows
+
+    explaining = former.manifest.explains_rows
+    kept = [name for name in former.batches if not explaining or name in fmt.FILES]
+    tables = {name: _converted(former.batches[name]) for name in kept}
+    if not explaining:
+        return tables
+    try:
+        return tables | former_source_rows.converted(former.batches)
+    except (ValueError, LookupError, pa.ArrowException, MemoryError) as error:
+        problem = f"its source rows are damaged ({(str(error) or 'no memory').splitlines()[0]})"
+        raise damaged(former.folder / fmt.FORMER_ROWS, problem) from error
 
 
 def _converted(batch: pa.RecordBatch) -> pa.Table:

@@ -50,7 +50,8 @@ def swap(one: int, other: int) -> Change:
 
 V4, V6 = fmt.PROVENANCE[4], fmt.PROVENANCE[6]
 E4, E6 = fmt.EXPLAINED[4], fmt.EXPLAINED[6]
-ROWS, FROM, SAID = fmt.EXPLAINED_ROWS, fmt.EXPLAINED_FILES, fmt.EXPLAINED_VALUES
+PARTS, NUMBERS, SAID = fmt.EXPLAINED_TABLES, fmt.EXPLAINED_NUMBERS, fmt.EXPLAINED_VALUES
+STATED, LINES, FROM = fmt.EXPLAINED_RANGES, fmt.EXPLAINED_LINES, fmt.EXPLAINED_FILES
 #: File, column, change, and what is said of which row.
 STRUCTURE: tuple[tuple[str, str, Change, str], ...] = (
     (fmt.IPV4, "start", put(0, 1), "row 0: the first interval does not begin at 0"),
@@ -84,15 +85,29 @@ STRUCTURE: tuple[tuple[str, str, Change, str], ...] = (
     (V4, "start", swap(1, 2), "row 2: not greater than the row before"),
     (V4, "location", put(1, 2), "row 1: of 1 sources"),
     (V6, "start_high", put(0, 1), "row 0: the first interval does not begin at 0"),
-    (E4, "row", put(1, 10**6), f"row 1: outside {ROWS}"),
-    (E4, "table", put(0, 2), "row 0: a table is left out"),
+    (E4, "row", put(1, 10**6), "row 1: no row of this table"),
+    (E4, "row", put(1, 0), "row 1: as in the row before"),
     (E4, "start", swap(1, 2), "row 2: not greater than the row before"),
     (E6, "start_high", put(0, 5), "row 0: the table's first interval does not begin at 0"),
-    (ROWS, "file", put(1, 3), f"row 1: outside {FROM}"),
-    (ROWS, "file", put(1, 0), "row 1: of no file"),
-    (ROWS, "family", put(1, 5), "row 1: neither 4 nor 6"),
-    (ROWS, "last_low", put(1, 0), "row 1: no range"),
-    (ROWS, "asn", put(2, 10**6), f"row 2: outside {SAID}"),
+    (PARTS, "row", put(0, 2), "row 0: not the first row of its table"),
+    (PARTS, "ipv4", put(1, 3), f"row 1: no table of {E4} begins here"),
+    (PARTS, "ipv6", put(0, 1), f"row 0: no table of {E6} begins here"),
+    (PARTS, "asn", put(0, 1), f"row 0: outside {NUMBERS}"),
+    (PARTS, "isp", put(1, 7), f"row 1: outside {NUMBERS}"),
+    (NUMBERS, "value", put(1, 10**6), f"row 1: outside {SAID}"),
+    (NUMBERS, "value", swap(1, -1), "row 1: of no value of its layer"),
+    (NUMBERS, "value", put(0, 1), "row 0: of no value of its layer"),
+    (STATED, "row", put(1, 1), "decides not one interval, and has no range"),
+    (STATED, "row", put(1, 10**6), "row 1: outside the tables"),
+    (STATED, "row", put(0, 5), "row 0: not greater than the row before"),
+    (STATED, "family", put(1, 5), "row 1: neither 4 nor 6"),
+    (STATED, "last_high", put(1, 0), "row 1: no range"),
+    (LINES, "row", put(1, 2), "row 1: of no file"),
+    (LINES, "file", put(1, 3), f"row 1: outside {FROM}"),
+    (LINES, "file", put(1, 0), "row 1: of no file"),
+    (LINES, "line", put(1, 0), "row 1: no line"),
+    (SAID, "latitude", put(1, 90.5), "row 1: not a coordinate"),
+    (SAID, "city_name", put(1, ""), "row 1: an empty text"),
     (FROM, "source", put(1, 2), "row 1: of 1 sources"),
     (FROM, "file", put(1, None), "row 1: no name"),
 )
@@ -104,7 +119,10 @@ TEXTS: tuple[tuple[str, str, Change, str], ...] = (
     (fmt.NETWORK, "isp", put(1, "X"), "row 1: differs from the other columns"),
     (fmt.COUNTRY, "country_is_eu", put(1, None), "row 1: differs from the other columns"),
     (fmt.COUNTRY, "country_languages", put(1, []), "row 1: differs from the other columns"),
-    (SAID, fmt.CHECKSUMS, put(1, 1), "row 1: not the checksum of the row's text"),
+    (SAID, "user_type", put(1, "hosting"), "row 1: not the values of one layer"),
+    (SAID, "city_name", put(0, "Dublin"), "row 0: not the values of one layer"),
+    (SAID, "city_name", put(1, "Dublin"), "row 1: not the checksum of the row's values"),
+    (SAID, fmt.CHECKSUMS, put(1, 1), "row 1: not the checksum of the row's values"),
 )
 
 

@@ -114,8 +114,29 @@ def test_a_row_that_says_nothing_decides_for_its_source(engine: geolookup.Engine
 def test_only_rows_that_decide_are_kept(build: Build) -> None:
     text = "network,isp\n8.8.8.0/24,a\n8.8.8.0/24,b\n10.0.0.0/8,c\n8.8.8.0/25,\n8.8.8.128/25,d\n"
     dataset, _ = build({"a.csv": text}, full('path = "a.csv"'))
-    with pa.ipc.open_file(dataset / fmt.EXPLAINED_ROWS) as reader:
-        assert reader.read_all()["line"].to_pylist() == [None, 5, 6]
+    with pa.ipc.open_file(dataset / fmt.EXPLAINED_TABLES) as reader:
+        assert reader.read_all()["row"].to_pylist() == [1, 3]
+    with pa.ipc.open_file(dataset / fmt.EXPLAINED_LINES) as reader:
+        assert reader.read_all()["line"].to_pylist() == [None, 5]  # and the one after
+    assert places(dataset, "8.8.8.8", "8.8.8.200") == [("a.csv", 5), ("a.csv", 6)]
+
+
+def test_what_follows_from_other_columns_is_not_stored(build: Build) -> None:
+    rows = [f"8.{number >> 8}.{number & 255}.0/24,{number % 7}\n" for number in range(1000)]
+    text = "network,isp\n" + "".join(rows) + "8.0.0.0/8,wide\n"
+    dataset, _ = build({"a.csv": text}, full('path = "a.csv"'))
+    sizes = {}
+    for name in fmt.EXPLAINING:
+        with pa.ipc.open_file(dataset / name) as reader:
+            sizes[name] = reader.read_all().num_rows
+    # Beside row 0: the one row that is not an interval, one run of lines, eight values.
+    assert sizes[fmt.EXPLAINED_RANGES] == sizes[fmt.EXPLAINED_LINES] == 2
+    assert (sizes[fmt.EXPLAINED_NUMBERS], sizes[fmt.EXPLAINED_VALUES]) == (1002, 9)
+    with geolookup.open(dataset) as engine:
+        (row,) = engine.explain("8.3.231.9")["sources"]
+        assert (row["line"], row["range"]) == (1001, "8.3.231.0-8.3.231.255")
+        (row,) = engine.explain("8.3.232.0")["sources"]
+        assert (row["line"], row["range"]) == (1002, "8.0.0.0-8.255.255.255")
 
 
 def test_without_it_nothing_is_kept(build: Build) -> None:
@@ -274,21 +295,28 @@ def test_lookups_map_none_of_it(dataset: Path, tmp_path: Path) -> None:
     with geolookup.open(copy) as engine:
         assert engine.lookup("8.8.8.8")["success"]
         assert any(engine.networks())
-        with pytest.raises(geolookup.DatasetError, match=r"explained_rows\.arrow: missing"):
+        with pytest.raises(geolookup.DatasetError, match=r"explained_lines\.arrow: missing"):
             engine.explain("8.8.8.8")
 
 
 #: A column, the bytes that all its values become, and what is then said.
 DAMAGE: dict[str, tuple[str, str, bytes, str]] = {
-    "rows": (fmt.EXPLAINED[4], "row", b"\xff", "there is no row 4294967295"),
+    "rows": (fmt.EXPLAINED[4], "row", b"\xff", "there is no row 4294967295 in table 0"),
     "order": (fmt.EXPLAINED[4], "start", b"\xff", "the intervals are out of order"),
-    "files": (fmt.EXPLAINED_ROWS, "file", b"\xee", "there is no file 4008636142"),
-    "none": (fmt.EXPLAINED_ROWS, "file", b"\0", "there is no source 0"),
-    "values": (fmt.EXPLAINED_ROWS, "isp", b"\xff", "there is no row 4294967295"),
-    "silence": (fmt.EXPLAINED_ROWS, "isp", b"\0", "its files differ about isp"),
-    "family": (fmt.EXPLAINED_ROWS, "family", b"\5", "has no range"),
-    "range": (fmt.EXPLAINED_ROWS, "last_low", b"\0", "has no range"),
-    "wide": (fmt.EXPLAINED_ROWS, "last_high", b"\1", "has no range"),
+    "ends": (fmt.EXPLAINED_TABLES, "ipv4", b"\xff", "the intervals are out of order"),
+    "first": (fmt.EXPLAINED_TABLES, "row", b"\xff", "there is no row 1 in table 0"),
+    "numbers": (fmt.EXPLAINED_TABLES, "isp", b"\xff", "there is no number for row 1"),
+    "layer": (fmt.EXPLAINED_TABLES, "isp", b"\0", "its files differ about isp"),
+    "files": (fmt.EXPLAINED_LINES, "file", b"\xee", "there is no file 4008636142"),
+    "none": (fmt.EXPLAINED_LINES, "file", b"\0", "there is no source 0"),
+    "lines": (fmt.EXPLAINED_LINES, "row", b"\xff", "there is no row 1"),
+    "values": (fmt.EXPLAINED_NUMBERS, "value", b"\xff", "there is no row 4294967295"),
+    "silence": (fmt.EXPLAINED_NUMBERS, "value", b"\0", "its files differ about asn"),
+    "family": (fmt.EXPLAINED_RANGES, "family", b"\5", "has no range"),
+    "range": (fmt.EXPLAINED_RANGES, "last_low", b"\0", "has no range"),
+    "wide": (fmt.EXPLAINED_RANGES, "last_high", b"\1", "has no range"),
+    "words": (fmt.EXPLAINED_VALUES, "isp", b"\x7f", "row 3 is damaged"),
+    "numbered": (fmt.EXPLAINED_VALUES, "asn", b"\2", "is damaged"),
     "sources": (fmt.EXPLAINED_FILES, "source", b"\3", "there is no source 3"),
     "swapped": (fmt.EXPLAINED_FILES, "source", b"\1", "its files differ about asn"),
     "sums": (fmt.EXPLAINED_VALUES, fmt.CHECKSUMS, b"\1", "is damaged"),

@@ -107,6 +107,8 @@ def test_side_files_are_as_described(build: Build) -> None:
             schema = reader.schema
             assert reader.num_record_batches == 1
         columns = [(named(row[0])[0], row[1]) for row in rows_under(file)]
+        if file == fmt.EXPLAINED_VALUES:  # fields that no row states are left out
+            columns = [each for each in columns if each[0] in schema.names]
         assert columns == [(column.name, in_words(column.type)) for column in schema]
 
 

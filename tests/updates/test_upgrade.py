@@ -18,6 +18,7 @@ from geolookup.store import pointer
 from tests.cli.program import run
 from tests.conftest import Build
 from tests.corrupt import forging
+from tests.damage import CSV
 from tests.former_dataset import former
 from tests.small_dataset import SMALL
 
@@ -64,10 +65,40 @@ def test_it_becomes_what_a_compile_writes(old: Path, tmp_path: Path) -> None:
 
 
 def test_source_rows_are_kept(build: Build, tmp_path: Path) -> None:
-    recipe = '[dataset]\nname = "x"\nexplain = "full"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
-    compiled, _ = build({"a.csv": "network,isp\n8.8.8.0/24,é\n"}, recipe)
+    recipe = '[dataset]\nname = "x"\nexplain = "full"\n'
+    recipe += "".join(f'[[source]]\nformat = "csv"\npath = "{name}.csv"\n' for name in "abc")
+    nested = "network,isp\n\n8.0.0.0/8,é\n8.8.8.0/24,é\n::ffff:9.9.9.0/120,b\n2a00:1::/64,\n"
+    files = {"a.csv": nested, "b.csv": "network,isp\n10.0.0.0/8,private\n", "c.csv": CSV}
+    compiled, _ = build({**files}, recipe)
     geolookup.upgrade(former(compiled, tmp_path / "old"))
     assert is_compiled(tmp_path / "old", compiled)
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "value", "said"),
+    [
+        (fmt.EXPLAINED[4], "row", 10**6, "its source rows are damaged"),
+        (fmt.EXPLAINED[4], "table", 9, "its source rows are damaged"),
+        (fmt.FORMER_ROWS, "isp", 10**6, "its source rows are damaged"),
+        (fmt.FORMER_ROWS, "file", 7, "outside explained_files"),
+        (fmt.FORMER_ROWS, "family", 5, "neither 4 nor 6"),
+    ],
+)
+def test_damaged_source_rows(
+    build: Build, tmp_path: Path, name: str, column: str, value: int, said: str
+) -> None:
+    recipe = '[dataset]\nname = "x"\nexplain = "full"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
+    compiled, _ = build({"a.csv": "network,isp\n8.0.0.0/8,a\n8.8.8.0/24,b\n"}, recipe)
+    old = former(compiled, tmp_path / "old")
+
+    def change(values: list[int]) -> None:
+        values[1] = value
+
+    forging.replaced(old, name, column, change)
+    before = content(old)
+    with pytest.raises(geolookup.DatasetError, match=said):
+        geolookup.upgrade(old)
+    assert content(old) == before
 
 
 def test_an_existing_output_is_replaced_where_that_is_asked_for(old: Path, tmp_path: Path) -> None:

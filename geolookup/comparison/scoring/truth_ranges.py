@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import json as arrow_json
 
 from geolookup.comparison.overlay import FAMILIES
 from geolookup.comparison.scoring.places import COORDINATES, NAMES, Places, of_table
@@ -37,10 +36,8 @@ from geolookup.errors import BuildError, near_match
 from geolookup.files.row_streams import holds_address
 
 AUTO = "auto"
-#: The values of a row of a source; those that no score compares are left out.
-_SCHEMA = pa.schema(
-    [*((name, pa.string()) for name in NAMES), *((name, pa.float64()) for name in COORDINATES)]
-)
+#: The values of a row of a source that a score compares.
+_KINDS = dict.fromkeys(NAMES, pa.string()) | dict.fromkeys(COORDINATES, pa.float64())
 #: No limit: rejected rows are counted and left out.
 _REJECTS = (1 << 63) - 1
 _FEED = "geofeed"
@@ -145,12 +142,7 @@ def _table(output: Path, name: str) -> pa.Table:
 
 def _rows(output: Path) -> tuple[TruthRows, Places]:
     """Return the rows of the sources, and the places that they state."""
-    table, values = _table(output, fmt.EXPLAINED_ROWS), _table(output, fmt.EXPLAINED_VALUES)
-    family, place = table["family"].to_numpy(), table["location"].to_numpy().astype(np.int64)
-    first, last = (
-        Addresses(table[f"{end}_low"].to_numpy(), table[f"{end}_high"].to_numpy())
-        for end in ("first", "last")
-    )
+    family, first, last = _stated_ranges(output)
     length = _prefix_lengths(first, last, np.where(family == 4, 32, 128))
     # IPv4-mapped prefixes decide IPv4 addresses.
     mapped = (family == 6) & (first.high == 0) & (first.low >> np.uint64(32) == 0xFFFF)
@@ -158,17 +150,61 @@ def _rows(output: Path) -> tuple[TruthRows, Places]:
     rows = TruthRows(
         np.where(mapped, 4, family).astype(np.uint8),
         np.where(mapped, length - 96, length).astype(np.int16),
-        place,
+        _place_numbers(output),
     )
-    return rows, of_table(_values(values["json"]))
+    return rows, of_table(_values(output))
 
 
-def _values(texts: pa.ChunkedArray) -> pa.Table:
-    """Return the values of the rows as columns; the first text is empty and states nothing."""
-    options = arrow_json.ParseOptions(explicit_schema=_SCHEMA, unexpected_field_behavior="ignore")
-    lines = ["{}", *texts.to_pylist()[1:]]
-    data = pa.py_buffer("\n".join(lines).encode())
-    return arrow_json.read_json(pa.BufferReader(data), parse_options=options)
+def _stated_ranges(output: Path) -> tuple[NDArray[np.uint8], Addresses, Addresses]:
+    """Return family, first and last address of each row: its interval's, if no others are stated.
+
+    Each table's first start is 0; less one, that is the last address of the table before.
+    """
+    size = int(_table(output, fmt.EXPLAINED_TABLES)["row"][-1].as_py())
+    families = np.zeros(size, np.uint8)
+    ends = {name: np.zeros(size, np.uint64) for name in fmt.ENDS}
+    for family in FAMILIES:
+        table = _table(output, fmt.EXPLAINED[family])
+        row, starts = table["row"].to_numpy(), _starts(table, family)
+        families[row] = family
+        next_low = np.roll(starts.low, -1)
+        ends["first_low"][row] = starts.low
+        ends["last_low"][row] = next_low - next_low.dtype.type(1)
+        if starts.high is not None:
+            ends["first_high"][row] = starts.high
+            ends["last_high"][row] = np.roll(starts.high, -1) - (next_low == 0)
+    stated = _table(output, fmt.EXPLAINED_RANGES)
+    row = stated["row"].to_numpy()
+    families[row] = stated["family"].to_numpy()
+    for name, column in ends.items():
+        column[row] = stated[name].to_numpy()
+    return (
+        families,
+        Addresses(ends["first_low"], ends["first_high"]),
+        Addresses(ends["last_low"], ends["last_high"]),
+    )
+
+
+def _place_numbers(output: Path) -> NDArray[np.int64]:
+    """Return the place of each row by its number; 0 where it states none."""
+    tables = _table(output, fmt.EXPLAINED_TABLES)
+    numbers = _table(output, fmt.EXPLAINED_NUMBERS)["value"].to_numpy()
+    rows, begins = tables["row"].to_pylist(), tables["location"].to_pylist()
+    found = np.zeros(rows[-1], np.int64)
+    for (row, end), begin in zip(pairwise(rows), begins[:-1], strict=True):
+        if begin:
+            found[row:end] = numbers[begin : begin + end - row]
+    return found
+
+
+def _values(output: Path) -> pa.Table:
+    """Return the values of the rows that a score compares, as columns."""
+    table = _table(output, fmt.EXPLAINED_VALUES)
+    columns = {
+        name: table[name] if name in table.column_names else pa.nulls(len(table), kind)
+        for name, kind in _KINDS.items()
+    }
+    return pa.table(columns)
 
 
 def _prefix_lengths(first: Addresses, last: Addresses, bits: NDArray[Any]) -> NDArray[np.int64]:
@@ -196,10 +232,9 @@ def _bit_length(values: NDArray[np.uint64]) -> NDArray[np.int64]:
 def _partition(output: Path, family: int, states: NDArray[np.bool_]) -> Partition:
     """Return the partition of a family: of the source's tables, the first with a place decides."""
     table = _table(output, fmt.EXPLAINED[family])
-    number, row = table["table"].to_numpy(), table["row"].to_numpy().astype(np.int64)
-    starts = _starts(table, family)
-    bounds = np.searchsorted(number, np.arange(1, int(number.max()) + 2))
-    parts = [slice(*each) for each in pairwise(bounds)]
+    row, starts = table["row"].to_numpy().astype(np.int64), _starts(table, family)
+    begins = _table(output, fmt.EXPLAINED_TABLES)[fmt.EXPLAINED_STARTS[family]].to_pylist()
+    parts = [slice(*each) for each in pairwise(begins)]
     return first_stating(states, [Partition(starts[each], row[each]) for each in parts])
 
 

@@ -1,0 +1,222 @@
+"""The side files of ``explain = "full"``, as Arrow tables.
+
+Nothing is stored that follows from something else. A row has no range where it is that of the
+one interval that the row decides, which is so for most rows. Rows on consecutive lines have one
+entry for all of them. Numbers of values are stored for the layers that a source table states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from geolookup.contract import fields
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.intervals import I64, Addresses, Bools, concat
+from geolookup.errors import BuildError
+from geolookup_builder.flatten import Intervals
+from geolookup_builder.fragments import checksums, json_texts
+from geolookup_builder.tables import encoded, starts
+
+#: Values whose texts are made at once.
+_PART = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class TableRows:
+    """The deciding rows of one source table, in its order; IPv4 addresses in 128 bits."""
+
+    family: NDArray[np.uint8]
+    first: Addresses
+    last: Addresses
+    file: I64  # rows of the table of files
+    line: I64  # 0: the file has no lines
+    numbers: Mapping[str, NDArray[np.integer]]  # rows of the table of values, by layer
+    intervals: Mapping[int, Intervals]  # by family, owned by rows of this table; -1: a gap
+
+    def __len__(self) -> int:
+        return len(self.family)
+
+
+def tables(
+    rows: Sequence[TableRows],
+    files: Sequence[tuple[int, str]],
+    values: Mapping[str, pa.Table],
+) -> dict[str, pa.Table]:
+    """Return the tables by file name.
+
+    ``rows`` are those of each source table in order of precedence, ``files`` the number of the
+    source and the name of each file, ``values`` the distinct values of each layer, by field.
+    """
+    begins = np.cumsum([1, *map(len, rows)])
+    return {
+        **{fmt.EXPLAINED[family]: _intervals(rows, begins, family) for family in fmt.EXPLAINED},
+        fmt.EXPLAINED_TABLES: _tables(rows, begins),
+        fmt.EXPLAINED_NUMBERS: _numbers(rows),
+        fmt.EXPLAINED_RANGES: _ranges(rows, begins),
+        fmt.EXPLAINED_LINES: _lines(rows, begins),
+        fmt.EXPLAINED_FILES: _files(files),
+        fmt.EXPLAINED_VALUES: _values(values),
+    }
+
+
+def _intervals(rows: Sequence[TableRows], begins: I64, family: int) -> pa.Table:
+    """Concatenate the intervals of one family, table by table."""
+    parts = [each.intervals[family] for each in rows]
+    numbers = [
+        np.where(part.owner < 0, 0, part.owner + begin).astype(np.uint32)
+        for part, begin in zip(parts, begins[:-1], strict=True)
+    ]
+    first = concat([part.starts for part in parts])
+    return pa.table({**starts(first), "row": np.concatenate(numbers)})
+
+
+def _tables(rows: Sequence[TableRows], begins: I64) -> pa.Table:
+    """Return where each table begins; the last entry is the end of the last table."""
+    columns: dict[str, list[int]] = {"row": begins.tolist()}
+    for family, name in fmt.EXPLAINED_STARTS.items():
+        sizes = [len(each.intervals[family].owner) for each in rows]
+        columns[name] = np.cumsum([0, *sizes]).tolist()
+    columns |= {layer: [0] * len(begins) for layer in fields.LAYERS}
+    begin = 1
+    for at, layer in _stated_layers(rows):
+        columns[layer][at] = begin
+        begin += len(rows[at])
+    return pa.table({name: pa.array(each, pa.uint32()) for name, each in columns.items()})
+
+
+def _stated_layers(rows: Sequence[TableRows]) -> Iterator[tuple[int, str]]:
+    """Yield the layers of which a row of a table states a value, with the table's index."""
+    for at, each in enumerate(rows):
+        for layer in fields.LAYERS:
+            if layer in each.numbers and each.numbers[layer].any():
+                yield at, layer
+
+
+def _numbers(rows: Sequence[TableRows]) -> pa.Table:
+    parts = [rows[at].numbers[layer].astype(np.uint32) for at, layer in _stated_layers(rows)]
+    return pa.table({"value": np.concatenate([np.zeros(1, np.uint32), *parts])})
+
+
+def _ranges(rows: Sequence[TableRows], begins: I64) -> pa.Table:
+    """Return the ranges that are not those of the one interval that the row decides."""
+    chosen = [np.flatnonzero(~_are_intervals(each)) for each in rows]
+    number = [each + begin for each, begin in zip(chosen, begins[:-1], strict=True)]
+    listed = list(zip(rows, chosen, strict=True))
+    none = Addresses.of(6, [0])
+    first = concat([none, *(each.first[at] for each, at in listed)])
+    last = concat([none, *(each.last[at] for each, at in listed)])
+    return pa.table(
+        {
+            "row": _joined(number, np.uint32),
+            "family": _joined([each.family[at] for each, at in listed], np.uint8),
+            **dict(zip(fmt.ENDS, (first.high, first.low, last.high, last.low), strict=True)),
+        }
+    )
+
+
+def _are_intervals(rows: TableRows) -> Bools:
+    """Mark the rows that decide one interval, which is their range."""
+    decides, same = np.zeros(len(rows), np.int64), np.zeros(len(rows), bool)
+    for family, each in rows.intervals.items():
+        at = np.flatnonzero(each.owner >= 0)
+        owner = each.owner[at]
+        decides += np.bincount(owner, minlength=len(rows))
+        first, last = _halves(each.starts[at]), _halves(_lasts(each.starts)[at])
+        found = (rows.family[owner] == family) & rows.first[owner].equals(first)
+        same[owner] = found & rows.last[owner].equals(last)
+    same &= decides == 1
+    return same
+
+
+def _lasts(starts: Addresses) -> Addresses:
+    """Return the last address of each interval; the first start is 0, less one the greatest."""
+    next_low = np.append(starts.low[1:], starts.low[:1])
+    low = next_low - next_low.dtype.type(1)
+    if starts.high is None:
+        return Addresses(low)
+    return Addresses(low, np.append(starts.high[1:], starts.high[:1]) - (next_low == 0))
+
+
+def _halves(addresses: Addresses) -> Addresses:
+    """Return addresses in 128 bits, whatever the family."""
+    if addresses.high is not None:
+        return addresses
+    return Addresses(addresses.low.astype(np.uint64), np.zeros(len(addresses), np.uint64))
+
+
+def _lines(rows: Sequence[TableRows], begins: I64) -> pa.Table:
+    """Return the first of rows that lie on consecutive lines of a file, or in one without."""
+    file = _joined([each.file for each in rows], np.uint32)
+    line = _joined([each.line for each in rows], np.uint32)
+    follows = np.zeros(int(begins[-1]), bool)
+    follows[1:] = (file[1:] == file[:-1]) & (line[1:] == np.where(line[:-1], line[:-1] + 1, 0))
+    row = np.flatnonzero(~follows)
+    stated = line[row]
+    columns = {"row": row.astype(np.uint32), "file": file[row]}
+    return pa.table({**columns, "line": pa.array(stated, mask=stated == 0)})
+
+
+def _joined(parts: Iterable[NDArray[np.integer]], kind: type[np.integer]) -> NDArray[np.integer]:
+    """Join a column of all tables, after row 0."""
+    return np.concatenate([np.zeros(1, kind), *(each.astype(kind) for each in parts)])
+
+
+def _files(files: Sequence[tuple[int, str]]) -> pa.Table:
+    return pa.table(
+        {
+            "source": pa.array([0, *(source for source, _ in files)], pa.uint8()),
+            "file": pa.array([None, *(name for _, name in files)], pa.string()),
+        }
+    )
+
+
+def _values(layers: Mapping[str, pa.Table]) -> pa.Table:
+    """Return the values of all layers, one below the other, with their checksums."""
+    none = pa.table({"": pa.nulls(1)}).select([])
+    blocks = [none, *(layers[layer] for layer in fields.LAYERS if layers[layer].num_rows)]
+    sizes = [each.num_rows for each in blocks]
+    names = {name: each.schema.field(name).type for each in blocks for name in each.column_names}
+    columns = {}
+    for name, kind in names.items():
+        parts = [
+            each[name].combine_chunks() if name in each.column_names else pa.nulls(size, kind)
+            for each, size in zip(blocks, sizes, strict=True)
+        ]
+        column = pa.concat_arrays(parts)
+        if column.null_count < len(column):
+            columns[name] = encoded(column) if pa.types.is_string(kind) else column
+    return pa.table({**columns, fmt.CHECKSUMS: _checksums(blocks[1:])})
+
+
+def _checksums(layers: Sequence[pa.Table]) -> NDArray[np.uint32]:
+    """Return the checksum of each value as JSON, after row 0."""
+    sums, size = [np.zeros(1, np.uint32)], 0
+    for part in (each for layer in layers for each in _parts(layer)):
+        texts = objects(part)
+        sums.append(checksums(texts))
+        size += texts.nbytes
+    if size >= 1 << 31:
+        raise BuildError("dataset", "more than 2 GiB of distinct values in one table")
+    return np.concatenate(sums)
+
+
+def _parts(values: pa.Table) -> Iterator[pa.Table]:
+    """Yield parts whose texts one Arrow array can hold."""
+    return (values.slice(begin, _PART) for begin in range(0, values.num_rows, _PART))
+
+
+def objects(values: pa.Table) -> pa.Array:
+    """Return each row as a JSON object of its known fields."""
+    members = []
+    for name in values.column_names:
+        column = values[name].combine_chunks()
+        member = pc.binary_join_element_wise(f'"{name}":', json_texts(column), "")
+        members.append(pc.if_else(column.is_valid(), member, pa.scalar(None, member.type)))
+    inside = pc.binary_join_element_wise(*members, ",", null_handling="skip")
+    return pc.binary_join_element_wise("{", inside, "}", "")

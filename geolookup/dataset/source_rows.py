@@ -1,0 +1,239 @@
+"""The rows behind an answer: in each source table the row that decides at an address.
+
+Strategy: the intervals of all source tables are in one column, table after table, so that an
+address is searched for in each table in turn. A row has a number. Its range is that of its
+interval unless it is listed with another; its line follows from the first of the rows that lie
+on consecutive lines. An index is checked when it is used.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from geolookup.contract import fields
+from geolookup.contract.address import MAX, canonical
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.crc32c import crc32c
+from geolookup.dataset.files import Dataset, Starts
+from geolookup.dataset.metadata import Source
+from geolookup.dataset.rows import VALUES, are_of_kinds
+from geolookup.errors import REBUILD, DatasetError
+
+
+def deciding_rows(
+    dataset: Dataset, sources: Sequence[Source], family: int, value: int
+) -> list[dict[str, Any]]:
+    """Return the deciding row of each source table at an address, in order of precedence.
+
+    ``{"source", "date", "licence", "file", "line", "range", "values"}`` each:
+    ``line`` is None where the file has none, ``range`` is as stated, and
+    ``values`` holds by layer what the row says, without layers of which it
+    says nothing.
+    """
+    lines, ranges, said = _Lines(dataset), _Ranges(dataset), _Said(dataset)
+    return [
+        {
+            **lines.of(each.row, sources),
+            "range": ranges.of(each.row) or each.range,
+            "values": said.of(each.table, each.row),
+        }
+        for each in _Deciding(dataset, family).rows(value)
+    ]
+
+
+class _Found(NamedTuple):
+    """A table by its index, the row that decides there, and the range of the interval."""
+
+    table: int
+    row: int
+    range: str
+
+
+class _Deciding:
+    """The intervals of one family, source table after source table, each with its deciding row."""
+
+    def __init__(self, dataset: Dataset, family: int) -> None:
+        self._family = family
+        file = dataset.beside(fmt.EXPLAINED[family])
+        self._path = file.path
+        self._rows = file.view("row", "uint32")
+        self._starts = Starts(file, family)
+        self._starts.check_lengths(self._rows)
+        tables = dataset.beside(fmt.EXPLAINED_TABLES)
+        self._begins = tables.view(fmt.EXPLAINED_STARTS[family], "uint32")
+
+    def rows(self, value: int) -> Iterator[_Found]:
+        """Yield the row that decides in each table that has one."""
+        for table, (begin, end) in enumerate(pairwise(self._begins)):
+            if not begin < end <= len(self._rows):
+                raise self._disordered()
+            found = self._starts.holding(value, begin, end)
+            if found < begin:
+                raise self._disordered()
+            if self._rows[found]:
+                yield _Found(table, self._rows[found], self._range(found, end))
+
+    def _range(self, interval: int, end: int) -> str:
+        """Return the range of an interval of a table that ends before ``end``."""
+        after = interval + 1
+        first = self._starts[interval]
+        last = MAX[self._family] if after == end else self._starts[after] - 1
+        if last < first:
+            raise self._disordered()
+        return _text(self._family, first, last)
+
+    def _disordered(self) -> DatasetError:
+        return DatasetError(self._path, "the intervals are out of order", REBUILD)
+
+
+class _Ranges:
+    """The ranges of the rows whose range is not that of their interval."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        file = dataset.beside(fmt.EXPLAINED_RANGES)
+        self._path = file.path
+        self._rows, self._family = file.view("row", "uint32"), file.view("family", "uint8")
+        self._ends = [file.view(name, "uint64") for name in fmt.ENDS]
+
+    def of(self, row: int) -> str | None:
+        """Return the range of a row; None where it is that of its interval."""
+        at = bisect_left(self._rows, row)
+        if at == len(self._rows) or self._rows[at] != row:
+            return None
+        try:
+            family = self._family[at]
+            first_high, first_low, last_high, last_low = (each[at] for each in self._ends)
+        except IndexError:
+            raise DatasetError(self._path, "the columns differ in length", REBUILD) from None
+        first, last = first_high << 64 | first_low, last_high << 64 | last_low
+        if family not in MAX or not first <= last <= MAX[family]:
+            raise DatasetError(self._path, f"row {row} has no range", REBUILD)
+        return _text(family, first, last)
+
+
+def _text(family: int, first: int, last: int) -> str:
+    return f"{canonical(family, first)}-{canonical(family, last)}"
+
+
+class _Said:
+    """The values of rows: in each table one number for each row and each layer that it states."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        tables = dataset.beside(fmt.EXPLAINED_TABLES)
+        self._path = tables.path
+        self._begins = tables.view("row", "uint32")
+        self._layers = {layer: tables.view(layer, "uint32") for layer in fields.LAYERS}
+        numbers = dataset.beside(fmt.EXPLAINED_NUMBERS)
+        self._numbers_path = numbers.path
+        self._numbers = numbers.view("value", "uint32")
+        self._values = _Values(dataset)
+
+    def of(self, table: int, row: int) -> dict[str, Any]:
+        """Return by layer what a row of a table says."""
+        found = {layer: self._number(table, row, layer) for layer in fields.LAYERS}
+        return {layer: self._values.of(layer, at) for layer, at in found.items() if at}
+
+    def _number(self, table: int, row: int, layer: str) -> int:
+        try:
+            begin, in_table = self._layers[layer][table], row - self._begins[table]
+            inside = 0 <= in_table < self._begins[table + 1] - self._begins[table]
+        except IndexError:
+            raise DatasetError(self._path, "the columns differ in length", REBUILD) from None
+        if not inside:
+            raise DatasetError(self._path, f"there is no row {row} in table {table}", REBUILD)
+        if not begin:
+            return 0
+        try:
+            return self._numbers[begin + in_table]
+        except IndexError:
+            problem = f"there is no number for row {row}"
+            raise DatasetError(self._numbers_path, problem, REBUILD) from None
+
+
+class _Values:
+    """What rows say, each distinct value once, in a column for each field."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        file = dataset.beside(fmt.EXPLAINED_VALUES)
+        self._path = file.path
+        self._sums = file.view(fmt.CHECKSUMS, "uint32")
+        self._columns = {
+            layer: {name: file.nullable(name, fmt.STATED[name]) for name in stated if name in file}
+            for layer, stated in fields.STATED.items()
+        }
+
+    def of(self, layer: str, at: int) -> dict[str, Any]:
+        """Return the known fields of a value; DatasetError where it is not what was written."""
+        if at >= len(self._sums):
+            raise DatasetError(self._path, f"there is no row {at}", REBUILD)
+        try:
+            found = {name: column[at] for name, column in self._columns[layer].items()}
+        except (IndexError, UnicodeDecodeError):
+            raise self._damaged(at) from None
+        known = {name: _plain(each) for name, each in found.items() if each is not None}
+        row = json.dumps(known, ensure_ascii=False, separators=(",", ":")).encode()
+        if crc32c(row) != self._sums[at] or not known or not are_of_kinds(row, VALUES):
+            raise self._damaged(at)
+        return known
+
+    def _damaged(self, at: int) -> DatasetError:
+        return DatasetError(self._path, f"row {at} is damaged", REBUILD)
+
+
+def _plain(value: str | float) -> str | float:
+    """Return a value as its JSON text reads back: whole numbers are integers."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+class _Lines:
+    """The files and lines of rows."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        file = dataset.beside(fmt.EXPLAINED_LINES)
+        self._path = file.path
+        self._rows, self._file = file.view("row", "uint32"), file.view("file", "uint32")
+        self._line = file.nullable("line", "uint32")
+        self._files = _Files(dataset)
+
+    def of(self, row: int, sources: Sequence[Source]) -> dict[str, Any]:
+        """Return the source, the file and the line of a row."""
+        at = bisect_right(self._rows, row) - 1
+        if not 0 <= at < len(self._file):
+            raise DatasetError(self._path, f"there is no row {row}", REBUILD)
+        try:
+            place, line = self._file[at], self._line[at]
+        except IndexError:
+            raise DatasetError(self._path, "the columns differ in length", REBUILD) from None
+        source, name = self._files.file(place, len(sources))
+        return {
+            "source": sources[source - 1].name,
+            "date": sources[source - 1].date,
+            "licence": sources[source - 1].licence,
+            "file": name,
+            "line": None if line is None else line + row - self._rows[at],
+        }
+
+
+class _Files:
+    """The files that were read, each with the number of its source."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        file = dataset.beside(fmt.EXPLAINED_FILES)
+        self._path = file.path
+        self._source = file.view("source", "uint8")
+        self._offsets, self._letters = file.strings("file")
+
+    def file(self, at: int, sources: int) -> tuple[int, str]:
+        """Return the source, from 1 to ``sources``, and the name of a file."""
+        try:
+            source = self._source[at]
+            name = str(self._letters[self._offsets[at] : self._offsets[at + 1]], "utf-8")
+        except (IndexError, UnicodeDecodeError):
+            raise DatasetError(self._path, f"there is no file {at}", REBUILD) from None
+        if not 1 <= source <= sources:
+            raise DatasetError(self._path, f"there is no source {source}", REBUILD)
+        return source, name
