@@ -67,6 +67,11 @@ class AccountsFile:
         self._inodes = [_inode(self._part(end)) for end in _PARTS]
         return db
 
+    @property
+    def patience(self) -> float:
+        """The seconds to wait for the transaction of another process."""
+        return _BUSY_TIMEOUT
+
     def open_again(self) -> sqlite3.Connection:
         """Connect to the noted file once more; sqlite3.Error if it was replaced."""
         if not self.current():

@@ -4,8 +4,9 @@ Strategy: write-ahead log, one connection per process, one transaction for the r
 decided together. An exact admission is one UPDATE whose WHERE is the rule of
 ``sliding_window``, for all accounts of a plan at once: the interpreter lock is released for each
 statement, and another thread may take it. If a row is not changed, the slow path decides one by
-one, and finds the reason. Where one wait for a locked file was in vain, all who come next
-fail at once for a while (``outage``).
+one, and finds the reason. Another process holds the write lock for a fraction of a millisecond:
+less than SQLite sleeps before it tries again, so a step is repeated here. Where one wait for a
+locked file was in vain, all who come next fail at once for a while (``outage``).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from functools import cache
 from operator import itemgetter
 from pathlib import Path
 from threading import Lock
+from time import monotonic, sleep
 from typing import TypeVar
 
 from geolookup.gate.account_store import (
@@ -50,6 +52,8 @@ _ADMIT = (
 )
 #: Accounts that one statement admits at most. SQLite takes at least 999 parameters.
 _MOST_TOGETHER = 512
+#: Seconds before a step is repeated, doubled each time up to the second number.
+_FIRST_PAUSE, _LONGEST_PAUSE = 50e-6, 5e-3
 #: The bits of an error code of SQLite without those that refine it.
 _PRIMARY = 0xFF
 #: Connections of parent processes, kept open: closing one would drop the parent's file locks.
@@ -231,13 +235,28 @@ class SQLiteStore:
         with self._lock:
             self._outage.check()  # under the lock, for those that waited for it meanwhile
             try:
-                return step(self._connected(create=create), *given)
+                return self._when_free(step, given, create=create)
             except sqlite3.Error as error:
                 self._drop()  # the next step opens the file again, whatever happened to it
                 found = self._file.unusable(str(error))
-                if _code(error) & _PRIMARY == sqlite3.SQLITE_BUSY:
+                if _busy(error):
                     self._outage.note(found)
                 raise found from None
+
+    def _when_free(self, step: Callable[..., _T], given: tuple[object, ...], *, create: bool) -> _T:
+        """Run a step; repeat it while another process holds the lock that it needs.
+
+        A step takes the write lock before it changes anything, so one that fails has done nothing.
+        """
+        ends, pause = monotonic() + self._file.patience, _FIRST_PAUSE
+        while True:
+            try:
+                return step(self._connected(create=create), *given)
+            except sqlite3.OperationalError as error:
+                if not _busy(error) or monotonic() >= ends:
+                    raise
+            sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
 
     @contextmanager
     def _durable(self, db: sqlite3.Connection) -> Iterator[None]:
@@ -254,12 +273,12 @@ class SQLiteStore:
             self._set_aside(self._connection)
         if self._connection is None:
             self._connection = self._file.open(create=create)
+            self._connection.execute("PRAGMA busy_timeout = 0")
         return self._connection
 
     def _set_aside(self, replaced: sqlite3.Connection) -> None:
         """Close the connection to a replaced file; its log belongs into that file."""
         with suppress(sqlite3.Error):
-            replaced.execute("PRAGMA busy_timeout = 0")
             replaced.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         self._checkpoints.close()
         self._drop()
@@ -289,9 +308,10 @@ def _admit_statement(accounts: int) -> str:
     return _ADMIT.format(", ".join("?" * accounts))
 
 
-def _code(error: sqlite3.Error) -> int:
-    """Return the error code of SQLite; 0 for an error that SQLite did not raise."""
-    return getattr(error, "sqlite_errorcode", 0)
+def _busy(error: sqlite3.Error) -> bool:
+    """Return whether an error is that of a locked file."""
+    code: int = getattr(error, "sqlite_errorcode", 0)  # absent if SQLite did not raise it
+    return code & _PRIMARY == sqlite3.SQLITE_BUSY
 
 
 @contextmanager

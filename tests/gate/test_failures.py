@@ -17,7 +17,7 @@ from queue import Queue
 import pytest
 
 from geolookup.errors import AccountsError
-from geolookup.gate import Accounts, accounts_file, open_accounts, outage
+from geolookup.gate import Accounts, accounts_file, open_accounts, outage, sqlite
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.gate.keys import make
 from tests.conftest import ROOT
@@ -121,6 +121,26 @@ def test_a_file_locked_by_another(
         all_fail(accounts, made, "locked")
         other.execute("ROLLBACK")
         until_admitted(accounts, made)
+    other.close()
+
+
+def test_a_file_locked_for_a_moment_is_asked_again_at_once(
+    file: Path, plans: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, pauses = sqlite3.connect(file, isolation_level=None), list[float]()
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            other.execute("ROLLBACK")
+
+    monkeypatch.setattr(sqlite, "sleep", pause)
+    with open_accounts(f"sqlite:///{file}", plans) as accounts:
+        before = sum(row.used for row in accounts.usage())
+        other.execute("BEGIN IMMEDIATE")
+        accounts.admit(made[0])
+        assert sum(row.used for row in accounts.usage()) == before + 1
+    assert pauses == [50e-6, 100e-6, 200e-6]
     other.close()
 
 
