@@ -35,7 +35,8 @@ cdef extern from "Python.h":
 cdef extern from *:
     """
     #if defined(__GNUC__) || defined(__clang__)
-    #define PREFETCH(address) __builtin_prefetch(address)
+    /* GCC removes the calls of a function that only prefetches; the empty assembly prevents that. */
+    #define PREFETCH(address) (__extension__ ({ __builtin_prefetch(address); __asm__ volatile(""); }))
     #else
     #define PREFETCH(address) ((void)(address))
     #endif

@@ -1,9 +1,10 @@
 """Answers for many addresses, a block at a time, to hide the latency of memory.
 
 Strategy: a lookup reads about ten cache lines, and must read most of them to know where the next
-one is. Here each step runs for all addresses of a block before the next step begins, and
-prefetches what that step reads: addresses to intervals (``_columns``), intervals to rows, rows to
-the offsets of their texts, offsets to texts. Then the answers are made one by one.
+one is. Here addresses to intervals (``_columns``) and intervals to rows are steps that run for all
+addresses of a block, each of which prefetches what the next one reads. Then the answers are made
+one by one. While one is made, the offsets and the texts of later ones are prefetched: a processor
+fetches few cache lines at a time, and waits where a step does nothing but prefetch many of them.
 
 JSON goes into one output of growing size. ``_write_json`` writes at most the size of the envelope
 and ``SLACK`` bytes, also where a row has fewer or more texts than it must.
@@ -22,6 +23,8 @@ cdef enum:
     USUAL = 1000  # bytes of a line, in round numbers
     MOST_KEPT = 1 << 19
     LINE = 64  # bytes of a cache line
+    NEAR = 6  # answers between the prefetch of a text and its use
+    FAR = 16  # answers between the prefetch of the offsets of a text and the use of the text
     LOCATION_TEXT = 1  # which texts of rows an answer is made of
     NETWORK_TEXT = 2
     ALL_TEXTS = 3
@@ -97,6 +100,7 @@ cdef class _Lines:
         for begin in range(0, len(ips), BLOCK):
             _read_objects(self.state, ips, begin, &batch, ALL_TEXTS)
             for at in range(batch.count):
+                _approach(self.state, &batch, at, ALL_TEXTS)
                 failures += batch.ids[at] < 0
                 _write_line(self.state, &batch, at, _second(seconds, begin + at), self.out)
         return failures
@@ -108,6 +112,7 @@ cdef class _Lines:
         while begin < PyBytes_GET_SIZE(text):
             begin = _read_lines(self.state, text, begin, &batch)
             for at in range(batch.count):
+                _approach(self.state, &batch, at, ALL_TEXTS)
                 failures += batch.ids[at] < 0
                 _write_line(self.state, &batch, at, second, self.out)
         return failures
@@ -125,6 +130,7 @@ cdef list _many_dicts(State state, list ips, seconds):
     for begin in range(0, len(ips), BLOCK):
         _read_objects(state, ips, begin, &batch, ALL_TEXTS)
         for at in range(batch.count):
+            _approach(state, &batch, at, ALL_TEXTS)
             if batch.ids[at] < 0:
                 found.append(envelope.failure(_ERRORS[_status(&batch, at)]))
             else:
@@ -143,6 +149,7 @@ cdef list _many_json(State state, list ips, seconds):
     for begin in range(0, len(ips), BLOCK):
         _read_objects(state, ips, begin, &batch, ALL_TEXTS)
         for at in range(batch.count):
+            _approach(state, &batch, at, ALL_TEXTS)
             out.used = 0
             _write_line(state, &batch, at, _second(seconds, begin + at), out)
             found.append(PyBytes_FromStringAndSize(_bytes_start(out.data), out.used - 1))
@@ -233,9 +240,8 @@ cdef bint _read_stripped(bytes line, Address* address) except -1:
 
 
 cdef int _find_rows(State state, Batch* batch, int texts) except -1:
-    """Find the rows of all addresses of a block, and prefetch the texts that are wanted of them."""
-    cdef Py_ssize_t id
-    cdef int at
+    """Find the intervals of all addresses of a block, and the rows of the first ones."""
+    cdef Py_ssize_t id, at
     if _locate_block(state, &batch.block, batch.ids):
         raise _outside(state)
     for at in range(batch.count):
@@ -246,16 +252,21 @@ cdef int _find_rows(State state, Batch* batch, int texts) except -1:
         elif id >= 0:
             PREFETCH(&state.ipv4_locations[id])
             PREFETCH(&state.ipv4_networks[id])
-    for at in range(batch.count):
-        if batch.ids[at] >= 0:
-            _take_answer(state, batch.ids[at], &batch.answers[at], texts)
-    for at in range(batch.count):
-        if batch.ids[at] >= 0:
-            if texts & LOCATION_TEXT:
-                _prefetch_text(state.locations, batch.answers[at].location)
-            if texts & NETWORK_TEXT:
-                _prefetch_text(state.networks, batch.answers[at].network)
+    for at in range(-FAR, 0):
+        _approach(state, batch, at, texts)
     return 0
+
+
+cdef inline void _approach(State state, Batch* batch, Py_ssize_t at, int texts) noexcept:
+    """Take the rows, and prefetch the texts that are wanted, of answers after one of a block."""
+    cdef Py_ssize_t far = at + FAR, near = at + NEAR
+    if far < batch.count and batch.ids[far] >= 0:
+        _take_answer(state, batch.ids[far], &batch.answers[far], texts)
+    if 0 <= near < batch.count and batch.ids[near] >= 0:
+        if texts & LOCATION_TEXT:
+            _prefetch_text(state.locations, batch.answers[near].location)
+        if texts & NETWORK_TEXT:
+            _prefetch_text(state.networks, batch.answers[near].network)
 
 
 cdef inline void _take_answer(State state, Py_ssize_t id, Answer* answer, int texts) noexcept nogil:

@@ -29,6 +29,7 @@ cdef list _many_values(State state, list ips, tuple paths, seconds):
     for begin in range(0, len(ips), BLOCK):
         _read_objects(state, ips, begin, &batch, texts)
         for at in range(batch.count):
+            _approach(state, &batch, at, texts)
             found.append(nothing if batch.ids[at] < 0 else PyTuple_New(len(codes)))
         for at in range(len(codes)):
             if kept[at] is None:
