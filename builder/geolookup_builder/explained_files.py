@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +22,7 @@ from geolookup.dataset.intervals import I64, Addresses, Bools, concat
 from geolookup.errors import BuildError
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.fragments import checksums, json_texts
+from geolookup_builder.parallel import alongside
 from geolookup_builder.tables import encoded, starts
 
 #: Values whose texts are made at once.
@@ -54,14 +56,16 @@ def tables(
     source and the name of each file, ``values`` the distinct values of each layer, by field.
     """
     begins = np.cumsum([1, *map(len, rows)])
+    with alongside(partial(_ranges, rows, begins)) as ranges:
+        valued = _values(values)
     return {
         **{fmt.EXPLAINED[family]: _intervals(rows, begins, family) for family in fmt.EXPLAINED},
         fmt.EXPLAINED_TABLES: _tables(rows, begins),
         fmt.EXPLAINED_NUMBERS: _numbers(rows),
-        fmt.EXPLAINED_RANGES: _ranges(rows, begins),
+        fmt.EXPLAINED_RANGES: ranges(),
         fmt.EXPLAINED_LINES: _lines(rows, begins),
         fmt.EXPLAINED_FILES: _files(files),
-        fmt.EXPLAINED_VALUES: _values(values),
+        fmt.EXPLAINED_VALUES: valued,
     }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +20,7 @@ from geolookup_builder.factorize import factorize
 from geolookup_builder.flatten import Intervals, coalesce
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import Codes, LayerValues
+from geolookup_builder.parallel import alongside
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.schema import LAYERS
 from geolookup_builder.sources.reading.inputs import label_in_recipe
@@ -48,12 +50,13 @@ class DecidingRows:
         for each in deciding.values():
             used[each.owner] = True
         used[-1] = False
-        number = np.where(used, np.cumsum(used) - 1, -1)
-        intervals = {
-            family: coalesce(Intervals(each.starts, number[each.owner]))
-            for family, each in deciding.items()
-        }
-        stated, found = rows.stated(used[:-1]), positions.of(np.flatnonzero(used))
+        with alongside(partial(positions.of, np.flatnonzero(used))) as located:
+            number = np.where(used, np.cumsum(used) - 1, -1)
+            intervals = {
+                family: coalesce(Intervals(each.starts, number[each.owner]))
+                for family, each in deciding.items()
+            }
+            stated, found = rows.stated(used[:-1]), located()
         ranges = stated.family, stated.first, stated.last
         file = found.file + len(self._files) + 1
         self._rows.append(TableRows(*ranges, file, found.line, stated.numbers, intervals))
