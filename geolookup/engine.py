@@ -30,7 +30,7 @@ class Engine(Kernel):
 
     Safe to use from many threads and after a fork. Pickled as path and
     generation: the unpickled engine answers from that generation, which must
-    still exist; ``watch`` and ``max_age`` are not restored. A context manager:
+    still exist; ``watch``, ``max_age`` and ``preload`` are not restored. A context manager:
     leaving it closes the engine.
     """
 

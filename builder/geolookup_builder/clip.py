@@ -24,7 +24,7 @@ def hidden(family: int) -> tuple[Range, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Clipped:
-    """What of the ranges of one family no lookup reaches: a mask of rows, and counts."""
+    """The parts of one family's ranges that no lookup reaches: a mask of rows, and counts."""
 
     private: Bools
     addresses: int  # private ones

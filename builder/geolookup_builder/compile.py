@@ -144,7 +144,7 @@ def _system_memory() -> Iterator[None]:
 
 
 def _release() -> None:
-    """Return what the system's allocator holds and nothing uses any more."""
+    """Return to the system the memory that its allocator holds and nothing uses."""
     pa.default_memory_pool().release_unused()
 
 
@@ -188,7 +188,7 @@ class _Build:
         self._rejects: list[Rejects] = []
         self._report = BuildReport()
         self._base = None if options.base is None else _base(options.base)
-        self._rows: list[int] = []  # usable ones of each source
+        self._rows: list[int] = []  # usable rows of each source
 
     def add(self, number: int, spec: SourceSpec) -> None:
         """Read a source, numbered from 1, and overlay its tables below the earlier ones."""

@@ -1,8 +1,8 @@
 """The side files of ``explain = "full"``, as Arrow tables.
 
-Nothing is stored that follows from something else. A row has no range where it is that of the
-one interval that the row decides, which is so for most rows. Rows on consecutive lines have one
-entry for all of them. Numbers of values are stored for the layers that a source table states.
+Nothing is stored that follows from other columns. The range of a row is stored only if it is not
+that of the one interval that the row decides; most are. Rows on consecutive lines have one entry
+for all of them. Numbers of values are stored for the layers that a source table states.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _numbers(rows: Sequence[TableRows]) -> pa.Table:
 
 
 def _ranges(rows: Sequence[TableRows], begins: I64) -> pa.Table:
-    """Return the ranges that are not those of the one interval that the row decides."""
+    """Return the ranges that are not that of the one interval which the row decides."""
     chosen = [np.flatnonzero(~_are_intervals(each)) for each in rows]
     number = [each + begin for each, begin in zip(chosen, begins[:-1], strict=True)]
     listed = list(zip(rows, chosen, strict=True))
@@ -139,7 +139,7 @@ def _are_intervals(rows: TableRows) -> Bools:
 
 
 def _lasts(starts: Addresses) -> Addresses:
-    """Return the last address of each interval; the first start is 0, less one the greatest."""
+    """Return the last address of each interval; after the last one, 0 - 1 wraps to the greatest."""
     next_low = np.append(starts.low[1:], starts.low[:1])
     low = next_low - next_low.dtype.type(1)
     if starts.high is None:
@@ -155,7 +155,7 @@ def _halves(addresses: Addresses) -> Addresses:
 
 
 def _lines(rows: Sequence[TableRows], begins: I64) -> pa.Table:
-    """Return the first of rows that lie on consecutive lines of a file, or in one without."""
+    """Return the first of rows on consecutive lines of a file, or in a file without lines."""
     file = _joined([each.file for each in rows], np.uint32)
     line = _joined([each.line for each in rows], np.uint32)
     follows = np.zeros(int(begins[-1]), bool)
@@ -181,7 +181,7 @@ def _files(files: Sequence[tuple[int, str]]) -> pa.Table:
 
 
 def _values(layers: Mapping[str, pa.Table]) -> pa.Table:
-    """Return the values of all layers, one below the other, with their checksums."""
+    """Return the values of all layers, layer after layer, with their checksums."""
     none = pa.table({"": pa.nulls(1)}).select([])
     blocks = [none, *(layers[layer] for layer in fields.LAYERS if layers[layer].num_rows)]
     sizes = [each.num_rows for each in blocks]

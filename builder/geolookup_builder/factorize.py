@@ -1,6 +1,6 @@
 """Numbers the distinct rows of several integer columns, in order of first appearance.
 
-The columns are packed into as few 64-bit keys as their values need; equal rows have equal keys.
+The columns are combined into as few 64-bit keys as their values need; equal rows have equal keys.
 A small key is an index into a table, one key is encoded by Arrow's hash table. Several keys are
 mixed into one 64-bit hash. The result is verified against the keys; after a collision the mix
 is repeated with another seed.
@@ -26,7 +26,7 @@ def factorize(columns: Sequence[NDArray[np.generic]]) -> tuple[Codes, I64]:
     ``columns`` have one length and integers of 8, 16, 32 or 64 bits; the caller views
     floats as integers.
     """
-    keys = _packed(columns)
+    keys = _keys(columns)
     if len(keys) == 1:
         return _encode(keys[0])
     for attempt in range(64):
@@ -36,13 +36,13 @@ def factorize(columns: Sequence[NDArray[np.generic]]) -> tuple[Codes, I64]:
     raise AssertionError("64 different hashes collided")
 
 
-def _packed(columns: Sequence[NDArray[np.generic]]) -> list[U64]:
+def _keys(columns: Sequence[NDArray[np.generic]]) -> list[U64]:
     """Return keys of the rows: each column takes as many bits as its range of values."""
     keys: list[U64] = []
     used = 0  # bits of the last key
     for column in columns:
-        least, most = int(column.min(initial=0)), int(column.max(initial=0))
-        bits = (most - least).bit_length()
+        least, greatest = int(column.min(initial=0)), int(column.max(initial=0))
+        bits = (greatest - least).bit_length()
         if keys and not bits:
             continue
         above = column.astype(np.int64).view(np.uint64)

@@ -70,7 +70,7 @@ def flatten(ranges: Ranges, family: int) -> Intervals:
     if not len(ranges):
         return Intervals(Addresses.of(family, [0]), np.array([-1]))
     first, last = ranges.first, ranges.last
-    if np.all(last[:-1] < first[1:]):  # as most files are: nothing to sort and to copy
+    if np.all(last[:-1] < first[1:]):  # most files: nothing to sort or copy
         return _with_gaps(first, last, np.arange(len(first)))
     order = first.order()
     first, last = first[order], last[order]

@@ -1,4 +1,4 @@
-"""The source rows of a dataset of the former format version, as this one stores them.
+"""Converts the source rows of a dataset of the former format version to the current one.
 
 The former version has the range, line and numbers of all rows in one file, and the values of a
 row's layer as a JSON text.
@@ -28,7 +28,7 @@ def converted(former: Batches) -> dict[str, pa.Table]:
     """Return the files of ``layout.EXPLAINING`` by name.
 
     ``former`` are those of ``layout.FORMER_EXPLAINING``, whose checksums are right. Raises
-    ValueError where a text is not that of a value, or a number points nowhere.
+    ValueError for a text that is not that of a value, and for a number outside its table.
     """
     files = former[fmt.EXPLAINED_FILES].to_pydict()
     listed = list(zip(files["source"], files["file"], strict=True))[1:]
@@ -94,7 +94,7 @@ def _starts(batch: pa.RecordBatch) -> Addresses:
 
 
 def _values(former: Batches) -> dict[str, pa.Table]:
-    """Return the values of each layer; the former version has them layer by layer, too."""
+    """Return the values of each layer; the former version also stores them layer by layer."""
     texts = former[fmt.EXPLAINED_VALUES].column("json")
     found, begin = {}, 1
     for layer in fields.LAYERS:

@@ -57,7 +57,7 @@ def plain_texts(values: Iterable[object]) -> pa.Array:
 
 
 def json_columns(texts: list[pa.Array]) -> dict[str, pa.Array]:
-    """Return the columns that a single lookup reads: the JSON texts of each row, their CRC-32C."""
+    """Return the columns that a single lookup reads: each row's JSON texts and their CRC-32C."""
     joined = rows(texts)
     return {"json": joined, fmt.CHECKSUMS: pa.array(checksums(joined))}
 

@@ -112,7 +112,7 @@ class SourceRows:
         self._families = {family: FamilyRows(family) for family in (4, 6)}
 
     def prepared(self, batch: Batch) -> Prepared:
-        """Clean and number the values of a batch; several threads may do so at once."""
+        """Clean and number the values of a batch; safe to call from several threads."""
         numbered, nulled, words = {}, {}, {}
         accepted = batch.ranges.family != 0
         for layer, fields in LAYERS.items():
@@ -166,7 +166,7 @@ class SourceRows:
         return Stated(families[order], concat([*firsts])[order], concat([*lasts])[order], numbers)
 
     def release(self) -> None:
-        """Forget the rows; what ``of_family`` returned stays."""
+        """Release the rows; those that ``of_family`` returned remain."""
         del self._gathered
 
     @cached_property
@@ -176,7 +176,7 @@ class SourceRows:
 
 
 def _order(positions: I64) -> I64 | slice:
-    """Return what sorts positions; where files of IPv4 come before those of IPv6 nothing does."""
+    """Return the order of positions; they are sorted if IPv4 files come before those of IPv6."""
     in_order = bool(np.all(positions[:-1] < positions[1:]))
     return slice(None) if in_order else np.argsort(positions)
 

@@ -121,7 +121,7 @@ def _networks(
 def _numbers(merged: Mapping[int, Layered], layer: str) -> Codes:
     """Return UNKNOWN, so that it is the first row, and each interval's number, IPv4 before IPv6."""
     parts = [layered.numbers[layer] for layered in merged.values()]
-    if not any(part.any() for part in parts):  # as most layers of most recipes are: no memory
+    if not any(part.any() for part in parts):  # most layers of most recipes: takes no memory
         return np.broadcast_to(np.int32(UNKNOWN), 1 + sum(map(len, parts)))
     return np.concatenate([np.array([UNKNOWN], np.int32), *parts])
 
@@ -144,7 +144,7 @@ def _by_use(rows: list[Codes]) -> tuple[Codes, I64]:
     The unknown row stays row 0; equal counts stay in their order.
     """
     uses = np.bincount(np.concatenate(rows))
-    uses[UNKNOWN] = len(uses) + uses.sum()  # more than any other
+    uses[UNKNOWN] = len(uses) + uses.sum()  # more than any other row
     order = np.argsort(-uses, kind="stable")
     numbers = np.empty(len(order), np.int32)
     numbers[order] = np.arange(len(order), dtype=np.int32)

@@ -121,7 +121,7 @@ class LayerValues:
         parts = ([_nulls(1, name), *self.parts.get(name, [])] for name in names)
         with in_order(_joined, parts) as joined:
             tuples = Tuples(dict(zip(names, joined, strict=True)))
-        # One part instead of one for each batch: equal values of batches take memory once.
+        # Joined, so that values which several batches have are in memory once.
         self.parts = {
             name: [Column(each.codes[1:], each.values)] for name, each in tuples.fields.items()
         }

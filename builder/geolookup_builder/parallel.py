@@ -1,7 +1,7 @@
-"""Work on several cores: what a build computes in threads, with results in the order of the work.
+"""Threads of a build, with results in the order of the work.
 
-Arrow, numpy, the kernel, digests and files work without Python's global lock. Nothing here
-decides an order, so a dataset does not depend on the number of cores.
+Arrow, numpy, the kernel, digests and files release the interpreter lock while they work. Results
+are in the order of the work, so a dataset does not depend on the number of cores.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TypeVar
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
-#: Each thread holds one item in memory, so that more cores than this are not used.
+#: Each thread holds one item in memory, so the number of threads is limited.
 _MOST_THREADS = 4
 
 
@@ -28,10 +28,10 @@ def _threads() -> int:
 
 @contextmanager
 def in_order(function: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[Iterator[_R]]:
-    """Give ``function`` of each item, in the order of the items; threads compute it in advance.
+    """Yield an iterator over ``function`` of each item, in order; threads compute it in advance.
 
-    The items themselves are taken by the caller's thread, one more of them than there are
-    threads. An exception takes the place of its result; after the block nothing is running.
+    The caller's thread reads the items, one more at a time than there are threads. An exception
+    is raised in the place of its result. After the block no thread is running.
     """
     threads = _threads()
     running: deque[Future[_R]] = deque()
@@ -61,9 +61,9 @@ def _results(
 
 @contextmanager
 def alongside(call: Callable[[], _R]) -> Iterator[Callable[[], _R]]:
-    """Run a call in a thread during the block; gives a function that waits for its result.
+    """Run a call in a thread during the block; yield a function that waits for its result.
 
-    After the block the call has ended. Its exception is raised where its result is asked for.
+    After the block the call has ended. That function raises the exception of the call.
     """
     with ThreadPoolExecutor(1) as pool:
         yield pool.submit(call).result

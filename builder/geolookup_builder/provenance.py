@@ -52,7 +52,7 @@ def coverage(families: Mapping[int, Provenance], sources: int) -> list[Coverage]
 
 
 def _stated(numbers: NDArray[np.uint8]) -> list[int]:
-    """Return the sources among the numbers, ascending; nothing is sorted."""
+    """Return the distinct sources among the numbers, ascending, without a sort of the numbers."""
     stated = np.zeros(256, bool)
     stated[numbers] = True
     stated[NO_SOURCE] = False

@@ -104,7 +104,7 @@ def _floats(cells: pa.Array) -> pa.Array:
     """Return decimal numbers; any other text is null, or a float that is not finite."""
     try:
         return cells.cast(pa.float64())
-    except pa.ArrowInvalid:  # names no cell: find the numbers first, which takes longer
+    except pa.ArrowInvalid:  # it does not state the cell: find the numbers first, which is slower
         number = pc.match_substring_regex(cells, _FLOAT)
         return pc.if_else(number, cells, pa.scalar(None, pa.string())).cast(pa.float64())
 

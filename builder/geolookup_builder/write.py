@@ -18,7 +18,7 @@ from geolookup_builder.parallel import in_order
 
 def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, FileDescription]:
     """Write every table as an uncompressed Arrow IPC file; return the manifest's ``files``."""
-    # The largest first, so that no thread ends long after the others.
+    # The largest first, so that the threads end at about the same time.
     by_size = sorted(tables, key=lambda name: -tables[name].nbytes)
     with in_order(lambda name: _write_table(folder / name, tables[name]), by_size) as described:
         found = dict(zip(by_size, described, strict=True))

@@ -50,7 +50,7 @@ from geolookup.cli import exit_on_signals, fail, note_age, options
     "--compression-level",
     metavar="1..9",
     type=click.IntRange(1, 9),
-    help="Of .gz outputs: from 1, fast, to 9, small. [default: 4]",
+    help="Level of .gz outputs: 1 (fastest) to 9 (smallest). [default: 4]",
 )
 @click.option("--force", is_flag=True, help="Replace existing outputs.")
 def enrich(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from geolookup.kernel.protocol import Lines
 
-#: Bytes that are read at most before their answers are printed.
+#: The most bytes of standard input to read before their answers are printed.
 _BLOCK = 4096
 _TOKEN = re.compile(
     r'(?P<key>"(?:[^"\\]|\\.)*")(?=:)|(?P<text>"(?:[^"\\]|\\.)*")|(?P<word>\b(?:true|false|null)\b|-?\b\d[\d.eE+-]*)'
@@ -84,14 +84,14 @@ def _add_piped(lines: Lines) -> Iterator[int]:
     if not sys.stdin:  # a process may be started without it
         fail("standard input is closed; name addresses, or pipe them in")
     source = cast("BufferedReader", sys.stdin.buffer)
-    begun: list[bytes] = []  # the parts of a line whose end has not arrived
+    partial: list[bytes] = []  # the parts of a line whose end has not arrived
     while block := source.read1(_BLOCK):
         whole, line_feed, rest = block.rpartition(b"\n")
         if line_feed:
-            yield lines.add_text(b"".join((*begun, whole)), instant(None))
-            begun.clear()
-        begun.append(rest)
-    yield lines.add_text(b"".join(begun), instant(None))
+            yield lines.add_text(b"".join((*partial, whole)), instant(None))
+            partial.clear()
+        partial.append(rest)
+    yield lines.add_text(b"".join(partial), instant(None))
 
 
 def _as_is(lines: bytes) -> bytes:

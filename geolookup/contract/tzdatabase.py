@@ -146,10 +146,10 @@ def _version(text: str) -> str | None:
 def rules(zone: str) -> tzif.Zone | None:
     """Load a zone from the deciding database, else from the other one; None for an unknown key.
 
-    A malformed file is as none; its transitions are checked when they are needed (`tzif`).
+    A malformed file counts as missing; its transitions are checked on first use (`tzif`).
     Keys are case-sensitive. No text of moderate length raises an error.
     """
-    from geolookup.contract.tzif import read  # the compiled kernel seldom needs it
+    from geolookup.contract.tzif import read  # here: the compiled kernel rarely needs it
 
     for data in _files(zone):
         found = read(data)
@@ -159,7 +159,7 @@ def rules(zone: str) -> tzif.Zone | None:
 
 
 def file(zone: str) -> bytes | None:
-    """Return the file of a zone, unread, as `rules` selects it if none is malformed."""
+    """Return the bytes of a zone's file: the first that `rules` tries. None for an unknown key."""
     return next(_files(zone), None)
 
 
@@ -183,7 +183,7 @@ def is_key(zone: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _readers() -> tuple[Callable[[str], bytes | None], ...]:
-    """Return what reads the file of a zone, in order: the deciding database first."""
+    """Return the functions that read a zone's file, those of the deciding database first."""
     system = [partial(_from_folder, folder) for folder in search_path()]
     package = _package_reader()
     if database().source == "package":

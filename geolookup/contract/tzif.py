@@ -1,8 +1,8 @@
 """Reads the rules of a time zone from a TZif file (RFC 9636, versions 1 to 4).
 
-Strategy: after the last transition the rule in the footer decides, and most lookups need no more.
-The table of transitions is read when an instant before its end needs it. The times remain the
-bytes that they are, viewed as numbers, and are bisected.
+Strategy: after the last transition the rule in the footer decides; most lookups need only that. The
+table of transitions is read for the first instant before its end. Its times are not decoded: they
+are bisected as a view of numbers on the bytes of the file.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Zone:
         self._known: Table | None = None
 
     def since(self, start: int) -> Zone | Rule:
-        """Return what is valid from a Unix second on; zones with equal footers share the rule."""
+        """Return the rules from a Unix second on; zones with equal footers share a `Rule`."""
         return self._rule if self._last is None or start >= self._last else self
 
     def state(self, at: int) -> State:
@@ -88,8 +88,8 @@ class Table:
 def read(data: bytes) -> Zone | None:
     """Return the rules in the bytes of a TZif file; None for any other bytes.
 
-    An offset of a day or more, and an abbreviation of other characters than the RFC has, make
-    a file malformed. Leap seconds are ignored, as in Unix time.
+    A file is malformed if an offset is a day or more, or an abbreviation has a character that the
+    RFC does not allow. Leap seconds are ignored, as in Unix time.
     """
     try:
         return _read(data)
@@ -122,7 +122,7 @@ def _sizes(data: bytes, at: int) -> Sequence[int]:
 
 
 def _size(sizes: Sequence[int], width: int) -> int:
-    """Return the bytes of a block whose times have so many bytes."""
+    """Return the size of a block in bytes; ``width`` is that of a time."""
     ut, standard, leaps, times, types, characters = sizes
     return times * (width + 1) + types * _TYPE + characters + leaps * (width + 4) + standard + ut
 
@@ -149,7 +149,7 @@ def _table(data: bytes, begin: int, sizes: Sequence[int], width: int) -> Table:
 
 
 def _numbers(data: bytes, code: Code) -> Sequence[int]:
-    """View big-endian integers as numbers, by their code in the module `struct`."""
+    """View big-endian integers as numbers; ``code`` is that of the module `struct`."""
     if sys.byteorder == "big":
         return memoryview(data).cast(code)
     return memoryview(data[::-1]).cast(code)[::-1]

@@ -32,7 +32,7 @@ _LONGEST_OFFSET, _LONGEST_TIME = 24, 167  # hours
 
 
 class Rule:
-    """One state for good, or standard time and daylight saving between two dates of each year."""
+    """One permanent state, or standard time and daylight saving between two dates of each year."""
 
     __slots__ = ("_dates", "_states")
 
@@ -54,16 +54,16 @@ class Rule:
         return [second for second, _ in changes if start < second < end]
 
     def changes(self, year: int) -> tuple[tuple[int, State], ...]:
-        """Return when each state of two begins, in Unix seconds, in a year and those beside it.
+        """Return the changes (Unix second, state) of a year and of the years beside it.
 
-        The first one begins before the year that precedes it ends.
+        The first change is before the end of the preceding year.
         """
         (first, last), (standard, daylight) = self._dates, self._states
         years = range(year - 2, year + 3)
         starts = [_second(first, each) - standard[0] for each in years]
         ends = [_second(last, each) - daylight[0] for each in years]
         found = [(start, daylight) for start in starts[:-1]]
-        # An end that the next start follows at once is none: daylight saving is permanent.
+        # An end at or after the next start is no change: daylight saving is permanent.
         pairs = zip(ends, starts[1:], strict=False)
         found += [(end, standard) for end, start in pairs if end < start]
         return tuple(sorted(found, key=lambda change: (change[0], change[1][1])))
@@ -117,7 +117,7 @@ def _name(text: str) -> tuple[str, str]:
 
 
 def _seconds(text: str, most: int) -> int:
-    """Return the seconds of ``[+-]hours[:minutes[:seconds]]``, of at most so many hours."""
+    """Return the seconds of ``[+-]hours[:minutes[:seconds]]``, at most ``most`` hours."""
     sign, text = (-1, text[1:]) if text[:1] == "-" else (1, text.removeprefix("+"))
     hours, *parts = [_number(part) for part in text.split(":")]
     minutes, seconds = [*parts, 0, 0][: max(2, len(parts))]

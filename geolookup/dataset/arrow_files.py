@@ -127,7 +127,8 @@ def _decoded(values: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def _without_nulls(values: pa.Array, filling: object) -> pa.Array:
-    return values.fill_null(filling) if values.null_count else values  # which copies anyway
+    # ``fill_null`` copies, also where there is no null.
+    return values.fill_null(filling) if values.null_count else values
 
 
 def _is_text(values: pa.Array) -> bool:
@@ -141,12 +142,12 @@ def _valid(values: pa.Array) -> np.typing.NDArray[np.bool_]:
 
 
 def _text(values: pa.Array) -> tuple[str, list[Any]]:
-    """Return lengths as little-endian 64-bit integers, and all letters."""
+    """Return lengths as little-endian 64-bit integers, and the bytes of all texts."""
     values = _without_nulls(values.cast(pa.large_string()), "")
     _, offsets, data = values.buffers()
     bounds = np.frombuffer(offsets, np.int64)[values.offset :][: len(values) + 1]
-    letters = memoryview(data or b"")[bounds[0] : bounds[-1]]
-    return "text", [np.diff(bounds).astype("<i8"), letters]
+    text = memoryview(data or b"")[bounds[0] : bounds[-1]]
+    return "text", [np.diff(bounds).astype("<i8"), text]
 
 
 def _numbers(values: pa.Array) -> tuple[str, list[Any]]:

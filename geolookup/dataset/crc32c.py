@@ -1,6 +1,6 @@
-"""CRC-32C (Castagnoli), the checksum of a row's text: the polynomial, and the sum in Python.
+"""CRC-32C (Castagnoli), the checksum of a row's text: the polynomial, and the checksum in Python.
 
-The reference implementation. The compiled kernel computes the same sums, by the processor's
+The reference implementation. The compiled kernel computes the same, by the processor's
 instruction where there is one (``kernel/_crc32c.pxi``).
 
 References: RFC 3720, sections 12.1 and B.4; Castagnoli, Braeuer and Herrmann, Optimization of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: The bits of the polynomial in reverse order, without that of x^32.
 POLYNOMIAL = 0x82F6_3B78
 _ONES = 0xFFFF_FFFF
-#: Texts that are summed together, and the length in bytes above which one is summed alone.
+#: Texts whose checksums are computed together, and the most bytes that such a text has.
 _PART, _LONG = 1 << 15, 512
 
 
@@ -55,7 +55,7 @@ def checksums(
 def _sums(
     data: NDArray[np.uint8], starts: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> NDArray[np.uint32]:
-    """Return the sums of texts: of the first byte of all, of the second, and so on."""
+    """Return the checksums of texts: one step for the first byte of all, one for the second, ..."""
     import numpy as np
 
     table = np.array(_table(), np.uint32)
@@ -73,7 +73,7 @@ def _sums(
 
 @cache
 def _table() -> tuple[int, ...]:
-    """Return the sum of each byte; made when the first row is checked."""
+    """Return the remainder of each byte; computed when the first row is checked."""
     return tuple(map(_of_byte, range(256)))
 
 

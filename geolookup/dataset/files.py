@@ -61,25 +61,25 @@ class Encoded:
 class Words:
     """A dictionary column of texts: UTF-8, decoded by item."""
 
-    __slots__ = ("_indices", "_letters", "_offsets")
+    __slots__ = ("_data", "_indices", "_offsets")
 
-    def __init__(self, indices: memoryview, offsets: memoryview, letters: memoryview) -> None:
-        self._indices, self._offsets, self._letters = indices, offsets, letters
+    def __init__(self, indices: memoryview, offsets: memoryview, data: memoryview) -> None:
+        self._indices, self._offsets, self._data = indices, offsets, data
 
     def __getitem__(self, row: int) -> str:
         at = self._indices[row]
-        return str(self._letters[self._offsets[at] : self._offsets[at + 1]], "utf-8")
+        return str(self._data[self._offsets[at] : self._offsets[at + 1]], "utf-8")
 
 
 class Nullable:
-    """A column of values some of which are null: a bit of each says whether it is known."""
+    """A column with nulls: one bit for each value, 1 if it is known."""
 
     __slots__ = ("_known", "_values")
 
     def __init__(
         self, known: memoryview | None, values: memoryview[int] | memoryview[float] | Words
     ) -> None:
-        self._known, self._values = known, values  # no bits: all are known
+        self._known, self._values = known, values  # None: all are known
 
     def __getitem__(self, row: int) -> Any:
         if self._known is not None and not self._known[row >> 3] >> (row & 7) & 1:
@@ -93,7 +93,7 @@ class Dataset:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
         self.manifest = read_manifest(self.path)
-        self.generation = self.manifest.generation  # the service asks for each request
+        self.generation = self.manifest.generation  # the service reads it for each request
         self._files: dict[str, File] = {}
         jump = self._file(fmt.IPV4_JUMP)
         self.jump = jump.view("interval", "uint32")
@@ -124,7 +124,7 @@ class Dataset:
         return found
 
     def preload(self) -> None:
-        """Read all that lookups need into memory, so that none of them waits for a disk."""
+        """Read the files that lookups need into memory, so that no lookup waits for a disk."""
         for file in self._files.values():
             file.preload()
 

@@ -106,7 +106,7 @@ STATED = {name: fields.TEXT for stated in fields.STATED.values() for name in sta
 
 
 def _stated(kind: str) -> Column:
-    """Return the column of a field; one that no row states has none."""
+    """Return the column of a field; a field that no row states has no column."""
     stored = f"dictionary<{kind}>" if kind == fields.TEXT else kind
     return Column(stored, nullable=True, optional=True)
 

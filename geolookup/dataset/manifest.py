@@ -171,7 +171,7 @@ class Manifest:
         return cls(fmt.MANIFEST, stated)
 
     def of_version(self, version: int) -> Manifest:
-        """Return it with another format version."""
+        """Return this manifest with another format version."""
         return Manifest(self.path, {**self._stated, "format_version": version})
 
     def completed(self, generation: str, files: Mapping[str, FileDescription]) -> Manifest:
@@ -256,7 +256,7 @@ def canonical(stated: Mapping[str, object]) -> bytes:
 
 
 def read_manifest(folder: str | os.PathLike[str], expected: int = fmt.FORMAT_VERSION) -> Manifest:
-    """Return the manifest of a dataset; DatasetError where there is none of this version."""
+    """Return the manifest of a dataset; DatasetError if it is missing or of another version."""
     path = os.path.join(folder, fmt.MANIFEST)
     try:
         stated = _json(folder)

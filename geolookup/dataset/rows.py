@@ -46,7 +46,7 @@ SEPARATOR = "\n"
 #: The text of an unknown value, and of one that the answer then leaves out.
 UNKNOWN, ABSENT = "null", ""
 _SEPARATOR = SEPARATOR.encode()
-#: What ``json.loads`` comes down to; its wrapping would cost more than a row does.
+#: The decoder of ``json.loads``; the steps around it would take longer than a row.
 _scan = json.JSONDecoder().raw_decode
 #: The forms of values.
 STRING, STRINGS, NUMBER, WHOLE, BOOL, OBJECT = (
@@ -247,7 +247,7 @@ _FORM = {
     "uint32": WHOLE,
     "bool": BOOL,
 }
-#: Areas and whole numbers are not negative, and AS 0 is none (RFC 7607).
+#: Areas and whole numbers are not negative, and AS 0 is reserved (RFC 7607).
 _RANGE = {
     "double": (0.0, float_info.max),
     "int64": (0, (1 << 63) - 1),

@@ -30,16 +30,16 @@ def deciding_rows(
     """Return the deciding row of each source table at an address, in order of precedence.
 
     ``{"source", "date", "licence", "file", "line", "range", "values"}`` each:
-    ``line`` is None where the file has none, ``range`` is as stated, and
-    ``values`` holds by layer what the row says, without layers of which it
-    says nothing.
+    ``line`` is None if the file has no lines, ``range`` is as stated, and
+    ``values`` holds the fields of the row by layer, without layers that are
+    unknown.
     """
-    lines, ranges, said = _Lines(dataset), _Ranges(dataset), _Said(dataset)
+    lines, ranges, values = _Lines(dataset), _Ranges(dataset), _RowValues(dataset)
     return [
         {
             **lines.of(each.row, sources),
             "range": ranges.of(each.row) or each.range,
-            "values": said.of(each.table, each.row),
+            "values": values.of(each.table, each.row),
         }
         for each in _Deciding(dataset, family).rows(value)
     ]
@@ -100,7 +100,7 @@ class _Ranges:
         self._ends = [file.view(name, "uint64") for name in fmt.ENDS]
 
     def of(self, row: int) -> str | None:
-        """Return the range of a row; None where it is that of its interval."""
+        """Return the range of a row; None if it is that of its interval."""
         at = bisect_left(self._rows, row)
         if at == len(self._rows) or self._rows[at] != row:
             return None
@@ -119,7 +119,7 @@ def _text(family: int, first: int, last: int) -> str:
     return f"{canonical(family, first)}-{canonical(family, last)}"
 
 
-class _Said:
+class _RowValues:
     """The values of rows: in each table one number for each row and each layer that it states."""
 
     def __init__(self, dataset: Dataset) -> None:
@@ -133,7 +133,7 @@ class _Said:
         self._values = _Values(dataset)
 
     def of(self, table: int, row: int) -> dict[str, Any]:
-        """Return by layer what a row of a table says."""
+        """Return the values of a row of a table, by layer."""
         found = {layer: self._number(table, row, layer) for layer in fields.LAYERS}
         return {layer: self._values.of(layer, at) for layer, at in found.items() if at}
 
@@ -155,7 +155,7 @@ class _Said:
 
 
 class _Values:
-    """What rows say, each distinct value once, in a column for each field."""
+    """The distinct values of rows, in a column for each field."""
 
     def __init__(self, dataset: Dataset) -> None:
         file = dataset.beside(fmt.EXPLAINED_VALUES)
@@ -167,7 +167,7 @@ class _Values:
         }
 
     def of(self, layer: str, at: int) -> dict[str, Any]:
-        """Return the known fields of a value; DatasetError where it is not what was written."""
+        """Return the known fields of a value; DatasetError if it is damaged."""
         if at >= len(self._sums):
             raise DatasetError(self._path, f"there is no row {at}", REBUILD)
         try:
@@ -225,13 +225,13 @@ class _Files:
         file = dataset.beside(fmt.EXPLAINED_FILES)
         self._path = file.path
         self._source = file.view("source", "uint8")
-        self._offsets, self._letters = file.strings("file")
+        self._offsets, self._data = file.strings("file")
 
     def file(self, at: int, sources: int) -> tuple[int, str]:
         """Return the source, from 1 to ``sources``, and the name of a file."""
         try:
             source = self._source[at]
-            name = str(self._letters[self._offsets[at] : self._offsets[at + 1]], "utf-8")
+            name = str(self._data[self._offsets[at] : self._offsets[at + 1]], "utf-8")
         except (IndexError, UnicodeDecodeError):
             raise DatasetError(self._path, f"there is no file {at}", REBUILD) from None
         if not 1 <= source <= sources:

@@ -218,7 +218,7 @@ def open_output(
 
 @contextmanager
 def _gzip(raw: Any, level: int, threads: int) -> Iterator[Any]:
-    """Yield a stream that compresses; no thread is left, and no end is written after an error."""
+    """Yield a stream that compresses. It ends its threads; after an error it writes no end."""
     blocks = GzipBlocks(raw, level, threads)
     try:
         yield pa.PythonFile(blocks, "w")

@@ -1,8 +1,8 @@
 """Gzip on several threads: blocks are compressed side by side and written in order.
 
-Strategy: as pigz does it. The data are cut into blocks; each is deflated on a thread with the last
-32 KiB before it as its dictionary, and ends at a byte. The blocks one after the other are one
-deflate stream, so that the file has one member, which every reader of gzip reads.
+Strategy: that of pigz. The data are split into blocks. A thread deflates each with the last 32 KiB
+before it as the dictionary, and ends it at a byte boundary. The blocks in order are one deflate
+stream, so the file has one member, which every reader of gzip reads.
 
 See RFC 1951 and RFC 1952.
 """
@@ -25,9 +25,10 @@ _END = b"\x03\x00"  # an empty block, marked as the last
 
 
 class GzipBlocks:
-    """A stream to write to, which writes gzip to another; at most two blocks a thread wait.
+    """A stream that writes what it is given to another stream, as gzip.
 
-    ``close`` writes the end of the file, ``stop`` ends the threads; the other stream stays open.
+    At most two blocks for each thread wait. ``close`` writes the end of the file, ``stop`` ends
+    the threads; the other stream stays open.
     Errors of the threads are raised by ``write`` and ``close``.
     """
 
@@ -44,7 +45,7 @@ class GzipBlocks:
         self._raw.write(_HEADER)
 
     def write(self, data: Any) -> int:
-        """Add bytes; none after ``close`` or ``stop``, when a format may still write its end."""
+        """Add bytes. After ``close`` or ``stop``, when a format may write its end, they are dropped."""
         if self.closed:
             return len(data)
         self._block += data
@@ -61,7 +62,7 @@ class GzipBlocks:
         self._write_until(self._most)
 
     def _write_until(self, most: int) -> None:
-        """Write what is ready, and wait until at most this many blocks are not."""
+        """Write the blocks that are ready; wait until at most ``most`` blocks are not."""
         while self._waiting and (len(self._waiting) > most or self._waiting[0].done()):
             self._raw.write(self._waiting.popleft().result())
 
@@ -73,7 +74,7 @@ class GzipBlocks:
         """Do nothing: a block that is not full waits for more."""
 
     def close(self) -> None:
-        """Write what is left and the end of the file."""
+        """Write the last block and the end of the file."""
         if self.closed:
             return
         self._submit(bytes(self._block))
@@ -83,12 +84,12 @@ class GzipBlocks:
         self.closed = True
 
     def stop(self) -> None:
-        """End the threads; what waits is dropped."""
+        """End the threads; blocks that wait are dropped."""
         self.closed = True
         self._threads.shutdown(cancel_futures=True)
 
 
 def _deflated(block: bytes, window: bytes, level: int) -> bytes:
-    """Return a block as deflate, up to a byte; zlib releases the interpreter lock."""
+    """Deflate a block, up to a byte boundary; zlib releases the interpreter lock."""
     deflate = zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS, zdict=window)
     return deflate.compress(block) + deflate.flush(zlib.Z_SYNC_FLUSH)

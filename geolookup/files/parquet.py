@@ -110,7 +110,7 @@ class GroupSink:
 
 
 class _Writer(parquet.ParquetWriter):  # type: ignore[misc]
-    """A writer that writes no footer unless it is closed: after an error its stream is closed."""
+    """A writer that writes its footer only when closed: after an error its stream is closed."""
 
     def __del__(self) -> None:
         """Do not close, as the class of Arrow does."""

@@ -15,9 +15,9 @@ from time import monotonic
 
 #: Changed rows before a checkpoint pays.
 _LEAST_CHANGES = 500
-#: Seconds between two checkpoints of a shorter log,
+#: Seconds between two checkpoints of a log of fewer than ``_LONG`` pages.
 _PAUSE = 1.0
-#: and the pages of a log that does not wait, of all processes together. Each change logs a page.
+#: Pages of a log, of all processes together, that is checkpointed at once. Each change logs a page.
 _LONG = 8_000
 
 

@@ -47,7 +47,7 @@ class GroupCommit:
         if self._thread is not None:
             return self._thread.ask(admission or api_key)
         if type(admission) is Leased:
-            admission.admit()  # the lease serves all who come next: they need not wait
+            admission.admit()  # the requests that come next use the lease, without a wait
             return None
         return self._together(admission or api_key)
 
@@ -61,7 +61,7 @@ class GroupCommit:
         group.asked.append(asked)
         try:
             yield  # to the loop: cheaper than a future, which calls back
-        finally:  # also if the client has gone: others may wait, and it has asked
+        finally:  # also if the client has disconnected: other requests wait for the decision
             outcomes = group.outcomes
             if outcomes is None:
                 outcomes = group.outcomes = _decided(self._accounts, group.asked)
@@ -71,7 +71,10 @@ class GroupCommit:
 
 
 class _Group:
-    """Requests that are decided together, in the thread of the loop; None: not yet."""
+    """Requests that are decided together, in the thread of the loop.
+
+    ``outcomes`` is None until then.
+    """
 
     __slots__ = ("asked", "outcomes")
 
@@ -81,7 +84,7 @@ class _Group:
 
 
 class _StoreThread:
-    """Requests that a thread decides, those together that come while it is busy."""
+    """Decides requests on a thread; those that come while it is busy are decided together."""
 
     def __init__(self, accounts: Accounts) -> None:
         self._accounts = accounts
@@ -112,7 +115,7 @@ def _decided(accounts: Accounts, asked: Sequence[_Asked]) -> Sequence[Exception 
     """Decide requests; return for each what it raises, or None."""
     try:
         return _outcomes(accounts, asked)
-    except Exception as error:  # noqa: BLE001 - whatever it is, no coroutine may wait forever
+    except Exception as error:  # noqa: BLE001 - after any error, no coroutine may wait forever
         return [error] * len(asked)
 
 
@@ -120,7 +123,7 @@ def _outcomes(accounts: Accounts, asked: Sequence[_Asked]) -> Sequence[Exception
     outcomes: list[Exception | None] = [None] * len(asked)
     exact: list[tuple[int, Exact]] = []
     for place, each in enumerate(asked):
-        if type(each) is Exact:  # has no cached refusal, or nobody would ask
+        if type(each) is Exact:  # it has no cached refusal: ``try_local`` raised none
             exact.append((place, each))
             continue
         try:

@@ -17,7 +17,7 @@ from zlib import crc32
 ENVIRONMENTS = ("live", "test")
 _RANDOM_BYTES = 20
 _CHECKSUM = 8
-#: Copied for each key: cheaper than a new hash, for which OpenSSL looks its method up.
+#: Copied for each key: faster than a new hash, for which OpenSSL looks up the algorithm.
 _NO_KEY = sha256()
 _SHAPE = re.compile(rb"geo_(?:live|test)_[a-z2-7]{32}[0-9a-f]{8}")
 

@@ -4,9 +4,9 @@ Strategy: write-ahead log, one connection per process, one transaction for the r
 decided together. An exact admission is one UPDATE whose WHERE is the rule of
 ``sliding_window``, for all accounts of a plan at once: the interpreter lock is released for each
 statement, and another thread may take it. If a row is not changed, the slow path decides one by
-one, and finds the reason. Another process holds the write lock for a fraction of a millisecond:
-less than SQLite sleeps before it tries again, so a step is repeated here. Where one wait for a
-locked file was in vain, all who come next fail at once for a while (``outage``).
+one and finds the reason. Another process holds the write lock for a fraction of a millisecond:
+less than SQLite sleeps before it retries, so steps are retried here. After one wait for a locked
+file without success, all later steps fail at once for a while (``outage``).
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ _ADMIT = (
     " WHERE used < ?3 AND length(ring) = ?4 AND substr(ring, 1, 8) <= ?2 AND substr(ring, -8) <= ?1"
     " AND id IN ({})"
 )
-#: Accounts that one statement admits at most. SQLite takes at least 999 parameters.
+#: The most accounts that one statement admits. SQLite takes at least 999 parameters.
 _MOST_TOGETHER = 512
-#: Seconds before a step is repeated, doubled each time up to the second number.
+#: Seconds before a step is retried, doubled each time up to the second number.
 _FIRST_PAUSE, _LONGEST_PAUSE = 50e-6, 5e-3
 #: The bits of an error code of SQLite without those that refine it.
 _PRIMARY = 0xFF
@@ -99,7 +99,7 @@ class SQLiteStore:
             return [self._decided(db, request) for request in requests]
 
     def _admitted_together(self, db: sqlite3.Connection, requests: Sequence[Request]) -> bool:
-        """Admit all requests if each has an account of its own; else change nothing."""
+        """Admit all requests if all accounts differ and none is refused; else change nothing."""
         by_plan: dict[Plan, list[int]] = {}
         for account, plan in requests:
             by_plan.setdefault(plan, []).append(account)
@@ -244,7 +244,7 @@ class SQLiteStore:
                 raise found from None
 
     def _when_free(self, step: Callable[..., _T], given: tuple[object, ...], *, create: bool) -> _T:
-        """Run a step; repeat it while another process holds the lock that it needs.
+        """Run a step; retry it while another process holds the lock that it needs.
 
         A step takes the write lock before it changes anything, so one that fails has done nothing.
         """
@@ -296,7 +296,7 @@ class _NotAllError(Exception):
 def _admitted(db: sqlite3.Connection, accounts: list[int], plan: Plan, now: int) -> bool:
     """Admit one request of each of several accounts; return whether all were admitted."""
     count = len(accounts)
-    # Few statements, so that they stay prepared: of one account, two, four, eight ...
+    # Of 1, 2, 4, 8 ... accounts, so that few statements exist and all stay prepared.
     filled = (1 << (count - 1).bit_length()) - count
     values = stamp(now), stamp(now - SECOND), plan.limit, STAMP_BYTES * plan.rate
     statement = _admit_statement(count + filled)

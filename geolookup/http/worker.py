@@ -24,8 +24,8 @@ from geolookup.http.supervision import UNOPENED, end_with_server
 #: Signals from the server to its workers.
 RELOAD, DRAIN = signal.SIGHUP, signal.SIGUSR1
 _MANIFEST = "manifest.json"
-#: Objects that requests may leave before a collection. Those in progress have thousands, and each
-#: collection visits all of them. What a request creates has no cycles, unless it fails.
+#: New objects before a garbage collection. Requests in progress have thousands of objects, and each
+#: collection visits all of them. Only requests that fail create cycles.
 _COLLECT_AFTER = 20_000
 _log = logging.getLogger("geolookup.http")
 

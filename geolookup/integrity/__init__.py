@@ -19,7 +19,7 @@ from geolookup.integrity import files
 from geolookup.integrity.coverage import generation, summaries
 from geolookup.integrity.sample import sample
 from geolookup.integrity.shapes import distinct, shapes
-from geolookup.integrity.source_rows import explained, said
+from geolookup.integrity.source_rows import explained, values
 from geolookup.integrity.structure import known_zones, structure
 from geolookup.integrity.tables import Tables
 from geolookup.integrity.texts import texts
@@ -76,7 +76,7 @@ def _damages(folder: Path, manifest: Manifest, *, deep: bool) -> Iterator[Datase
     steps += [shapes(tables), structure(tables)]
     steps += [explained(tables)] if rows_kept else []
     steps += [texts(tables)]
-    steps += [said(tables)] if rows_kept else []
+    steps += [values(tables)] if rows_kept else []
     steps += [generation(tables)]  # after the texts, which bound what dictionaries decode to
     if deep:
         steps += [distinct(tables), known_zones(tables), summaries(tables), sample(tables)]

@@ -46,8 +46,8 @@ def _exact(values: pa.Array) -> bool:
         return not values.offset
     if pa.types.is_string(values.type):
         offsets = np.frombuffer(buffers[1], np.int32) if buffers[1] else np.zeros(1, np.int32)
-        letters = buffers[2].size if buffers[2] else 0
-        return len(offsets) == rows + 1 and offsets[0] == 0 and offsets[-1] == letters
+        size = buffers[2].size if buffers[2] else 0
+        return len(offsets) == rows + 1 and offsets[0] == 0 and offsets[-1] == size
     kind = values.type.index_type if pa.types.is_dictionary(values.type) else values.type
     return bool(buffers[1].size == (rows * kind.bit_width + 7) // 8)
 

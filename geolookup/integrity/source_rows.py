@@ -1,8 +1,8 @@
 """The source rows of a dataset built with ``explain = "full"``.
 
 Strategy: where the tables begin is checked first; intervals, numbers of values, ranges and lines
-rely on it. Values are columns, and have the checksum of a JSON object that is not stored: it is
-made again, ``PART`` rows at a time, after the lengths of all texts are known.
+rely on it. Values are columns, with the checksum of a JSON object that is not stored: it is
+rendered again, ``PART`` rows at a time, after a check that all texts fit into memory.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def explained(tables: Tables) -> Iterator[DatasetError]:
         for damage in step(tables):
             whole = False
             yield damage
-        if not whole:  # the later steps rely on it
+        if not whole:  # the later steps rely on the earlier ones
             return
 
 
@@ -172,8 +172,8 @@ def _files(tables: Tables) -> Iterator[DatasetError]:
     yield from tables.bad(name, "file", unnamed, "no name")
 
 
-def said(tables: Tables) -> Iterator[DatasetError]:
-    """Yield values that are not those of one layer, out of range, or of another checksum."""
+def values(tables: Tables) -> Iterator[DatasetError]:
+    """Yield values that are not of one layer, are out of range, or have another checksum."""
     name = fmt.EXPLAINED_VALUES
     layers = np.sum([*_states(tables).values()], axis=0)
     bad = layers != 1
@@ -181,7 +181,7 @@ def said(tables: Tables) -> Iterator[DatasetError]:
     yield from tables.bad(name, fmt.CHECKSUMS, bad, "not the values of one layer")
     if bad.any():
         return
-    yield from _numbers_said(tables)
+    yield from _number_values(tables)
     batch = tables.batches[name]
     if decoded_bytes(batch) > _MAX_BYTES:
         yield damaged(tables.folder / name, "its texts take more than 2 GiB")
@@ -196,7 +196,7 @@ def said(tables: Tables) -> Iterator[DatasetError]:
     yield from tables.bad(name, fmt.CHECKSUMS, bad, "not the checksum of the row's values")
 
 
-def _numbers_said(tables: Tables) -> Iterator[DatasetError]:
+def _number_values(tables: Tables) -> Iterator[DatasetError]:
     """Yield coordinates out of range, and AS 0."""
     name, batch = fmt.EXPLAINED_VALUES, tables.batches[fmt.EXPLAINED_VALUES]
     for column, limit in fields.DEGREES.items():

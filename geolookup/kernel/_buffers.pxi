@@ -27,7 +27,7 @@ cdef enum:
 cdef class _Texts:
     """The JSON texts of the rows of a table, each checked at its first read.
 
-    ``source`` decides on the texts that the scan does not accept.
+    ``source`` checks the texts that the scan does not accept.
     """
 
     cdef _Column offsets, data, checksums

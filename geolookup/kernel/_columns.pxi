@@ -1,12 +1,12 @@
 """Searches columns of addresses, many at a time, to hide the latency of memory.
 
 Strategy: a single search waits for memory at each step. Here a step prefetches the memory of the
-next step, and other addresses are worked on until it has come.
+next step, and steps of other addresses run until it has arrived.
 
 - IPv4 addresses are in a queue. With each address that enters it, one that entered AHEAD addresses
   before does the second step of its search, and one 2 * AHEAD before does the third. So parsing
   and searching overlap, and the requests to memory are spread evenly: a burst of them stops the
-  processor, which has about twenty under way at most.
+  processor, which has about twenty in progress at most.
 - IPv6 addresses are searched in blocks, each step for all of a block before the next step.
 
 The rows of the intervals are a second pass over a chunk. One pass with the search took longer when
@@ -40,7 +40,7 @@ cdef struct Queue:
 
 
 cdef struct Column:
-    # A column on its way: IPv4 addresses one behind the other, IPv6 addresses block by block.
+    # The search of a column: a queue of IPv4 addresses, and a block of IPv6 addresses.
     Queue ipv4
     Block ipv6
     int32_t* ipv6_ids[BLOCK]
@@ -97,7 +97,7 @@ cdef inline void _begin(Column* column) noexcept nogil:
 
 
 cdef inline void _add(State state, Column* column, Address* address, int32_t* id) noexcept nogil:
-    """Add an address, whose interval id is there after ``_finish``."""
+    """Add an address; after ``_finish`` its interval id is in ``id``."""
     cdef uint64_t value = address.low
     if address.family == 4 or (address.family == 6 and _embedded(address, &value)):
         _add_ipv4(state, &column.ipv4, <uint32_t>value, id)
@@ -118,7 +118,7 @@ cdef inline void _add_ipv4(State state, Queue* queue, uint32_t value, int32_t* i
 
 
 cdef inline void _advance_ipv4(State state, Queue* queue, Py_ssize_t newest) noexcept nogil:
-    """Do a step for each of two addresses: their memory was prefetched AHEAD addresses ago."""
+    """Do a step for two addresses, whose memory was prefetched AHEAD addresses ago."""
     cdef Py_ssize_t at = newest - AHEAD
     if 0 <= at < queue.count:
         _bucket_ipv4(state, queue, at & (DEPTH - 1))
@@ -176,14 +176,14 @@ cdef void _search_ipv6(State state, Column* column) noexcept nogil:
 
 
 cdef void _finish_ipv4(State state, Queue* queue) noexcept nogil:
-    """Do the steps that are left."""
+    """Do the remaining steps."""
     cdef Py_ssize_t newest
     for newest in range(queue.count, queue.count + 2 * AHEAD):
         _advance_ipv4(state, queue, newest)
 
 
 cdef int _finish(State state, Column* column) noexcept nogil:
-    """Answer the addresses that are left; 0 or DAMAGED."""
+    """Answer the remaining addresses; 0 or DAMAGED."""
     _finish_ipv4(state, &column.ipv4)
     _search_ipv6(state, column)
     return DAMAGED if column.ipv4.damaged else 0

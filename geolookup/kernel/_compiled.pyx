@@ -67,7 +67,7 @@ from geolookup.contract.localtime import period as period_of
 ctypedef const unsigned char* Text
 
 cdef enum:
-    CACHE_SIZE = 512  # slots of each cache of templates; a power of two; more of them leave the L2 cache
+    CACHE_SIZE = 512  # entries of each cache of templates; a power of two; more do not fit the L2 cache
     LONGEST = 45  # characters of an address
     INVALID = 10001
     PRIVATE = 10002

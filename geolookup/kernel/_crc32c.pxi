@@ -1,8 +1,8 @@
 """CRC-32C in C: the processor's instruction where it has one, else a table.
 
 x86-64 has the instruction since SSE4.2, 64-bit ARM as an option that all processors of Apple
-have. The choice is made once, at import. Without it, eight bytes a step are looked up in eight
-tables ("slicing by 8"). ``dataset.crc32c`` holds the polynomial.
+have. The choice is made once, at import. Without the instruction, each step looks up eight bytes in
+eight tables ("slicing by 8"). ``dataset.crc32c`` holds the polynomial.
 
 References: RFC 3720, section B.4; Intel 64 and IA-32 Architectures Software Developer's Manual,
 CRC32; Arm Architecture Reference Manual, CRC32CX; Kounavis and Berry, A Systematic Approach to

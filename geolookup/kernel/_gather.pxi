@@ -2,7 +2,7 @@
 
 Strategy: the rows of a block are prefetched while the block before it is copied. Then each column
 is copied for all rows of the block, which are in the cache by then. A bit for each column at the
-beginning of a row says whether its value is null; the bits of 64 rows are written as one word.
+beginning of a row is 1 if its value is null; the bits of 64 rows are written as one word.
 """
 
 cdef enum:
@@ -11,7 +11,7 @@ cdef enum:
 
 
 cdef struct Lane:
-    # A column: where it is in a row, and where its values and their validity go.
+    # A column: its position in a row, and the buffers of its values and their validity.
     int bit, width
     Py_ssize_t at
     uint8_t* values

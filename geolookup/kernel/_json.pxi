@@ -113,7 +113,7 @@ cdef inline char* _copy_members(
 
 
 cdef char* _put_members(char* out, Piece* names, int count, Text texts, Py_ssize_t size) noexcept:
-    """Write what ``_copy_members`` does, of a row at the end of the file."""
+    """Do the same as ``_copy_members``, for a row at the end of the file."""
     cdef Text end = texts + size
     cdef Text stop
     cdef int at
@@ -129,7 +129,7 @@ cdef char* _put_members(char* out, Piece* names, int count, Text texts, Py_ssize
     return out
 
 
-#: What ``json.loads`` comes down to, after the detection of an encoding.
+#: The decoder of ``json.loads``, without the detection of an encoding.
 cdef object _scan = json.JSONDecoder().raw_decode
 
 

@@ -1,13 +1,13 @@
 """Answers for many addresses, a block at a time, to hide the latency of memory.
 
-Strategy: a lookup reads about ten cache lines, and must read most of them to know where the next
-one is. Here addresses to intervals (``_columns``) and intervals to rows are steps that run for all
-addresses of a block, each of which prefetches what the next one reads. Then the answers are made
-one by one. While one is made, the offsets and the texts of later ones are prefetched: a processor
-fetches few cache lines at a time, and waits where a step does nothing but prefetch many of them.
+Strategy: a lookup reads about ten cache lines, most of which state where the next one is. Here
+addresses to intervals (``_columns``) and intervals to rows are steps that run for all addresses of a
+block; each prefetches what the next step reads. Then the answers are made one by one. While one is
+made, the offsets and the texts of later ones are prefetched: a processor fetches few cache lines at
+a time, and waits during a step that only prefetches many.
 
-JSON goes into one output of growing size. ``_write_json`` writes at most the size of the envelope
-and ``SLACK`` bytes, also where a row has fewer or more texts than it must.
+JSON is written to one output, which grows. ``_write_json`` writes at most the size of the envelope
+and ``SLACK`` bytes, also if a row has fewer or more texts than it must have.
 """
 
 cdef extern from "Python.h":
@@ -20,12 +20,12 @@ cdef extern from "Python.h":
 
 cdef enum:
     SLACK = 64  # bytes after the reserved ones; more than ``CHUNK`` and a line feed
-    USUAL = 1000  # bytes of a line, in round numbers
-    MOST_KEPT = 1 << 19
+    USUAL = 1000  # bytes of a line, about
+    MOST_KEPT = 1 << 19  # bytes of an output whose memory ``take`` keeps
     LINE = 64  # bytes of a cache line
     NEAR = 6  # answers between the prefetch of a text and its use
     FAR = 16  # answers between the prefetch of the offsets of a text and the use of the text
-    LOCATION_TEXT = 1  # which texts of rows an answer is made of
+    LOCATION_TEXT = 1  # bits: the texts of rows that an answer needs
     NETWORK_TEXT = 2
     ALL_TEXTS = 3
 
@@ -66,8 +66,8 @@ cdef class _Output:
     cdef bytes take(self):
         """Return the bytes and remove them.
 
-        Few bytes are copied, and their memory is used again: memory that the system gives anew for
-        each block of lines costs more than the lines. Many are handed over, without a copy.
+        Up to ``MOST_KEPT`` bytes are copied, and their memory is used again: new memory of the
+        system for each block of lines takes longer than the lines. More are not copied.
         """
         cdef bytes result
         cdef Py_ssize_t used = self.used
@@ -258,7 +258,7 @@ cdef int _find_rows(State state, Batch* batch, int texts) except -1:
 
 
 cdef inline void _approach(State state, Batch* batch, Py_ssize_t at, int texts) noexcept:
-    """Take the rows, and prefetch the texts that are wanted, of answers after one of a block."""
+    """Take the rows, and prefetch the texts, of answers ``FAR`` and ``NEAR`` after one of a block."""
     cdef Py_ssize_t far = at + FAR, near = at + NEAR
     if far < batch.count and batch.ids[far] >= 0:
         _take_answer(state, batch.ids[far], &batch.answers[far], texts)

@@ -1,11 +1,11 @@
 """The check of a row at its first read: the text of each member, in one scan without objects.
 
-``dataset.rows`` defines what is right, and says which kind each member is of. The scan accepts the
-texts that are certainly right, which are nearly all. The others (a string with an escape, a number
-of more than 17 digits, damage) are left to ``dataset.rows``, which decides.
+``dataset.rows`` defines the kind of each member, and which texts are valid. The scan accepts only
+texts that it knows to be valid, which are nearly all. ``dataset.rows`` decides on the others: a
+string with an escape, a number of more than 17 digits, damage.
 
 Of a number of at most 15 digits the text is the shortest that reads back as the same double,
-unless it has a zero too many: no two decimals of 15 digits are one double (DBL_DIG of C). Python
+unless it has a superfluous zero: no two decimals of 15 digits are one double (DBL_DIG of C). Python
 writes an exponent below 0.0001. For 16 and 17 digits the number is written again and compared.
 
 UTF-8: The Unicode Standard, table 3-7.
@@ -29,7 +29,7 @@ cdef dict _FORMS = {
 
 cdef struct Member:
     int form
-    bint is_left_out  # where it is unknown; else it is null
+    bint is_left_out  # if it is unknown; the text of others is then null
     double least, most
     uint64_t least_whole, most_whole
 
@@ -45,7 +45,7 @@ for _code in range(256):
 
 
 cdef Member _member_of(kind):
-    """Return a kind of ``dataset.rows`` as C has it."""
+    """Return a kind of ``dataset.rows`` as a C struct."""
     cdef Member member
     member.form = _FORMS.get(kind.form, OTHER)
     member.is_left_out = kind.unknown == row_codec.ABSENT
@@ -57,7 +57,7 @@ cdef Member _member_of(kind):
 
 
 cdef bint _is_right(Member* members, Py_ssize_t count, Text at, Text end) noexcept:
-    """Return whether a row is certainly of the given members."""
+    """Return whether the scan accepts a row of the given members."""
     cdef Py_ssize_t number
     for number in range(count):
         at = _after_member(&members[number], at, end)
@@ -70,7 +70,7 @@ cdef bint _is_right(Member* members, Py_ssize_t count, Text at, Text end) noexce
 
 
 cdef Text _after_member(Member* member, Text at, Text end) noexcept:
-    """Return the end of a member's text; NULL if it is not certainly right. So do all below."""
+    """Return the end of a member's text, NULL if it is not accepted; so do the functions below."""
     if member.is_left_out:
         if at == end or at[0] == c"\n":
             return at
@@ -110,7 +110,7 @@ cdef Text _after_string(Text at, Text end) noexcept nogil:
 
 
 cdef Text _after_character(Text at, Text end) noexcept nogil:
-    """Step over one character of UTF-8 that is not ASCII."""
+    """Return the end of one character of UTF-8 that is not ASCII."""
     cdef unsigned char lead = at[0], least = 0x80, most = 0xBF
     cdef Py_ssize_t size = 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
     if lead < 0xC2 or lead > 0xF4 or end - at < size:
@@ -188,7 +188,7 @@ cdef Text _after_number(Member* member, Text at, Text end) noexcept:
 
 
 cdef Text _after_long_number(Member* member, Text at, Text end) noexcept:
-    """Write the number again, and compare."""
+    """Format the number again, and compare."""
     cdef char copied[LONGEST_NUMBER + 1]
     cdef Text stop = <Text>memchr(at, c"\n", end - at)
     cdef Py_ssize_t size = (end if stop == NULL else stop) - at

@@ -1,8 +1,8 @@
 """Values of paths for many addresses.
 
 Strategy: a value that follows from a row is decoded once, and kept in a list by row: the next
-answer reads neither the row nor its JSON text. Values of countries are kept by country, so that
-they need no text of a location. Only immutable values are kept, and only of the first rows of a
+answer reads neither the row nor its JSON text. Values of countries are kept by country, so they
+need no text of a location. Only immutable values are kept, and only of the first rows of a
 table, which are the most used. A kept value has been checked with its row. Each step runs for a
 whole block, as in ``_many``.
 """
@@ -47,7 +47,7 @@ cdef list _kept_values(State state, int code):
     if state.values_by_row[code] is None:
         rows = _table_of(state, code).count
         values = [_UNREAD] * min(rows, <Py_ssize_t>MOST_ROWS)
-        # It holds texts and numbers only, so no cycle: a collection need not visit all of them.
+        # It holds texts and numbers only, so no cycle: a garbage collection need not visit them.
         PyObject_GC_UnTrack(values)
         state.values_by_row[code] = values
     return <list>state.values_by_row[code]
@@ -60,7 +60,7 @@ cdef inline _Texts _table_of(State state, int code):
 
 
 cdef int _texts_of(bytes codes) noexcept:
-    """Return which texts of rows the groups among the paths are made of."""
+    """Return which texts of rows the groups among the paths need."""
     cdef uint8_t code
     cdef int texts = 0
     for code in codes:
@@ -110,7 +110,7 @@ cdef inline int _set_value(list found, Py_ssize_t at, Py_ssize_t path, value) ex
 
 
 cdef int _find_kept(State state, Batch* batch, int code, list kept, Py_ssize_t* rows) except -1:
-    """Find the rows in ``kept``, -1 where there is none, and prefetch the values or the texts."""
+    """Find the rows in ``kept``, -1 for those outside, and prefetch the values or the texts."""
     cdef PyObject** values = PySequence_Fast_ITEMS(kept)
     cdef Py_ssize_t at, size = len(kept)
     cdef _Texts table = _table_of(state, code)
@@ -137,7 +137,7 @@ cdef int _find_kept(State state, Batch* batch, int code, list kept, Py_ssize_t* 
 
 
 cdef inline Py_ssize_t _row_of(State state, Answer* answer, int code) noexcept:
-    """Return the row that the value of a path is in; -1 where there is no such row."""
+    """Return the row with the value of a path; -1 if it does not exist."""
     if code >= NETWORK:
         return answer.network
     if code >= PLACE:

@@ -1,8 +1,8 @@
 """The period of a time zone from the bytes of its TZif file (RFC 9636), without Python objects.
 
-A first pass meets hundreds of zones once each. This is the usual case of ``localtime``, ``tzif``
-and ``tzrule``: a file of version 2 or later, and a footer of dates such as M3.5.0. ``localtime``
-decides on every other file, also on every malformed one.
+The first pass over a list of addresses needs hundreds of zones, each for the first time. This is the
+usual case of ``localtime``, ``tzif`` and ``tzrule``: a file of version 2 or later, whose footer has
+dates such as M3.5.0. ``localtime`` decides on all other files, malformed ones included.
 """
 
 cdef enum:
@@ -59,7 +59,7 @@ cdef object _zone_period(str zone, int64_t second):
 
 
 def _period_in_file(bytes data, int64_t second):
-    """Return the period in a TZif file that holds a second; None if ``localtime`` must decide."""
+    """Return the period that holds a second, from a TZif file; None if ``localtime`` must decide."""
     cdef Rules rules
     cdef Year year
     cdef Run* run
@@ -94,7 +94,7 @@ cdef Run* _run_of(Rules* rules, Year* year, int64_t second) noexcept nogil:
     if not _clock(rules, year, second, &clock):
         return NULL
     _set_year(rules, year, _year_of(second + clock.offset))
-    if not 2 <= year.year <= 9998 or not _fill_runs(rules, year):  # the others have cut periods
+    if not 2 <= year.year <= 9998 or not _fill_runs(rules, year):  # other periods are truncated
         return NULL
     for at in range(year.run_count):
         if year.runs[at].start <= second < year.runs[at].end:
@@ -173,7 +173,7 @@ cdef void _set_year(Rules* rules, Year* year, int64_t number) noexcept nogil:
         start = _second_of(&rules.first, each) - rules.standard.offset
         _put_change(year, start, &rules.daylight)
         end = _second_of(&rules.after, each) - rules.daylight.offset
-        # An end that the next start follows at once is none: daylight saving is permanent.
+        # An end at or after the next start is no change: daylight saving is permanent.
         if end < _second_of(&rules.first, each + 1) - rules.standard.offset:
             _put_change(year, end, &rules.standard)
 
@@ -224,7 +224,7 @@ cdef bint _same(Clock* one, Clock* other) noexcept nogil:
 # The file.
 
 cdef bint _read_rules(Text text, Text end, Rules* rules) noexcept nogil:
-    """Read the second header and the footer; False for what ``tzif`` must read."""
+    """Read the second header and the footer; False for a file that ``tzif`` must read."""
     cdef Text begin = text
     cdef Text footer
     cdef Text stop
@@ -253,14 +253,14 @@ cdef bint _read_rules(Text text, Text end, Rules* rules) noexcept nogil:
 
 
 cdef uint64_t _block_size(Text header, int width) noexcept nogil:
-    """Return the bytes of the block after a header whose times have so many bytes."""
+    """Return the size in bytes of the block after a header; ``width`` is that of a time."""
     cdef uint64_t ut = _big(header + 20, 4), standard = _big(header + 24, 4), leaps = _big(header + 28, 4)
     cdef uint64_t times = _big(header + 32, 4), types = _big(header + 36, 4), names = _big(header + 40, 4)
     return times * (width + 1) + types * TIME_TYPE + names + leaps * (width + 4) + standard + ut
 
 
 cdef int64_t _big(Text text, int width) noexcept nogil:
-    """Return a big-endian number of 8 bytes with a sign, or of fewer without one."""
+    """Return a big-endian number: signed if it has 8 bytes, else unsigned."""
     cdef uint64_t value = 0
     cdef int at
     for at in range(width):
@@ -281,7 +281,7 @@ cdef Py_ssize_t _transitions_until(Rules* rules, int64_t second) noexcept nogil:
 
 
 cdef bint _is_table(Rules* rules) noexcept nogil:
-    """Return whether the transitions ascend and all types are right."""
+    """Return whether the transitions ascend and all types are valid."""
     cdef Py_ssize_t at
     cdef Clock clock
     for at in range(rules.count):
@@ -349,7 +349,7 @@ cdef Text _read_name(Text text, Text end, Clock* clock) noexcept nogil:
 
 
 cdef Text _name_end(Text text, Text end, bint quoted) noexcept nogil:
-    """Return the first character that is no letter, and no digit or sign where these may be."""
+    """Return the end of the letters from ``text`` on; ``quoted``: of letters, digits and signs."""
     while text < end and (
         c"a" <= (text[0] | 32) <= c"z"
         or (quoted and (c"0" <= text[0] <= c"9" or text[0] == c"+" or text[0] == c"-"))
@@ -359,7 +359,7 @@ cdef Text _name_end(Text text, Text end, bint quoted) noexcept nogil:
 
 
 cdef Text _read_seconds(Text text, Text end, int most, int64_t* found) noexcept nogil:
-    """Read ``[+-]hours[:minutes[:seconds]]``, of at most so many hours."""
+    """Read ``[+-]hours[:minutes[:seconds]]``, at most ``most`` hours."""
     cdef bint negative
     cdef int64_t part
     cdef int unit = 3600
@@ -423,7 +423,7 @@ cdef int64_t _second_of(Date* date, int64_t year) noexcept nogil:
 
 
 cdef int64_t _first_of_month(int64_t year, int64_t month) noexcept nogil:
-    """Return the first day of a month of a year from -398; the months after 12 are of the next one.
+    """Return the first day of a month of a year from -398; month 13 is January of the next year.
 
     See Howard Hinnant, chrono-Compatible Low-Level Date Algorithms, ``days_from_civil``.
     """
@@ -432,7 +432,7 @@ cdef int64_t _first_of_month(int64_t year, int64_t month) noexcept nogil:
 
 
 cdef int64_t _year_of(int64_t second) noexcept nogil:
-    """Return the year of a second since 1970, of a year from 1."""
+    """Return the year of a Unix second, which must be in year 1 or later."""
     cdef int64_t year = 1970 + second // 31556952  # of 365.2425 days
     while _first_of_month(year, 1) * DAY > second:
         year -= 1

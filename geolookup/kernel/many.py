@@ -1,6 +1,6 @@
-"""Any number of addresses at once: reads them in chunks, which a state of a kernel answers.
+"""Many addresses at once: reads them in chunks; a kernel's state answers each chunk.
 
-Strategy: between two chunks the interpreter may switch threads, and handles signals. One call
+Strategy: between two chunks the interpreter may switch threads and handle signals. One call
 answers from one state, so from one generation. ``Engine`` documents the calls.
 """
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from geolookup.contract.envelope import Object
     from geolookup.kernel.protocol import State
 
-#: Addresses that a kernel answers at a time. Their JSON takes about 220 kB, a part of a cache.
+#: Addresses that a kernel answers at a time. Their JSON takes about 220 kB, less than a cache.
 CHUNK = 256
 #: Addresses, and the Unix second of all of them or of each.
 Chunk = tuple[list[object], int | list[int]]
@@ -80,7 +80,7 @@ def _is_many(at: object) -> bool:
 
 
 def _chunks(ips: Iterable[object], at: Any) -> Iterator[Chunk]:
-    """Return an iterator over the addresses; checks the types at once."""
+    """Return an iterator over the addresses; checks the types before the first chunk is read."""
     if isinstance(ips, str | bytes):
         raise TypeError("ips is one text; pass a list of addresses")
     remaining = iter(ips)

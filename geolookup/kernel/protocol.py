@@ -76,7 +76,10 @@ class State(Locator, Intervals, Protocol):
         """
 
     def envelopes(self, ips: list[object], seconds: int | list[int]) -> list[Object]:
-        """Return the envelope of each address; ``seconds`` is a Unix second for all, or of each."""
+        """Return the envelope of each address.
+
+        ``seconds`` is the Unix second of all answers, or a list with that of each.
+        """
 
     def envelopes_json(self, ips: list[object], seconds: int | list[int]) -> list[bytes]:
         """Return the envelope of each address as compact UTF-8 JSON."""
@@ -84,7 +87,7 @@ class State(Locator, Intervals, Protocol):
     def values(
         self, ips: list[object], paths: tuple[str, ...], seconds: int | list[int]
     ) -> list[tuple[Any, ...]]:
-        """Return the values of fields and groups; None of each for an address without data.
+        """Return the values of fields and groups; all None for an address without data.
 
         Raises ValueError for a path that the contract does not define.
         """
@@ -102,7 +105,7 @@ class Lines(Protocol):
     def add(self, ips: list[object], seconds: int | list[int]) -> int:
         """Write the envelope of each address; return the number of error envelopes.
 
-        ``seconds`` is a Unix second for all, or of each.
+        ``seconds`` is that of ``State.envelopes``.
         """
 
     def add_text(self, text: bytes, second: int) -> int:

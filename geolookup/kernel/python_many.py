@@ -1,6 +1,6 @@
-"""Answers for many addresses in the Python kernel, one after the other.
+"""Answers for many addresses in the Python kernel, one after another.
 
-``protocol`` documents the calls. ``seconds`` is the Unix second of all addresses, or a list.
+``protocol`` documents the calls.
 """
 
 from __future__ import annotations

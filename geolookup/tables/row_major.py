@@ -39,7 +39,7 @@ class _Position:
 
 
 class RowMajor:
-    """Columns of one length in row-major order, by name; a type of ``is_stored`` each."""
+    """Columns of one length in row-major order, by name; ``is_stored`` must accept their types."""
 
     def __init__(self, columns: Mapping[str, pa.Array]) -> None:
         self._positions = dict(_positions(columns))

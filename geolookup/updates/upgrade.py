@@ -1,9 +1,9 @@
-"""``geolookup.upgrade``: a dataset of the former format version, written in the current one.
+"""``geolookup.upgrade``: converts a dataset of the former format version to the current one.
 
 Strategy: the versions differ in the checksums of rows, which were CRC-32 (ISO 3309), and in the
-files of ``explain = "full"``. All that the former dataset states is checked first: digests,
-layout, checksums and generation id. Then these are replaced, and the dataset is written and
-verified as the compiler does it, so that the bytes are those of a compile from the same sources.
+files of ``explain = "full"``. Digests, layout, checksums and generation id of the former dataset
+are checked first. Then checksums and these files are replaced. The dataset is written and verified
+as the compiler does it, so its bytes are those of a compile from the same sources.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _written(source: Path, output: Path) -> str:
 
 
 def _verify(folder: Path, source: Path) -> None:
-    """Verify the converted dataset; what is wrong in it is so in the former one, too."""
+    """Verify the converted dataset; any damage in it was in the former one, which errors name."""
     try:
         verify(folder)
     except DatasetError as error:
@@ -147,7 +147,7 @@ def _tables(former: Tables) -> dict[str, pa.Table]:
 
 
 def _converted(batch: pa.RecordBatch) -> pa.Table:
-    """Return a table with checksums of the current version in the place of the former ones."""
+    """Return a table with checksums of the current version instead of the former ones."""
     from geolookup_builder.fragments import checksums
 
     table = pa.Table.from_batches([batch])

@@ -156,9 +156,9 @@ def _rows(output: Path) -> tuple[TruthRows, Places]:
 
 
 def _stated_ranges(output: Path) -> tuple[NDArray[np.uint8], Addresses, Addresses]:
-    """Return family, first and last address of each row: its interval's, if no others are stated.
+    """Return family, first and last address of each row: those listed, else those of its interval.
 
-    Each table's first start is 0; less one, that is the last address of the table before.
+    Each table begins at 0, and 0 - 1 wraps to the last address, where the table before it ends.
     """
     size = int(_table(output, fmt.EXPLAINED_TABLES)["row"][-1].as_py())
     families = np.zeros(size, np.uint8)
@@ -186,7 +186,7 @@ def _stated_ranges(output: Path) -> tuple[NDArray[np.uint8], Addresses, Addresse
 
 
 def _place_numbers(output: Path) -> NDArray[np.int64]:
-    """Return the place of each row by its number; 0 where it states none."""
+    """Return the number of each row's place; 0 if it states none."""
     tables = _table(output, fmt.EXPLAINED_TABLES)
     numbers = _table(output, fmt.EXPLAINED_NUMBERS)["value"].to_numpy()
     rows, begins = tables["row"].to_pylist(), tables["location"].to_pylist()

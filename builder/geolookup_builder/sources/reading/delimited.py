@@ -2,8 +2,8 @@
 
 Arrow parses blocks of rows and dictionary-encodes every field, so that no cell
 becomes a Python object. A format gives a ``Layout`` and a function that says
-what the columns mean. Threads parse blocks of whole records independently; what
-cannot be cut into blocks with certainty is parsed in sequence.
+what the columns mean. Threads parse blocks of whole records independently; text
+in which the end of a record is uncertain is parsed in sequence.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _delivered(parsed: Iterator[_Rows], numbers: RecordNumbers) -> Iterator[Batc
 
 
 def _parsed(numbered: tuple[int, memoryview], layout: Layout, meaning: Meaning) -> _Rows:
-    """Parse a block; the first one begins with the header, if there is one."""
+    """Parse a block; the first one begins with the header, if the layout has one."""
     number, block = numbered
     read, parse, convert, skipped = _options(layout, header=layout.header and not number)
     read.block_size = len(block) + 1  # all of it at once
@@ -109,7 +109,7 @@ def _parsed(numbered: tuple[int, memoryview], layout: Layout, meaning: Meaning) 
 def _streamed(
     stream: object, layout: Layout, meaning: Meaning, numbers: RecordNumbers
 ) -> Iterator[Batch]:
-    """Parse what cannot be cut into blocks; threads find the meaning of rows parsed before."""
+    """Parse the rest, which is not split; threads find the meaning of the rows before."""
     header = layout.header and not numbers.delivered and not numbers.skipped
     read, parse, convert, skipped = _options(layout, header=header)
     read.block_size = 2 * BLOCK_BYTES  # which no record may exceed
