@@ -16,12 +16,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup_builder.enrichment import Finder
-from geolookup_builder.factorize import factorize
+from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.layer_values import UNKNOWN, Tuples
 from geolookup_builder.report import BuildReport, Filled
 from geolookup_builder.values import Known
-
-Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)

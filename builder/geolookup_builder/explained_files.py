@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.intervals import I64, Addresses, Bools, concat
+from geolookup.dataset.intervals import I64, Addresses, Bools, concat, lasts
 from geolookup.errors import BuildError
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.fragments import checksums, json_texts
@@ -131,27 +131,11 @@ def _are_intervals(rows: TableRows) -> Bools:
         at = np.flatnonzero(each.owner >= 0)
         owner = each.owner[at]
         decides += np.bincount(owner, minlength=len(rows))
-        first, last = _halves(each.starts[at]), _halves(_lasts(each.starts)[at])
+        first, last = (ends[at].in_128_bits() for ends in (each.starts, lasts(each.starts)))
         found = (rows.family[owner] == family) & rows.first[owner].equals(first)
         same[owner] = found & rows.last[owner].equals(last)
     same &= decides == 1
     return same
-
-
-def _lasts(starts: Addresses) -> Addresses:
-    """Return the last address of each interval; after the last one, 0 - 1 wraps to the greatest."""
-    next_low = np.append(starts.low[1:], starts.low[:1])
-    low = next_low - next_low.dtype.type(1)
-    if starts.high is None:
-        return Addresses(low)
-    return Addresses(low, np.append(starts.high[1:], starts.high[:1]) - (next_low == 0))
-
-
-def _halves(addresses: Addresses) -> Addresses:
-    """Return addresses in 128 bits, whatever the family."""
-    if addresses.high is not None:
-        return addresses
-    return Addresses(addresses.low.astype(np.uint64), np.zeros(len(addresses), np.uint64))
 
 
 def _lines(rows: Sequence[TableRows], begins: I64) -> pa.Table:

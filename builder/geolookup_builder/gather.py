@@ -16,14 +16,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import I64, U64, Addresses, clamp, concat, empty
+from geolookup.dataset.intervals import I64, Addresses, Bools, clamp, concat, empty
 from geolookup_builder.clip import FOLDED
+from geolookup_builder.factorize import Codes
 from geolookup_builder.flatten import Keys, Ranges, duplicates, stated_keys
-from geolookup_builder.layer_values import UNKNOWN, Codes, Column, Distinct, LayerValues, distinct
+from geolookup_builder.layer_values import UNKNOWN, Column, Distinct, LayerValues, distinct
 from geolookup_builder.report import SourceReport
 from geolookup_builder.schema import LAYERS
 from geolookup_builder.sources.reading.reader import Batch
-from geolookup_builder.values import Bools, Known, clean
+from geolookup_builder.values import Known, clean
 from geolookup_builder.vocabulary import VOCABULARY
 
 #: Unknown words kept for each batch; limits memory where a column holds other data.
@@ -154,8 +155,8 @@ class SourceRows:
         """Return the chosen rows (a mask by position), neither folded nor clipped."""
         parts = [(each, np.flatnonzero(chosen[each.position])) for each in self._gathered.values()]
         order = _order(np.concatenate([each.position[rows] for each, rows in parts]))
-        firsts = (_wide(each.ranges.first[rows]) for each, rows in parts)
-        lasts = (_wide(each.ranges.last[rows]) for each, rows in parts)
+        firsts = (each.ranges.first[rows].in_128_bits() for each, rows in parts)
+        lasts = (each.ranges.last[rows].in_128_bits() for each, rows in parts)
         families = np.repeat(
             np.array([*self._gathered], np.uint8), [len(rows) for _, rows in parts]
         )
@@ -205,14 +206,6 @@ def _folded_in(ipv4: Gathered, ipv6: Gathered, report: SourceReport) -> Gathered
     return Gathered(ranges, numbers, position[order])
 
 
-def _wide(ends: Addresses) -> Addresses:
-    return ends if ends.high is not None else _in_128_bits(ends.low.astype(np.uint64))
-
-
-def _in_128_bits(low: U64) -> Addresses:
-    return Addresses(low, np.zeros(len(low), np.uint64))
-
-
 def _into_mapped(ranges: Ranges) -> I64:
     """Return which IPv6 ranges reach into IPv4-mapped space."""
     begin, end = (Addresses.of(6, [bound]) for bound in FOLDED)
@@ -229,7 +222,7 @@ def _mapped_keys(ranges: Ranges) -> Keys:
 
 
 def _as_mapped(ends: Addresses) -> Addresses:
-    return _in_128_bits(ends.low | np.uint64(FOLDED[0]))
+    return Addresses(ends.low | np.uint64(FOLDED[0]), np.zeros(len(ends), np.uint64))
 
 
 def _columns(

@@ -14,23 +14,20 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from geolookup.contract.fields import PLACE_MEMBERS
-from geolookup.dataset.intervals import Addresses
+from geolookup.dataset.intervals import I64, Addresses
 from geolookup_builder.complete import Located, completed
 from geolookup_builder.enrichment import Finder
-from geolookup_builder.factorize import factorize
+from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.flatten import changes
-from geolookup_builder.layer_values import UNKNOWN, Codes, LayerValues
+from geolookup_builder.layer_values import UNKNOWN, LayerValues
 from geolookup_builder.layers import Layered
 from geolookup_builder.parallel import alongside
 from geolookup_builder.provenance import Provenance, provenance
 from geolookup_builder.report import BuildReport
 from geolookup_builder.schema import LAYERS, NETWORK_LAYERS
 from geolookup_builder.values import Known
-
-I64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup_builder.factorize import factorize
+from geolookup.dataset.intervals import Bools
+from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.parallel import in_order
 from geolookup_builder.schema import LAYERS
 from geolookup_builder.values import value_type
 
-Codes = NDArray[np.int32]
-Bools = NDArray[np.bool_]
 #: The number of the tuple in which every field is unknown.
 UNKNOWN = 0
 

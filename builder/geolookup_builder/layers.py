@@ -14,8 +14,9 @@ import numpy as np
 
 from geolookup.contract.special import Range
 from geolookup.dataset.intervals import I64, Addresses, Bools, cut_at, overlay
+from geolookup_builder.factorize import Codes
 from geolookup_builder.flatten import Intervals, changes
-from geolookup_builder.layer_values import UNKNOWN, Codes
+from geolookup_builder.layer_values import UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

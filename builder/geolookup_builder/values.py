@@ -14,13 +14,12 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from geolookup.contract.fields import DEGREES
+from geolookup.dataset.intervals import Bools
 from geolookup_builder.reference.tables import Country
 from geolookup_builder.vocabulary import VOCABULARY, Words, translated
 
-Bools = NDArray[np.bool_]
 _FLOAT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _ASN = r"^([Aa][Ss])?[0-9]{1,10}$"
 _ASN_MAX = (1 << 32) - 1

@@ -4,7 +4,7 @@ Strategy: a zone's local year is split once into periods of constant offset, by 
 transitions (`tzif`). The period that contains the instant gives the answer, so most lookups
 need one dictionary access and one format. Caches are bounded and hold immutable values;
 readers need no lock. `tzdatabase` selects the tz database; a changed one takes effect after
-a restart. The module `datetime` is slow to import: it is loaded only where an instant is not a number.
+a restart. The module `datetime` is slow to import; only instants that are not numbers load it.
 """
 
 from __future__ import annotations

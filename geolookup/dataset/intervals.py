@@ -95,6 +95,12 @@ class Addresses:
         low = self.low + self.low.dtype.type(1)
         return Addresses(low, None if self.high is None else self.high + (low == 0))
 
+    def in_128_bits(self) -> Addresses:
+        """Return the same integers in uint64 halves, whatever the family."""
+        if self.high is not None:
+            return self
+        return Addresses(self.low.astype(np.uint64), np.zeros(len(self), np.uint64))
+
     def is_last(self) -> Bools:
         """Mark the family's last address."""
         return self.equals(Addresses.of(self.family, [MAX[self.family]]))
@@ -220,6 +226,18 @@ def count_addresses(starts: Addresses, chosen: Bools) -> int:
     ends = starts[np.flatnonzero(chosen[:-1]) + 1]
     beyond = MAX[starts.family] + 1 if chosen[-1] else 0
     return ends.total() + beyond - starts[chosen].total()
+
+
+def lasts(starts: Addresses) -> Addresses:
+    """Return the last address of each interval of a partition, or of several in sequence.
+
+    A partition begins at 0, and 0 - 1 wraps to the last address of the family.
+    """
+    next_low = np.roll(starts.low, -1)
+    low = next_low - next_low.dtype.type(1)
+    if starts.high is None:
+        return Addresses(low)
+    return Addresses(low, np.roll(starts.high, -1) - (next_low == 0))
 
 
 def sizes(starts: Addresses) -> F64:

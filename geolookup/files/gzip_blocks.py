@@ -14,7 +14,6 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-LEVELS = range(1, 10)
 #: On CSV with columns of answers, level 4 takes half the time of level 6 for 6 % more bytes.
 DEFAULT_LEVEL = 4
 _BLOCK = 1 << 20
@@ -45,7 +44,7 @@ class GzipBlocks:
         self._raw.write(_HEADER)
 
     def write(self, data: Any) -> int:
-        """Add bytes. After ``close`` or ``stop``, when a format may write its end, they are dropped."""
+        """Add bytes; drop those that a format writes after ``close`` or ``stop``, as its end."""
         if self.closed:
             return len(data)
         self._block += data

@@ -31,7 +31,7 @@ from geolookup.comparison.scoring.truth import (
     first_stating,
 )
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.intervals import Addresses
+from geolookup.dataset.intervals import Addresses, lasts
 from geolookup.errors import BuildError, near_match
 from geolookup.files.row_streams import holds_address
 
@@ -156,10 +156,7 @@ def _rows(output: Path) -> tuple[TruthRows, Places]:
 
 
 def _stated_ranges(output: Path) -> tuple[NDArray[np.uint8], Addresses, Addresses]:
-    """Return family, first and last address of each row: those listed, else those of its interval.
-
-    Each table begins at 0, and 0 - 1 wraps to the last address, where the table before it ends.
-    """
+    """Return family, first and last address of each row: as listed, else those of its interval."""
     size = int(_table(output, fmt.EXPLAINED_TABLES)["row"][-1].as_py())
     families = np.zeros(size, np.uint8)
     ends = {name: np.zeros(size, np.uint64) for name in fmt.ENDS}
@@ -167,12 +164,9 @@ def _stated_ranges(output: Path) -> tuple[NDArray[np.uint8], Addresses, Addresse
         table = _table(output, fmt.EXPLAINED[family])
         row, starts = table["row"].to_numpy(), _starts(table, family)
         families[row] = family
-        next_low = np.roll(starts.low, -1)
-        ends["first_low"][row] = starts.low
-        ends["last_low"][row] = next_low - next_low.dtype.type(1)
-        if starts.high is not None:
-            ends["first_high"][row] = starts.high
-            ends["last_high"][row] = np.roll(starts.high, -1) - (next_low == 0)
+        first, last = starts.in_128_bits(), lasts(starts).in_128_bits()
+        ends["first_high"][row], ends["first_low"][row] = first.high, first.low
+        ends["last_high"][row], ends["last_low"][row] = last.high, last.low
     stated = _table(output, fmt.EXPLAINED_RANGES)
     row = stated["row"].to_numpy()
     families[row] = stated["family"].to_numpy()
