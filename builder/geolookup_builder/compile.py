@@ -1,7 +1,7 @@
 """Compiles a recipe into a dataset; the steps are in the order of the data flow.
 
 ``recipe`` -> ``sources`` (rows) -> ``ranges`` -> ``gather`` (rows of a table) ->
-``flatten`` (disjoint intervals) -> ``layers`` (sources overlaid) -> ``complete`` ->
+``table_intervals`` (disjoint intervals) -> ``layers`` (sources overlaid) -> ``complete`` ->
 ``intern`` (distinct rows of the dataset) -> ``tables`` and ``manifest`` -> ``write``.
 """
 
@@ -16,24 +16,22 @@ from os import PathLike
 from pathlib import Path
 from threading import Lock
 
-import numpy as np
 import pyarrow as pa
 
 from geolookup.dataset.arrow_files import generation
-from geolookup.dataset.intervals import I64, Bools
 from geolookup.dataset.manifest import is_dataset, read_manifest
 from geolookup.dataset.metadata import Source
 from geolookup.errors import BuildError
 from geolookup.filesystem import atomic, limits
 from geolookup.kernel import check_kernel
 from geolookup.progress import Progress
-from geolookup_builder import clip, expected_rows, loading, manifest, rejects, write
+from geolookup_builder import expected_rows, loading, manifest, rejects, write
 from geolookup_builder.enrichment import Finder, finders
-from geolookup_builder.flatten import Intervals, flatten
-from geolookup_builder.gather import Gathered, SourceRows
+from geolookup_builder.flatten import Intervals
+from geolookup_builder.gather import SourceRows
 from geolookup_builder.intern import intern
-from geolookup_builder.layer_values import UNKNOWN, LayerValues
-from geolookup_builder.layers import Layered, hide, nothing, of_source, underlay
+from geolookup_builder.layer_values import LayerValues
+from geolookup_builder.layers import nothing, underlay
 from geolookup_builder.parallel import alongside, in_order
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.reference.tables import load_continents, load_countries, load_time_zones
@@ -47,6 +45,7 @@ from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.reading.damage import silent_invalid_rows
 from geolookup_builder.sources.reading.positions import RowPositions
 from geolookup_builder.sources.reading.reader import SourceTable
+from geolookup_builder.table_intervals import TableIntervals, count, intervals_of
 from geolookup_builder.tables import tables
 from geolookup_builder.values import Known
 
@@ -236,14 +235,14 @@ class _Build:
         if self._deciding_rows is None:
             rows.release()
 
-        def overlaid(family: int) -> _Flattened:
-            found = _flattened(by_family.pop(family), family, report.read)
+        def overlaid(family: int) -> TableIntervals:
+            found = intervals_of(by_family.pop(family), family, report.read)
             self._merged[family] = underlay(self._merged[family], found.layered)
             return found
 
         with alongside(partial(overlaid, 6)) as ipv6:
             families = [overlaid(4), ipv6()]
-        _count(families, report)
+        count(families, report)
         return {each.deciding.starts.family: each.deciding for each in families}
 
     def _read(
@@ -334,53 +333,3 @@ def _base(path: Path) -> expected_rows.Base:
     found = read_manifest(path) if is_dataset(path) else opened(path).manifest
     listed = found.metadata().sources
     return expected_rows.Base((source.name, source.rows) for source in listed)
-
-
-@dataclass(frozen=True, slots=True)
-class _Flattened:
-    """The rows of one family in a table: intervals, and what became of each row."""
-
-    deciding: Intervals  # owned by the row's position in the table; -1: a gap
-    layered: Layered
-    counts: clip.Clipped
-    clipped: I64  # positions of the rows with private addresses
-    owning: Bools  # by position: whether the row owns an interval, hidden space included
-    known: Bools  # by position: whether the row has a value
-
-
-def _flattened(rows: Gathered, family: int, size: int) -> _Flattened:
-    """Flatten one family's rows of a table of ``size``; remove space that lookups never search.
-
-    What is not needed any more is released at once: here a build takes the most memory.
-    """
-    counts, flat = clip.count(rows.ranges, family), flatten(rows.ranges, family)
-    position, numbers = rows.position, rows.numbers
-    del rows
-    owning, known = np.zeros(size, bool), np.zeros(size, bool)
-    owning[position[flat.owner[flat.owner >= 0]]] = True
-    for each in numbers.values():
-        known[position[each != UNKNOWN]] = True
-    intervals = hide(flat, clip.hidden(family))
-    del flat
-    layered = of_source(intervals, numbers)
-    # One more entry, so that the owner -1 (a gap) maps to -1.
-    deciding = Intervals(intervals.starts, np.append(position, -1)[intervals.owner])
-    return _Flattened(deciding, layered, counts, position[counts.private], owning, known)
-
-
-def _count(families: Sequence[_Flattened], report: SourceReport) -> None:
-    """Count the rows and addresses of a table by what became of them."""
-    used, clipped, owning, known = (np.zeros(report.read, bool) for _ in range(4))
-    for each in families:
-        owners = each.deciding.owner
-        used[owners[owners >= 0]] = True
-        clipped[each.clipped] = True
-        owning |= each.owning
-        known |= each.known
-        report.addresses_clipped += each.counts.addresses
-        report.rows_excluded += each.counts.excluded_rows
-        report.addresses_excluded += each.counts.excluded_addresses
-    report.used, report.rows_clipped = int(used.sum()), int(clipped.sum())
-    report.known = bool((used & known).any())
-    accepted = report.read - report.rejected.total()
-    report.covered = max(0, accepted - int(owning.sum()) - report.duplicates)

@@ -8,9 +8,8 @@ rendered once and stored in bounded caches. The local time is rendered once per 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
 from time import time
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from geolookup.contract import envelope, fields
 from geolookup.contract.address import (
@@ -24,7 +23,7 @@ from geolookup.contract.address import (
 from geolookup.contract.envelope import Object
 from geolookup.contract.localtime import instant, time_json, time_object
 from geolookup.contract.special import classes, is_private
-from geolookup.dataset import crc32c, rows
+from geolookup.dataset import crc32c
 from geolookup.dataset.files import Dataset
 from geolookup.errors import (
     REBUILD,
@@ -34,6 +33,7 @@ from geolookup.errors import (
     InvalidAddressError,
     PrivateAddressError,
 )
+from geolookup.kernel.python_rows import Cache, Rendering, copied_location
 
 if TYPE_CHECKING:
     from geolookup.dataset.intervals import I64, U8, U64
@@ -41,75 +41,7 @@ if TYPE_CHECKING:
     from geolookup.kernel.python_many import Lines
 
 _IPV4_CLASSES = classes(4)
-#: Entries of each half of a cache. A rendered row takes about 1 kB.
-_CACHED = 8192
 _LOW = (1 << 64) - 1
-_V = TypeVar("_V")
-
-
-class _Cache(dict[int, _V], Generic[_V]):
-    """A bounded cache of values by row, computed on demand.
-
-    It has two halves. When the younger half is full, it replaces the older half. This evicts
-    the values of the older half that were not read since the last replacement.
-    """
-
-    __slots__ = ("_make", "_older")
-
-    def __init__(self, make: Callable[[int], _V]) -> None:
-        super().__init__()
-        self._make = make
-        self._older: dict[int, _V] = {}
-
-    def __missing__(self, row: int) -> _V:
-        value = self._older.get(row)
-        if value is None:
-            value = self._make(row)
-        if len(self) >= _CACHED:
-            self._older = self.copy()
-            self.clear()
-        self[row] = value
-        return value
-
-
-class _Country:
-    """A row of the country table: JSON pieces, and templates of location and currency."""
-
-    __slots__ = ("currency", "currency_json", "head", "location")
-
-    def __init__(self, texts: list[bytes]) -> None:
-        self.head = envelope.country_json(texts)
-        self.currency_json = envelope.currency_json(texts)
-        self.location = rows.country(texts)
-        self.currency = rows.currency(texts)
-
-
-class _Rendering:
-    """Renders rows of a dataset as parts of answers."""
-
-    def __init__(self, dataset: Dataset) -> None:
-        self._dataset = dataset
-        self._countries = _Cache(lambda row: _Country(rows.split(dataset.countries[row])))
-
-    def location_json(self, row: int) -> tuple[bytes, int, bytes]:
-        dataset = self._dataset
-        country = self._countries[dataset.location_countries[row]]
-        place = envelope.place_json(rows.split(dataset.locations[row]))
-        return country.head + place, dataset.location_zones[row], country.currency_json
-
-    def location(self, row: int) -> tuple[Object, int, Object]:
-        dataset = self._dataset
-        country = self._countries[dataset.location_countries[row]]
-        location = country.location.copy()
-        location.update(rows.place(dataset.locations[row]))
-        return location, dataset.location_zones[row], country.currency
-
-    def network_json(self, row: int) -> bytes:
-        texts = rows.split(self._dataset.networks[row])
-        return envelope.network_json(texts) + envelope.TAIL
-
-    def network(self, row: int) -> Object:
-        return rows.network(self._dataset.networks[row])
 
 
 class State:
@@ -125,11 +57,11 @@ class State:
         self._zones = dataset.zones()
         # The caches do not refer to the state: without a reference cycle its files close as soon
         # as the last reader ends.
-        rendering = _Rendering(dataset)
-        self._locations_json = _Cache(rendering.location_json)
-        self._networks_json = _Cache(rendering.network_json)
-        self._locations = _Cache(rendering.location)
-        self._networks = _Cache(rendering.network)
+        rendering = Rendering(dataset)
+        self._locations_json = Cache(rendering.location_json)
+        self._networks_json = Cache(rendering.network_json)
+        self._locations = Cache(rendering.location)
+        self._networks = Cache(rendering.network)
         self._times_json: dict[int, tuple[int, bytes]] = {}
         self._times: dict[int, tuple[int, Object]] = {}
 
@@ -153,7 +85,7 @@ class State:
         """See ``protocol.State``."""
         location, _zone, currency = self._locations[location_row]
         return {
-            "location": _copied_location(location),
+            "location": copied_location(location),
             "currency": currency.copy(),
             "network": self._networks[network_row].copy(),
         }
@@ -295,7 +227,7 @@ def _data(state: State, ip: object, second: int) -> Object:
         return {
             "ip": echo,
             "ip_type": "ipv4" if family == 4 else "ipv6",
-            "location": _copied_location(location),
+            "location": copied_location(location),
             "time": state._time(zone, second).copy(),
             "currency": currency.copy(),
             "network": state._networks[network_row].copy(),
@@ -345,7 +277,7 @@ def _group(state: State, group: str, ip: object, at: Any) -> Any:
         return echo if group == "ip" else f"ipv{family}"
     location, zone, currency = state._locations[location_row]
     if group == "location":
-        return _copied_location(location)
+        return copied_location(location)
     if group == "currency":
         return currency.copy()
     return state._time(zone, int(time()) if at is None else instant(at)).copy()
@@ -371,15 +303,6 @@ def _rows_ipv4(state: State, value: int) -> tuple[int, int]:
         raise PrivateAddressError
     interval = state.interval_ipv4(value)
     return state._ipv4_locations[interval], state._ipv4_networks[interval]
-
-
-def _copied_location(template: Object) -> Object:
-    """Copy a location with its lists, so that a caller's changes do not reach the cache."""
-    location = template.copy()
-    for member in ("country_languages", "country_neighbors"):
-        if location[member] is not None:
-            location[member] = location[member].copy()
-    return location
 
 
 def _outside(state: State) -> DatasetError:

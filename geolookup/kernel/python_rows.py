@@ -1,0 +1,93 @@
+"""The rows of a dataset as parts of answers, for the Python kernel: rendered once and cached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from geolookup.contract import envelope
+from geolookup.contract.envelope import Object
+from geolookup.dataset import rows
+from geolookup.dataset.files import Dataset
+
+#: Entries of each half of a cache. A rendered row takes about 1 kB.
+_CACHED = 8192
+_V = TypeVar("_V")
+
+
+class Cache(dict[int, _V], Generic[_V]):
+    """A bounded cache of values by row, computed on demand.
+
+    It has two halves. When the younger half is full, it replaces the older half. This evicts
+    the values of the older half that were not read since the last replacement.
+    """
+
+    __slots__ = ("_make", "_older")
+
+    def __init__(self, make: Callable[[int], _V]) -> None:
+        super().__init__()
+        self._make = make
+        self._older: dict[int, _V] = {}
+
+    def __missing__(self, row: int) -> _V:
+        value = self._older.get(row)
+        if value is None:
+            value = self._make(row)
+        if len(self) >= _CACHED:
+            self._older = self.copy()
+            self.clear()
+        self[row] = value
+        return value
+
+
+class _Country:
+    """A row of the country table: JSON pieces, and templates of location and currency."""
+
+    __slots__ = ("currency", "currency_json", "head", "location")
+
+    def __init__(self, texts: list[bytes]) -> None:
+        self.head = envelope.country_json(texts)
+        self.currency_json = envelope.currency_json(texts)
+        self.location = rows.country(texts)
+        self.currency = rows.currency(texts)
+
+
+class Rendering:
+    """Renders rows of a dataset as parts of answers."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+        self._countries = Cache(lambda row: _Country(rows.split(dataset.countries[row])))
+
+    def location_json(self, row: int) -> tuple[bytes, int, bytes]:
+        """Return the JSON of a location, the row of its zone, and the JSON of its currency."""
+        dataset = self._dataset
+        country = self._countries[dataset.location_countries[row]]
+        place = envelope.place_json(rows.split(dataset.locations[row]))
+        return country.head + place, dataset.location_zones[row], country.currency_json
+
+    def location(self, row: int) -> tuple[Object, int, Object]:
+        """Return a location, the row of its zone, and its currency."""
+        dataset = self._dataset
+        country = self._countries[dataset.location_countries[row]]
+        location = country.location.copy()
+        location.update(rows.place(dataset.locations[row]))
+        return location, dataset.location_zones[row], country.currency
+
+    def network_json(self, row: int) -> bytes:
+        """Return the JSON of a network, with the end of the envelope."""
+        texts = rows.split(self._dataset.networks[row])
+        return envelope.network_json(texts) + envelope.TAIL
+
+    def network(self, row: int) -> Object:
+        """Return a network."""
+        return rows.network(self._dataset.networks[row])
+
+
+def copied_location(template: Object) -> Object:
+    """Copy a location with its lists, so that a caller's changes do not reach the cache."""
+    location = template.copy()
+    for member in ("country_languages", "country_neighbors"):
+        if location[member] is not None:
+            location[member] = location[member].copy()
+    return location
