@@ -43,7 +43,7 @@ PARTS = {
         explained.measured,
         explained.told,
         "at most twice the time and twice the bytes",
-        'such with explain = "full" beside it without, on two cores; a minute',
+        'the same with explain = "full" and without, on two cores; a minute',
     ),
     "writer": Part(
         writer.measured,

@@ -1,4 +1,4 @@
-"""City and ASN compiled with ``explain = "full"``, beside the same without."""
+"""City and ASN compiled with ``explain = "full"`` and without."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def measured(rows: int | None) -> Result:
 
 
 def told(result: Result) -> str:
-    """Return both and the ratios."""
+    """Return a table of both, with the ratios."""
     rows = [
         _compared("compile, s", "seconds", result, 1),
         _compared("dataset, MB", "dataset_bytes", result, 1e6),

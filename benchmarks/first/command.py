@@ -31,15 +31,15 @@ JSON, DICT = "geolookup (compiled) lookup_json", "geolookup (compiled) lookup"
 C_DICT, RUST_JSON = "maxminddb (C) get", "maxminddb-rust get + orjson"
 C_JSON, C_ORJSON = f"{C_DICT} + json", f"{C_DICT} + orjson"
 CONTENDERS = (JSON, DICT, C_DICT, C_JSON, C_ORJSON, "maxminddb-rust get", RUST_JSON)
-#: How many times its warm pass our first pass is wanted to take at most.
+#: The most multiples of its warm pass that a first pass of geolookup may take.
 OVER_WARM = 1.5
-#: A peer, our call, and how many times as long the peer's first pass is wanted to take.
+#: A peer, a call of geolookup, and how many times as long the peer's first pass must take.
 PEERS = ((C_JSON, JSON, 5.0), (C_ORJSON, JSON, None), (RUST_JSON, JSON, 3.0), (C_DICT, DICT, 2.0))
 _CHECKED = 5_000
 
 
 def distinct(dataset: Path, count: int) -> list[str]:
-    """Return distinct IPv4 addresses that the dataset knows, any of them equally often."""
+    """Return distinct IPv4 addresses of known intervals, each interval equally likely."""
     intervals = workload.read(dataset, 4)
     made = workload.addresses(intervals, "uniform", 2 * count, hit=True)
     return list(dict.fromkeys(made))[:count]
@@ -113,7 +113,7 @@ def _row(name: str, row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def ratios(result: dict[str, Any]) -> list[Ratio]:
-    """Return our first pass over our warm one, and that of the peers over ours."""
+    """Return first over warm passes of geolookup, and the peers' first passes over its own."""
     found = []
     for count, rows in result["results"].items():
         said = f"{int(count):,} addresses"

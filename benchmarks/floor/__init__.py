@@ -1,1 +1,1 @@
-"""``python -m benchmarks floor``: our lookups beside what the machine needs for the same bytes."""
+"""``python -m benchmarks floor``: lookups beside what the machine needs for the same bytes."""

@@ -1,9 +1,9 @@
-"""Our lookups as multiples of the floor: what the machine needs for the same bytes.
+"""Lookups of geolookup as multiples of the floor: what the machine needs for the same bytes.
 
 Strategy: the floor of JSON parses the address, reads the arrays that an answer depends on, one
-element each (jump table, starts, rows, offsets, texts, every read after the one before it), and
+element each (jump table, starts, rows, offsets, texts; each read depends on the one before it), and
 copies the bytes of the answer to a new bytes object; all in one loop in C. The floor of a dict
-has the same parse and reads, and CPython builds the dict from parts that are ready. Floor and
+has the same parse and reads, and CPython builds the dict from finished parts. Floor and
 lookups take turns in one process on one core; the median of the rounds counts.
 """
 
@@ -31,7 +31,7 @@ from benchmarks.peers.libraries import Files
 from geolookup.dataset.files import Dataset
 
 ADDRESSES, ROUNDS = 100_000, 9
-#: Our calls, and how many times the floor is wanted at most, by distribution.
+#: Calls of geolookup, and the most multiples of the floor that they may take, by distribution.
 WANTED: dict[str, dict[str, float | None]] = {
     "JSON": {"zipf": None, "uniform": 2.0},
     "dict": {"zipf": None, "uniform": 1.3},
@@ -39,7 +39,7 @@ WANTED: dict[str, dict[str, float | None]] = {
 
 
 def measure_floor(dataset: Path, count: int, rounds: int) -> dict[str, Any]:
-    """Return nanoseconds of the steps and of our calls, by distribution."""
+    """Return nanoseconds of the steps and of the calls, by distribution."""
     intervals = workload.read(dataset, 4)
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -123,7 +123,7 @@ def floor(taken: dict[str, Any], name: str) -> list[float]:
 
 
 def ratios(result: dict[str, Any]) -> list[Ratio]:
-    """Return our calls as multiples of their floors: the median over the rounds."""
+    """Return the calls as multiples of their floors: the median over the rounds."""
     found = []
     for name, wanted in WANTED.items():
         for distribution, bound in wanted.items():

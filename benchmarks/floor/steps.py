@@ -1,4 +1,4 @@
-"""The steps that no lookup can do without, in C, over the arrays of a dataset."""
+"""The steps that every lookup needs, in C, over the arrays of a dataset."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Arrays(ctypes.Structure):
 
 
 def steps_of(dataset: Dataset, answer_size: int, folder: Path) -> Callable[[list[str], int], None]:
-    """Return what does the steps for a list of IPv4 texts, compiled in ``folder``.
+    """Return a function that does the steps for a list of IPv4 texts, compiled in ``folder``.
 
     ``answer_size`` is the mean size of the answers in bytes.
     """
@@ -44,7 +44,7 @@ def steps_of(dataset: Dataset, answer_size: int, folder: Path) -> Callable[[list
     def run(addresses: list[str], steps: int) -> None:
         library.run(addresses, ctypes.byref(arrays), steps)
 
-    run.kept = kept  # type: ignore[attr-defined]  # the arrays live as long as what reads them
+    run.kept = kept  # type: ignore[attr-defined]  # so that the arrays exist as long as it does
     return run
 
 

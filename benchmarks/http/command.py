@@ -5,8 +5,8 @@ take turns, several rounds, so that a busy moment of the machine hits all of
 them; the best round counts, for others on the machine can only take away.
 
 Two workers run on two cores, and wrk on one of them. So their rate is compared for each core that
-they had: the rate over two cores less the time that wrk ran. Where the workers wait for each other,
-it falls.
+they had: the rate over two cores less the time that wrk ran. It falls if the workers wait for each
+other.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PEER = "maxminddb + json on Granian, no key"
 FAST_TWO, MANY_TWO, CONSTANT_TWO = (f"{name}, two workers" for name in (FAST, MANY, CONSTANT))
 #: The least share of another's rate.
 _SHARES = ((FAST, CONSTANT, 0.9), (MANY, CONSTANT, 0.75))
-#: How many workers on a core of their own two are worth, and the slowest answer but 1 %.
+#: The least rate of two workers, in workers on a core of their own, and the greatest p99.
 _TWO, _P99_MS = 1.8, 4.0
 
 
@@ -128,7 +128,7 @@ def _result(case: Case) -> dict[str, Any]:
 
 
 def lines(result: dict[str, Any]) -> str:
-    """Return the tables for a terminal: for each scale the servers, then what is wanted."""
+    """Return the tables for a terminal: for each scale the servers, then the ratios."""
     return "\n\n".join(
         _scale_lines(scale, found["results"], found["memory"])
         for scale, found in result["scales"].items()
@@ -169,7 +169,7 @@ def _row(each: Mapping[str, Any], whole: float) -> Sequence[str]:
 
 
 def _ratios(by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[reports.Ratio]:
-    """Yield what is wanted, and what it came to."""
+    """Yield the measured ratios and times, with the values that were wanted."""
 
     def share(name: str, of: str) -> float:
         return float(by_name[name]["per_core"] / by_name[of]["per_core"])

@@ -2,7 +2,7 @@
 
 Strategy: a server of one worker is kept on one core and wrk on another, where there are two. A
 server of two workers needs both cores, so wrk takes time from it. Processor time a request is read
-beside the rate: it says what the server costs on a machine that is not alone.
+beside the rate: it is the cost of the server, also while other programs run.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _processor(process: int) -> float:
 
 
 def _of_children() -> float:
-    """Return the processor time of the processes that have ended here, which are all wrk's."""
+    """Return the processor time of the child processes that have ended, all of them wrk."""
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     return spent.ru_utime + spent.ru_stime
 

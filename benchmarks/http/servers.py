@@ -1,7 +1,7 @@
 """The servers that ``benchmarks http`` measures; each runs as a process of its own.
 
 Strategy: all are ASGI applications on Granian with the settings of
-``geolookup serve``, so that they differ in what is asked about.
+``geolookup serve``, so that they differ only in what is compared.
 """
 
 from __future__ import annotations

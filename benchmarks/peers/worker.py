@@ -1,4 +1,4 @@
-"""One contender in a process of its own: opened, timed on its first pass, then on command.
+"""One contender in a process of its own: opened, timed on its first pass, then on request.
 
 Strategy: a line of JSON in, a line of JSON out. Processes wait while another
 runs, so that the rounds of all contenders interleave and none has another's

@@ -111,8 +111,8 @@ def _ipv4_texts(values: Halves) -> pa.Array:
 
 
 def _ipv6_texts(values: Halves) -> pa.Array:
-    packed = values.astype(">u8").tobytes()  # the C library's texts are canonical, and faster
-    texts = [inet_ntop(AF_INET6, packed[at : at + 16]) for at in range(0, len(packed), 16)]
+    data = values.astype(">u8").tobytes()  # the C library's texts are canonical, and faster
+    texts = [inet_ntop(AF_INET6, data[at : at + 16]) for at in range(0, len(data), 16)]
     return pa.array(texts, pa.string())
 
 

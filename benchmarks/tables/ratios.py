@@ -30,7 +30,7 @@ _RATIOS: tuple[tuple[str, str, float | None, bool], ...] = (
     (_TEN4, _TEN4 + _THREADS, 1.8, True),
 )
 _POLARS = f"maxminddb-polars: IPv4, {ONE_FIELD}"
-#: From this number of rows on, how many times as long the MMDB reader is wanted to take.
+#: By the least number of rows: how many times as long the MMDB reader must take.
 _POLARS_FROM = {0: 8.0, 10_000_000: 11.0}
 _NS = ((_ONE4, 60.0), (_TEN4, 150.0))
 _PER_SECOND = (("parquet", 2.0), ("spark", 1.0))
