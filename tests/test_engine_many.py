@@ -1,4 +1,4 @@
-"""Many addresses at once: what the single calls answer, in order, from one generation."""
+"""Many addresses at once: the answers of the single calls, in order, from one generation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``first`` runs and prints both passes of each contender that is installed; no time counts."""
+"""``first`` runs and prints both passes of each installed contender; no time is asserted."""
 
 from __future__ import annotations
 

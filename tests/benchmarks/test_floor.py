@@ -1,4 +1,4 @@
-"""``floor`` prints steps, lookups and multiples; what it measures is asserted nowhere."""
+"""``floor`` prints steps, lookups and multiples; no time is asserted."""
 
 from __future__ import annotations
 

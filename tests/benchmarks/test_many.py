@@ -1,4 +1,4 @@
-"""``many`` prints what it promises; what it measures is asserted nowhere."""
+"""``many`` prints its tables; no time is asserted."""
 
 from __future__ import annotations
 

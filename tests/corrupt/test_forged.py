@@ -50,7 +50,7 @@ def swap(one: int, other: int) -> Change:
 
 V4, V6 = fmt.PROVENANCE[4], fmt.PROVENANCE[6]
 E4, E6 = fmt.EXPLAINED[4], fmt.EXPLAINED[6]
-PARTS, NUMBERS, SAID = fmt.EXPLAINED_TABLES, fmt.EXPLAINED_NUMBERS, fmt.EXPLAINED_VALUES
+PARTS, NUMBERS, VALUES = fmt.EXPLAINED_TABLES, fmt.EXPLAINED_NUMBERS, fmt.EXPLAINED_VALUES
 STATED, LINES, FROM = fmt.EXPLAINED_RANGES, fmt.EXPLAINED_LINES, fmt.EXPLAINED_FILES
 #: File, column, change, and what is said of which row.
 STRUCTURE: tuple[tuple[str, str, Change, str], ...] = (
@@ -94,7 +94,7 @@ STRUCTURE: tuple[tuple[str, str, Change, str], ...] = (
     (PARTS, "ipv6", put(0, 1), f"row 0: no table of {E6} begins here"),
     (PARTS, "asn", put(0, 1), f"row 0: outside {NUMBERS}"),
     (PARTS, "isp", put(1, 7), f"row 1: outside {NUMBERS}"),
-    (NUMBERS, "value", put(1, 10**6), f"row 1: outside {SAID}"),
+    (NUMBERS, "value", put(1, 10**6), f"row 1: outside {VALUES}"),
     (NUMBERS, "value", swap(1, -1), "row 1: of no value of its layer"),
     (NUMBERS, "value", put(0, 1), "row 0: of no value of its layer"),
     (STATED, "row", put(1, 1), "decides not one interval, and has no range"),
@@ -106,8 +106,8 @@ STRUCTURE: tuple[tuple[str, str, Change, str], ...] = (
     (LINES, "file", put(1, 3), f"row 1: outside {FROM}"),
     (LINES, "file", put(1, 0), "row 1: of no file"),
     (LINES, "line", put(1, 0), "row 1: no line"),
-    (SAID, "latitude", put(1, 90.5), "row 1: not a coordinate"),
-    (SAID, "city_name", put(1, ""), "row 1: an empty text"),
+    (VALUES, "latitude", put(1, 90.5), "row 1: not a coordinate"),
+    (VALUES, "city_name", put(1, ""), "row 1: an empty text"),
     (FROM, "source", put(1, 2), "row 1: of 1 sources"),
     (FROM, "file", put(1, None), "row 1: no name"),
 )
@@ -119,10 +119,10 @@ TEXTS: tuple[tuple[str, str, Change, str], ...] = (
     (fmt.NETWORK, "isp", put(1, "X"), "row 1: differs from the other columns"),
     (fmt.COUNTRY, "country_is_eu", put(1, None), "row 1: differs from the other columns"),
     (fmt.COUNTRY, "country_languages", put(1, []), "row 1: differs from the other columns"),
-    (SAID, "user_type", put(1, "hosting"), "row 1: not the values of one layer"),
-    (SAID, "city_name", put(0, "Dublin"), "row 0: not the values of one layer"),
-    (SAID, "city_name", put(1, "Dublin"), "row 1: not the checksum of the row's values"),
-    (SAID, fmt.CHECKSUMS, put(1, 1), "row 1: not the checksum of the row's values"),
+    (VALUES, "user_type", put(1, "hosting"), "row 1: not the values of one layer"),
+    (VALUES, "city_name", put(0, "Dublin"), "row 0: not the values of one layer"),
+    (VALUES, "city_name", put(1, "Dublin"), "row 1: not the checksum of the row's values"),
+    (VALUES, fmt.CHECKSUMS, put(1, 1), "row 1: not the checksum of the row's values"),
 )
 
 

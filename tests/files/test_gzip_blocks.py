@@ -1,4 +1,4 @@
-"""Gzip of blocks that threads compress: what other readers make of it, and how it ends."""
+"""Gzip of blocks that threads compress: other readers read it, and errors end it."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def expected(table: Any, rows: Any) -> tuple[int, list[bytes], list[bytes]]:
 @pytest.mark.parametrize("gather", GATHERERS)
 @given(st.integers(0, 1 << 32), st.integers(0, 200), st.sampled_from([0.0, 0.01, 0.5, 1.0]))
 def test_equal_to_a_loop(gather: Any, seed: int, count: int, share: float) -> None:
-    """Counts around the blocks of the compiled kernel, with no nulls, some, and nothing else."""
+    """Counts around the blocks of the compiled kernel, with no nulls, some, and nulls only."""
     rng = np.random.default_rng(seed)
     table = rng.integers(0, 256, (50, STRIDE)).astype(np.uint8)
     table[rng.random(50) >= share, :8] = 0

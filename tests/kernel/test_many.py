@@ -120,7 +120,7 @@ def test_a_malformed_list_of_instants(module: Any) -> None:
 @pytest.mark.parametrize("table", ["location", "network", "country"])
 @pytest.mark.parametrize("module", MODULES)
 def test_a_damaged_row(module: Any, table: str, tmp_path: Path) -> None:
-    """What was written before it remains; the call that meets it raises."""
+    """The lines before the damaged row remain; the call that reads it raises."""
     folder = shutil.copytree(SMALL, tmp_path / "damaged")
     path = folder / f"{table}.arrow"
     content = path.read_bytes()

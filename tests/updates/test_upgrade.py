@@ -1,4 +1,4 @@
-"""``upgrade``: a dataset of the former version becomes what a compile writes, or stays as it is."""
+"""``upgrade``: the result has the bytes of a compile; on an error nothing changes."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def wrong_checksum(folder: Path) -> None:
 
 
 def unknown_zones(folder: Path) -> None:
-    """Make a dataset that states itself rightly, but that no compiler writes."""
+    """Make a dataset with right digests and checksums that no compiler writes."""
     table = forging.table(folder, fmt.ZONE)
     zones = pa.array([""] * len(table), pa.string())
     forging.write(folder, fmt.ZONE, table.set_column(0, "zone", zones))

@@ -1,4 +1,4 @@
-"""Text cut into blocks of whole records: as the standard CSV reader sees records."""
+"""Text split into blocks of whole records, as the standard CSV reader finds records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CELLS = st.text(st.sampled_from('x",\n\r é'), max_size=8)
 
 
 def cut(text: bytes, size: int, layout: Layout = _QUOTED) -> tuple[list[bytes], bytes | None]:
-    """Return the blocks, and what is left."""
+    """Return the blocks, and the rest."""
     blocks = RecordBlocks(io.BytesIO(text), layout, size)
     found = [bytes(block) for block in blocks]
     return found, None if blocks.rest is None else blocks.rest.read()
