@@ -204,7 +204,8 @@ cdef Text _after_long_number(Member* member, Text at, Text end) noexcept:
         written = PyOS_double_to_string(number, c"r", 0, 0, NULL)
     except Exception:
         return NULL
-    is_same = strcmp(copied, written) == 0
+    # By length: a NUL in the text does not end it.
+    is_same = <Py_ssize_t>strlen(written) == size and memcmp(copied, written, size) == 0
     PyMem_Free(written)
     if not is_same or not member.least <= number <= member.most:
         return NULL

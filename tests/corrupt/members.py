@@ -31,7 +31,7 @@ NOTHING: tuple[bytes, ...] = (
 WRONG = {
     fields.TEXT: (b"1", b"1.5", b"true", b'["Dublin"]'),
     fields.TEXTS: (b"1", b'"de"', b"[1]", b"[null]", b'["de",["fr"]]', b'["de" ]', b'[""]'),
-    "double": (b'"53.3"', b"true", b"[53.3]"),
+    "double": (b'"53.3"', b"true", b"[53.3]", b'12.345678901234567\0,"x"'),
     "int64": (b'"5"', b"1.5", b"-1", b"9223372036854775808", b"[5]"),
     "uint32": (b'"15169"', b"-1", b"0", b"4294967296", b"1.5", b"true", b"null", b"[1]"),
     "bool": (b'"true"', b"1", b"True", b"0"),
