@@ -51,13 +51,20 @@ cdef class _Output:
         cdef Py_ssize_t needed = self.used + size + SLACK
         if needed > self.room:
             needed = max(needed, 2 * self.room)
-            self.room = 0  # where the next line raises, it frees the data
-            if self.data == NULL:
-                self.data = _new_bytes(NULL, needed)
-            else:
-                _PyBytes_Resize(&self.data, needed)
+            self._resize(needed)
             self.room = needed
         return _bytes_start(self.data) + self.used
+
+    cdef int _resize(self, Py_ssize_t size) except -1:
+        """Move the bytes into more or less memory; where there is none, they are lost."""
+        cdef Py_ssize_t used = self.used
+        self.used = self.room = 0  # ``_PyBytes_Resize`` frees the data before it raises
+        if self.data == NULL:
+            self.data = _new_bytes(NULL, size)
+        else:
+            _PyBytes_Resize(&self.data, size)
+        self.used = used
+        return 0
 
     cdef int written_to(self, char* end) except -1:
         self.used = end - _bytes_start(self.data)
@@ -71,11 +78,11 @@ cdef class _Output:
         """
         cdef bytes result
         cdef Py_ssize_t used = self.used
-        self.used = 0
         if used <= MOST_KEPT:
+            self.used = 0
             return PyBytes_FromStringAndSize(_bytes_start(self.data), used) if used else b""
-        self.room = 0
-        _PyBytes_Resize(&self.data, used)
+        self._resize(used)
+        self.used = 0
         result = <bytes><object>self.data
         Py_XDECREF(self.data)
         self.data = NULL

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from copy import copy
 from itertools import chain, islice
@@ -17,6 +19,7 @@ from geolookup.dataset.files import Dataset
 from geolookup.errors import DatasetError
 from geolookup.kernel import python as kernel_python
 from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
+from tests.conftest import ROOT
 from tests.kernel.test_kernel import AT
 from tests.near_addresses import near_addresses
 from tests.small_dataset import SMALL
@@ -115,6 +118,33 @@ def test_a_malformed_list_of_instants(module: Any) -> None:
     for seconds in ("0", [None], ["0"], [], [0, 0]):
         with pytest.raises((TypeError, ValueError)):
             state.envelopes_json(["8.8.8.8"], seconds)
+
+
+_WITHOUT_MEMORY = """
+import resource, sys
+from geolookup.dataset.files import Dataset
+from geolookup.kernel._compiled import State
+
+lines = State(Dataset(sys.argv[1])).lines()
+lines.add(["8.8.8.8"] * 1000, 0)
+pages = int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (1 << 23),) * 2)
+try:
+    while True:
+        lines.add(["8.8.8.8"] * 1000, 0)
+except MemoryError:
+    print(len(lines.take()))
+lines.add(["8.8.8.8"], 0)
+print(lines.take().count(b"8.8.8.8"))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it sets a limit of Linux")
+def test_lines_that_do_not_fit_into_memory() -> None:
+    """They are lost, but no call reads memory that was freed."""
+    command = [sys.executable, "-c", _WITHOUT_MEMORY, str(SMALL)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "0\n1\n"), done.stderr
 
 
 @pytest.mark.parametrize("table", ["location", "network", "country"])
