@@ -38,6 +38,7 @@ cdef struct Rules:
     Text times, kinds, types, names
     Py_ssize_t count, type_count, name_count
     int64_t last  # transition
+    bint is_checked, is_right  # of the table
     Clock standard, daylight
     bint changes  # the footer has daylight saving
     Date first, after  # of daylight saving
@@ -152,7 +153,9 @@ cdef bint _clock(Rules* rules, Year* year, int64_t second, Clock* found) noexcep
     cdef int at
     cdef Py_ssize_t index
     if rules.count and second < rules.last:
-        if not _is_table(rules):
+        if not rules.is_checked:  # once: a file of 64 kB can take long
+            rules.is_checked, rules.is_right = True, _is_table(rules)
+        if not rules.is_right:
             return False
         index = _transitions_until(rules, second)
         return _read_type(rules, rules.kinds[index - 1] if index else 0, found)
@@ -245,6 +248,7 @@ cdef bint _read_rules(Text text, Text end, Rules* rules) noexcept nogil:
     rules.types = rules.kinds + rules.count
     rules.names = rules.types + TIME_TYPE * rules.type_count
     rules.last = _big(rules.kinds - 8, 8) if rules.count else 0
+    rules.is_checked = False
     footer = rules.times + size
     if footer == end or footer[0] != c"\n":
         return False

@@ -7,6 +7,7 @@ anywhere, but must decide on the files of the tz database, or a first pass is sl
 from __future__ import annotations
 
 import random
+import struct
 
 import pytest
 
@@ -102,3 +103,14 @@ def test_short_files() -> None:
     data = written(TYPES, [(0, 1), (10**10, 2)], FOOTERS[0])
     for size in range(len(data)):
         assert _compiled._period_in_file(data[:size], 5) is None
+
+
+def test_a_table_is_checked_once() -> None:
+    """Else this file of 64 kB takes minutes: for each transition, all types are checked."""
+    first, transitions, types, letters = first_day(2024) * DAY, 2_400, 3_600, 21_000
+    counts = struct.pack(">6L", 0, 0, 0, transitions, types, letters)
+    times = struct.pack(f">{transitions}q", *range(first, first + 1000 * transitions, 1000))
+    table = times + bytes(transitions) + types * struct.pack(">lBB", 3600, 0, 0)
+    header = b"TZif2" + bytes(15)
+    data = header + bytes(24) + header + counts + table + b"A" * (letters - 1) + b"\0\nUTC0\n"
+    assert decided(data, first + 5)
