@@ -168,3 +168,26 @@ COLUMNS: Mapping[str, Mapping[str, Column]] = {
         CHECKSUMS: _NUMBER,
     },
 }
+
+#: The same of the former version, whose checksums were CRC-32 (ISO 3309).
+FORMER_CHECKSUMS = "json_crc32"
+FORMER_COLUMNS: Mapping[str, Mapping[str, Column]] = {
+    **{
+        name: {FORMER_CHECKSUMS if each == CHECKSUMS else each: of for each, of in columns.items()}
+        for name, columns in COLUMNS.items()
+        if name in FILES
+    },
+    **{
+        EXPLAINED[family]: {"table": Column("uint16"), **COLUMNS[EXPLAINED[family]]}
+        for family in (4, 6)
+    },
+    FORMER_ROWS: {
+        "file": _NUMBER,
+        "line": Column("uint32", nullable=True),
+        "family": Column("uint8"),
+        **{name: Column("uint64") for name in ENDS},
+        **dict.fromkeys(fields.LAYERS, _NUMBER),
+    },
+    EXPLAINED_FILES: COLUMNS[EXPLAINED_FILES],
+    EXPLAINED_VALUES: {"json": Column("string"), FORMER_CHECKSUMS: _NUMBER},
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -13,10 +13,12 @@ from geolookup.errors import DatasetError
 from geolookup.integrity.tables import Tables, damaged
 
 
-def shapes(tables: Tables) -> Iterator[DatasetError]:
+def shapes(
+    tables: Tables, columns: Mapping[str, Mapping[str, fmt.Column]] = fmt.COLUMNS
+) -> Iterator[DatasetError]:
     """Yield what is wrong with names, types, nulls, dictionaries and buffer lengths of columns."""
     for name, batch in tables.batches.items():
-        path, wanted = tables.folder / name, fmt.COLUMNS[name]
+        path, wanted = tables.folder / name, columns[name]
         stored = batch.schema.names
         if stored != [each for each in wanted if each in stored or not wanted[each].optional]:
             yield damaged(path, f"its columns are {', '.join(stored)}")

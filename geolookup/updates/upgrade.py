@@ -24,12 +24,12 @@ from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic
 from geolookup.integrity import files, verify
 from geolookup.integrity.coverage import generation
+from geolookup.integrity.shapes import shapes
 from geolookup.integrity.tables import Tables, damaged
+from geolookup.integrity.texts import compared
 from geolookup.store import follow, pointer
 from geolookup.store.publish import publish
 from geolookup.updates.in_store import updating
-
-_FORMER_CHECKSUMS = "json_crc32"
 
 
 def upgrade(
@@ -106,28 +106,29 @@ def _checked(folder: Path) -> Tables:
     """Return the tables of a dataset of the former version; DatasetError where it is damaged."""
     manifest = files.manifest_of(folder, fmt.FORMER_VERSION)
     tables = Tables(folder, manifest, {})
-    for step in (files.digests(folder, manifest), files.form(tables), files.load(tables)):
-        for damage in step:
-            raise damage
-    checksums = (_checksums(tables, name) for name in tables.batches if _has_texts(tables, name))
-    for damage in chain(*checksums, generation(tables)):
+    steps = [files.digests(folder, manifest), files.form(tables), files.load(tables)]
+    steps += [shapes(tables, fmt.FORMER_COLUMNS), _checksums(tables), compared(tables)]
+    steps += [generation(tables)]  # after the texts, which bound what dictionaries decode to
+    for damage in chain.from_iterable(steps):
         raise damage
     return tables
 
 
-def _has_texts(tables: Tables, name: str) -> bool:
-    return _FORMER_CHECKSUMS in tables.batches[name].schema.names
-
-
-def _checksums(tables: Tables, name: str) -> Iterator[DatasetError]:
+def _checksums(tables: Tables) -> Iterator[DatasetError]:
     """Yield the rows whose checksum is wrong."""
+    for name, batch in tables.batches.items():
+        if fmt.FORMER_CHECKSUMS in batch.schema.names:
+            yield from _checksums_of(tables, name)
+
+
+def _checksums_of(tables: Tables, name: str) -> Iterator[DatasetError]:
     texts = tables.batches[name].column("json")
     _, offsets, data = texts.buffers()
     data_bytes = memoryview(data or b"")
     bounds = np.frombuffer(offsets, np.int32)[: len(texts) + 1].tolist()
     right = [zlib.crc32(data_bytes[start:end]) for start, end in pairwise(bounds)]
-    bad = tables.numbers(name, _FORMER_CHECKSUMS) != np.array(right, np.uint32)
-    return tables.bad(name, _FORMER_CHECKSUMS, bad, "not the checksum of the row's text")
+    bad = tables.numbers(name, fmt.FORMER_CHECKSUMS) != np.array(right, np.uint32)
+    return tables.bad(name, fmt.FORMER_CHECKSUMS, bad, "not the checksum of the row's text")
 
 
 def _tables(former: Tables) -> dict[str, pa.Table]:
@@ -151,7 +152,7 @@ def _converted(batch: pa.RecordBatch) -> pa.Table:
     from geolookup_builder.fragments import checksums
 
     table = pa.Table.from_batches([batch])
-    at = batch.schema.get_field_index(_FORMER_CHECKSUMS)
+    at = batch.schema.get_field_index(fmt.FORMER_CHECKSUMS)
     if at < 0:
         return table
     return table.set_column(at, fmt.CHECKSUMS, pa.array(checksums(batch.column("json"))))

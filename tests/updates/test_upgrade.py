@@ -170,9 +170,48 @@ def stated(**members: object) -> Callable[[Path], None]:
     return change
 
 
+def column(name: str, replaced: str, kind: pa.DataType | None) -> Callable[[Path], None]:
+    """Give a column another type, or remove it."""
+
+    def change(folder: Path) -> None:
+        table = forging.table(folder, name)
+        at = table.schema.get_field_index(replaced)
+        other = table.remove_column(at)
+        if kind is not None:
+            other = table.set_column(at, replaced, pa.array([None] * len(table), kind))
+        forging.write(folder, name, other)
+
+    return change
+
+
+def no_rows(name: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        forging.write(folder, name, forging.table(folder, name).slice(0, 0))
+
+    return change
+
+
+def longer_word(folder: Path) -> None:
+    """Give locations a word that their texts do not have: decoded, it may be many gigabytes."""
+
+    def change(values: list[str | None]) -> None:
+        word = next(each for each in values if each)
+        values[:] = ["x" * 10_000 if each == word else each for each in values]
+
+    forging.replaced(folder, fmt.LOCATION, "city_name", change)
+
+
 @pytest.mark.parametrize(
     ("damage", "problem"),
     [
+        (column(fmt.LOCATION, "json", None), "its columns are"),
+        (column(fmt.NETWORK, "json", pa.int32()), "of type int32, not string"),
+        (column(fmt.COUNTRY, "json", pa.string()), "values are null"),
+        (column(fmt.NETWORK, "json_crc32", pa.string()), "of type string, not uint32"),
+        (column(fmt.IPV4, "start", pa.string()), "of type string, not uint32"),
+        (no_rows(fmt.NETWORK), "no rows"),
+        (no_rows(fmt.IPV4_JUMP), "no rows"),
+        (longer_word, "differs from the other columns"),
         (flip(fmt.LOCATION), "its digest differs from the manifest"),
         (wrong_checksum, "row 2: not the checksum of the row's text"),
         (unknown_zones, "not unknown"),
