@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: The most bytes of standard input to read before their answers are printed.
 _BLOCK = 4096
+#: Bytes of a line that are kept; a longer one is a malformed address.
+_LONGEST_LINE = 1 << 20
 _TOKEN = re.compile(
     r'(?P<key>"(?:[^"\\]|\\.)*")(?=:)|(?P<text>"(?:[^"\\]|\\.)*")|(?P<word>\b(?:true|false|null)\b|-?\b\d[\d.eE+-]*)'
 )
@@ -85,12 +87,16 @@ def _add_piped(lines: Lines) -> Iterator[int]:
         fail("standard input is closed; name addresses, or pipe them in")
     source = cast("BufferedReader", sys.stdin.buffer)
     partial: list[bytes] = []  # the parts of a line whose end has not arrived
+    kept = 0  # bytes of these
     while block := source.read1(_BLOCK):
         whole, line_feed, rest = block.rpartition(b"\n")
         if line_feed:
             yield lines.add_text(b"".join((*partial, whole)), instant(None))
-            partial.clear()
+            partial, kept = [], 0
         partial.append(rest)
+        kept += len(rest)
+        if kept > _LONGEST_LINE:
+            partial, kept = [b"?"], 0  # with whatever follows, no address
     yield lines.add_text(b"".join(partial), instant(None))
 
 

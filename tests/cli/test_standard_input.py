@@ -8,11 +8,14 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from io import BufferedReader, BytesIO, TextIOWrapper
 from pathlib import Path
 from threading import Thread
+from unittest import mock
 
 import pytest
 
+from geolookup.cli.lookup import _add_piped
 from tests.cli.program import pipe
 from tests.conftest import ROOT
 
@@ -78,6 +81,21 @@ def test_lookup_answers_many_lines_in_order() -> None:
     done = pipe("lookup", data="\n".join(addresses).encode())
     answers = map(json.loads, done.stdout.splitlines())
     assert [answer["data"]["ip"] for answer in answers] == addresses
+
+
+def test_lookup_keeps_little_of_a_line_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    long = b" " * (5 << 20) + b"8.8.8.8"
+    done = pipe("lookup", data=b"1.1.1.1\n" + long + b"\n9.9.9.9\n" + long)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [each["error_code"] for each in answers] == [None, 10001, None, 10001]
+    lines = mock.Mock()
+    lines.add_text.return_value = 0
+    stream = TextIOWrapper(BufferedReader(BytesIO(bytes(5 << 20) + b"\n" + bytes(5 << 20))))
+    monkeypatch.setattr(sys, "stdin", stream)
+    assert sum(_add_piped(lines)) == 0
+    texts = [call.args[0] for call in lines.add_text.call_args_list]
+    assert len(texts) == 2
+    assert max(map(len, texts)) < 2 << 20
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
