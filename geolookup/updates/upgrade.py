@@ -58,7 +58,12 @@ def upgrade(
         _check_is_no_generation(place)
         return _written(source, place.resolve())
     with updating(place, lambda _text: None) as staging:
+        source = Path(follow.folder(os.fspath(place)))  # again: an update may have ended meanwhile
+        if _is_current(source):
+            return read_manifest(source).generation
         _written(source, staging / "dataset")
+        if source != Path(follow.folder(os.fspath(place))):
+            raise DatasetError(place, "a generation was published meanwhile", "upgrade again")
         return publish(staging / "dataset", place)
 
 

@@ -6,14 +6,18 @@ import filecmp
 import json
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import geolookup
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import canonical
+from geolookup.dataset.manifest import canonical, read_manifest
+from geolookup.engine import BUNDLED
 from geolookup.store import pointer
 from tests.cli.program import run
 from tests.conftest import Build
@@ -21,6 +25,9 @@ from tests.corrupt import forging
 from tests.damage import CSV
 from tests.former_dataset import former
 from tests.small_dataset import SMALL
+
+upgrade = import_module("geolookup.updates.upgrade")
+WORLD = read_manifest(BUNDLED).generation
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +144,24 @@ def test_a_store_gets_the_upgraded_generation(old: Path, tmp_path: Path) -> None
     assert content(store / "generations" / before) == content(old)
     assert geolookup.upgrade(store) == after
     assert not (store / ".update").exists()
+
+
+def test_a_generation_that_is_published_meanwhile_stays_current(
+    old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def after_another(*args: Any) -> Any:
+        geolookup.publish(BUNDLED, tmp_path / "store")
+        return upgrading(*args)
+
+    for name in ("updating", "_written"):
+        store_of(old, tmp_path / "store")
+        upgrading = getattr(upgrade, name)
+        with monkeypatch.context() as patched:
+            patched.setattr(upgrade, name, after_another)
+            with suppress(geolookup.DatasetError):
+                geolookup.upgrade(tmp_path / "store")
+        assert geolookup.generations(tmp_path / "store")[0].generation == WORLD
+        shutil.rmtree(tmp_path / "store")
 
 
 def flip(name: str) -> Callable[[Path], None]:
