@@ -92,7 +92,7 @@ def test_empty_folder_and_plain_file(tmp_path: Path) -> None:
     assert "geolookup build" in refusal(tmp_path).remedy
 
 
-@pytest.mark.parametrize("version", [0, 3, 99, "1", None, 1.5, [1]])
+@pytest.mark.parametrize("version", [0, 3, 99, "1", None, 1.5, 2.0, True, [1]])
 def test_another_version(dataset: Path, version: object) -> None:
     path = dataset / "manifest.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"format_version": version}))

@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import numpy as np
 import pytest
 
 import geolookup
@@ -111,6 +112,12 @@ def test_instants_of_each(sample: geolookup.Engine) -> None:
     assert sample.get_many(ips, "time", at=instants) == [
         ((json.loads(each)["data"] or {}).get("time"),) for each in expected
     ]
+
+
+def test_one_instant_in_an_array(sample: geolookup.Engine) -> None:
+    at: Any = np.array(AT)  # of no dimensions: a number for ``lookup``, and not iterable
+    expected = [sample.lookup_json(ip, at=at) for ip in MIXED]
+    assert sample.lookup_many_json(MIXED, at=at) == expected
 
 
 @pytest.mark.parametrize("count", [0, 1, len(MIXED) - 1, len(MIXED) + 1])

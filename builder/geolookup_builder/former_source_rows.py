@@ -6,7 +6,7 @@ row's layer as a JSON text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -34,9 +34,13 @@ def converted(former: Batches) -> dict[str, pa.Table]:
     listed = list(zip(files["source"], files["file"], strict=True))[1:]
     rows = former[fmt.FORMER_ROWS]
     begins = _begins(former, rows.num_rows)
+    intervals = [_intervals(former[name], begins) for name in fmt.EXPLAINED.values()]
     tables = [
-        _table_rows(former, table, begin, end)
-        for table, (begin, end) in enumerate(pairwise(begins), 1)
+        _table_rows(
+            former[fmt.FORMER_ROWS].slice(begin, end - begin),
+            dict(zip(fmt.EXPLAINED, parts, strict=True)),
+        )
+        for (begin, end), *parts in zip(pairwise(begins), *intervals, strict=True)
     ]
     return explained_files.tables(tables, listed, _values(former))
 
@@ -57,13 +61,8 @@ def _numbers(batch: pa.RecordBatch, column: str) -> I64:
     return np.asarray(batch.column(column).fill_null(0), np.int64)
 
 
-def _table_rows(former: Batches, table: int, begin: int, end: int) -> TableRows:
-    rows = former[fmt.FORMER_ROWS].slice(begin, end - begin)
+def _table_rows(rows: pa.RecordBatch, intervals: dict[int, Intervals]) -> TableRows:
     first_high, first_low, last_high, last_low = (rows.column(name).to_numpy() for name in fmt.ENDS)
-    intervals = {
-        family: _intervals(former[name], table, begin, end)
-        for family, name in fmt.EXPLAINED.items()
-    }
     return TableRows(
         rows.column("family").to_numpy(),
         Addresses(first_low, first_high),
@@ -75,15 +74,15 @@ def _table_rows(former: Batches, table: int, begin: int, end: int) -> TableRows:
     )
 
 
-def _intervals(batch: pa.RecordBatch, table: int, begin: int, end: int) -> Intervals:
-    """Return the intervals of a table, owned by its rows; -1 where it has none."""
-    tables = _numbers(batch, "table")
-    low, high = np.searchsorted(tables, [table, table + 1])
-    part = batch.slice(low, high - low)
-    row = _numbers(part, "row")
-    if not len(row) or np.any((row > 0) & ((row < begin) | (row >= end))):
-        raise ValueError("rows of another table")
-    return Intervals(_starts(part), np.where(row > 0, row - begin, -1))
+def _intervals(batch: pa.RecordBatch, begins: Sequence[int]) -> Iterator[Intervals]:
+    """Yield the intervals of each table, owned by its rows; -1 where they have none."""
+    bounds = np.searchsorted(_numbers(batch, "table"), np.arange(1, len(begins) + 1))
+    for (begin, end), (low, high) in zip(pairwise(begins), pairwise(bounds), strict=True):
+        part = batch.slice(low, high - low)
+        row = _numbers(part, "row")
+        if not len(row) or np.any((row > 0) & ((row < begin) | (row >= end))):
+            raise ValueError("rows of another table")
+        yield Intervals(_starts(part), np.where(row > 0, row - begin, -1))
 
 
 def _starts(batch: pa.RecordBatch) -> Addresses:

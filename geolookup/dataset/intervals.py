@@ -95,11 +95,15 @@ class Addresses:
         low = self.low + self.low.dtype.type(1)
         return Addresses(low, None if self.high is None else self.high + (low == 0))
 
+    def halves(self) -> tuple[U64, U64]:
+        """Return the low and the high 64 bits, whatever the family."""
+        if self.high is not None:
+            return self.low, self.high
+        return self.low.astype(np.uint64), np.zeros(len(self), np.uint64)
+
     def in_128_bits(self) -> Addresses:
         """Return the same integers in uint64 halves, whatever the family."""
-        if self.high is not None:
-            return self
-        return Addresses(self.low.astype(np.uint64), np.zeros(len(self), np.uint64))
+        return Addresses(*self.halves())
 
     def is_last(self) -> Bools:
         """Mark the family's last address."""

@@ -271,9 +271,10 @@ def read_manifest(folder: str | os.PathLike[str], expected: int = fmt.FORMAT_VER
     if not isinstance(stated, dict) or stated.get("format") != fmt.FORMAT:
         raise DatasetError(path, "not the manifest of a geolookup dataset", REBUILD)
     version = stated.get("format_version")
-    if version != expected:
+    number = version if type(version) is int else None  # JSON's true equals 1
+    if number != expected:
         problem = f"format version {version!r}, but {expected} is what this geolookup reads"
-        raise DatasetError(path, problem, UPGRADE if version == fmt.FORMER_VERSION else REBUILD)
+        raise DatasetError(path, problem, UPGRADE if number == fmt.FORMER_VERSION else REBUILD)
     if not isinstance(stated.get("files"), dict):
         raise DatasetError(path, "the manifest is damaged", REBUILD)
     if not is_generation(stated.get("generation")):

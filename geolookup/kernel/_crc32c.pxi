@@ -64,7 +64,7 @@ cdef extern from *:
         return registers[2] >> 20 & 1;
     }
     #elif (defined(__GNUC__) || defined(__clang__)) && defined(__aarch64__) \\
-        && (defined(__linux__) || defined(__APPLE__))
+        && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && (defined(__linux__) || defined(__APPLE__))
     #define CRC_TARGET
     static uint64_t CRC_STEP8(uint64_t crc, uint64_t word) {
         uint32_t sum = (uint32_t)crc;

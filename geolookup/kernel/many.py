@@ -76,7 +76,13 @@ def _fixed(at: Any) -> Any:
 
 
 def _is_many(at: object) -> bool:
-    return isinstance(at, Iterable) and not isinstance(at, str | bytes | datetime)
+    if isinstance(at, str | bytes | datetime):
+        return False
+    try:
+        iter(at)  # an array of no dimensions is of an iterable type and a number
+    except TypeError:
+        return False
+    return True
 
 
 def _chunks(ips: Iterable[object], at: Any) -> Iterator[Chunk]:

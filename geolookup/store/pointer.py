@@ -69,10 +69,9 @@ def read(store: str | os.PathLike[str]) -> list[Published]:
 def _published(stated: Any, path: str) -> list[Published]:
     if stated["format"] != _FORMAT:
         raise ValueError
-    if stated["format_version"] != _VERSION:
-        problem = (
-            f"format version {stated['format_version']!r}, but this geolookup reads {_VERSION}"
-        )
+    version = stated["format_version"]
+    if type(version) is not int or version != _VERSION:
+        problem = f"format version {version!r}, but this geolookup reads {_VERSION}"
         raise DatasetError(path, problem, "use the version of geolookup that wrote it")
     published = [
         Published(each["generation"], str(each["at"]), withdrawn=bool(each["withdrawn"]))

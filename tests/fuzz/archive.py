@@ -35,7 +35,6 @@ _codec = pa.Codec("zstd", compression_level=1)
 @cache
 def _plain() -> bytes:
     """A tar of the small dataset: what ``pack`` compresses."""
-    manifest()  # before any target has changed it
     path = emptied(_folder()) / "seed.tar.zst"
     pack(dataset(), path, force=True)
     with pa.input_stream(str(path), compression="zstd") as stream:

@@ -16,7 +16,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import BufferDescription
 from tests.builder.building import recipe
 from tests.conftest import build_at
-from tests.damage import ADDRESSES, CSV, refused, survey
+from tests.damage import ADDRESSES, CSV, copied, refused, survey
 from tests.fuzz.json_values import changed
 from tests.fuzz.target import Change, Target, own_folder
 
@@ -31,6 +31,12 @@ def dataset() -> Path:
 
 
 @cache
+def _forged() -> Path:
+    """A copy whose manifest is replaced; other targets use ``dataset``."""
+    return copied(dataset(), own_folder() / "forged")
+
+
+@cache
 def manifest() -> bytes:
     return (dataset() / fmt.MANIFEST).read_bytes()
 
@@ -41,16 +47,15 @@ def seeds() -> Iterator[bytes]:
 
 
 def run(data: bytes) -> None:
-    manifest()
-    (dataset() / fmt.MANIFEST).write_bytes(data)
-    survey(dataset())
+    (_forged() / fmt.MANIFEST).write_bytes(data)
+    survey(_forged())
     try:
-        with geolookup.open(dataset()) as engine:
+        with geolookup.open(_forged()) as engine:
             assert engine.enrich(_COLUMN, fields=["location", "error_code"]).num_rows == len(
                 _COLUMN
             )
     except geolookup.DatasetError as error:
-        refused(error, str(dataset()))
+        refused(error, str(_forged()))
 
 
 def mutate(data: bytes, change: Change, rng: random.Random) -> bytes:

@@ -38,6 +38,7 @@ DAMAGED = {
     pointed([GOOD | {"generation": f"{ID}\n"}]): "not the pointer",
     pointed([GOOD], format="other"): "not the pointer",
     pointed([GOOD], format_version=2): "format version 2",
+    pointed([GOOD], format_version=True): "format version True",
 }
 
 

@@ -164,9 +164,8 @@ def _stated_ranges(output: Path) -> tuple[NDArray[np.uint8], Addresses, Addresse
         table = _table(output, fmt.EXPLAINED[family])
         row, starts = table["row"].to_numpy(), _starts(table, family)
         families[row] = family
-        first, last = starts.in_128_bits(), lasts(starts).in_128_bits()
-        ends["first_high"][row], ends["first_low"][row] = first.high, first.low
-        ends["last_high"][row], ends["last_low"][row] = last.high, last.low
+        ends["first_low"][row], ends["first_high"][row] = starts.halves()
+        ends["last_low"][row], ends["last_high"][row] = lasts(starts).halves()
     stated = _table(output, fmt.EXPLAINED_RANGES)
     row = stated["row"].to_numpy()
     families[row] = stated["family"].to_numpy()
