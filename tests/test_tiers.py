@@ -33,6 +33,7 @@ def test_long(): pass
 def test_sizes(size): pass
 def test_amounts():
     print('amounts', scaled(3, 700), settings.default.max_examples)
+    print('derandomized', settings.default.derandomize)
 """
 
 
@@ -82,3 +83,4 @@ def test_everything(environment: dict[str, str], tmp_path: Path) -> None:
     assert status == 0
     assert "5 passed" in output
     assert "amounts 700 100" in output
+    assert f"derandomized {'CI' in environment}" in output

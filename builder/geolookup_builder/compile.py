@@ -24,6 +24,7 @@ from geolookup.dataset.metadata import Source
 from geolookup.errors import BuildError
 from geolookup.filesystem import atomic, limits
 from geolookup.kernel import check_kernel
+from geolookup.parallel import alongside, in_order
 from geolookup.progress import Progress
 from geolookup_builder import expected_rows, loading, manifest, rejects, write
 from geolookup_builder.enrichment import Finder, finders
@@ -32,7 +33,6 @@ from geolookup_builder.gather import SourceRows
 from geolookup_builder.intern import intern
 from geolookup_builder.layer_values import LayerValues
 from geolookup_builder.layers import nothing, underlay
-from geolookup_builder.parallel import alongside, in_order
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.reference.tables import load_continents, load_countries, load_time_zones
 from geolookup_builder.rejects import Rejects

@@ -20,9 +20,9 @@ from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import I64, Addresses, Bools, concat, lasts
 from geolookup.errors import BuildError
+from geolookup.parallel import alongside
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.fragments import checksums, json_texts
-from geolookup_builder.parallel import alongside
 from geolookup_builder.tables import encoded, starts
 
 #: Values whose texts are made at once.

@@ -16,8 +16,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import Bools
+from geolookup.parallel import in_order, threads_for
 from geolookup_builder.factorize import Codes, factorize
-from geolookup_builder.parallel import in_order
 from geolookup_builder.schema import LAYERS
 from geolookup_builder.values import value_type
 
@@ -118,7 +118,7 @@ class LayerValues:
         """Return all tuples in order of their numbers; number 0 is null in all fields."""
         names = LAYERS[self.layer]
         parts = ([_nulls(1, name), *self.parts.get(name, [])] for name in names)
-        with in_order(_joined, parts) as joined:
+        with in_order(_joined, parts, threads_for(self.size)) as joined:
             tuples = Tuples(dict(zip(names, joined, strict=True)))
         # Joined, so that values which several batches have are in memory once.
         self.parts = {

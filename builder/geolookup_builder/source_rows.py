@@ -14,13 +14,13 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
+from geolookup.parallel import alongside
 from geolookup_builder import explained_files
 from geolookup_builder.explained_files import TableRows
 from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.flatten import Intervals, coalesce
 from geolookup_builder.gather import SourceRows
 from geolookup_builder.layer_values import LayerValues
-from geolookup_builder.parallel import alongside
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.schema import LAYERS
 from geolookup_builder.sources.reading.inputs import label_in_recipe

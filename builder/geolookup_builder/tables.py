@@ -13,9 +13,9 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import type_of
 from geolookup.dataset.intervals import Addresses
 from geolookup.dataset.rows import ABSENT, UNKNOWN
+from geolookup.parallel import alongside
 from geolookup_builder.fragments import json_columns, json_texts, plain_texts
 from geolookup_builder.intern import FamilyIntervals, Interned
-from geolookup_builder.parallel import alongside
 from geolookup_builder.provenance import Provenance
 from geolookup_builder.values import Known
 

@@ -13,19 +13,22 @@ from geolookup.dataset.manifest import FileDescription, Manifest
 from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
 from geolookup.integrity import verify
-from geolookup_builder.parallel import in_order
+from geolookup.parallel import in_order, threads_for
 
 
 def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, FileDescription]:
     """Write every table as an uncompressed Arrow IPC file; return the manifest's ``files``."""
     # The largest first, so that the threads end at about the same time.
     by_size = sorted(tables, key=lambda name: -tables[name].nbytes)
-    with in_order(lambda name: _write_table(folder / name, tables[name]), by_size) as described:
+    threads = threads_for(len(tables[by_size[0]]))
+    files = ((folder / name, tables[name]) for name in by_size)
+    with in_order(_write_table, files, threads) as described:
         found = dict(zip(by_size, described, strict=True))
     return {name: found[name] for name in tables}
 
 
-def _write_table(path: Path, table: pa.Table) -> FileDescription:
+def _write_table(file: tuple[Path, pa.Table]) -> FileDescription:
+    path, table = file
     batch = table.combine_chunks().to_batches()[0]
     with path.open("wb") as stream, pa.ipc.new_file(stream, batch.schema) as writer:
         writer.write_batch(batch)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import BufferDescription, FileDescription, Manifest
+from geolookup.parallel import in_order, threads_for
 
 
 def type_of(field: fields.Field) -> pa.DataType:
@@ -96,25 +97,25 @@ def known_fields(tables: Mapping[str, Any]) -> list[str]:
 def generation(manifest: Manifest, tables: Mapping[str, Any]) -> str:
     """Return the SHA-256 over a manifest's logical part and the columns that it describes.
 
-    A thread digests a column while the next one is decoded.
+    A thread decodes the next column while one is digested.
     """
     digest = hashlib.sha256(manifest.logical())
     named = ((name, column) for name in sorted(tables) for column in tables[name].schema.names)
-    with ThreadPoolExecutor(1) as pool:
-        digested = pool.submit(_digest, digest, [])
-        for name, column in named:
-            values = _decoded(tables[name][column])
-            kind, buffers = _text(values) if _is_text(values) else _numbers(values)
-            head = f"{name}/{column}:{kind}:{len(values)}\n".encode()
-            digested.result()
-            digested = pool.submit(_digest, digest, [head, np.packbits(_valid(values)), *buffers])
-        digested.result()
+    threads = min(1, threads_for(max(len(table) for table in tables.values())))
+    with in_order(partial(_parts_of, tables), named, threads) as columns:
+        for parts in columns:
+            for part in parts:
+                digest.update(part)
     return digest.hexdigest()
 
 
-def _digest(digest: hashlib._Hash, buffers: list[Any]) -> None:
-    for buffer in buffers:
-        digest.update(buffer)
+def _parts_of(tables: Mapping[str, Any], named: tuple[str, str]) -> list[Any]:
+    """Return what the digest of a column covers: its head, the bits of what is known, buffers."""
+    name, column = named
+    values = _decoded(tables[name][column])
+    kind, buffers = _text(values) if _is_text(values) else _numbers(values)
+    head = f"{name}/{column}:{kind}:{len(values)}\n".encode()
+    return [head, np.packbits(_valid(values)), *buffers]
 
 
 def _decoded(values: pa.Array | pa.ChunkedArray) -> pa.Array:

@@ -24,8 +24,8 @@ from geolookup.files.formats import kind_of
 from geolookup.files.row_streams import ReadOptions, Sink, WriteOptions
 from geolookup.files.table_files import TableFile, open_table
 from geolookup.filesystem.atomic import check_file, output_errors
+from geolookup.parallel import cores
 from geolookup.progress import RowProgress
-from geolookup.tables.enrich import cores
 
 #: Batches that may wait for the background writer while it writes a row group.
 _WAITING = 16

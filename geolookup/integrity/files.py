@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,6 +20,10 @@ from geolookup.dataset.manifest import (
 )
 from geolookup.errors import DatasetError
 from geolookup.integrity.tables import THREADS, Tables, damaged
+from geolookup.parallel import in_order
+
+#: Bytes of files that are worth a second thread.
+_LARGE = 1 << 20
 
 
 def manifest_of(folder: Path, version: int = fmt.FORMAT_VERSION) -> Manifest:
@@ -56,14 +59,16 @@ def _check_names(path: Path, manifest: Manifest, version: int) -> None:
 def digests(folder: Path, manifest: Manifest) -> Iterator[DatasetError]:
     """Yield the files that are missing, or whose size or digest differs from the manifest."""
     paths = [folder / name for name in manifest.files]
-    with ThreadPoolExecutor(THREADS) as pool:
-        problems = pool.map(_problem, paths, manifest.files.values())
+    described = zip(paths, manifest.files.values(), strict=True)
+    stated = sum(each.bytes or 0 for each in manifest.files.values())
+    with in_order(_problem, described, THREADS if stated > _LARGE else 0) as problems:
         for path, problem in zip(paths, problems, strict=True):
             if problem:
                 yield damaged(path, problem)
 
 
-def _problem(path: Path, described: FileDescription) -> str:
+def _problem(file: tuple[Path, FileDescription]) -> str:
+    path, described = file
     try:
         return _digest_problem(path, described)
     except OSError as error:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import Bools
 from geolookup.errors import DatasetError
 from geolookup.integrity.tables import THREADS, Tables, damaged
+from geolookup.parallel import in_order
 
 #: Repeated on purpose, like the codec below: an independent check of ``dataset.rows``.
 _SEPARATOR = "\n"
@@ -66,8 +66,8 @@ def _compared(batch: pa.RecordBatch, table: str) -> Bools:
         part = [each.slice(begin, PART) for each in columns]
         return _differ(part, table, stored.slice(begin, PART))
 
-    with ThreadPoolExecutor(THREADS) as pool:
-        return np.concatenate([*pool.map(differing, range(0, len(stored), PART))])
+    with in_order(differing, range(0, len(stored), PART), THREADS) as parts:
+        return np.concatenate([*parts])
 
 
 def checksums(tables: Tables, name: str) -> Iterator[DatasetError]:

@@ -75,7 +75,7 @@ def _fixed(at: Any) -> Any:
     return at if _is_many(at) else instant(at)
 
 
-def _is_many(at: object) -> bool:
+def _is_many(at: Any) -> bool:
     if isinstance(at, str | bytes | datetime):
         return False
     try:

@@ -7,7 +7,6 @@ chunks is bounded, so that memory does not grow with the column.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,6 +22,7 @@ from geolookup.contract.fields import Field
 from geolookup.contract.localtime import instant
 from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
+from geolookup.parallel import cores
 from geolookup.tables.fields import OF_ADDRESS
 from geolookup.tables.instants import instants_of
 from geolookup.tables.locate import CHUNK, Located, column_of, locate_chunk
@@ -199,10 +199,3 @@ def _error_code(_addresses: pa.Array, located: Located) -> pa.Array:
 
 
 _OF_ADDRESS = {"ip": _ip, "ip_type": _ip_type, "error_code": _error_code}
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

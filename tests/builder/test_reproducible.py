@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from geolookup_builder import parallel
 from geolookup_builder.sources.reading import delimited
 
+from geolookup import parallel
 from geolookup.dataset import layout as fmt
 from tests.builder.building import recipe
 from tests.conftest import ROOT, build_at
@@ -68,7 +68,8 @@ def test_the_number_of_cores_leaves_no_trace(
 ) -> None:
     one = built(tmp_path / "1", TEXT)
     monkeypatch.setattr(delimited, "BLOCK_BYTES", 300)
-    monkeypatch.setattr(parallel, "_threads", lambda: threads)
+    monkeypatch.setattr(parallel, "cores", lambda: threads)
+    monkeypatch.setattr(parallel, "_WORTH_THREADS", 0)
     assert digests(one) == digests(built(tmp_path / "2", TEXT))
 
 

@@ -34,6 +34,7 @@ from tests.files.tables import (
     table,
     written,
 )
+from tests.tiers import few
 
 OPTIONS = ("--fields", ",".join(FIELDS), "--at", str(AT))
 
@@ -132,7 +133,7 @@ def test_a_closed_pipe_is_silent(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-@pytest.mark.parametrize("kind", ["csv", "csv.gz", "parquet"])
+@pytest.mark.parametrize("kind", few(["csv", "csv.gz", "parquet"], 3))
 def test_a_signal_leaves_nothing_under_the_final_name(
     kind: str, number: signal.Signals, tmp_path: Path
 ) -> None:

@@ -76,7 +76,7 @@ def check_tidy(store: Path) -> None:
 @pytest.mark.parametrize("name", CHANGES)
 def test_killed_at_every_step(tmp_path: Path, store: Path, datasets: list[Path], name: str) -> None:
     change, after = CHANGES[name]
-    stride = scaled(12, 1) if name in LONG_CHANGES else 1
+    stride = scaled(20, 1) if name in LONG_CHANGES else 1
     old, new = generation(datasets[1]), generation(datasets[after])
     outcomes = steps(change, datasets, store, tmp_path / "copy", "kill", stride)
     assert {ended for ended, _ in outcomes} == {KILLED, DONE}
@@ -92,7 +92,7 @@ def test_refused_by_the_system_at_every_step(
     tmp_path: Path, store: Path, datasets: list[Path], name: str
 ) -> None:
     change, after = CHANGES[name]
-    stride = scaled(12, 1) if name in LONG_CHANGES else 1
+    stride = scaled(20, 1) if name in LONG_CHANGES else 1
     old, new = generation(datasets[1]), generation(datasets[after])
     outcomes = steps(change, datasets, store, tmp_path / "copy", "fault", stride)
     assert {ended for ended, _ in outcomes} == {REFUSED, DONE}

@@ -20,7 +20,7 @@ from tests.store.numbered import ADDRESSES, answers_of
 from tests.store.reading import Reader, descriptors
 from tests.tiers import scaled
 
-CHANGES = scaled(32, 200)
+CHANGES = scaled(16, 200)
 
 
 def good_answers(datasets: list[Path]) -> dict[str, set[bytes]]:

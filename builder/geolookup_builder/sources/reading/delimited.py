@@ -18,7 +18,7 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from geolookup_builder.parallel import in_order
+from geolookup.parallel import in_order
 from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.sources.reading.damage import QuoteCount, arrow_failure, check_quotes
 from geolookup_builder.sources.reading.inputs import Member

@@ -19,6 +19,7 @@ from tests.builder.building import fails, known
 from tests.builder.plain_rows import check_rows
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
+from tests.tiers import few
 
 #: Column: what the example says in it.
 CELLS = {
@@ -151,7 +152,7 @@ def stated(output: Path, *addresses: str) -> list[dict[str, object]]:
     ]
 
 
-@pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.parametrize("database", few(DATABASES, 3))
 def test_every_database(build: Build, database: int) -> None:
     assert len(place(database)) + 2 == DATABASES[database][1]
     name = f"IP2LOCATION-LITE-DB{database}.CSV"
@@ -166,7 +167,7 @@ def test_every_database(build: Build, database: int) -> None:
     assert (source.read, source.rejected, source.nulled) == (3, {}, {})
 
 
-@pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.parametrize("database", few(DATABASES, 3))
 def test_every_database_in_ipv6(build: Build, database: int) -> None:
     name = f"IP2LOCATION-LITE-DB{database}.IPV6.CSV"
     output, report = build({name: ipv6(database)}, one("ip2location", name))
@@ -176,7 +177,7 @@ def test_every_database_in_ipv6(build: Build, database: int) -> None:
     assert (source.read, source.rejected, source.nulled) == (5, {}, {})
 
 
-@pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.parametrize("database", few(DATABASES, 3))
 def test_the_names_of_the_commercial_files(build: Build, database: int) -> None:
     words = "-".join(NAMES[group] for group in DATABASES[database][0].split())
     name = f"IP-{words}-SAMPLE.csv"
@@ -184,7 +185,7 @@ def test_the_names_of_the_commercial_files(build: Build, database: int) -> None:
     assert stated(output, "5.1.4.0") == [expected(database)]
 
 
-@pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.parametrize("database", few(DATABASES, 3))
 def test_the_content_shows_another_database(tmp_path: Path, database: int) -> None:
     """Stated wrongly, no database of the same width is taken for another."""
     for other, (_, width) in DATABASES.items():
@@ -195,7 +196,7 @@ def test_the_content_shows_another_database(tmp_path: Path, database: int) -> No
             assert error.line in (1, 2)  # 0.000000 would be no isp, - would be none
 
 
-@pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.parametrize("database", few(DATABASES, 3))
 def test_without_a_number_the_error_tells_it(tmp_path: Path, database: int) -> None:
     error = refused(tmp_path, "a.csv", ipv4(database), one("ip2location", "a.csv"))
     assert "states no database" in error.problem
@@ -241,7 +242,7 @@ def edition(name: str, network: Network) -> list[str]:
 
 @pytest.mark.parametrize("database", [1, 9, 11, 26])
 @pytest.mark.parametrize("network", [V4, V6], ids=str)
-@pytest.mark.parametrize("name", EDITIONS)
+@pytest.mark.parametrize("name", few(EDITIONS, 2))
 def test_editions(build: Build, name: str, network: Network, database: int) -> None:
     """As the vendor's converter writes them; the CIDR edition leaves the network unquoted."""
     ranges = edition(name, network)

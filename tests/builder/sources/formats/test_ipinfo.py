@@ -192,7 +192,7 @@ def stated(dataset: Path, address: str) -> dict[str, object]:
     return {name: each for name, each in known(dataset, address)[0].items() if name in names}
 
 
-@pytest.mark.parametrize("written", few(WAYS, 3))
+@pytest.mark.parametrize("written", few(WAYS, 5))
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_products(build: Build, product: str, written: str) -> None:
     text, expected = PRODUCTS[product]

@@ -1,7 +1,7 @@
-"""Threads of a build, with results in the order of the work.
+"""Threads, with results in the order of the work.
 
 Arrow, numpy, the kernel, digests and files release the interpreter lock while they work. Results
-are in the order of the work, so a dataset does not depend on the number of cores.
+are in the order of the work, so they do not depend on the number of cores.
 """
 
 from __future__ import annotations
@@ -11,31 +11,42 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import chain, islice
 from typing import TypeVar
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 #: Each thread holds one item in memory, so the number of threads is limited.
 _MOST_THREADS = 4
+#: For tables of fewer rows, threads cost more than they save.
+_WORTH_THREADS = 1 << 16
 
 
-def _threads() -> int:
-    """Return how many threads to use: one for each core that this process may use."""
+def cores() -> int:
+    """Return how many cores this process may use."""
     usable = getattr(os, "sched_getaffinity", None)
-    count = len(usable(0)) if usable else os.cpu_count() or 1
-    return min(count, _MOST_THREADS)
+    return len(usable(0)) if usable else os.cpu_count() or 1
+
+
+def threads_for(rows: int) -> int:
+    """Return how many threads to use for tables of so many rows; 0 is the caller's thread alone."""
+    return min(cores(), _MOST_THREADS) if rows >= _WORTH_THREADS else 0
 
 
 @contextmanager
-def in_order(function: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[Iterator[_R]]:
+def in_order(
+    function: Callable[[_T], _R], items: Iterable[_T], threads: int | None = None
+) -> Iterator[Iterator[_R]]:
     """Yield an iterator over ``function`` of each item, in order; threads compute it in advance.
 
-    The caller's thread reads the items, one more at a time than there are threads. An exception
-    is raised in the place of its result. After the block no thread is running.
+    There is a thread for each core, at most four, unless ``threads`` states their number. With 0,
+    and for one item, the caller's thread computes. The caller's thread reads the items, one more at
+    a time than there are threads. An exception is raised in the place of its result. After the
+    block no thread is running.
     """
-    threads = _threads()
+    threads = min(cores(), _MOST_THREADS) if threads is None else threads
     running: deque[Future[_R]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(threads or 1) as pool:  # it starts a thread when it has work for it
         try:
             yield _results(function, iter(items), pool, running, threads + 1)
         finally:
@@ -50,7 +61,11 @@ def _results(
     running: deque[Future[_R]],
     ahead: int,
 ) -> Iterator[_R]:
-    for item in items:
+    head = list(islice(items, 2))
+    if ahead == 1 or len(head) < 2:
+        yield from map(function, chain(head, items))
+        return
+    for item in chain(head, items):
         running.append(pool.submit(function, item))
         del item  # may be large
         if len(running) >= ahead:

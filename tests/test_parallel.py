@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from functools import partial
 
 import pytest
-from geolookup_builder.parallel import alongside, in_order
+
+from geolookup.parallel import alongside, in_order
 
 
 def test_order_and_end() -> None:
