@@ -10,10 +10,10 @@ items are replaced as a whole, so that no lookup needs a lock.
 
 The parts, in the order of the includes: one address (``_address``, ``_special``), texts of whole
 columns (``_parse_words``), the check of rows (``_crc32c``, ``_rowcheck``), the mapped files
-(``_buffers``), the parts of answers (``_json``, ``_templates``), time zones (``_zones``), an open
-dataset (``_state``), the search for one address (``_search``) and for a column (``_columns``), the
-columns of rows (``_gather``), answers (``_envelope``), the public class (``_kernel``), many answers at
-once (``_many``), and values of paths (``_values``).
+(``_buffers``), the parts of answers (``_json``, ``_templates``), time zones (``_tzrule``, ``_tzif``,
+``_zones``), an open dataset (``_state``), the search for one address (``_search``) and for a column
+(``_columns``), the columns of rows (``_gather``), answers (``_envelope``), the public class
+(``_kernel``), many answers at once (``_many``), and values of paths (``_values``).
 """
 
 cimport cython
@@ -87,6 +87,8 @@ include "_rowcheck.pxi"
 include "_buffers.pxi"
 include "_json.pxi"
 include "_templates.pxi"
+include "_tzrule.pxi"
+include "_tzif.pxi"
 include "_zones.pxi"
 include "_state.pxi"
 include "_search.pxi"
