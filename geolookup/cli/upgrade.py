@@ -27,5 +27,9 @@ def upgrade(dataset: Path, output: Path | None, force: bool) -> None:
 
     Example: geolookup upgrade mydata
     """
+    from geolookup.updates.upgrade import is_current
+
     exit_on_signals()
-    click.echo(f"generation {geolookup.upgrade(dataset, output=output, force=force)}")
+    was_current = output is None and is_current(dataset)
+    generation = geolookup.upgrade(dataset, output=output, force=force)
+    click.echo(f"generation {generation}{' is of the current version already' * was_current}")

@@ -150,5 +150,6 @@ STATED = {
 
 def unknown_path(path: object, *more: str) -> ValueError:
     """Return the error for a path that is neither in ``PATHS`` nor in ``more``."""
-    hint = near_match(path, (*PATHS, *more), fallback="see docs/contract.md")
+    known = "write location, time, currency, network or a member, such as location.country_code"
+    hint = near_match(path, (*PATHS, *more), fallback=known)
     return ValueError(f"no field or group {path!r}; {hint}")

@@ -52,14 +52,14 @@ def upgrade(
     if output is not None:
         atomic.check_folder(Path(output), force=force, replaceable=is_dataset)
         return _written(source, Path(output))
-    if _is_current(source):
+    if is_current(source):
         return read_manifest(source).generation
     if source == place:
         _check_is_no_generation(place)
         return _written(source, place.resolve())
     with updating(place, lambda _text: None) as staging:
         source = Path(follow.folder(os.fspath(place)))  # again: an update may have ended meanwhile
-        if _is_current(source):
+        if is_current(source):
             return read_manifest(source).generation
         _written(source, staging / "dataset")
         if source != Path(follow.folder(os.fspath(place))):
@@ -67,7 +67,12 @@ def upgrade(
         return publish(staging / "dataset", place)
 
 
-def _is_current(source: Path) -> bool:
+def is_current(dataset: Path) -> bool:
+    """Return whether a dataset, or the current one of a store, is of the current format version.
+
+    Raises DatasetError where there is none, and for a version that ``upgrade`` does not convert.
+    """
+    source = follow.folder(os.fspath(dataset))
     try:
         read_manifest(source)
     except DatasetError:

@@ -33,7 +33,7 @@ def test_a_source_without_usable_rows(tmp_path: Path, content: str) -> None:
     error = fails(tmp_path, {"a.csv": text}, empty="", rejects=tmp_path / "rejects.csv")
     counted = f"a.csv: {text.count(chr(10)) - 1} rows read, "
     assert error.problem.startswith(f"{problem} in {tmp_path / 'a.csv'} ({counted}")
-    assert error.remedy.endswith('if it may be empty, write empty = "ok"')
+    assert error.remedy.endswith('if it may be empty, write empty = "ok" in its recipe')
     assert "  " not in error.problem
     assert (tmp_path / "rejects.csv").exists()
     assert not (tmp_path / "dataset").exists()

@@ -80,7 +80,7 @@ def test_the_layers_are_those_of_the_recipe() -> None:
     [
         ("location.city", "did you mean 'location.city_name'?"),
         ("networks", "did you mean 'network'?"),
-        (7, "see docs/contract.md"),
+        (7, "write location, time, currency, network or a member, such as location.country_code"),
     ],
 )
 def test_an_unknown_path_names_the_nearest(path: object, hint: str) -> None:

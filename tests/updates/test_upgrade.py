@@ -262,6 +262,8 @@ def test_the_command(old: Path, tmp_path: Path) -> None:
     assert done.returncode == 0
     generation = json.loads((SMALL / fmt.MANIFEST).read_bytes())["generation"]
     assert done.stdout == f"generation {generation}\n"
+    done = run("upgrade", str(tmp_path / "new"))
+    assert done.stdout == f"generation {generation} is of the current version already\n"
     done = run("upgrade", str(tmp_path / "nothing"))
     assert (done.returncode, done.stdout) == (2, "")
     assert "no dataset here" in done.stderr

@@ -18,7 +18,7 @@ from geolookup_builder.sources.reading.sniffing import Detection, Opening, openi
 
 NAME = "auto"
 _SHOWN = 60
-REMEDY = 'name the format: format = "…"'
+REMEDY = 'name the format in a recipe: format = "…"'
 Detections = Mapping[str, Detection]
 
 

@@ -192,7 +192,7 @@ def test_a_delivery_with_its_licence(tmp_path: Path, folder: bool) -> None:
     assert "LICENSE" not in report.sources[0].note
 
 
-CONSIDERED = f'(considered: {", ".join(sorted(FORMATS))}); name the format: format = "…"'
+CONSIDERED = f'(considered: {", ".join(sorted(FORMATS))}); name the format in a recipe: format = "…"'
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_what_several_formats_fit(tmp_path: Path, text: str, fitting: str) -> No
     error = fails(tmp_path, {"ranges.csv": text}, one("auto", "ranges.csv"))
     assert error.path == str(tmp_path / "ranges.csv")
     assert error.problem == f"fits several formats: {fitting}"
-    assert error.remedy == 'name the format: format = "…"'
+    assert error.remedy == 'name the format in a recipe: format = "…"'
 
 
 def test_the_vendors_name_decides_where_the_content_fits_several(tmp_path: Path) -> None:
