@@ -19,7 +19,7 @@ CLAIMS = [
 #: How a page speaks of speed.
 SPEED = re.compile(
     r"[\d.,]+ (?:ns|µs)\b|times as (?:fast|long)|requests a second\b(?! *,)|rows a second|"
-    r"a microsecond|\b(?:faster|slower)\b|\bs on one core|ms to a bare"
+    r"a microsecond|\b(?:faster|slower)\b|\bs on (?:one|two) cores?|ms to a bare"
 )
 #: Rates of plans, and units of stamps: no figures about speed.
 OTHER = re.compile(r"\d requests a second, [\d,]+ for|\(25 a second|requests a second\. ")

@@ -110,8 +110,8 @@ def test_types(engine: geolookup.Engine) -> None:
         ("netwrok", "did you mean 'network'"),
         ("eror_code", "did you mean 'error_code'"),
         ("location_city_name", "did you mean 'location.city_name'"),
-        ("", "docs/contract.md"),
-        (5, "docs/contract.md"),
+        ("", "such as location.country_code"),
+        (5, "such as location.country_code"),
         ("location.", ""),
     ],
 )

@@ -192,7 +192,9 @@ def test_a_delivery_with_its_licence(tmp_path: Path, folder: bool) -> None:
     assert "LICENSE" not in report.sources[0].note
 
 
-CONSIDERED = f'(considered: {", ".join(sorted(FORMATS))}); name the format in a recipe: format = "…"'
+CONSIDERED = (
+    f'(considered: {", ".join(sorted(FORMATS))}); name the format in a recipe: format = "…"'
+)
 
 
 @pytest.mark.parametrize(
