@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,10 @@ pytest_plugins = ["tests.tiers", "tests.skips"]
 
 #: Tests and the processes that they start answer from the small dataset by default.
 os.environ["GEOLOOKUP_DATASET"] = str(SMALL)
+
+# Shells start commands in the background with SIGINT ignored, and processes inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)  # before ``-m`` chooses
