@@ -1,13 +1,15 @@
 """A reader in a process of its own: looks up on a store until told to end, and says what it met.
 
 ``python -m tests.store.reading STORE ANSWERS STOP``: ANSWERS is JSON, a list of answers for
-each address, one for each generation; STOP is a file whose coming ends it. Prints JSON.
+each address, one for each generation; STOP is a file whose coming ends it. The reader makes the
+file STOP.PID when it has met five generations. Prints JSON.
 """
 
 from __future__ import annotations
 
 import gc
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -52,11 +54,14 @@ def main(store: str, answers: str, stop: str) -> dict[str, Any]:
     gc.disable()  # an old generation must go with its last reader, not when cycles are looked for
     with geolookup.open(store, watch=0.002) as engine:
         reader, settled = Reader(engine, good), (0, 0)
+        met_enough = Path(f"{stop}.{os.getpid()}")
         print("ready", flush=True)
         while not Path(stop).exists():
             reader.look()
             if not settled[0] and len(reader.met) >= 4:
                 settled = resident(), descriptors()
+            if not met_enough.exists() and len(reader.met) > 4:
+                met_enough.touch()
         ended = resident(), descriptors()
     return {
         "lookups": reader.lookups,

@@ -6,8 +6,10 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Generator
+import time
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,9 @@ from tests.store.numbered import ADDRESSES, answers_of
 from tests.store.reading import Reader, descriptors
 from tests.tiers import scaled
 
-CHANGES = scaled(16, 200)
+CHANGES = scaled(32, 200)
+#: Seconds that slow reader processes have to meet enough generations.
+PATIENCE = 60
 
 
 def good_answers(datasets: list[Path]) -> dict[str, set[bytes]]:
@@ -36,6 +40,16 @@ def change(store: Path, datasets: list[Path], number: int) -> None:
         publish(datasets[(number - number // 4) % 8], store)
     if number % 10 == 9:
         prune(store, 3)
+
+
+def numbers(readers: list[subprocess.Popen[str]], stop: Path) -> Iterator[int]:
+    """Yield the numbers of the changes: more than CHANGES until all readers have met enough."""
+    ended = time.monotonic() + PATIENCE
+    settled = [Path(f"{stop}.{reader.pid}") for reader in readers]
+    for number in count():
+        if number >= CHANGES and (all(map(Path.exists, settled)) or time.monotonic() > ended):
+            return
+        yield number
 
 
 def start_reader(store: Path, good: dict[str, set[bytes]], stop: Path) -> subprocess.Popen[str]:
@@ -72,7 +86,7 @@ def test_every_answer_is_one_generations(tmp_path: Path, store: Path, datasets: 
     with geolookup.open(store) as engine, ThreadPoolExecutor(4) as pool:
         threads = [pool.submit(read, engine) for _ in range(4)]
         try:
-            for number in range(CHANGES):
+            for number in numbers(processes, stop):
                 change(store, datasets, number)
                 engine.reload()
         finally:
