@@ -1,12 +1,9 @@
 """Accounts in one SQLite file, for the threads and worker processes of one machine.
 
 Strategy: write-ahead log, one connection per process, one transaction for the requests
-decided together. An exact admission is one UPDATE whose WHERE is the rule of
-``sliding_window``, for all accounts of a plan at once: the interpreter lock is released for each
-statement, and another thread may take it. If a row is not changed, the slow path decides one by
-one and finds the reason. Another process holds the write lock for a fraction of a millisecond:
-less than SQLite sleeps before it retries, so steps are retried here. After one wait for a locked
-file without success, all later steps fail at once for a while (``outage``).
+decided together (``sqlite_admission``). Another process holds the write lock for a fraction of a
+millisecond: less than SQLite sleeps before it retries, so steps are retried here. After one wait
+for a locked file without success, all later steps fail at once for a while (``outage``).
 """
 
 from __future__ import annotations
@@ -14,17 +11,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
-from operator import itemgetter
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
 from typing import TypeVar
 
+from geolookup.gate import sqlite_admission as admitting
 from geolookup.gate.account_store import (
-    ADMITTED,
-    EXHAUSTED,
-    GONE,
     Clock,
     Key,
     NewKey,
@@ -37,21 +30,13 @@ from geolookup.gate.checkpoints import Checkpoints
 from geolookup.gate.leases import Lease, Table, Tokens
 from geolookup.gate.outage import Outage
 from geolookup.gate.plans import Plan
-from geolookup.gate.sliding_window import SECOND, STAMP_BYTES, decide, stamp
+from geolookup.gate.sqlite_admission import stored, transaction
 
 _T = TypeVar("_T")
 _KEY = (
     "SELECT digest, environment, account, name, plan, key.created, expires, revoked"
     " FROM key JOIN account ON account.id = account"
 )
-#: Stamps are bytes that compare like numbers; see ``sliding_window``.
-_ADMIT = (
-    "UPDATE account SET used = used + 1, ring = CAST(substr(ring, 9) || ?1 AS BLOB)"
-    " WHERE used < ?3 AND length(ring) = ?4 AND substr(ring, 1, 8) <= ?2 AND substr(ring, -8) <= ?1"
-    " AND id IN ({})"
-)
-#: The most accounts that one statement admits. SQLite takes at least 999 parameters.
-_MOST_TOGETHER = 512
 #: Seconds before a step is retried, doubled each time up to the second number.
 _FIRST_PAUSE, _LONGEST_PAUSE = 50e-6, 5e-3
 #: The bits of an error code of SQLite without those that refine it.
@@ -85,50 +70,7 @@ class SQLiteStore:
 
     def admit(self, requests: Sequence[Request]) -> list[int]:
         """Decide requests exactly, in order, in one transaction; see ``Store``."""
-        return self._run(self._admit, requests)
-
-    def _admit(self, db: sqlite3.Connection, requests: Sequence[Request]) -> list[int]:
-        if len(requests) == 1:  # a single statement is its own transaction
-            ((account, plan),) = requests
-            all_admitted = _admitted(db, [account], plan, self.now())
-        else:
-            all_admitted = self._admitted_together(db, requests)
-        if all_admitted:
-            return [ADMITTED] * len(requests)
-        with _transaction(db):
-            return [self._decided(db, request) for request in requests]
-
-    def _admitted_together(self, db: sqlite3.Connection, requests: Sequence[Request]) -> bool:
-        """Admit all requests if all accounts differ and none is refused; else change nothing."""
-        by_plan: dict[Plan, list[int]] = {}
-        for account, plan in requests:
-            by_plan.setdefault(plan, []).append(account)
-        if len(set(map(itemgetter(0), requests))) < len(requests):
-            return False
-        with suppress(_NotAllError), _transaction(db):
-            now = self.now()  # under the write lock: all requests arrived before
-            for plan, accounts in by_plan.items():
-                for begin in range(0, len(accounts), _MOST_TOGETHER):
-                    if not _admitted(db, accounts[begin : begin + _MOST_TOGETHER], plan, now):
-                        raise _NotAllError
-            return True
-        return False
-
-    def _decided(self, db: sqlite3.Connection, request: Request) -> int:
-        """Decide a request from the stored state of its account, if no statement admits it."""
-        (account, plan), now = request, self.now()
-        if _admitted(db, [account], plan, now):
-            return ADMITTED
-        state = _stored(db, account)
-        if state is None:
-            return GONE
-        used, ring, _ = state
-        ring, free = decide(ring, plan.rate, now)
-        if free == ADMITTED and used >= plan.limit:
-            return EXHAUSTED
-        after = used + (free == ADMITTED), ring, account
-        db.execute("UPDATE account SET used = ?, ring = ? WHERE id = ?", after)
-        return free
+        return self._run(admitting.admit, requests, self.now)
 
     def lease(
         self, account: int, plan: Plan, worker: int, ripe: Tokens, unused: Sequence[Tokens]
@@ -136,7 +78,7 @@ class SQLiteStore:
         """Free ripe tokens, take back unused ones, and lease tokens for the current bucket."""
 
         def step(db: sqlite3.Connection) -> Lease:
-            with _transaction(db):
+            with transaction(db):
                 used, table = _returned(db, account, unused)
                 table.free(ripe)
                 left = max(0, plan.limit - used)
@@ -150,7 +92,7 @@ class SQLiteStore:
         """Take back unused tokens, in the rate and in the quota."""
 
         def step(db: sqlite3.Connection) -> None:
-            with _transaction(db):
+            with transaction(db):
                 _write(db, account, *_returned(db, account, unused))
 
         self._run(step)
@@ -164,7 +106,7 @@ class SQLiteStore:
         """Add a key if its account has the same plan or is new; return the account's plan."""
 
         def step(db: sqlite3.Connection) -> str:
-            with self._durable(db), _transaction(db):
+            with self._durable(db), transaction(db):
                 account = (key.name, key.plan, key.created)
                 db.execute(
                     "INSERT OR IGNORE INTO account (name, plan, created) VALUES (?, ?, ?)", account
@@ -289,61 +231,23 @@ class SQLiteStore:
             connection.close()
 
 
-class _NotAllError(Exception):
-    """A request was not admitted; rolls back the others."""
-
-
-def _admitted(db: sqlite3.Connection, accounts: list[int], plan: Plan, now: int) -> bool:
-    """Admit one request of each of several accounts; return whether all were admitted."""
-    count = len(accounts)
-    # Of 1, 2, 4, 8 ... accounts, so that few statements exist and all stay prepared.
-    filled = (1 << (count - 1).bit_length()) - count
-    values = stamp(now), stamp(now - SECOND), plan.limit, STAMP_BYTES * plan.rate
-    statement = _admit_statement(count + filled)
-    return db.execute(statement, (*values, *accounts, *accounts[:1] * filled)).rowcount == count
-
-
-@cache
-def _admit_statement(accounts: int) -> str:
-    return _ADMIT.format(", ".join("?" * accounts))
-
-
 def _busy(error: sqlite3.Error) -> bool:
     """Return whether an error is that of a locked file."""
     code: int = getattr(error, "sqlite_errorcode", 0)  # absent if SQLite did not raise it
     return code & _PRIMARY == sqlite3.SQLITE_BUSY
 
 
-@contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """Hold the write lock; an exception rolls back."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
-
-
 def _state(db: sqlite3.Connection, account: int) -> tuple[int, bytes, bytes]:
     """Return used quota, ring and buckets of an account; sqlite3.Error if there is none."""
-    state = _stored(db, account)
+    state = stored(db, account)
     if state is None:
         raise sqlite3.DataError(f"account {account} no longer exists")
     return state
 
 
-def _stored(db: sqlite3.Connection, account: int) -> tuple[int, bytes, bytes] | None:
-    read = "SELECT used, ring, slots FROM account WHERE id = ?"
-    row: tuple[int, bytes, bytes] | None = db.execute(read, (account,)).fetchone()
-    return row
-
-
 def _returned(db: sqlite3.Connection, account: int, unused: Sequence[Tokens]) -> tuple[int, Table]:
-    used, _, stored = _state(db, account)
-    table = Table.unpack(stored)
+    used, _, slots = _state(db, account)
+    table = Table.unpack(slots)
     for tokens in unused:
         table.free(tokens)
     # Not below 0, if the file was replaced by an older one.

@@ -80,7 +80,7 @@ cdef class _Period:
         self._render()
 
     cdef int _render(self) except -1:
-        # Nothing to escape: keys, abbreviations and offsets are ASCII letters, digits, "+-_/:".
+        # No value needs escapes: all are of ASCII letters, digits and the characters "+-_/:".
         cdef str values = "null\nnull\nnull\nnull\nnull"
         if self.known:
             values = f'"{self.zone}"\n"{self.abbr}"\n"{self.utc_offset}"\n{self.offset}\n' + (

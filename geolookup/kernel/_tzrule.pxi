@@ -51,7 +51,7 @@ cdef Text _read_name(Text text, Text end, Clock* clock) noexcept nogil:
 
 
 cdef Text _name_end(Text text, Text end, bint quoted) noexcept nogil:
-    """Return the end of the letters from ``text`` on; ``quoted``: of letters, digits and signs."""
+    """Return the end of an abbreviation: of letters; if ``quoted``, of letters, digits and signs."""
     while text < end and (
         c"a" <= (text[0] | 32) <= c"z"
         or (quoted and (c"0" <= text[0] <= c"9" or text[0] == c"+" or text[0] == c"-"))

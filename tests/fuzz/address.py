@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from unittest import mock
 
 import geolookup
 from geolookup.contract import address
+from geolookup.contract.fields import GROUPS
 from geolookup.dataset.files import Dataset
 from geolookup.kernel import python as kernel_python
 from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
@@ -18,6 +20,7 @@ from tests.kernel.test_locate import COMPILED, REFERENCE, SUFFIXES, column, sing
 from tests.small_dataset import SMALL
 
 _LONGEST = 200
+_PATHS = ("ip", "ip_type", *GROUPS)
 _engine = geolookup.open(SMALL)
 _reference = kernel_python.Kernel(Dataset(SMALL))
 _MIXED = tuple(map(ipaddress.IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96")))
@@ -45,8 +48,11 @@ def run(data: bytes) -> None:
 def _check_many(data: bytes, text: str, expected: bytes) -> None:
     assert _engine.lookup_many_json([text, "8.8.8.8", text], at=0)[::2] == [expected] * 2
     assert compact(_engine.lookup_many([text], at=0)[0]) == expected
+    assert b"".join(_engine.iter_json([text], at=0)) == expected + b"\n"
+    known = json.loads(expected)["data"] or {}
     written = []
     for state in (_engine._open_state(), _reference._open_state()):
+        assert state.values([text], _PATHS, 0) == [tuple(map(known.get, _PATHS))]
         lines = state.lines()
         lines.add_text(data, 0)
         written.append(lines.take())
