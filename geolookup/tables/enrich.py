@@ -7,11 +7,8 @@ chunks is bounded, so that memory does not grow with the column.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -22,7 +19,7 @@ from geolookup.contract.fields import Field
 from geolookup.contract.localtime import instant
 from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
-from geolookup.parallel import cores
+from geolookup.parallel import cores, in_order
 from geolookup.tables.fields import OF_ADDRESS
 from geolookup.tables.instants import instants_of
 from geolookup.tables.locate import CHUNK, Located, column_of, locate_chunk
@@ -103,26 +100,9 @@ class Enricher:
         self, columns: Iterable[tuple[pa.ChunkedArray, pa.ChunkedArray | None]]
     ) -> Iterator[pa.RecordBatch]:
         """Yield the new columns for a sequence of columns, in order, at most CHUNK rows each."""
-        parts = _parts(columns)
-        ahead = list(islice(parts, 2))
-        if self._threads == 1 or len(ahead) < 2:  # for one part threads cost more than they gain
-            return map(self._enrich, chain(ahead, parts))
-        return self._on_threads(chain(ahead, parts))
-
-    def _on_threads(self, parts: Iterator[_Part]) -> Iterator[pa.RecordBatch]:
-        """Keep every thread busy, with at most two parts for each in memory."""
-        waiting: deque[Future[pa.RecordBatch]] = deque()
-        with ThreadPoolExecutor(self._threads) as pool:
-            try:
-                for part in parts:
-                    waiting.append(pool.submit(self._enrich, part))
-                    if len(waiting) >= 2 * self._threads:
-                        yield waiting.popleft().result()
-                while waiting:
-                    yield waiting.popleft().result()
-            finally:
-                for each in waiting:
-                    each.cancel()
+        threads = self._threads if self._threads > 1 else 0
+        with in_order(self._enrich, _parts(columns), threads) as batches:
+            yield from batches
 
     def _enrich(self, part: _Part) -> pa.RecordBatch:
         located = locate_chunk(self._state, part.addresses)

@@ -73,7 +73,10 @@ def test_objects_as_the_scalar_engine_takes_them(
     found = engine.enrich(series, fields=columns.EVERYTHING, at=columns.AT)
     assert_answers(found, engine, drawn)
     twice = [each for each in [*drawn, *drawn] if not _has_surrogate(each)]
-    repeated = pd.Series(twice, dtype=object).astype("category")
+    plain = pd.Series(twice, dtype=object)
+    # Of nothing but NaT pandas would infer a category of timestamps.
+    kind = pd.CategoricalDtype(pd.Index(plain.dropna().unique(), dtype=object))
+    repeated = plain.astype(kind)
     found = engine.enrich(repeated, fields=columns.EVERYTHING, at=columns.AT)
     assert_answers(found, engine, twice)
 
