@@ -17,8 +17,8 @@ from urllib.parse import unquote_plus
 
 from geolookup.errors import AccountsError, ClosedError, ContractError, DatasetError
 from geolookup.http.answers import NOT_ALLOWED, NOT_FOUND, UNAVAILABLE, Answer, Answers
-from geolookup.http.caller import Headers, TrustedProxies, lines_of
 from geolookup.http.metrics import DRAINING, Counters
+from geolookup.proxies import Headers, TrustedProxies, lines_of
 
 #: What separates or encodes parameters.
 _ENCODED = re.compile("[&%+]")

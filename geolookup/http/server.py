@@ -28,11 +28,11 @@ from granian.log import LogLevels
 import geolookup
 from geolookup.errors import SettingsError
 from geolookup.gate import open_accounts
-from geolookup.http.caller import TrustedProxies
 from geolookup.http.limits import HEAD_TIMEOUT, connections
 from geolookup.http.settings import HEAD_LIMIT, Settings
 from geolookup.http.supervision import KILL_AFTER, Supervisor
 from geolookup.http.worker import DRAIN, RELOAD, load
+from geolookup.proxies import TrustedProxies
 
 #: Connections that wait to be accepted, for each worker; the system may allow fewer.
 _BACKLOG = 4_096
@@ -89,7 +89,7 @@ def _path(file: str | None) -> Path | None:
 
 def _check(settings: Settings) -> None:
     """Check the settings once here, rather than in every worker."""
-    TrustedProxies(settings.trusted_proxies)
+    TrustedProxies(settings.trusted_proxies, setting="--trusted-proxy")
     connections(settings.connections)
     with (
         geolookup.open(

@@ -16,10 +16,10 @@ from geolookup.gate import open_accounts, read_plans
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.http.answers import Answers
 from geolookup.http.application import Application, Backend
-from geolookup.http.caller import TrustedProxies
 from geolookup.http.metrics import ENDED, Counters
 from geolookup.http.settings import Settings
 from geolookup.http.supervision import UNOPENED, end_with_server
+from geolookup.proxies import TrustedProxies
 
 #: Signals from the server to its workers.
 RELOAD, DRAIN = signal.SIGHUP, signal.SIGUSR1

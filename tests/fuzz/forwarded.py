@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from unittest import mock
 
+from geolookup import proxies
 from geolookup.contract.address import canonical, parse
-from geolookup.http import caller
-from geolookup.http.caller import Address, TrustedProxies, forwarded, x_forwarded_for
+from geolookup.proxies import Address, TrustedProxies, forwarded, x_forwarded_for
 from tests.fuzz.target import Target
-from tests.http.test_caller import LIES, TOLD, F, X, as_sent
+from tests.test_proxies import LIES, TOLD, F, X, as_sent
 
 _PROXY = "127.0.0.1"
 #: What the trusted proxy saw: no mutation of a seed comes near it.
@@ -52,7 +52,7 @@ def _is_address(text: str) -> bool:
 
 def planted() -> AbstractContextManager[object]:
     """Take what stands before a malformed element of a line, as if the line ended there."""
-    whole = caller._elements
+    whole = proxies._elements
 
     def elements(line: str) -> list[Address | None]:
         parts = line.split(",")
@@ -61,7 +61,7 @@ def planted() -> AbstractContextManager[object]:
             (found for end in ends if (found := whole(",".join(parts[:end]))) != [None]), []
         )
 
-    return mock.patch.object(caller, "_elements", elements)
+    return mock.patch.object(proxies, "_elements", elements)
 
 
 TARGET = Target(run, seeds, planted)

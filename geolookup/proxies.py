@@ -1,10 +1,13 @@
-"""The caller's address: the connection's peer, or what trusted proxies state.
+"""The client's address: the connection's peer, or what trusted proxies state.
 
 Strategy: the nearest hop is the connection's peer, which a client cannot forge. While a hop
 is a trusted proxy, take the hop that it names, from right to left; the first hop that is not
 trusted is the caller. A malformed or unnamed hop ends the walk. ``X-Forwarded-For`` and
 ``Forwarded`` (RFC 7239) are parsed into a list of addresses in header order, with None for
 ``unknown``, an obfuscated name, or anything malformed.
+
+The peer of a Unix socket has no address. It is a process of this machine that may open the
+socket; ``unix:`` among the networks makes it a trusted proxy.
 """
 
 from __future__ import annotations
@@ -20,6 +23,9 @@ from geolookup.errors import InvalidAddressError, SettingsError
 Address = tuple[int, int]
 #: The header lines of a request as ASGI passes them: names in lower case, values unchanged.
 Headers = Sequence[tuple[bytes, bytes]]
+#: Among the networks of trusted proxies: the peers of Unix sockets.
+UNIX = "unix:"
+_EXAMPLE = '["10.0.0.0/8", "fd00::/8"]'
 _IPV4_BITS = 32
 _PORT = r"(?::(?:\d{1,5}|_[\w.-]+))?"
 _NODE = re.compile(
@@ -102,10 +108,18 @@ def lines_of(headers: Headers, name: bytes) -> list[bytes]:
 
 
 class TrustedProxies:
-    """The networks of trusted proxies."""
+    """The networks of trusted proxies, in CIDR notation or as objects of ``ipaddress``.
 
-    def __init__(self, networks: Iterable[str]) -> None:
-        self._blocks = [_block(network) for network in networks]
+    ``unix:`` stands for the peers of Unix sockets. Raises SettingsError for anything else; its
+    text begins with the name of the ``setting``.
+    """
+
+    def __init__(self, networks: Iterable[object], *, setting: str = "trusted_proxies") -> None:
+        if isinstance(networks, str) or not isinstance(networks, Iterable):
+            raise SettingsError(f"{setting} {networks!r} is not a list; write it like {_EXAMPLE}")
+        given = [str(network) for network in networks]
+        self._unix = UNIX in given
+        self._blocks = [_block(network, setting) for network in given if network != UNIX]
 
     def trusts(self, hop: Address) -> bool:
         """Return whether a hop is a trusted proxy."""
@@ -115,38 +129,47 @@ class TrustedProxies:
     def caller(self, peer: str, headers: Headers) -> str:
         """Return the caller's address as text.
 
-        ``peer`` is the address of the connection's other end. If both headers exist and name
-        different callers, a proxy forwarded one of them unread and the client may
-        have forged it, so both are ignored.
+        ``peer`` is the address of the connection's other end, empty for a Unix socket. If both
+        headers exist and name different callers, a proxy forwarded one of them unread and the
+        client may have forged it, so both are ignored. The text is empty, which is answered
+        with 10001, for a Unix socket whose client is not stated by a trusted proxy.
         """
         nearest = address(peer)
-        if nearest is None:
-            return ""  # a socket without addresses is answered with 10001
-        if not self.trusts(nearest):
-            return canonical(*nearest)
+        if not self._trusts_peer(peer, nearest):
+            return _text(nearest)
         callers = {
             self._walk(nearest, read([line.decode("latin-1") for line in lines]))
             for name, read in _HEADERS.items()
             if (lines := lines_of(headers, name))
         }
-        return canonical(*(callers.pop() if len(callers) == 1 else nearest))
+        return _text(callers.pop() if len(callers) == 1 else nearest)
 
-    def _walk(self, hop: Address, named: Sequence[Address | None]) -> Address:
+    def _trusts_peer(self, peer: str, nearest: Address | None) -> bool:
+        return self.trusts(nearest) if nearest is not None else self._unix and not peer
+
+    def _walk(self, hop: Address | None, named: Sequence[Address | None]) -> Address | None:
+        """Return the first hop that is not trusted, from a peer that is."""
         for before in reversed(named):
-            if before is None or not self.trusts(hop):
+            if before is None:
                 break
             hop = before
+            if not self.trusts(hop):
+                break
         return hop
 
 
 _HEADERS = {b"forwarded": forwarded, b"x-forwarded-for": x_forwarded_for}
 
 
-def _block(text: str) -> tuple[int, int, int]:
+def _text(hop: Address | None) -> str:
+    return "" if hop is None else canonical(*hop)
+
+
+def _block(text: str, setting: str) -> tuple[int, int, int]:
     try:
         network = ip_network(text)
     except ValueError:
         raise SettingsError(
-            f"--trusted-proxy {text!r} is not a network; write it like 10.0.0.0/8 or fd00::/8"
+            f"{setting} {text!r} is not a network; write it like 10.0.0.0/8 or fd00::/8"
         ) from None
     return network.version, int(network[0]), int(network[-1])

@@ -1,0 +1,211 @@
+"""Who the client is: what trusted proxies say, and no lie of anybody else."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geolookup.errors import SettingsError
+from geolookup.proxies import TrustedProxies, forwarded, x_forwarded_for
+
+X, F = "X-Forwarded-For", "Forwarded"
+#: The tests' machine is 127.0.0.1; 127.0.0.0/8 is trusted. 8.8.8.8 is what a liar claims to be.
+TRUE = "1.1.1.1"
+LIE = "8.8.8.8"
+
+
+def as_sent(lines: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    """Header lines as the server passes them."""
+    return [(name.lower().encode(), value.encode("utf-8", "replace")) for name, value in lines]
+
+
+Case = tuple[list[tuple[str, str]], str | None]
+TOLD: list[Case] = [
+    ([(X, TRUE)], TRUE),
+    ([(X, f"{TRUE}:51000")], TRUE),
+    ([(X, "2606:4700:4700::1111")], "2606:4700:4700::1111"),
+    ([(X, "[2606:4700:4700::1111]")], "2606:4700:4700::1111"),
+    ([(X, "[2606:4700:4700::1111]:443")], "2606:4700:4700::1111"),
+    ([(X, f"::ffff:{TRUE}")], TRUE),
+    ([(X, f"{TRUE}, 127.0.0.2,127.0.0.3")], TRUE),
+    ([(X, TRUE), (X, "127.0.0.2")], TRUE),
+    ([(F, f"for={TRUE}")], TRUE),
+    ([(F, f'For="{TRUE}:80";proto=https;by=_proxy')], TRUE),
+    ([(F, 'for="[2606:4700:4700::1111]:443"')], "2606:4700:4700::1111"),
+    ([(F, f'proto=http ; for="{TRUE}" , for=127.0.0.2')], TRUE),
+    ([(F, f"for={TRUE}"), (F, "for=127.0.0.9;host=x")], TRUE),
+    ([(F, f'for={TRUE};host="a,b;for=\\"9.9.9.9\\""')], TRUE),
+    ([(F, f"for={TRUE}"), (X, TRUE)], TRUE),
+]
+#: The liar's words stand to the left, or are garbage; what the proxy adds stands to the right.
+LIES: list[Case] = [
+    ([(X, f"{LIE}, {TRUE}")], TRUE),
+    ([(X, LIE), (X, TRUE)], TRUE),
+    ([(X, f"{LIE}, {TRUE}, 127.0.0.5")], TRUE),
+    ([(X, f"127.0.0.1, {LIE}, {TRUE}")], TRUE),
+    ([(X, f"{LIE}, 10.0.0.1")], None),
+    ([(X, f"{LIE}, unknown")], None),
+    ([(X, f"{LIE},")], None),
+    ([(X, f"{LIE}, ")], None),
+    ([(X, f"{LIE}, , 127.0.0.2")], None),
+    ([(X, f"{LIE}, 999.1.1.1")], None),
+    ([(X, f"{LIE}, 1.1.1.1/8")], None),
+    ([(X, f"{LIE} {TRUE}")], None),
+    ([(X, f"{LIE};{TRUE}")], None),
+    ([(X, f'"{LIE}"')], None),
+    ([(X, "")], None),
+    ([(X, "[8.8.8.8]")], None),
+    ([(X, "8.8.8.8:")], None),
+    ([(X, "8.8.8.8:port")], None),
+    ([(X, "134744072")], None),
+    ([(X, "0x8.8.8.8")], None),
+    ([(X, f"\xff, {TRUE}")], TRUE),
+    ([(X, f"{TRUE}\xff")], None),
+    ([(X, "\xff"), (X, TRUE)], TRUE),
+    ([("X_Forwarded_For", LIE)], None),
+    ([("X_Forwarded_For", LIE), (X, TRUE)], TRUE),
+    ([(X, TRUE), ("X_Forwarded_For", LIE)], TRUE),
+    ([("X-Real-IP", LIE)], None),
+    ([("Client-IP", LIE), ("True-Client-IP", LIE), ("CF-Connecting-IP", LIE)], None),
+    ([(F, f"for={LIE}, for={TRUE}")], TRUE),
+    ([(F, f"for={LIE}"), (F, f"for={TRUE}")], TRUE),
+    ([(F, f"for={LIE}, for=unknown")], None),
+    ([(F, f"for={LIE}, for=_hidden")], None),
+    ([(F, f"for={LIE}, proto=https")], None),
+    ([(F, f"for={LIE};for={TRUE}")], None),
+    ([(F, f"for={LIE}, for={TRUE}:80")], None),
+    ([(F, f"for={LIE}, for=[::1]")], None),
+    ([(F, f'for="{LIE}')], None),
+    ([(F, f'for={LIE};x="a, for={TRUE}')], None),
+    ([(F, f'for={LIE};x="a, for="{TRUE}"')], None),
+    ([(F, f'for={LIE}, for="[{TRUE}]"')], None),
+    ([(F, f"for={LIE},")], None),
+    ([(F, LIE)], None),
+    ([(F, f"for = {LIE}")], None),
+    ([(F, f"for={LIE}"), (X, TRUE)], None),
+    ([(X, LIE), (F, f"for={TRUE}")], None),
+    ([(F, "for=_x"), (X, LIE)], None),
+]
+
+
+@pytest.mark.parametrize(
+    ("peer", "caller"),
+    [
+        ("1.2.3.4", "1.2.3.4"),
+        ("::ffff:1.2.3.4", "1.2.3.4"),
+        ("2001:db8::1", "2001:db8::1"),
+        ("fe80::1%2", "fe80::1"),
+        ("", ""),
+    ],
+)
+def test_peers(peer: str, caller: str) -> None:
+    assert TrustedProxies([]).caller(peer, as_sent([(X, LIE)])) == caller
+
+
+def test_mapped_peers_of_a_dual_socket_are_trusted_as_ipv4() -> None:
+    proxies = TrustedProxies(["10.0.0.0/8", "fd00::/8"])
+    for peer in ("::ffff:10.1.2.3", "10.1.2.3", "fd00::1"):
+        assert proxies.caller(peer, as_sent([(X, TRUE)])) == TRUE
+    assert proxies.caller("11.0.0.1", as_sent([(X, LIE)])) == "11.0.0.1"
+
+
+@pytest.mark.parametrize("network", ["", "x", "10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/8,::/0"])
+def test_networks_that_are_none(network: str) -> None:
+    with pytest.raises(SettingsError, match=r"^trusted_proxies .* not a network; write"):
+        TrustedProxies([network])
+
+
+def _not_mapped(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    return ip.version == 4 or int(ip) >> 32 != 0xFFFF
+
+
+ADDRESSES = st.ip_addresses().filter(_not_mapped)
+HOPS = st.lists(ADDRESSES, max_size=6)
+
+
+def _pair(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> tuple[int, int]:
+    return ip.version, int(ip)
+
+
+def _node(ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
+    return f'"[{ip}]:443"' if ip.version == 6 else str(ip)
+
+
+@given(st.lists(ADDRESSES, min_size=1))
+def test_what_is_well_formed_is_read(hops: list[ipaddress.IPv4Address]) -> None:
+    wanted = [_pair(hop) for hop in hops]
+    assert x_forwarded_for([", ".join(map(str, hops))]) == wanted
+    assert x_forwarded_for([str(hop) for hop in hops]) == wanted
+    assert forwarded([",".join(f"for={_node(hop)};proto=http" for hop in hops)]) == wanted
+
+
+@given(st.text(), HOPS, st.sampled_from([X, F]))
+def test_whatever_stands_left_the_proxys_own_word_is_taken(
+    lie: str, hops: list[ipaddress.IPv4Address], name: str
+) -> None:
+    """Lines of their own, as proxies add them: the last one says who the caller is."""
+    proxies = TrustedProxies(["10.0.0.0/8"])
+    lies = [(name, lie), *((name, _node(hop)) for hop in hops)]
+    own = (name, TRUE if name == X else f"for={TRUE}")
+    assert proxies.caller("10.0.0.1", as_sent([*lies, own])) == TRUE
+
+
+@given(st.lists(st.text(alphabet='for=;,"\\ 1.8[]:_')))
+def test_garbage_raises_nothing(lines: list[str]) -> None:
+    for read in (forwarded, x_forwarded_for):
+        for node in read(lines):
+            assert node is None or node[0] in (4, 6)
+
+
+@given(HOPS)
+def test_the_walk_ends_at_the_first_hop_that_is_not_trusted(
+    hops: list[ipaddress.IPv4Address],
+) -> None:
+    trusted = [ipaddress.ip_network("128.0.0.0/1"), ipaddress.ip_network("8000::/1")]
+    peer = ipaddress.ip_address("200.0.0.1")
+    expected = peer
+    for hop in reversed([*hops, peer]):
+        expected = hop
+        if not any(hop in network for network in trusted):
+            break
+    proxies = TrustedProxies(map(str, trusted))
+    said = as_sent([(X, ",".join(map(str, hops)))] if hops else [])
+    assert ipaddress.ip_address(proxies.caller(str(peer), said)) == expected
+
+
+@pytest.mark.parametrize(("lines", "expected"), TOLD + LIES)
+def test_a_trusted_unix_socket_states_the_client(
+    lines: list[tuple[str, str]], expected: str | None
+) -> None:
+    """The rules are those of a proxy with an address; where that is the client, there is none."""
+    proxies = TrustedProxies(["unix:", "127.0.0.0/8"])
+    found = proxies.caller("", as_sent(lines))
+    assert found == (expected or found)
+    assert expected or found in ("", "10.0.0.1", "127.0.0.2", "::1")
+    assert found != LIE
+
+
+@pytest.mark.parametrize("lines", [lines for lines, _ in TOLD + LIES])
+def test_unix_sockets_are_not_trusted_by_default(lines: list[tuple[str, str]]) -> None:
+    assert TrustedProxies(["0.0.0.0/0", "::/0"]).caller("", as_sent(lines)) == ""
+
+
+def test_a_peer_that_is_no_address_is_no_unix_socket() -> None:
+    assert TrustedProxies(["unix:"]).caller("x", as_sent([(X, LIE)])) == ""
+
+
+@pytest.mark.parametrize("given", ["10.0.0.0/8", 5, None])
+def test_a_text_is_no_list_of_networks(given: object) -> None:
+    with pytest.raises(SettingsError, match="is not a list"):
+        TrustedProxies(given)  # type: ignore[arg-type]
+
+
+def test_networks_as_objects() -> None:
+    given = [ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_address("fd00::1")]
+    proxies = TrustedProxies(given)
+    for peer in ("10.1.1.1", "fd00::1"):
+        assert proxies.caller(peer, as_sent([(X, TRUE)])) == TRUE
