@@ -6,7 +6,8 @@
 
 Most commands are also functions, each imported on first use: ``build``, ``diff``,
 ``generations``, ``pack``, ``prune``, ``publish``, ``rollback``, ``score``, ``unpack``,
-``update``, ``upgrade``, ``verify``.
+``update``, ``upgrade``, ``verify``. So are the types of answers: ``Envelope``, ``Data``,
+``Location``, ``Time``, ``Currency``, ``Network``.
 """
 
 from __future__ import annotations
@@ -39,6 +40,14 @@ if TYPE_CHECKING:
 
     from geolookup.comparison import diff
     from geolookup.comparison.scoring import score
+    from geolookup.contract.types import (
+        Currency,
+        Data,
+        Envelope,
+        Location,
+        Network,
+        Time,
+    )
     from geolookup.integrity import verify
     from geolookup.store.generations import generations, prune, rollback
     from geolookup.store.pack import pack, unpack
@@ -52,18 +61,24 @@ __all__ = [
     "BuildError",
     "ClosedError",
     "ContractError",
+    "Currency",
+    "Data",
     "DatasetError",
     "DiffError",
     "Engine",
+    "Envelope",
     "GeoLookupError",
     "InvalidAddressError",
     "InvalidKeyError",
+    "Location",
     "MissingKeyError",
+    "Network",
     "OutputError",
     "PrivateAddressError",
     "QuotaError",
     "RateLimitError",
     "TableFileError",
+    "Time",
     "UpdateError",
     "__version__",
     "build",
@@ -85,9 +100,13 @@ __all__ = [
     "verify",
 ]
 
-#: The module of each function that is imported on first use (PEP 562). No module of this
-#: package has the name of one of them: importing the module would hide the function.
-_CALLS = {
+#: The module of each name that is imported on first use (PEP 562). No module of this package
+#: has the name of one of them: importing the module would hide the function.
+_LAZY = {
+    **dict.fromkeys(
+        ("Currency", "Data", "Envelope", "Location", "Network", "Time"),
+        "geolookup.contract.types",
+    ),
     "build": "geolookup_builder.compile",
     "diff": "geolookup.comparison",
     "generations": "geolookup.store.generations",
@@ -105,12 +124,12 @@ _CALLS = {
 if not TYPE_CHECKING:  # with __getattr__ a type checker accepts any name
 
     def __getattr__(name: str) -> Any:
-        if name not in _CALLS:
+        if name not in _LAZY:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
 
-        call = globals()[name] = getattr(import_module(_CALLS[name]), name)
-        return call
+        found = globals()[name] = getattr(import_module(_LAZY[name]), name)
+        return found
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})
@@ -130,7 +149,7 @@ def _engine() -> Engine:
     return _default.setdefault("engine", open()) if engine is None else engine
 
 
-def lookup(ip: object, *, at: Any = None) -> dict[str, Any]:
+def lookup(ip: object, *, at: Any = None) -> Envelope:
     """Return the envelope for an address from the default dataset; see ``Engine.lookup``."""
     return _engine().lookup(ip, at=at)
 
@@ -140,7 +159,7 @@ def lookup_json(ip: object, *, at: Any = None) -> bytes:
     return _engine().lookup_json(ip, at=at)
 
 
-def lookup_many(ips: Iterable[object], *, at: Any = None) -> list[dict[str, Any]]:
+def lookup_many(ips: Iterable[object], *, at: Any = None) -> list[Envelope]:
     """Return the envelopes of many addresses; see ``Engine.lookup_many``."""
     return _engine().lookup_many(ips, at=at)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, Literal, Self, overload
 
+    from geolookup.contract.types import Envelope
     from geolookup.dataset.metadata import Metadata
     from geolookup.dataset.networks import Network
     from geolookup.store.requirements import MaxAge, OnStale, Requirements
@@ -69,7 +70,7 @@ class Engine(Kernel):
         """Name, generation, sources, credits, fields, counts and coverage of the dataset."""
         return self._open_state().dataset.manifest.metadata()
 
-    def lookup_many(self, ips: Iterable[object], *, at: Any = None) -> list[Object]:
+    def lookup_many(self, ips: Iterable[object], *, at: Any = None) -> list[Envelope]:
         """Return the envelope of each address, in order, as ``lookup`` does.
 
         ``ips`` is any iterable of what ``lookup`` takes. A malformed or private address has

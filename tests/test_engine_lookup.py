@@ -49,7 +49,7 @@ def test_address_objects(sample: geolookup.Engine) -> None:
 def test_the_answer_is_the_callers_own(sample: geolookup.Engine) -> None:
     before = sample.lookup_json("8.8.8.8", at=0)
     for _ in range(2):
-        answer = sample.lookup("8.8.8.8", at=0)
+        answer: Any = sample.lookup("8.8.8.8", at=0)
         assert compact(answer) == before
         answer["data"]["location"]["country_languages"].append("xx")
         answer["data"]["location"]["country_neighbors"].clear()

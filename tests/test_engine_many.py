@@ -143,7 +143,8 @@ def test_a_bad_at(
 
 def test_the_answers_are_the_callers_own(sample: geolookup.Engine) -> None:
     before = sample.lookup("8.8.8.8", at=0)
-    for answer in sample.lookup_many(["8.8.8.8"] * 9, at=0):
+    answers: list[Any] = [*sample.lookup_many(["8.8.8.8"] * 9, at=0)]
+    for answer in answers:
         assert answer == before
         answer["data"]["location"]["country_languages"].append("xx")
         for member in ("location", "time", "currency", "network"):

@@ -73,8 +73,8 @@ def compare(
     """Every probe's member ``group.name`` equals what the oracle says."""
     group, name = path.split(".")
     for address in probes:
-        found = engine.data(str(address), at=0)[group].get(name)
-        assert found == oracle(address), address
+        data: Any = engine.data(str(address), at=0)
+        assert data[group].get(name) == oracle(address), address
 
 
 @pytest.mark.parametrize(

@@ -23,14 +23,14 @@ def opening(path: Path) -> None:
 
 
 def looking_up(engine: geolookup.Engine, at: datetime) -> None:
-    assert_type(engine.lookup("8.8.8.8"), dict[str, Any])
-    assert_type(engine.lookup(IPv4Address("8.8.8.8"), at=at), dict[str, Any])
-    assert_type(engine.lookup(IPv6Address("::1"), at=0), dict[str, Any])
-    assert_type(engine.lookup(None, at=0.5), dict[str, Any])
+    assert_type(engine.lookup("8.8.8.8"), geolookup.Envelope)
+    assert_type(engine.lookup(IPv4Address("8.8.8.8"), at=at), geolookup.Envelope)
+    assert_type(engine.lookup(IPv6Address("::1"), at=0), geolookup.Envelope)
+    assert_type(engine.lookup(None, at=0.5), geolookup.Envelope)
     assert_type(engine.lookup_json("8.8.8.8", at=at), bytes)
-    assert_type(engine.data("8.8.8.8", at=at), dict[str, Any])
+    assert_type(engine.data("8.8.8.8", at=at), geolookup.Data)
     looking_up_many(engine, at)
-    assert_type(geolookup.lookup("8.8.8.8", at=at), dict[str, Any])
+    assert_type(geolookup.lookup("8.8.8.8", at=at), geolookup.Envelope)
     assert_type(geolookup.lookup_json("8.8.8.8"), bytes)
     engine.lookup("8.8.8.8", at)  # type: ignore[call-arg]
     engine.lookup()  # type: ignore[call-arg]
@@ -38,15 +38,15 @@ def looking_up(engine: geolookup.Engine, at: datetime) -> None:
 
 def looking_up_many(engine: geolookup.Engine, at: datetime) -> None:
     ips = (IPv4Address("8.8.8.8"), "::1")
-    assert_type(engine.lookup_many(ips, at=at), list[dict[str, Any]])
-    assert_type(engine.lookup_many(iter(ips), at=[0, at]), list[dict[str, Any]])
+    assert_type(engine.lookup_many(ips, at=at), list[geolookup.Envelope])
+    assert_type(engine.lookup_many(iter(ips), at=[0, at]), list[geolookup.Envelope])
     assert_type(engine.lookup_many_json(ips), list[bytes])
     assert_type(engine.lookup_many_json(ips, lines=True), bytes)
     assert_type(engine.lookup_many_json(ips, lines=bool(ips)), list[bytes] | bytes)
     assert_type(engine.iter_json(ips), Iterator[bytes])
     assert_type(engine.get_many(ips, "ip"), list[tuple[Any, ...]])
     assert_type(engine.get_many(ips, ["ip", "time"], at=at), list[tuple[Any, ...]])
-    assert_type(geolookup.lookup_many(ips), list[dict[str, Any]])
+    assert_type(geolookup.lookup_many(ips), list[geolookup.Envelope])
     assert_type(geolookup.lookup_many_json(ips), list[bytes])
     assert_type(geolookup.lookup_many_json(ips, lines=True), bytes)
     engine.lookup_many(5)  # type: ignore[arg-type]

@@ -21,7 +21,7 @@ def check(dataset: Path, file: Path, addresses: Iterable[str]) -> None:
 
     with geolookup.open(dataset) as engine, maxminddb.open_database(file) as reader:
         for address in addresses:
-            ours = engine.data(address)
+            ours: Any = engine.data(address)
             for name, value in flat(reader.get(address)).items():
                 group, _, member = name.partition(".")
                 if ours[group][member] != value:

@@ -56,7 +56,7 @@ def opened(files: Files) -> Opened:
         return kept.setdefault(json.dumps(part), part)
 
     def prepare(address: str) -> Parts:
-        data = kernel.data(address, at=INSTANT)
+        data: Any = kernel.data(address, at=INSTANT)
         location = shared(data["location"])
         return (
             data["ip"],

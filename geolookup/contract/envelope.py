@@ -19,7 +19,10 @@ from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressE
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
+
+    from geolookup.contract.types import Data, Envelope
 
     #: A JSON object.
     Object = dict[str, Any]
@@ -27,7 +30,7 @@ else:
     Object = dict
 
 
-def success(data: Object) -> Object:
+def success(data: Data) -> Envelope:
     """Return the envelope of an answer."""
     return {
         "success": True,
@@ -38,7 +41,7 @@ def success(data: Object) -> Object:
     }
 
 
-def failure(error: type[ContractError]) -> Object:
+def failure(error: type[ContractError]) -> Envelope:
     """Return the envelope of a contract error."""
     return {
         "success": False,
@@ -49,7 +52,7 @@ def failure(error: type[ContractError]) -> Object:
     }
 
 
-def to_json(envelope: Object) -> bytes:
+def to_json(envelope: Mapping[str, object]) -> bytes:
     """Return compact UTF-8 JSON, non-ASCII unescaped."""
     return json.dumps(envelope, ensure_ascii=False, separators=(",", ":")).encode()
 

@@ -21,6 +21,7 @@ TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from geolookup.contract.types import Time
     from geolookup.contract.tzif import Zone
     from geolookup.contract.tzrule import Rule, State
 
@@ -82,7 +83,7 @@ def _seconds(at: object) -> int | float:
     raise TypeError(f"at must be a Unix time or an aware datetime, not {type(at).__name__}")
 
 
-def time_object(zone: str | None, at: int) -> dict[str, str | int | bool | None]:
+def time_object(zone: str | None, at: int) -> Time:
     """Return the contract's time object for Unix second `at` (EARLIEST <= at < LATEST).
 
     If the zone is None or unknown to the tz database, all members but

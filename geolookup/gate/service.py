@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from geolookup.contract.envelope import failure, to_json
+from geolookup.contract.types import Envelope
 from geolookup.errors import ContractError
 from geolookup.gate.accounts import Accounts
 
@@ -12,7 +13,7 @@ from geolookup.gate.accounts import Accounts
 class Lookups(Protocol):
     """The part of an engine that the gate uses."""
 
-    def lookup(self, ip: object, *, at: Any = None) -> dict[str, Any]:
+    def lookup(self, ip: object, *, at: Any = None) -> Envelope:
         """Return the envelope for an address."""
 
     def lookup_json(self, ip: object, *, at: Any = None) -> bytes:
@@ -27,9 +28,7 @@ class Service:
         #: ``Accounts.admit``, for adapters that render errors themselves.
         self.admit = accounts.admit
 
-    def lookup(
-        self, ip: object = None, *, api_key: object, client: object = None
-    ) -> dict[str, Any]:
+    def lookup(self, ip: object = None, *, api_key: object, client: object = None) -> Envelope:
         """Return the envelope for ``ip``, else for ``client``; the key is checked first."""
         try:
             self.admit(api_key)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from geolookup.contract.localtime import instant
 
 if TYPE_CHECKING:
-    from geolookup.contract.envelope import Object
+    from geolookup.contract.types import Envelope
     from geolookup.kernel.protocol import State
 
 #: Addresses that a kernel answers at a time. Their JSON takes about 220 kB, less than a cache.
@@ -23,9 +23,9 @@ CHUNK = 256
 Chunk = tuple[list[object], int | list[int]]
 
 
-def lookup_many(state: State, ips: Iterable[object], at: Any) -> list[Object]:
+def lookup_many(state: State, ips: Iterable[object], at: Any) -> list[Envelope]:
     """Return the envelopes."""
-    found: list[Object] = []
+    found: list[Envelope] = []
     for chunk, seconds in _chunks(ips, _fixed(at)):
         found += state.envelopes(chunk, seconds)
     return found

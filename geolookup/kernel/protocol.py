@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from geolookup.contract.envelope import Object
+    from geolookup.contract.types import Data, Envelope
     from geolookup.dataset.files import Dataset
 
 
@@ -75,7 +75,7 @@ class State(Locator, Intervals, Protocol):
         A table whose array has length 0 is skipped.
         """
 
-    def envelopes(self, ips: list[object], seconds: int | list[int]) -> list[Object]:
+    def envelopes(self, ips: list[object], seconds: int | list[int]) -> list[Envelope]:
         """Return the envelope of each address.
 
         ``seconds`` is the Unix second of all answers, or a list with that of each.
@@ -127,13 +127,13 @@ class Kernel(Protocol):
 
     def __init__(self, dataset: Dataset) -> None: ...
 
-    def lookup(self, ip: object, *, at: Any = None) -> Object:
+    def lookup(self, ip: object, *, at: Any = None) -> Envelope:
         """Return the envelope."""
 
     def lookup_json(self, ip: object, *, at: Any = None) -> bytes:
         """Return the envelope as compact UTF-8 JSON."""
 
-    def data(self, ip: object, *, at: Any = None) -> Object:
+    def data(self, ip: object, *, at: Any = None) -> Data:
         """Return the data member of the envelope."""
 
     def get(self, ip: object, path: str, *, at: Any = None) -> Any:

@@ -36,6 +36,7 @@ from geolookup.errors import (
 from geolookup.kernel.python_rows import Cache, Rendering, copied_location
 
 if TYPE_CHECKING:
+    from geolookup.contract.types import Data, Envelope, Time
     from geolookup.dataset.intervals import I64, U8, U64
     from geolookup.kernel.columns import I32, U32
     from geolookup.kernel.python_many import Lines
@@ -60,10 +61,10 @@ class State:
         rendering = Rendering(dataset)
         self._locations_json = Cache(rendering.location_json)
         self._networks_json = Cache(rendering.network_json)
-        self._locations = Cache(rendering.location)
-        self._networks = Cache(rendering.network)
+        self._locations: Cache[tuple[Any, int, Any]] = Cache(rendering.location)
+        self._networks: Cache[Any] = Cache(rendering.network)
         self._times_json: dict[int, tuple[int, bytes]] = {}
-        self._times: dict[int, tuple[int, Object]] = {}
+        self._times: dict[int, tuple[int, Time]] = {}
 
     def interval_ipv4(self, value: int) -> int:
         """See ``protocol.State``."""
@@ -113,7 +114,7 @@ class State:
 
         take_rows(self.dataset, ids, locations, networks)
 
-    def envelopes(self, ips: list[object], seconds: int | list[int]) -> list[Object]:
+    def envelopes(self, ips: list[object], seconds: int | list[int]) -> list[Envelope]:
         """See ``protocol.State``."""
         from geolookup.kernel.python_many import envelopes
 
@@ -146,7 +147,7 @@ class State:
             cached = self._times_json[zone] = second, time_json(self._zones[zone], second)
         return cached[1]
 
-    def _time(self, zone: int, second: int) -> Object:
+    def _time(self, zone: int, second: int) -> Time:
         """Return the time object, cached for one second; callers copy it."""
         cached = self._times.get(zone)
         if cached is None or cached[0] != second:
@@ -173,7 +174,7 @@ class Kernel:
             raise ClosedError
         return state
 
-    def lookup(self, ip: object, *, at: Any = None) -> Object:
+    def lookup(self, ip: object, *, at: Any = None) -> Envelope:
         """Return the envelope for an address; the caller may change it.
 
         ``at`` is the instant of the time object: Unix seconds, an aware
@@ -184,7 +185,7 @@ class Kernel:
         state = self._state or self._open_state()
         return _answer(state, ip, int(time()) if at is None else instant(at))
 
-    def data(self, ip: object, *, at: Any = None) -> Object:
+    def data(self, ip: object, *, at: Any = None) -> Data:
         """Return only the data member of the envelope.
 
         Raises InvalidAddressError (10001) or PrivateAddressError (10002), and
@@ -211,7 +212,7 @@ class Kernel:
         return _value_of(state, ip, path, at)
 
 
-def _answer(state: State, ip: object, second: int) -> Object:
+def _answer(state: State, ip: object, second: int) -> Envelope:
     """Return the envelope."""
     try:
         return envelope.success(_data(state, ip, second))
@@ -219,7 +220,7 @@ def _answer(state: State, ip: object, second: int) -> Object:
         return envelope.failure(type(error))
 
 
-def _data(state: State, ip: object, second: int) -> Object:
+def _data(state: State, ip: object, second: int) -> Data:
     """Return the data member; raises the contract's errors 10001 and 10002."""
     try:
         family, echo, (location_row, network_row) = _resolve(state, ip)

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from geolookup.contract import envelope, fields
-from geolookup.contract.envelope import Object
 from geolookup.errors import ContractError
 from geolookup.kernel.python import State, _answer, _answer_json, _value_of
+
+if TYPE_CHECKING:
+    from geolookup.contract.types import Envelope
 
 Addresses = list[object]
 Seconds = int | list[int]
 _FAILURES = frozenset(envelope.FAILURES_JSON.values())
 
 
-def envelopes(state: State, ips: Addresses, seconds: Seconds) -> list[Object]:
+def envelopes(state: State, ips: Addresses, seconds: Seconds) -> list[Envelope]:
     """See ``protocol.State``."""
     return [_answer(state, *each) for each in _paired(ips, seconds)]
 

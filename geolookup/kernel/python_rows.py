@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from geolookup.contract import envelope
 from geolookup.contract.envelope import Object
@@ -84,7 +84,7 @@ class Rendering:
         return rows.network(self._dataset.networks[row])
 
 
-def copied_location(template: Object) -> Object:
+def copied_location(template: Any) -> Any:
     """Copy a location with its lists, so that a caller's changes do not reach the cache."""
     location = template.copy()
     for member in ("country_languages", "country_neighbors"):

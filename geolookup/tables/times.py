@@ -66,7 +66,7 @@ class Clock:
         return columns
 
     def _render(self) -> dict[str, pa.Array]:
-        objects = [time_object(zone, self._second) for zone in self._zones]
+        objects: list[Any] = [time_object(zone, self._second) for zone in self._zones]
         columns = {
             member: pa.array([each[member] for each in objects], kind)
             for member, kind in _TYPES.items()

@@ -39,7 +39,7 @@ def unwritable(
 def known(dataset: Path, *addresses: str) -> list[dict[str, Any]]:
     """What is known of each address: location and network members that are not null."""
     with geolookup.open(dataset) as engine:
-        data = [engine.data(address, at=0) for address in addresses]
+        data: list[Any] = [engine.data(address, at=0) for address in addresses]
     return [
         {
             name: value

@@ -41,7 +41,7 @@ def _expected(engine: geolookup.Engine, kind: str) -> Counter[tuple[Any, ...]]:
     """Count what single lookups say, nothing where the first member is unknown."""
     found: Counter[tuple[Any, ...]] = Counter()
     for address in ADDRESSES:
-        data = engine.lookup(address)["data"]
+        data: Any = engine.lookup(address)["data"]
         if data is not None:
             paths = [path.split(".") for path in KINDS[kind]]
             found[tuple(data[group].get(member) for group, member in paths)] += 1

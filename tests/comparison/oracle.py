@@ -39,7 +39,7 @@ def seen(old: geolookup.Engine, new: geolookup.Engine, address: str) -> Seen | N
     return Seen(_flat(answers[0]), _flat(answers[1]), *sources)
 
 
-def _flat(data: Answer) -> Answer:
+def _flat(data: Any) -> Answer:
     answer = {
         f"{group}.{member}": value
         for group in ("location", "currency", "network")

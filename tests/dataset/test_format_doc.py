@@ -74,7 +74,7 @@ def in_words(kind: pa.DataType) -> str:
 def answers(engine: geolookup.Engine, addresses: list[str]) -> list[tuple[Any, ...]]:
     found = []
     for address in addresses:
-        data = engine.lookup(address)["data"]
+        data: Any = engine.lookup(address)["data"]
         found.append((address, *(data[group].get(member) for group, member in SELECTED)))
     return sorted(found)
 

@@ -48,7 +48,7 @@ Answer = dict[str, Any] | int
 
 def answer(engine: geolookup.Engine, family: int, value: int) -> Answer:
     """Return what the contract says of an address, but for the address itself."""
-    data = engine.lookup(canonical(family, value), at=0)
+    data: Any = engine.lookup(canonical(family, value), at=0)
     if not data["success"]:
         return int(data["error_code"])
     members: dict[str, Any] = data["data"]

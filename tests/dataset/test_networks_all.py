@@ -50,7 +50,7 @@ def known(record: dict[str, Any]) -> bool:
 
 def test_records_are_what_lookups_say(sample: geolookup.Engine) -> None:
     for network, record in sample.networks():
-        data = sample.data(network[-1])
+        data: Any = sample.data(network[-1])
         assert list(record) == ["location", "currency", "network"]
         assert record == {member: data[member] for member in record}
         assert known(record)

@@ -62,7 +62,7 @@ def answers(engine: geolookup.Engine, addresses: list[str | None]) -> list[dict[
     return [_answer(engine.lookup(address, at=AT)["data"]) for address in addresses]
 
 
-def _answer(data: dict[str, Any] | None) -> dict[str, Any]:
+def _answer(data: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for path, name in zip(FIELDS, NAMES, strict=True):
         group, _, member = path.partition(".")

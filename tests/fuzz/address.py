@@ -11,6 +11,7 @@ from unittest import mock
 import geolookup
 from geolookup.contract import address
 from geolookup.contract.fields import GROUPS
+from geolookup.contract.types import Envelope
 from geolookup.dataset.files import Dataset
 from geolookup.kernel import python as kernel_python
 from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
@@ -67,7 +68,7 @@ def _by_ipaddress(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | 
         return None
 
 
-def _check(answer: geolookup.contract.envelope.Object, expected: object) -> None:
+def _check(answer: Envelope, expected: object) -> None:
     if answer["success"]:
         assert isinstance(expected, ipaddress.IPv4Address | ipaddress.IPv6Address)
         assert answer["data"]["ip_type"] == f"ipv{expected.version}"

@@ -84,7 +84,7 @@ def test_paths(kernel: Any, reference: kernel_python.Kernel, dataset: Dataset) -
     for _ in range(scaled(200, 1_000)):
         address = next(drawn)
         try:
-            data = reference.data(address, at=AT)
+            data: Any = reference.data(address, at=AT)
         except geolookup.PrivateAddressError:
             with pytest.raises(geolookup.PrivateAddressError):
                 kernel.get(address, "ip")

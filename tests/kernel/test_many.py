@@ -84,7 +84,7 @@ def test_values_again(module: Any, texts: list[str]) -> None:
         if isinstance(value, list):
             value.append("changed")
     assert state.values(few, members, AT) == wanted
-    answers = {
+    answers: dict[object, Any] = {
         text: each["data"] for text in few if (each := single.lookup(text, at=AT))["success"]
     }
     assert answers

@@ -76,7 +76,7 @@ def compare(engine: geolookup.Engine, listed: list[Source], probes: Iterable[Add
         assert engine.lookup_json(text, at=AT) == compact, text
 
 
-def found(answer: dict[str, Any]) -> dict[str, Any] | None:
+def found(answer: Any) -> dict[str, Any] | None:
     """The part of an envelope that the oracle answers; None for a private address."""
     if not answer["success"]:
         assert answer["error_code"] == 10002

@@ -7,6 +7,7 @@ datasets would hold two numbers.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import geolookup
 from geolookup.dataset.manifest import read_manifest
@@ -44,7 +45,7 @@ def answers_of(dataset: Path) -> list[bytes]:
 
 def number(engine: geolookup.Engine) -> int:
     """The number that an engine answers with; one number, in both places."""
-    data = engine.data("8.8.8.8", at=0)
+    data: Any = engine.data("8.8.8.8", at=0)
     town, carrier = data["location"]["city_name"].split(), data["network"]["isp"].split()
     assert town[1] == carrier[1]
     return int(town[1])

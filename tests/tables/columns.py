@@ -100,7 +100,7 @@ def expected(
 ) -> dict[str, list[Any]]:
     """Return every column by its name, as single lookups say it."""
     each_own = instants if isinstance(instants, list) else [instants] * len(addresses)
-    answers = [
+    answers: list[Any] = [
         engine.lookup(address, at=0 if at is None else at)
         for address, at in zip(addresses, each_own, strict=True)
     ]

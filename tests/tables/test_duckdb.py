@@ -59,7 +59,8 @@ def data(engine: geolookup.Engine, ip: object, at: int) -> dict[str, Any] | None
 
     A STRUCT has all its members: asn is null where the contract leaves it out.
     """
-    found: dict[str, Any] | None = engine.lookup(ip, at=at)["data"]
+    answer: Any = engine.lookup(ip, at=at)
+    found: dict[str, Any] | None = answer["data"]
     if found is not None:
         del found["ip"]
         found["network"].setdefault("asn", None)

@@ -23,7 +23,7 @@ def test_numbers_are_those_of_intervals(state: Any, engine: geolookup.Engine) ->
     texts = near_addresses(random.Random(3), dataset)
     drawn = [next(texts).encode("utf-8", "replace").decode() for _ in range(4_000)]
     for text, row in zip(drawn, tables.locate(state, drawn).to_pylist(), strict=True):
-        answer = engine.lookup(text)
+        answer: Any = engine.lookup(text)
         assert (
             row == _interval(engine, text)
             if answer["success"]

@@ -191,7 +191,7 @@ def test_periods_are_kept_in_order() -> None:
         )
         names = {1: "America/New_York", 2: "Africa/Casablanca"}
         for at, (row, second) in enumerate(zip(rows, seconds, strict=True)):
-            wanted = time_object(names[row], second)
+            wanted: Any = time_object(names[row], second)
             assert {member: found[member][at].as_py() for member in found} == {
                 member: wanted[member] for member in found
             }

@@ -37,7 +37,7 @@ class Case:
 
 def answer(engine: geolookup.Engine, address: object) -> tuple[Cells, str | None] | None:
     """What a dataset says of an address; None for one that has no answer."""
-    data = engine.lookup(str(address))["data"]
+    data: Any = engine.lookup(str(address))["data"]
     if data is None:
         return None
     location = engine.explain(str(address))["layers"]["location"]

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from geolookup_builder.sources.reading import delimited
@@ -57,7 +58,7 @@ def test_unusual_texts_come_back_unchanged(build: Build, field: str) -> None:
     group = "location" if field in ("city_name", "region_code") else "network"
     with geolookup.open(output) as engine:
         for number, text in enumerate(TEXTS):
-            answer = engine.lookup(f"8.8.{number}.7", at=0)
+            answer: Any = engine.lookup(f"8.8.{number}.7", at=0)
             assert answer["data"][group][field] == text
             compact = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
             assert engine.lookup_json(f"8.8.{number}.7", at=0) == compact.encode()

@@ -1,0 +1,88 @@
+"""The envelope and its members as types, for mypy and Pyright.
+
+At run time an answer is a plain ``dict``; ``docs/contract.md`` describes each member. ``X | Any``
+stands where a value may be None, but asking each time would only get in the way: type checkers
+accept ``answer["data"]["location"]["city_name"]``, and know the members of ``data``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+
+class Location(TypedDict):
+    """Where an address is: continent, country and place. None: unknown."""
+
+    continent_code: str | None
+    continent_name: str | None
+    country_code: str | None
+    country_code_iso3: str | None
+    country_name: str | None
+    country_capital: str | None
+    country_tld: str | None
+    country_calling_code: str | None
+    country_flag_emoji: str | None
+    country_languages: list[str] | None
+    country_area_km2: float | None
+    country_population: int | None
+    country_neighbors: list[str] | None
+    country_is_eu: bool | None
+    region_code: str | None
+    region_name: str | None
+    city_name: str | None
+    postal_code: str | None
+    latitude: float | None
+    longitude: float | None
+    weather_code: str | None
+
+
+class Time(TypedDict):
+    """The local time of an address. None: the zone is unknown."""
+
+    zone: str | None
+    abbr: str | None
+    utc_offset: str | None
+    utc_offset_seconds: int | None
+    current_time: str | None
+    current_timestamp: int
+    is_dst: bool | None
+
+
+class Currency(TypedDict):
+    """The currency of the country. None: unknown."""
+
+    code: str | None
+    name: str | None
+    symbol: str | None
+
+
+class Network(TypedDict):
+    """Who announces and uses the network of an address. None: unknown; so is an absent ``asn``."""
+
+    asn: NotRequired[int]
+    asn_organization: str | None
+    isp: str | None
+    organization: str | None
+    connection_type: str | None
+    user_type: str | None
+
+
+class Data(TypedDict):
+    """What is known of an address."""
+
+    ip: str
+    ip_type: Literal["ipv4", "ipv6"]
+    location: Location
+    time: Time
+    currency: Currency
+    network: Network
+
+
+class Envelope(TypedDict):
+    """An answer: ``data``, or the code and the message of an error."""
+
+    success: bool
+    data: Data | Any
+    error: bool
+    error_code: int | None
+    error_message: str | None
