@@ -1,7 +1,7 @@
-"""CRC-32C (Castagnoli), the checksum of a row's text: the polynomial, and the checksum in Python.
+"""CRC-32C (Castagnoli), the checksum of a row's text, in Python.
 
-The reference implementation. The compiled kernel computes the same, by the processor's
-instruction where there is one (``kernel/_crc32c.pxi``).
+The reference implementation. ``layout`` holds the polynomial. The compiled kernel computes the
+same, by the processor's instruction where there is one (``kernel/_crc32c.pxi``).
 
 References: RFC 3720, sections 12.1 and B.4; Castagnoli, Braeuer and Herrmann, Optimization of
 cyclic redundancy-check codes with 24 and 32 parity bits, 1993.
@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from geolookup.dataset.layout import POLYNOMIAL
+
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,8 +20,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: The bits of the polynomial in reverse order, without that of x^32.
-POLYNOMIAL = 0x82F6_3B78
 _ONES = 0xFFFF_FFFF
 #: Texts whose checksums are computed together, and the most bytes that such a text has.
 _PART, _LONG = 1 << 15, 512

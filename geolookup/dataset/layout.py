@@ -114,6 +114,8 @@ def _stated(kind: str) -> Column:
 _NUMBER = Column("uint32")
 #: The column of checksums beside the texts of rows.
 CHECKSUMS = "json_crc32c"
+#: The polynomial of CRC-32C: its bits in reverse order, without that of x^32.
+POLYNOMIAL = 0x82F6_3B78
 _JSON = {"json": Column("string"), CHECKSUMS: _NUMBER}
 _STARTS = {
     4: {"start": _NUMBER},

@@ -52,7 +52,6 @@ import json
 from geolookup.contract import envelope, fields
 from geolookup.dataset import layout as fmt
 from geolookup.dataset import rows as row_codec
-from geolookup.dataset.crc32c import POLYNOMIAL
 from geolookup.contract.address import parse as parse_any
 from geolookup.errors import (
     REBUILD,

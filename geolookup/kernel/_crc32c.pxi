@@ -2,7 +2,7 @@
 
 x86-64 has the instruction since SSE4.2, 64-bit ARM as an option that all processors of Apple
 have. The choice is made once, at import. Without the instruction, each step looks up eight bytes in
-eight tables ("slicing by 8"). ``dataset.crc32c`` holds the polynomial.
+eight tables ("slicing by 8"). ``dataset.layout`` holds the polynomial.
 
 References: RFC 3720, section B.4; Intel 64 and IA-32 Architectures Software Developer's Manual,
 CRC32; Arm Architecture Reference Manual, CRC32CX; Kounavis and Berry, A Systematic Approach to
@@ -107,7 +107,7 @@ cdef extern from *:
 ctypedef uint32_t (*Checksum)(Text text, size_t size) noexcept nogil
 
 cdef Checksum _crc32c = crc_by_instruction if crc_has_instruction() else crc_by_table
-crc_fill_tables(POLYNOMIAL)
+crc_fill_tables(fmt.POLYNOMIAL)
 
 
 def checksums(const unsigned char[::1] data, const int32_t[::1] offsets, uint32_t[::1] sums):

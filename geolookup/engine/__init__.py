@@ -1,32 +1,35 @@
-"""The engine: single lookups (inherited from the kernel), whole columns, and metadata."""
+"""The engine: what one can ask of a dataset, and how one is opened.
+
+Single lookups are inherited from the kernel, the calls for many addresses from ``many``.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from geolookup.contract.envelope import Object
 from geolookup.contract.localtime import check_database
 from geolookup.dataset.files import Dataset
-from geolookup.kernel import Kernel, State, check_kernel
+from geolookup.engine.many import ManyAnswers
+from geolookup.kernel import State, check_kernel
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any, Literal, Self, overload
+    from typing import Any, Self
 
-    from geolookup.contract.types import Envelope
     from geolookup.dataset.metadata import Metadata
     from geolookup.dataset.networks import Network
     from geolookup.store.requirements import MaxAge, OnStale, Requirements
     from geolookup.store.watch import Watch
 
 #: The bundled dataset.
-BUNDLED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "world")
+BUNDLED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "world")
 ENVIRONMENT = "GEOLOOKUP_DATASET"
 
 
-class Engine(Kernel):
+class Engine(ManyAnswers):
     """Offline lookups on one dataset; ``geolookup.open`` creates it.
 
     Safe to use from many threads and after a fork. Pickled as path and
@@ -69,72 +72,6 @@ class Engine(Kernel):
     def metadata(self) -> Metadata:
         """Name, generation, sources, credits, fields, counts and coverage of the dataset."""
         return self._open_state().dataset.manifest.metadata()
-
-    def lookup_many(self, ips: Iterable[object], *, at: Any = None) -> list[Envelope]:
-        """Return the envelope of each address, in order, as ``lookup`` does.
-
-        ``ips`` is any iterable of what ``lookup`` takes. A malformed or private address has
-        its error envelope in its place. ``at`` is the instant of all answers (None: now, when the
-        call begins) or an iterable with the instant of each address. All answers of a call are of
-        one generation. Raises what ``lookup`` raises, TypeError where ``ips`` is a text,
-        and ValueError where ``at`` has more or fewer instants than there are addresses.
-        """
-        from geolookup.kernel import many
-
-        return many.lookup_many(self._open_state(), ips, at)
-
-    if TYPE_CHECKING:
-
-        @overload
-        def lookup_many_json(
-            self, ips: Iterable[object], *, at: Any = None, lines: Literal[False] = False
-        ) -> list[bytes]: ...
-        @overload
-        def lookup_many_json(
-            self, ips: Iterable[object], *, at: Any = None, lines: Literal[True]
-        ) -> bytes: ...
-        @overload
-        def lookup_many_json(
-            self, ips: Iterable[object], *, at: Any = None, lines: bool
-        ) -> list[bytes] | bytes: ...
-
-    def lookup_many_json(
-        self, ips: Iterable[object], *, at: Any = None, lines: bool = False
-    ) -> list[bytes] | bytes:
-        """Return the envelopes as compact UTF-8 JSON; see ``lookup_many``.
-
-        With ``lines`` the result is one bytes object: JSON lines, with a line feed after each.
-        """
-        from geolookup.kernel import many
-
-        answer = many.json_lines if lines else many.lookup_many_json
-        return answer(self._open_state(), ips, at)
-
-    def iter_json(self, ips: Iterable[object], *, at: Any = None) -> Iterator[bytes]:
-        """Return an iterator over the JSON lines of ``lookup_many_json``, in blocks of whole lines.
-
-        Reads ``ips`` as the blocks are taken, 256 addresses at a time, so memory does not grow with
-        their number. Without ``at``, the instant of each block is the time when it is made.
-        All blocks are of one generation.
-        """
-        from geolookup.kernel import many
-
-        return many.iter_json(self._open_state(), ips, at)
-
-    def get_many(
-        self, ips: Iterable[object], paths: str | Iterable[str], *, at: Any = None
-    ) -> list[tuple[Any, ...]]:
-        """Return for each address a tuple with the values of ``paths``, as ``get`` returns them.
-
-        ``paths`` is one path or several. A malformed or private address has a tuple of None
-        in its place. ``ips`` and ``at`` are those of ``lookup_many``. The compiled kernel
-        keeps the values that it has read, so that later calls take less time: about 70 bytes for
-        each of at most 262,144 rows a path. Raises ValueError for a path that the contract does
-        not define.
-        """
-        from geolookup.kernel import many
-
-        return many.get_many(self._open_state(), ips, paths, at)
 
     def network(self, ip: object) -> Network:
         """Return the largest aligned network around ``ip`` that has one answer.
@@ -215,81 +152,6 @@ class Engine(Kernel):
         raise DatasetError if it is "refuse".
         """
         self._requirements.check(self._open_state().dataset)
-
-    def locate(self, addresses: Any) -> Any:
-        """Return the interval id of each address, as an Arrow int32 array without nulls.
-
-        ``addresses`` is a column: an Arrow array, a Series, a list of texts, or
-        any object with Arrow's PyCapsule interface. Its type is text, uint32
-        (IPv4), or binary of 4 or 16 bytes. An interval id is the row of the
-        interval in ``ipv4.arrow`` of the dataset, or the number of those rows
-        plus its row in ``ipv6.arrow``. It is -1 for null and malformed addresses (10001)
-        and -2 for private ones (10002). Interval ids are valid for one generation
-        of a dataset only. Raises TypeError for other types.
-        """
-        from geolookup.tables import locate
-
-        return locate(self._open_state(), addresses)
-
-    def take(self, rows: Any, fields: str | Iterable[str] | None = None, *, at: Any = None) -> Any:
-        """Return columns of the answers for interval ids, as an Arrow record batch.
-
-        ``rows`` are the ids that ``locate`` returned, in a column of integers.
-
-        ``fields`` are paths (``"location.country_code"``) and groups (``"time"``)
-        of the contract; None: all except ``ip`` and ``ip_type``, which do not
-        depend on the interval id. Columns are named by path, with dots replaced by
-        underscores; null and ids below 0 give nulls. ``at`` is the instant
-        of the time object. Raises ValueError for an unknown path, IndexError
-        for an id that the dataset does not have.
-        """
-        from geolookup.tables import take
-
-        return take(self._open_state(), rows, fields, at)
-
-    def enrich(
-        self,
-        data: Any,
-        column: str = "ip",
-        fields: str | Iterable[str] | None = None,
-        *,
-        prefix: str = "",
-        on_invalid: str = "null",
-        at: Any = None,
-        threads: int | None = None,
-    ) -> Any:
-        """Return ``data`` with columns of answers for the addresses in one of its columns.
-
-        ``data`` is a pyarrow Table, RecordBatch or RecordBatchReader, a pandas
-        frame, or a Polars DataFrame or LazyFrame. The result has the same type;
-        a reader is read as its result is read. For any other object with Arrow's
-        PyCapsule interface (DuckDB relations, nanoarrow) the result is a reader.
-        For a single column (array, Series) it is a table of the answers only.
-
-        ``fields`` are those of ``take``, and ``ip``, ``ip_type`` and
-        ``error_code``; None: all but ``ip`` and ``error_code``. New columns are
-        named ``prefix`` + path, with dots replaced by underscores. Rows without
-        an answer are null, and ``error_code`` is 10001 (malformed or null) or
-        10002 (private); with ``on_invalid="raise"`` the first of them raises
-        InvalidAddressError or PrivateAddressError. ``at`` is one instant, or the
-        name of a column of timestamps (with a time zone) or Unix times.
-        ``threads`` is the number of threads; None: one per core.
-
-        Raises ValueError for an unknown path or an existing column name,
-        KeyError for a missing column, TypeError for a column of another type.
-        """
-        from geolookup.tables import enrich
-
-        return enrich(
-            self._open_state(),
-            data,
-            column,
-            fields,
-            prefix=prefix,
-            on_invalid=on_invalid,
-            at=at,
-            threads=threads,
-        )
 
     def close(self) -> None:
         """Close the dataset. Later calls raise ClosedError; running calls finish."""
