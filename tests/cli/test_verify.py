@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import doctest
-import re
 from pathlib import Path
-
-import pytest
 
 from geolookup.dataset import layout as fmt
 from geolookup.integrity import verify
 from geolookup.store.publish import publish
 from tests.cli.program import run
-from tests.conftest import ROOT
 from tests.damage import copied
 from tests.small_dataset import SMALL
 
@@ -59,15 +54,3 @@ def test_misuse_is_status_2() -> None:
         done = run("verify", *args)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr
-
-
-@pytest.mark.long
-def test_the_page_shows_what_happens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    page = ROOT / "docs" / "verify.md"
-    assert doctest.testfile(str(page), module_relative=False).attempted == 4
-    blocks = re.findall(r"```console\n\$ geolookup (.*)\n((?:.*\n)*?)```", page.read_text("utf-8"))
-    assert len(blocks) == 1
-    for command, shown in blocks:
-        pattern = re.escape(shown).replace("…", ".*")
-        assert re.fullmatch(pattern, run(*command.split()).stdout)

@@ -1,23 +1,14 @@
-"""docs/diff.md is true: its sessions print what they show, its tables name what JSON has."""
+"""docs/diff.md is true: its tables name what JSON has."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import fields
-from pathlib import Path
-
-import pytest
 
 from geolookup.comparison import Comparison, Part
 from tests.conftest import ROOT
-from tests.sessions import assert_sessions
 
 TEXT = (ROOT / "docs" / "diff.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.long
-def test_sessions_print_what_is_shown(tmp_path: Path) -> None:
-    assert_sessions(TEXT, tmp_path, commands=4, ellipsis=r"[\s\S]*?")
 
 
 def test_keys_of_the_json_are_told() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import geolookup
-from tests.tables import columns, pages
+from tests.tables import columns
 
 pytest.importorskip("dask.dataframe")  # which needs pandas
 
@@ -25,7 +25,3 @@ def test_every_row_is_as_one_lookup(engine: geolookup.Engine, scheduler: str) ->
     for name in (each.replace(".", "_") for each in fields):
         values = [None if pd.isna(each) else each for each in found[name]]
         assert values == wanted[name], name
-
-
-def test_the_page_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
-    pages.assert_true("dask", monkeypatch)

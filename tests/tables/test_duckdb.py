@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import geolookup
 from tests import strategies
-from tests.tables import columns, pages
+from tests.tables import columns
 from tests.tiers import scaled
 
 pytest.importorskip("duckdb", reason="the adapter needs the extra [duckdb]")
@@ -231,7 +231,3 @@ def test_columns_of_instants_in_relations(
     assert found["time_current_time"].to_pylist() == [
         engine.get("8.8.8.8", "time.current_time", at=noon)
     ]
-
-
-def test_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    pages.assert_true("duckdb", monkeypatch)

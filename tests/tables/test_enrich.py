@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import geolookup
-from tests.tables import columns, pages
+from tests.tables import columns
 
 _TEXTS = ["8.8.8.8", None, "10.0.0.1", "2a03::1", "x"]
 _FIELDS = ["location.country_code", "network.asn", "error_code"]
@@ -191,7 +191,3 @@ def test_input_is_as_it_was(engine: geolookup.Engine, data: pa.Table) -> None:
     before = data.schema, data.to_pydict()
     engine.enrich(data)
     assert (data.schema, data.to_pydict()) == before
-
-
-def test_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    pages.assert_true("arrow", monkeypatch)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import geolookup
 from geolookup.errors import InvalidAddressError, PrivateAddressError
 from tests import strategies
-from tests.tables import columns, pages
+from tests.tables import columns
 from tests.tiers import scaled
 
 pytest.importorskip("pandas", reason="the adapter needs the extra [pandas]")
@@ -266,7 +266,3 @@ def test_many_rows(engine: geolookup.Engine) -> None:
     few = engine.enrich(pd.Series(IPS), fields=columns.EVERYTHING, at=columns.AT)
     for name in ("location_city_name", "network_asn", "time_is_dst", "error_code", "ip"):
         assert values(found[name]) == values(few[name]) * 30_000
-
-
-def test_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    pages.assert_true("pandas", monkeypatch)

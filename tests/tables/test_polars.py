@@ -19,7 +19,7 @@ from geolookup.dataset.files import Dataset
 from geolookup.errors import InvalidAddressError
 from geolookup.store.requirements import Requirements
 from tests import strategies
-from tests.tables import columns, pages
+from tests.tables import columns
 from tests.tiers import scaled
 
 pytest.importorskip("polars", reason="the adapter needs the extra [polars]")
@@ -299,7 +299,3 @@ def test_no_fields(engine: geolookup.Engine) -> None:
     frame = pl.DataFrame({"ip": IPS})
     assert engine.enrich(frame, fields=[]).equals(frame)
     assert engine.enrich(frame.lazy(), fields=[]).collect().equals(frame)
-
-
-def test_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    pages.assert_true("polars", monkeypatch)

@@ -26,8 +26,7 @@ import geolookup
 from geolookup.store.pack import pack
 from tests.conftest import build_at
 from tests.near_addresses import near_addresses
-from tests.small_dataset import SMALL
-from tests.tables import columns, pages
+from tests.tables import columns
 from tests.tiers import scaled
 
 pytest.importorskip("pyspark")
@@ -375,7 +374,3 @@ def test_executors_without_geolookup(
     with pytest.raises(PythonException) as caught:
         adapter.enrich(cluster.frame(["8.8.8.8"])).collect()
     assert f"{sys.executable} has no module 'geolookup'; install geolookup" in str(caught.value)
-
-
-def test_the_page_is_true(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    pages.assert_true("spark", monkeypatch, dataset=SMALL)  # as the executors have it

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from geolookup_builder.remote.cache import default_folder
 from geolookup_builder.sources import FORMATS, auto
 
 from geolookup.errors import BuildError
-from tests.conftest import ROOT
 
 START = '[dataset]\nname = "d"\n[[source]]\nformat = "csv"\npath = "'
 FORMATS_KNOWN = auto.options(FORMATS)
@@ -107,15 +105,6 @@ def test_every_error_says_what_and_what_to_do(keys: str, tmp_path: Path) -> None
         loaded(tmp_path, keys)
     assert str(caught.value).startswith(f"{tmp_path / 'recipe.toml'}: {WRONG[keys]}")
     assert "u:p" not in str(caught.value)
-
-
-def test_the_recipe_that_the_document_shows(tmp_path: Path) -> None:
-    text = (ROOT / "docs" / "download.md").read_text(encoding="utf-8")
-    (shown,) = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    path = tmp_path / "recipe.toml"
-    path.write_text(shown, encoding="utf-8")
-    sources = load(path, FORMATS_KNOWN).sources
-    assert [source.name for source in sources] == ["city.csv.gz", "city.zip", "overrides.csv"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,112 @@
+"""Runs the examples of a page in order, as its reader would, in a folder of its own.
+
+Files that a page shows are written, commands run in one shell, Python in one namespace, and what
+they print is compared with what is shown. Recipes and JSON without a name are read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+from geolookup_builder.loading import load
+
+from tests.docs.blocks import Block, sessions
+from tests.docs.matching import matches
+from tests.docs.namespace import Namespace, namespace
+from tests.docs.shell import environment, shell
+from tests.http.serving import free_port
+
+#: The ports of the examples. Each stands for a free one.
+_PORTS = re.compile(r"(?<=[ :=])(80(?:00|01|80))\b")
+_RECIPE = '[dataset]\nname = "shown"\n'
+_SOURCE = '[[source]]\nformat = "csv"\npath = "shown.csv"\n'
+
+
+class Page:
+    """A page that is read: its folder, shell and namespace."""
+
+    def __init__(self, folder: Path, variables: Mapping[str, str], ending: ExitStack) -> None:
+        self._folder = folder
+        self._variables = variables
+        self._ending = ending
+        outputs = folder.with_name("outputs")
+        outputs.mkdir()
+        self._shell = ending.enter_context(shell(folder, outputs, variables))
+        self._namespace: Namespace | None = None
+        self._ports: dict[str, str] = {}
+
+    def prepare(self, script: str) -> None:
+        """Run a script that makes what the page presumes."""
+        status, printed = self._shell.run(script)
+        assert status == 0, printed
+
+    def run(self, block: Block) -> None:
+        """Run a block by its kind; one of another kind fails."""
+        text = _PORTS.sub(self._port, block.text)
+        if block.name:
+            self._write(block, text)
+        else:
+            RUNS[block.kind](self, block, text)
+
+    def _port(self, found: re.Match[str]) -> str:
+        return self._ports.setdefault(found[1], str(free_port()))
+
+    def _write(self, block: Block, text: str) -> None:
+        path = self._folder / block.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def console(self, block: Block, text: str) -> None:
+        found = list(sessions(text))
+        assert found, f"{block.place}: no command"
+        for command, shown in found:
+            status, printed = self._shell.run(command)
+            assert matches(shown, printed), f"{block.place}: {command}\n{printed}"
+            assert status == 0 or shown, f"{block.place}: {command}: status {status}"
+
+    def script(self, block: Block, text: str) -> None:
+        status, printed = self._shell.run(text)
+        assert status == 0, f"{block.place}: status {status}\n{printed}"
+
+    def python(self, block: Block, text: str) -> None:
+        if not self._namespace:
+            self._namespace = self._ending.enter_context(namespace(self._folder, self._variables))
+        differences = self._namespace.run(text, block.place)
+        assert not differences, differences
+
+    def recipe(self, block: Block, text: str) -> None:
+        """A part of a recipe becomes a whole one."""
+        whole = text if "[dataset]" in text else _RECIPE + text
+        whole = whole if "[[source]]" in whole else whole + _SOURCE
+        path = self._folder / f"shown-{block.line}.toml"
+        path.write_text(whole, encoding="utf-8")
+        assert load(path).sources
+
+    def json(self, _block: Block, text: str) -> None:
+        json.loads(text)
+
+
+#: How a block without a name runs.
+RUNS: dict[str, Callable[[Page, Block, str], None]] = {
+    "console": Page.console,
+    "bash": Page.script,
+    "python": Page.python,
+    "toml": Page.recipe,
+    "json": Page.json,
+}
+
+
+def read(found: Iterable[Block], before: str, folder: Path) -> None:
+    """Run blocks in ``folder``/page, after a script that prepares what they presume."""
+    variables = environment(folder)
+    (folder / "page").mkdir()
+    with ExitStack() as ending:
+        page = Page(folder / "page", variables, ending)
+        if before:
+            page.prepare(before)
+        for block in found:
+            page.run(block)

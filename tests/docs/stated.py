@@ -1,0 +1,62 @@
+"""What the examples of a page presume, and the blocks that do not run, each with the reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.conftest import ROOT
+
+
+@dataclass(frozen=True)
+class Presumed:
+    """Modules and programs that the examples of a page need, and a script that runs first."""
+
+    modules: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    script: str = ""
+
+
+_DAYS = ({"day": "monday"}, {"day": "tuesday"})
+_A_DAY = """
+printf 'network,city_name\\n8.8.8.0/24,{day}\\n' > {day}.csv
+printf '[dataset]\\nname = "acme-geo"\\n[[source]]\\nformat = "csv"\\n' > {day}.toml
+echo 'path = "{day}.csv"' >> {day}.toml
+geolookup build {day}.toml --output {day} && rm {day}.*
+"""
+PRESUMED = {
+    "README.md": Presumed(modules=("granian",), programs=("curl",)),
+    "docs/http.md": Presumed(modules=("granian",), programs=("curl",)),
+    "docs/operations.md": Presumed(script="".join(map(_A_DAY.format_map, _DAYS))),
+    "docs/tables/arrow.md": Presumed(modules=("pyarrow",)),
+    "docs/tables/dask.md": Presumed(modules=("dask.dataframe",)),
+    "docs/tables/duckdb.md": Presumed(modules=("duckdb",)),
+    "docs/tables/pandas.md": Presumed(modules=("pandas",)),
+    "docs/tables/polars.md": Presumed(modules=("polars",)),
+    "docs/tables/spark.md": Presumed(modules=("pyspark",), programs=("java",)),
+    "docs/verify.md": Presumed(script=f"ln -s '{ROOT}/geolookup' geolookup"),
+}
+
+#: Kinds of blocks that show and do not run.
+SHOWN = {
+    "": "an output, a layout of files or a template",
+    "text": "an output, a layout of files or a template",
+    "crontab": "tests/updates/test_doc.py runs its command",
+}
+
+#: Page, how the block begins, and the reason.
+NOT_RUN = (
+    ("README.md", "python3 -m venv .venv && ", "it installs; .ci/run runs it in a clean copy"),
+    ("README.md", "python3 -m venv .venv-test && ", "it runs these tests; .ci/run runs it"),
+    ("docs/download.md", "$ geolookup download", "its addresses are examples"),
+    ("docs/format.md", "import duckdb", "tests/dataset/test_format_doc.py runs it"),
+    ("docs/format.md", "WITH numbered AS (", "tests/dataset/test_format_doc.py runs it"),
+    ("docs/format.md", "WITH sized AS (", "tests/dataset/test_format_doc.py runs it"),
+    ("docs/format.md", "from ipaddress", "tests/dataset/test_format_doc.py runs it"),
+    ("docs/format.md", "import polars", "tests/dataset/test_format_doc.py runs it"),
+    ("docs/format.md", "import json", "tests/dataset/test_format_doc.py runs it"),
+    ("docs/recipe.md", "$ MAXMIND_KEY=", "it downloads with a customer's key"),
+    ("docs/recipe.md", "$ geolookup build GeoLite2-City.mmdb", "its files are those of vendors"),
+    ("docs/updating.md", "$ geolookup update\n", "it downloads from the network"),
+    ("docs/updating.md", "$ MAXMIND_KEY=", "it downloads with a customer's key"),
+    ("docs/updating.md", "# python3 -m venv", "it changes the system, as root"),
+)

@@ -1,0 +1,92 @@
+"""What a page shows is what happens: every example of every page runs, or a table says why not."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.docs.blocks import PAGES, Block, blocks, name_of, sessions
+from tests.docs.matching import matches
+from tests.docs.running import RUNS, read
+from tests.docs.stated import NOT_RUN, PRESUMED, SHOWN, Presumed
+
+BLOCKS = {name_of(page): blocks(page) for page in PAGES}
+
+
+def runs(block: Block) -> bool:
+    stated = any(block.page == page and block.text.startswith(start) for page, start, _ in NOT_RUN)
+    return not stated and (bool(block.name) or block.kind in RUNS)
+
+
+def _parameters() -> list[object]:
+    """The README runs in the fast tier, the other pages with ``--all``."""
+    return [
+        pytest.param(page, marks=() if page == "README.md" else pytest.mark.long)
+        for page, found in BLOCKS.items()
+        if any(runs(block) for block in found)
+    ]
+
+
+@pytest.mark.parametrize("page", _parameters())
+def test_the_examples_of_a_page(page: str, tmp_path: Path) -> None:
+    presumed = PRESUMED.get(page, Presumed())
+    for module in presumed.modules:
+        pytest.importorskip(module)
+    for program in presumed.programs:
+        if shutil.which(program) is None:
+            pytest.skip(f"no {program} here")
+    read(filter(runs, BLOCKS[page]), presumed.script, tmp_path)
+
+
+def test_every_block_runs_or_has_a_reason() -> None:
+    silent = [
+        block.place
+        for found in BLOCKS.values()
+        for block in found
+        if not block.name and block.kind not in {*RUNS, *SHOWN} and runs(block) == _stated(block)
+    ]
+    assert silent == []
+
+
+def _stated(block: Block) -> bool:
+    return any(block.page == page and block.text.startswith(start) for page, start, _ in NOT_RUN)
+
+
+@pytest.mark.parametrize(("page", "start", "reason"), NOT_RUN)
+def test_a_reason_is_about_a_block(page: str, start: str, reason: str) -> None:
+    assert any(block.text.startswith(start) for block in BLOCKS[page])
+    for test in re.findall(r"tests/\S+\.py", reason):
+        assert page in (ROOT / test).read_text(encoding="utf-8")
+
+
+def test_what_is_presumed_is_of_pages_that_run() -> None:
+    assert {*PRESUMED} <= {page for page, found in BLOCKS.items() if any(map(runs, found))}
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("a 1\n", "a 1\n", True),
+        ("a 1\n", "a 2\n", False),
+        ("a …\n", "a 2\n", True),
+        ("a …\n", "a 2\nb\n", False),
+        ("a\n…\n", "a\nb\nc\n", True),
+        ("a\n…\nc\n", "a\nc\n", True),
+        ("a\n…\nc\n", "a\nb\n", False),
+        ("", "", True),
+        ("", "a\n", False),
+    ],
+)
+def test_an_ellipsis_is_a_part_of_a_line_or_some_lines(
+    shown: str, printed: str, *, same: bool
+) -> None:
+    assert matches(shown, printed) == same
+
+
+def test_commands_of_several_lines() -> None:
+    shown = "$ cat <<'E'\n> a\n> E\na\n$ b\n"
+    assert list(sessions(shown)) == [("cat <<'E'\na\nE", "a\n"), ("b", "")]
