@@ -149,39 +149,39 @@ def _engine() -> Engine:
     return _default.setdefault("engine", open()) if engine is None else engine
 
 
-def lookup(ip: object, *, at: Any = None) -> Envelope:
+def lookup(ip: object, *, at: Any = None, clean: bool = False) -> Envelope:
     """Return the envelope for an address from the default dataset; see ``Engine.lookup``."""
-    return _engine().lookup(ip, at=at)
+    return _engine().lookup(ip, at=at, clean=clean)
 
 
-def lookup_json(ip: object, *, at: Any = None) -> bytes:
+def lookup_json(ip: object, *, at: Any = None, clean: bool = False) -> bytes:
     """Return the envelope as JSON from the default dataset; see ``Engine.lookup_json``."""
-    return _engine().lookup_json(ip, at=at)
+    return _engine().lookup_json(ip, at=at, clean=clean)
 
 
-def lookup_many(ips: Iterable[object], *, at: Any = None) -> list[Envelope]:
+def lookup_many(ips: Iterable[object], *, at: Any = None, clean: bool = False) -> list[Envelope]:
     """Return the envelopes of many addresses; see ``Engine.lookup_many``."""
-    return _engine().lookup_many(ips, at=at)
+    return _engine().lookup_many(ips, at=at, clean=clean)
 
 
 if TYPE_CHECKING:
 
     @overload
     def lookup_many_json(
-        ips: Iterable[object], *, at: Any = None, lines: Literal[False] = False
+        ips: Iterable[object], *, at: Any = None, clean: bool = False, lines: Literal[False] = False
     ) -> list[bytes]: ...
     @overload
     def lookup_many_json(
-        ips: Iterable[object], *, at: Any = None, lines: Literal[True]
+        ips: Iterable[object], *, at: Any = None, clean: bool = False, lines: Literal[True]
     ) -> bytes: ...
     @overload
     def lookup_many_json(
-        ips: Iterable[object], *, at: Any = None, lines: bool
+        ips: Iterable[object], *, at: Any = None, clean: bool = False, lines: bool
     ) -> list[bytes] | bytes: ...
 
 
 def lookup_many_json(
-    ips: Iterable[object], *, at: Any = None, lines: bool = False
+    ips: Iterable[object], *, at: Any = None, clean: bool = False, lines: bool = False
 ) -> list[bytes] | bytes:
     """Return the envelopes of many addresses as JSON; see ``Engine.lookup_many_json``."""
-    return _engine().lookup_many_json(ips, at=at, lines=lines)
+    return _engine().lookup_many_json(ips, at=at, clean=clean, lines=lines)

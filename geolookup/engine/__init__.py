@@ -73,14 +73,19 @@ class Engine(ManyAnswers):
         """Name, generation, sources, credits, fields, counts and coverage of the dataset."""
         return self._open_state().dataset.manifest.metadata()
 
-    def network(self, ip: object) -> Network:
+    def network(self, ip: object, *, clean: bool = False) -> Network:
         """Return the largest aligned network around ``ip`` that has one answer.
 
         The network has the family of ``ip``. For an unknown address it is the
-        largest network in the gap. Raises InvalidAddressError or PrivateAddressError.
+        largest network in the gap. ``clean`` is that of ``lookup``. Raises InvalidAddressError
+        or PrivateAddressError.
         """
         from geolookup.dataset.networks import network_of
 
+        if clean:
+            from geolookup.contract.cleaning import clean_text
+
+            ip = clean_text(ip)
         return network_of(self._open_state(), ip)
 
     def explain(self, ip: object) -> dict[str, Any]:

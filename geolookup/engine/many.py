@@ -16,36 +16,49 @@ if TYPE_CHECKING:
 class ManyAnswers(Kernel):
     """The calls of an engine for many addresses; each call answers from one generation."""
 
-    def lookup_many(self, ips: Iterable[object], *, at: Any = None) -> list[Envelope]:
+    def lookup_many(
+        self, ips: Iterable[object], *, at: Any = None, clean: bool = False
+    ) -> list[Envelope]:
         """Return the envelope of each address, in order, as ``lookup`` does.
 
         ``ips`` is any iterable of what ``lookup`` takes. A malformed or private address has
         its error envelope in its place. ``at`` is the instant of all answers (None: now, when the
-        call begins) or an iterable with the instant of each address. All answers of a call are of
-        one generation. Raises what ``lookup`` raises, TypeError where ``ips`` is a text,
-        and ValueError where ``at`` has more or fewer instants than there are addresses.
+        call begins) or an iterable with the instant of each address. ``clean`` is that of
+        ``lookup``. All answers of a call are of one generation. Raises what ``lookup`` raises,
+        TypeError where ``ips`` is a text, and ValueError where ``at`` has more or fewer instants
+        than there are addresses.
         """
         from geolookup.kernel import many
 
-        return many.lookup_many(self._open_state(), ips, at)
+        return many.lookup_many(self._open_state(), ips, at, clean)
 
     if TYPE_CHECKING:
 
         @overload
         def lookup_many_json(
-            self, ips: Iterable[object], *, at: Any = None, lines: Literal[False] = False
+            self,
+            ips: Iterable[object],
+            *,
+            at: Any = None,
+            clean: bool = False,
+            lines: Literal[False] = False,
         ) -> list[bytes]: ...
         @overload
         def lookup_many_json(
-            self, ips: Iterable[object], *, at: Any = None, lines: Literal[True]
+            self,
+            ips: Iterable[object],
+            *,
+            at: Any = None,
+            clean: bool = False,
+            lines: Literal[True],
         ) -> bytes: ...
         @overload
         def lookup_many_json(
-            self, ips: Iterable[object], *, at: Any = None, lines: bool
+            self, ips: Iterable[object], *, at: Any = None, clean: bool = False, lines: bool
         ) -> list[bytes] | bytes: ...
 
     def lookup_many_json(
-        self, ips: Iterable[object], *, at: Any = None, lines: bool = False
+        self, ips: Iterable[object], *, at: Any = None, clean: bool = False, lines: bool = False
     ) -> list[bytes] | bytes:
         """Return the envelopes as compact UTF-8 JSON; see ``lookup_many``.
 
@@ -54,9 +67,11 @@ class ManyAnswers(Kernel):
         from geolookup.kernel import many
 
         answer = many.json_lines if lines else many.lookup_many_json
-        return answer(self._open_state(), ips, at)
+        return answer(self._open_state(), ips, at, clean)
 
-    def iter_json(self, ips: Iterable[object], *, at: Any = None) -> Iterator[bytes]:
+    def iter_json(
+        self, ips: Iterable[object], *, at: Any = None, clean: bool = False
+    ) -> Iterator[bytes]:
         """Return an iterator over the JSON lines of ``lookup_many_json``, in blocks of whole lines.
 
         Reads ``ips`` as the blocks are taken, 256 addresses at a time, so memory does not grow with
@@ -65,10 +80,15 @@ class ManyAnswers(Kernel):
         """
         from geolookup.kernel import many
 
-        return many.iter_json(self._open_state(), ips, at)
+        return many.iter_json(self._open_state(), ips, at, clean)
 
     def get_many(
-        self, ips: Iterable[object], paths: str | Iterable[str], *, at: Any = None
+        self,
+        ips: Iterable[object],
+        paths: str | Iterable[str],
+        *,
+        at: Any = None,
+        clean: bool = False,
     ) -> list[tuple[Any, ...]]:
         """Return for each address a tuple with the values of ``paths``, as ``get`` returns them.
 
@@ -80,7 +100,7 @@ class ManyAnswers(Kernel):
         """
         from geolookup.kernel import many
 
-        return many.get_many(self._open_state(), ips, paths, at)
+        return many.get_many(self._open_state(), ips, paths, at, clean)
 
     def locate(self, addresses: Any) -> Any:
         """Return the interval id of each address, as an Arrow int32 array without nulls.
@@ -122,6 +142,7 @@ class ManyAnswers(Kernel):
         prefix: str = "",
         on_invalid: str = "null",
         at: Any = None,
+        clean: bool = False,
         threads: int | None = None,
     ) -> Any:
         """Return ``data`` with columns of answers for the addresses in one of its columns.
@@ -139,7 +160,8 @@ class ManyAnswers(Kernel):
         10002 (private); with ``on_invalid="raise"`` the first of them raises
         InvalidAddressError or PrivateAddressError. ``at`` is one instant, or the
         name of a column of timestamps (with a time zone) or Unix times.
-        ``threads`` is the number of threads; None: one per core.
+        With ``clean`` texts may have more than the address, as in ``lookup``; the column is
+        returned as it was. ``threads`` is the number of threads; None: one per core.
 
         Raises ValueError for an unknown path or an existing column name,
         KeyError for a missing column, TypeError for a column of another type.
@@ -154,5 +176,6 @@ class ManyAnswers(Kernel):
             prefix=prefix,
             on_invalid=on_invalid,
             at=at,
+            clean=clean,
             threads=threads,
         )

@@ -21,23 +21,27 @@ cdef class Kernel:
         """Replace the state; None closes."""
         self._current[0] = state
 
-    def lookup(self, ip, *, at=None):
+    def lookup(self, ip, *, at=None, bint clean=False):
         """Return the envelope for an address; the caller may change it.
 
         ``at`` is the instant of the time object: Unix seconds, an aware
         datetime, or None for now. No address makes this raise: a malformed
         one gives an envelope with code 10001, a private one with 10002. Raises
         TypeError or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
+        With ``clean`` a text may have more than the address: blanks, brackets, a port, a zone
+        id, or it may be an X-Forwarded-For list; see ``contract.cleaning.clean_text``.
         """
         cdef State state = self._open()
         cdef int64_t second = c_time(NULL) if at is None else instant(at)
         cdef Answer answer
+        if clean:
+            ip = _cleaned(ip)
         cdef int status = _find(state, ip, &answer)
         if status:
             return envelope.failure(_ERRORS[status])
         return _success(state, ip, &answer, second)
 
-    def data(self, ip, *, at=None):
+    def data(self, ip, *, at=None, bint clean=False):
         """Return only the data member of the envelope.
 
         Raises InvalidAddressError (10001) or PrivateAddressError (10002), and
@@ -46,22 +50,26 @@ cdef class Kernel:
         cdef State state = self._open()
         cdef int64_t second = c_time(NULL) if at is None else instant(at)
         cdef Answer answer
+        if clean:
+            ip = _cleaned(ip)
         cdef int status = _find(state, ip, &answer)
         if status:
             raise _ERRORS[status]
         return _data(state, _echo(ip, &answer), &answer, second)
 
-    def lookup_json(self, ip, *, at=None):
+    def lookup_json(self, ip, *, at=None, bint clean=False):
         """Return the envelope as compact UTF-8 JSON; see ``lookup``."""
         cdef State state = self._open()
         cdef int64_t second = c_time(NULL) if at is None else instant(at)
         cdef Answer answer
+        if clean:
+            ip = _cleaned(ip)
         cdef int status = _find(state, ip, &answer)
         if status:
             return _INVALID_JSON if status == INVALID else _PRIVATE_JSON
         return _json(state, &answer, second)
 
-    def get(self, ip, path, *, at=None):
+    def get(self, ip, path, *, at=None, bint clean=False):
         """Return one field of data, or one group, without building the envelope.
 
         ``path`` is ``"location.country_code"``, ``"network"`` and so on. An
@@ -73,6 +81,8 @@ cdef class Kernel:
         cdef int status
         cdef int64_t second = 0
         cdef int code = _path_code(path)
+        if clean:
+            ip = _cleaned(ip)
         status = _find(state, ip, &answer)
         if status:
             raise _ERRORS[status]
@@ -95,6 +105,12 @@ cdef enum:
     PLACE = 50
     NETWORK = 60
     CODES = 70  # more than any code
+
+
+cdef object _cleaned(object ip):
+    from geolookup.contract.cleaning import clean_text  # imports re, which a lookup does not need
+
+    return clean_text(ip)
 
 
 cdef int _find(State state, object ip, Answer* answer) except -1:

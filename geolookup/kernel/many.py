@@ -23,42 +23,50 @@ CHUNK = 256
 Chunk = tuple[list[object], int | list[int]]
 
 
-def lookup_many(state: State, ips: Iterable[object], at: Any) -> list[Envelope]:
+def lookup_many(
+    state: State, ips: Iterable[object], at: Any, clean: bool = False
+) -> list[Envelope]:
     """Return the envelopes."""
     found: list[Envelope] = []
-    for chunk, seconds in _chunks(ips, _fixed(at)):
+    for chunk, seconds in _chunks(ips, _fixed(at), clean):
         found += state.envelopes(chunk, seconds)
     return found
 
 
-def lookup_many_json(state: State, ips: Iterable[object], at: Any) -> list[bytes]:
+def lookup_many_json(
+    state: State, ips: Iterable[object], at: Any, clean: bool = False
+) -> list[bytes]:
     """Return the envelopes as JSON."""
     found: list[bytes] = []
-    for chunk, seconds in _chunks(ips, _fixed(at)):
+    for chunk, seconds in _chunks(ips, _fixed(at), clean):
         found += state.envelopes_json(chunk, seconds)
     return found
 
 
-def json_lines(state: State, ips: Iterable[object], at: Any) -> bytes:
+def json_lines(state: State, ips: Iterable[object], at: Any, clean: bool = False) -> bytes:
     """Return the envelopes as JSON lines."""
     lines = state.lines()
-    for chunk, seconds in _chunks(ips, _fixed(at)):
+    for chunk, seconds in _chunks(ips, _fixed(at), clean):
         lines.add(chunk, seconds)
     return lines.take()
 
 
-def iter_json(state: State, ips: Iterable[object], at: Any) -> Iterator[bytes]:
+def iter_json(state: State, ips: Iterable[object], at: Any, clean: bool = False) -> Iterator[bytes]:
     """Return an iterator over the envelopes as JSON lines, a chunk at a time."""
-    return _blocks(state, _chunks(ips, at if at is None else _fixed(at)))
+    return _blocks(state, _chunks(ips, at if at is None else _fixed(at), clean))
 
 
 def get_many(
-    state: State, ips: Iterable[object], paths: str | Iterable[str], at: Any
+    state: State,
+    ips: Iterable[object],
+    paths: str | Iterable[str],
+    at: Any,
+    clean: bool = False,
 ) -> list[tuple[Any, ...]]:
     """Return the values of paths for each address."""
     chosen = (paths,) if isinstance(paths, str) else tuple(paths)
     found = state.values([], chosen, 0)  # raises for an unknown path
-    for chunk, seconds in _chunks(ips, _fixed(at)):
+    for chunk, seconds in _chunks(ips, _fixed(at), clean):
         found += state.values(chunk, chosen, seconds)
     return found
 
@@ -85,12 +93,18 @@ def _is_many(at: Any) -> bool:
     return True
 
 
-def _chunks(ips: Iterable[object], at: Any) -> Iterator[Chunk]:
+def _chunks(ips: Iterable[object], at: Any, clean: bool) -> Iterator[Chunk]:
     """Return an iterator over the addresses; checks the types before the first chunk is read."""
     if isinstance(ips, str | bytes):
         raise TypeError("ips is one text; pass a list of addresses")
-    remaining = iter(ips)
+    remaining = _cleaned(ips) if clean else iter(ips)
     return _paired(remaining, iter(at)) if _is_many(at) else _together(remaining, at)
+
+
+def _cleaned(ips: Iterable[object]) -> Iterator[object]:
+    from geolookup.contract.cleaning import clean_text  # imports re, which a lookup does not need
+
+    return map(clean_text, ips)
 
 
 def _together(remaining: Iterator[object], at: Any) -> Iterator[Chunk]:

@@ -127,16 +127,16 @@ class Kernel(Protocol):
 
     def __init__(self, dataset: Dataset) -> None: ...
 
-    def lookup(self, ip: object, *, at: Any = None) -> Envelope:
+    def lookup(self, ip: object, *, at: Any = None, clean: bool = False) -> Envelope:
         """Return the envelope."""
 
-    def lookup_json(self, ip: object, *, at: Any = None) -> bytes:
+    def lookup_json(self, ip: object, *, at: Any = None, clean: bool = False) -> bytes:
         """Return the envelope as compact UTF-8 JSON."""
 
-    def data(self, ip: object, *, at: Any = None) -> Data:
+    def data(self, ip: object, *, at: Any = None, clean: bool = False) -> Data:
         """Return the data member of the envelope."""
 
-    def get(self, ip: object, path: str, *, at: Any = None) -> Any:
+    def get(self, ip: object, path: str, *, at: Any = None, clean: bool = False) -> Any:
         """Return one field or one group of data."""
 
     def _open_state(self) -> State:

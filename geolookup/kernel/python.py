@@ -174,32 +174,40 @@ class Kernel:
             raise ClosedError
         return state
 
-    def lookup(self, ip: object, *, at: Any = None) -> Envelope:
+    def lookup(self, ip: object, *, at: Any = None, clean: bool = False) -> Envelope:
         """Return the envelope for an address; the caller may change it.
 
         ``at`` is the instant of the time object: Unix seconds, an aware
         datetime, or None for now. No address makes this raise: a malformed
         one gives an envelope with code 10001, a private one with 10002. Raises
         TypeError or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
+        With ``clean`` a text may have more than the address: blanks, brackets, a port, a zone
+        id, or it may be an X-Forwarded-For list; see ``contract.cleaning.clean_text``.
         """
         state = self._state or self._open_state()
+        if clean:
+            ip = _cleaned(ip)
         return _answer(state, ip, int(time()) if at is None else instant(at))
 
-    def data(self, ip: object, *, at: Any = None) -> Data:
+    def data(self, ip: object, *, at: Any = None, clean: bool = False) -> Data:
         """Return only the data member of the envelope.
 
         Raises InvalidAddressError (10001) or PrivateAddressError (10002), and
         what ``lookup`` raises.
         """
         state = self._state or self._open_state()
+        if clean:
+            ip = _cleaned(ip)
         return _data(state, ip, int(time()) if at is None else instant(at))
 
-    def lookup_json(self, ip: object, *, at: Any = None) -> bytes:
+    def lookup_json(self, ip: object, *, at: Any = None, clean: bool = False) -> bytes:
         """Return the envelope as compact UTF-8 JSON; see ``lookup``."""
         state = self._state or self._open_state()
+        if clean:
+            ip = _cleaned(ip)
         return _answer_json(state, ip, int(time()) if at is None else instant(at))
 
-    def get(self, ip: object, path: str, *, at: Any = None) -> Any:
+    def get(self, ip: object, path: str, *, at: Any = None, clean: bool = False) -> Any:
         """Return one field of data, or one group, without building the envelope.
 
         ``path`` is ``"location.country_code"``, ``"network"`` and so on. An
@@ -207,9 +215,17 @@ class Kernel:
         ValueError for a path that the contract does not define.
         """
         state = self._state or self._open_state()
+        if clean:
+            ip = _cleaned(ip)
         if path not in fields.PATHS:
             raise fields.unknown_path(path)
         return _value_of(state, ip, path, at)
+
+
+def _cleaned(ip: object) -> object:
+    from geolookup.contract.cleaning import clean_text  # imports re, which a lookup does not need
+
+    return clean_text(ip)
 
 
 def _answer(state: State, ip: object, second: int) -> Envelope:

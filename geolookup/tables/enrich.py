@@ -20,6 +20,7 @@ from geolookup.contract.localtime import instant
 from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.parallel import cores, in_order
+from geolookup.tables.clean import cleaned
 from geolookup.tables.fields import OF_ADDRESS
 from geolookup.tables.instants import instants_of
 from geolookup.tables.locate import CHUNK, Located, column_of, locate_chunk
@@ -64,6 +65,7 @@ class Enricher:
         prefix: str = "",
         on_invalid: OnInvalid = "null",
         at: Any = None,
+        clean: bool = False,
         threads: int | None = None,
     ) -> None:
         if on_invalid not in ("null", "raise"):
@@ -72,6 +74,7 @@ class Enricher:
             raise ValueError(f"threads is {threads}, and at least 1 is needed")
         self._state = state
         self._fields = fields
+        self._clean = clean
         self._strict = on_invalid == "raise"
         self._threads = threads or cores()
         clock = Clock(row_tables(state.dataset).zones, instant(at))
@@ -105,13 +108,16 @@ class Enricher:
             yield from batches
 
     def _enrich(self, part: _Part) -> pa.RecordBatch:
-        located = locate_chunk(self._state, part.addresses)
+        addresses = part.addresses
+        located = locate_chunk(self._state, addresses)
+        if self._clean:
+            addresses, located = cleaned(self._state, addresses, located)
         if self._strict:
             _refuse(located, part.begin)
         instants = None if part.instants is None else instants_of(part.instants, part.begin)
         taken = iter(self._taker.take(located.ids, instants))
         columns = [
-            _OF_ADDRESS[field.path](part.addresses, located) if field in OF_ADDRESS else next(taken)
+            _OF_ADDRESS[field.path](addresses, located) if field in OF_ADDRESS else next(taken)
             for field in self._fields
         ]
         return pa.record_batch(columns, names=self.names)

@@ -42,6 +42,7 @@ class GeoAccessor:
         prefix: str = "",
         on_invalid: OnInvalid = "null",
         at: Any = None,
+        clean: bool = False,
         threads: int | None = None,
     ) -> pd.DataFrame:
         """Return a frame of the answers alone, with the index of the Series.
@@ -55,6 +56,7 @@ class GeoAccessor:
             prefix=prefix,
             on_invalid=on_invalid,
             at=at,
+            clean=clean,
             threads=threads,
         )
 
@@ -124,6 +126,8 @@ def _one_by_one(values: Iterable[object]) -> pa.Array:
 
 
 def _text(value: object) -> str | None:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()  # a lone surrogate is in no address
     try:
         return canonical(*parse(value))
     except InvalidAddressError:

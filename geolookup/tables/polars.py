@@ -29,7 +29,12 @@ class GeoNamespace:
         self._expression = expression
 
     def lookup(
-        self, path: str, *more: str, engine: Engine | None = None, at: Any = None
+        self,
+        path: str,
+        *more: str,
+        engine: Engine | None = None,
+        at: Any = None,
+        clean: bool = False,
     ) -> pl.Expr:
         """Return the field that a path names; of several paths, or a group, a Struct of them.
 
@@ -37,13 +42,13 @@ class GeoNamespace:
         named as by ``Engine.enrich``. No answer: null, in each field of a Struct.
         ``at`` is an instant or an expression of timestamps (with a time zone) or
         Unix times; None: when this is called, so that all rows of a query agree.
-        ``engine`` None: the default one, which ``geolookup.lookup`` uses.
-        Raises ValueError for an unknown path.
+        ``engine`` None: the default one, which ``geolookup.lookup`` uses. ``clean`` is that
+        of ``Engine.enrich``. Raises ValueError for an unknown path.
         """
         own = isinstance(at, pl.Expr)
         columns = [self._expression, at] if own else [self._expression]
         second = None if own else instant(at)
-        lookup = _Lookup(engine or _engine(), (path, *more), second)
+        lookup = _Lookup(engine or _engine(), (path, *more), second, clean)
         return pl.map_batches(columns, lookup, return_dtype=lookup.dtype(), is_elementwise=True)
 
 
@@ -54,6 +59,7 @@ class _Lookup:
     engine: Engine
     paths: tuple[str, ...]
     second: int | None  # None: a column beside the addresses tells
+    clean: bool
 
     def __call__(self, columns: Sequence[pl.Series]) -> pl.Series:
         with _raised_as_polars_own():
@@ -63,12 +69,16 @@ class _Lookup:
         if self.second is None:
             names = "address", "instant"
             beside = pl.DataFrame(dict(zip(names, _broadcast(columns), strict=True)))
-            made = self.engine.enrich(beside, names[0], self.paths, at=names[1]).drop(names)
+            made = self._enriched(beside, names[0], names[1]).drop(names)
         else:
-            made = self.engine.enrich(columns[0], fields=self.paths, at=self.second)
+            made = self._enriched(columns[0], "", self.second)
         name = columns[0].name
         answers: pl.Series = made.to_series() if self._is_field() else made.to_struct()
         return answers.alias(name)
+
+    def _enriched(self, data: Any, column: str, at: Any) -> pl.DataFrame:
+        made: pl.DataFrame = self.engine.enrich(data, column, self.paths, at=at, clean=self.clean)
+        return made
 
     def dtype(self) -> pl.DataType:
         """Return the type of what is made, which is that of what is made of nothing."""

@@ -1,0 +1,146 @@
+"""``clean=True``: decorated addresses, and texts that look like one and must stay malformed."""
+
+from __future__ import annotations
+
+import re
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup.contract.address import canonical, parse
+from geolookup.contract.cleaning import LONGEST, clean_text
+from geolookup.errors import InvalidAddressError
+from tests.hostile import HostileText
+from tests.strategies import ipv4_values, ipv6_values, texts
+
+CLEANED = {
+    " 8.8.8.8\t\r\n": "8.8.8.8",
+    "[8.8.8.8]": "8.8.8.8",
+    "8.8.8.8:0": "8.8.8.8",
+    "8.8.8.8:65535": "8.8.8.8",
+    '"8.8.8.8:53"': "8.8.8.8",
+    "[2001:db8::1]": "2001:db8::1",
+    "[2001:db8::1%eth0]:443": "2001:db8::1",
+    "fe80::1%eth0": "fe80::1",
+    "fe80::1%25en1": "fe80::1",
+    "[::ffff:8.8.8.8]:80": "::ffff:8.8.8.8",
+    "10.0.0.1, 8.8.8.8, 1.1.1.1": "8.8.8.8",
+    "8.8.8.8:1,10.0.0.1": "8.8.8.8",
+    "::ffff:10.0.0.1, 2606:4700::1": "2606:4700::1",
+    "unknown, -, , _hidden, [2606:4700::1]:5": "2606:4700::1",
+    "10.0.0.2, 192.168.0.1": "10.0.0.2",
+    '"10.0.0.1, 9.9.9.9"': "9.9.9.9",
+    "for=8.8.8.8": "8.8.8.8",
+    'for=10.0.0.1;proto=http;by=203.0.113.43, For="[2606:4700::1]:4711"': "2606:4700::1",
+}
+MALFORMED = [
+    *("", " ", "-", "unknown", ",", "localhost", "8.8.8", "8.8.8.8.8", "8.8.8.08", "8.8.8.256:80"),
+    *("8.8.8.8:", "8.8.8.8:65536", "8.8.8.8:http", "8.8.8.8:80:80", "8.8.8.8/32", "8.8.8.8 x"),
+    *("[8.8.8.8", "8.8.8.8]", "[[8.8.8.8]]", "(8.8.8.8)", '"8.8.8.8', "'8.8.8.8'", "8.8.8.8%eth0"),
+    *("[8.8.8.8%eth0]", "fe80::1%", "fe80::1%a b", "fe80::1%a%b", "[fe80::1]%eth0", "[fe80::1]443"),
+    *("8.8.8.8\n1.1.1.1", "8.8.8.8 1.1.1.1", "8.8.8.8;1.1.1.1", "8.8.8.8\0", "\u00a08.8.8.8"),
+    *("8.8.8.999, 1.1.1.1", "8.8.8.8, evil", "Paris, 8.8.8.8", "8.8.8.8, 1.1.1.1\n9.9.9.9"),
+    "8\uff0e8.8.8",
+    *("by=8.8.8.8", "for=8.8.8.8;for=1.1.1.1", 'by="a;for=8.8.8.8"'),
+    *("http://a/?for=8.8.8.8", "for="),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "address"), CLEANED.items())
+def test_what_is_cleaned(text: str, address: str) -> None:
+    assert clean_text(text) == address
+
+
+def test_what_stays_malformed() -> None:
+    assert [clean_text(text) for text in MALFORMED] == MALFORMED
+
+
+def test_other_values_are_returned_as_they_are() -> None:
+    for value in (None, 8, b"8.8.8.8 ", HostileText("nonsense")):
+        assert clean_text(value) is value
+
+
+addresses = ipv4_values.map(lambda value: canonical(4, value)) | ipv6_values.map(
+    lambda value: canonical(6, value)
+)
+blanks = st.text(" \t\r\n", max_size=3)
+ports = st.none() | st.integers(0, 65535)
+zones = st.none() | st.from_regex(r"[0-9a-z.]{1,8}", fullmatch=True)
+
+
+@given(addresses, blanks, blanks, ports, zones, st.booleans())
+def test_a_decorated_address_is_the_address(
+    address: str, before: str, after: str, port: int | None, zone: str | None, brackets: bool
+) -> None:
+    is_ipv6 = ":" in address
+    node = f"{address}%{zone}" if zone and is_ipv6 else address
+    if brackets or (is_ipv6 and port is not None):
+        node = f"[{node}]"
+    if port is not None:
+        node += f":{port}"
+    assert clean_text(f"{before}{node}{after}") == address
+    assert clean_text(f'{before}"{node}"{after}') == address
+    assert clean_text(f"unknown,{node}{after}") == address
+
+
+decorated = st.lists(
+    st.sampled_from([*'[]%",:;= -\n', ":80", "for=", "unknown", "%eth0"]) | addresses | texts,
+    max_size=6,
+).map("".join)
+
+
+@given(decorated | texts)
+def test_no_other_address_is_made_of_a_text(text: str) -> None:
+    found = clean_text(text)
+    try:
+        parse(text)
+    except InvalidAddressError:
+        pass
+    else:
+        assert found == text  # an address stays as it is written
+    if found != text:
+        parse(found)
+        # The address stands there as a whole, at most with a port after it.
+        whole = rf"(?<![0-9A-Za-z:.%]){re.escape(str(found))}(?![0-9A-Za-z.]|:[^0-9])"
+        assert re.search(whole, text)
+        assert clean_text(found) == found
+
+
+@pytest.mark.parametrize(
+    "part", [*'[]%",:;= .f8', "8.8.8.8,", "for=", "for=;", ";for=a", ';"', "%a", ":8", "[::", "8."]
+)
+def test_long_texts_take_linear_time_and_stay_malformed(part: str) -> None:
+    text = part * (LONGEST * 50 // len(part))
+    assert clean_text(text) is text
+    short = (part * LONGEST)[: LONGEST - 2] + "\0x"
+    assert clean_text(short) is short
+
+
+def test_every_call_takes_it(sample: geolookup.Engine) -> None:
+    dirty, plain, at = [" [8.8.8.8]:53 ", "nonsense"], ["8.8.8.8", "nonsense"], 0
+    assert not sample.lookup(dirty[0])["success"]
+    for call in (sample.lookup, sample.lookup_json, sample.data):
+        assert call(dirty[0], at=at, clean=True) == call(plain[0], at=at)
+    assert sample.get(dirty[0], "network.asn", clean=True) == sample.get(plain[0], "network.asn")
+    assert sample.network(dirty[0], clean=True) == sample.network(plain[0])
+    for many in (sample.lookup_many, sample.lookup_many_json, sample.iter_json):
+        assert list(many(dirty, at=at, clean=True)) == list(many(plain, at=at))
+    paths = ["network.asn", "ip"]
+    assert sample.get_many(dirty, paths, clean=True) == sample.get_many(plain, paths)
+    assert geolookup.lookup(dirty[0], at=at, clean=True) == geolookup.lookup(plain[0], at=at)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), "dictionary"])
+def test_columns_are_cleaned_as_single_texts_are(kind: object, sample: geolookup.Engine) -> None:
+    given = [*CLEANED, *MALFORMED, None, "8.8.8.8", "8.8.8.8 " * 3000, " " * 9000 + "8.8.8.8"]
+    column = pa.array(given, pa.string())
+    column = column.dictionary_encode() if kind == "dictionary" else column.cast(kind)
+    fields = ["ip", "ip_type", "network.asn", "error_code"]
+    made = sample.enrich(pa.table({"ip": column}).slice(1), fields=fields, prefix="x_", clean=True)
+    expected = sample.enrich(pa.array([clean_text(text) for text in given[1:]]), fields=fields)
+    assert made["ip"].to_pylist() == given[1:]
+    for name in expected.schema.names:
+        assert made[f"x_{name}"].to_pylist() == expected[name].to_pylist()
