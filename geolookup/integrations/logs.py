@@ -1,0 +1,161 @@
+"""Fields of an answer in logs, in place of the address: for ``logging`` and for structlog.
+
+Both take the address out of a record or an event, add the fields that its lookup gives, and
+remove the address from everything else that they hold: the message and its arguments, extra
+values, the text of exceptions. Neither raises for what it is given, and an address without
+an answer has None in each field.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any
+
+import geolookup
+from geolookup.errors import ClosedError, DatasetError
+from geolookup.integrations.redaction import REMOVED, Redaction
+
+if TYPE_CHECKING:
+    from geolookup.engine import Engine
+
+#: The fields by default: names in the log, and paths of the answer.
+FIELDS = {"country": "location.country_code", "asn": "network.asn"}
+#: What a record has by itself.
+_OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_ABSENT = object()
+
+
+class _Fields:
+    """Looks the fields up; never raises for an address or an unusable dataset."""
+
+    def __init__(self, engine: Engine | None, fields: Mapping[str, str]) -> None:
+        if "ip" in fields.values():
+            raise ValueError("the field 'ip' would keep the address; leave it out")
+        self._engine = geolookup.open() if engine is None else engine
+        self._paths = tuple(fields.values())
+        self.unknown: dict[str, Any] = dict.fromkeys(fields)
+        self._engine.get_many([""], self._paths)  # ValueError for an unknown path
+
+    def of(self, address: object, at: float | None = None) -> dict[str, Any]:
+        """Return the fields for an address, at an instant."""
+        try:
+            values = self._engine.get_many([address], self._paths, at=at)[0]
+        except (ClosedError, DatasetError):
+            return self.unknown
+        return dict(zip(self.unknown, values, strict=True))
+
+
+class GeoFilter(logging.Filter):
+    """A filter of ``logging`` for handlers: fields of the answer in place of the address.
+
+    ``address`` is the name of the attribute that ``extra`` sets, or of a member of the arguments
+    if those are a mapping; an integer is a position in the arguments. ``fields`` are names of
+    attributes and paths. The instant is that of the record. ``engine`` None opens the dataset
+    of ``geolookup.open()``.
+
+    The attribute is deleted, an argument is replaced with ``[address]``. A traceback is kept as
+    text only. A record without the address gets None in each field that it does not have. Records
+    are changed in place: handlers that run before this one, without the filter, see the
+    address. Raises ValueError for an unknown path and for a name that records use.
+    """
+
+    def __init__(
+        self,
+        address: str | int = "ip",
+        fields: Mapping[str, str] = FIELDS,
+        *,
+        engine: Engine | None = None,
+    ) -> None:
+        super().__init__()
+        for name in _OWN.intersection(fields):
+            raise ValueError(f"a log record has an attribute {name!r} already; choose another name")
+        self._address = address
+        self._fields = _Fields(engine, fields)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Change a record; always True."""
+        address = self._taken(record)
+        if address is _ABSENT:
+            found = self._fields.unknown
+        else:
+            _redact(record, Redaction(address))
+            found = self._fields.of(address, record.created)
+            vars(record).update(found)
+        for name, value in found.items():
+            vars(record).setdefault(name, value)
+        return True
+
+    def _taken(self, record: logging.LogRecord) -> object:
+        """Take the address out of a record and return it."""
+        name, args = self._address, record.args
+        if isinstance(name, str) and name in vars(record):
+            return vars(record).pop(name)
+        if isinstance(name, str) and isinstance(args, Mapping) and name in args:
+            record.args = {**args, name: REMOVED}
+            return args[name]
+        if isinstance(name, int) and isinstance(args, tuple) and -len(args) <= name < len(args):
+            changed = list(args)
+            changed[name] = REMOVED
+            record.args = tuple(changed)
+            return args[name]
+        return _ABSENT
+
+
+def _redact(record: logging.LogRecord, redaction: Redaction) -> None:
+    error = _error(record.exc_info)
+    if error is not None:
+        record.exc_text, record.exc_info = redaction.exception(error), None
+    held = vars(record)
+    for name, value in list(held.items()):
+        held[name] = redaction.value(value)
+    try:
+        message = record.getMessage()
+    except Exception:  # noqa: BLE001 - arguments that do not fit are reported by the handler
+        return
+    if redaction.text(message) != message:  # the arguments make the address of parts
+        record.msg, record.args = redaction.text(message), ()
+
+
+def _error(given: object) -> BaseException | None:
+    """Return the exception that ``exc_info`` stands for: a tuple, an exception, or true."""
+    if isinstance(given, tuple):
+        given = given[1] if len(given) > 1 else None
+    elif given and not isinstance(given, BaseException):
+        given = sys.exc_info()[1]
+    return given if isinstance(given, BaseException) else None
+
+
+class GeoProcessor:
+    """A processor of structlog: fields of the answer in place of the address.
+
+    ``address`` is the name of the value in the event; the other parameters are those of
+    ``GeoFilter``. The value is deleted, and ``exc_info`` becomes the text ``exception``. An event
+    without the address gets None in each field that it does not have. Place it before the
+    processors that render.
+    """
+
+    def __init__(
+        self,
+        address: str = "ip",
+        fields: Mapping[str, str] = FIELDS,
+        *,
+        engine: Engine | None = None,
+    ) -> None:
+        self._address = address
+        self._fields = _Fields(engine, fields)
+
+    def __call__(
+        self, _logger: object, _method: str, event: MutableMapping[str, Any]
+    ) -> MutableMapping[str, Any]:
+        """Change an event and return it."""
+        address = event.pop(self._address, _ABSENT)
+        if address is _ABSENT:
+            return {**self._fields.unknown, **event}
+        redaction = Redaction(address)
+        error = _error(event.pop("exc_info", None))
+        if error is not None:
+            event["exception"] = redaction.exception(error)
+        kept = {name: redaction.value(value) for name, value in event.items()}
+        return {**kept, **self._fields.of(address)}

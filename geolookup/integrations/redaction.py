@@ -1,0 +1,133 @@
+"""Removes one address from what a log record or an event holds.
+
+Strategy: the address is known. Its usual spellings are replaced wherever they stand in a text;
+other text that reads as an address is parsed and compared. Containers are rebuilt where
+something in them changes, and an object whose text has the address becomes that text without it.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from ipaddress import IPv4Address, IPv6Address
+from logging import LogRecord
+from typing import Any
+from urllib.parse import quote
+
+from geolookup.contract.address import canonical
+from geolookup.proxies import Address, address
+
+#: What stands in place of an address.
+REMOVED = "[address]"
+_IPV4 = r"(?<!\d)\d{1,3}(?:\.\d{1,3}){3}(?!\d)"
+_IPV6 = r"(?<![0-9A-Fa-f:])(?=[0-9A-Fa-f]*:[0-9A-Fa-f]*:)[0-9A-Fa-f:.]*[0-9A-Fa-f:]"
+_ADDRESS = re.compile(f"{_IPV6}|{_IPV4}", re.ASCII)
+#: What host names have too, and words do not.
+_NAME = re.compile(r"\w[.:]\w")
+#: Containers in containers that are looked into; deeper ones are compared as text.
+_DEPTH = 6
+_CONTAINERS = (list, tuple, set, frozenset)
+
+
+class Redaction:
+    """Removes the addresses in ``given``: a text, or any object whose text has them.
+
+    A text without an address is removed as it stands if it has a dot or a colon in it, as host
+    names do; any other text could be part of a word.
+    """
+
+    def __init__(self, given: object) -> None:
+        text = plain(given)
+        self._addresses = frozenset(_addresses(text))
+        spellings = {each for one in self._addresses for each in _spellings(one)}
+        if _NAME.search(text):
+            spellings |= {text, quote(text, safe="")}
+        # A longer spelling may begin with a shorter one.
+        ordered = map(re.escape, sorted(spellings, key=len, reverse=True))
+        self._spelled = re.compile(
+            rf"(?<![0-9A-Fa-f])(?:{'|'.join(ordered)})(?![0-9A-Fa-f])", re.IGNORECASE
+        )
+        self._is_empty = not spellings
+
+    def text(self, text: str) -> str:
+        """Return a text without the address."""
+        if self._is_empty:
+            return text
+        return _ADDRESS.sub(self._unless_other, self._spelled.sub(REMOVED, text))
+
+    def _unless_other(self, found: re.Match[str]) -> str:
+        return found[0] if self._addresses.isdisjoint(_addresses(found[0])) else REMOVED
+
+    def value(self, value: Any, depth: int = 0) -> Any:
+        """Return a value without the address; the same object if it has none."""
+        if value is None or isinstance(value, (int, float, LogRecord)):
+            return value
+        try:
+            return _same(value, self._without(value, depth))
+        except Exception:  # noqa: BLE001 - a log call must not raise, whatever it is given
+            return _described(value)
+
+    def _without(self, value: Any, depth: int) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, (bytes, bytearray)):
+            return self.text(value.decode("latin-1")).encode("latin-1")
+        if depth < _DEPTH and isinstance(value, Mapping):
+            return dict(self._pairs(value, depth + 1))
+        kind = next((kind for kind in _CONTAINERS if isinstance(value, kind)), None)
+        if depth < _DEPTH and kind is not None:
+            return kind(self.value(each, depth + 1) for each in value)
+        return self._object(value)
+
+    def _pairs(self, mapping: Mapping[Any, Any], depth: int) -> Iterator[tuple[Any, Any]]:
+        for name, value in mapping.items():
+            yield self.value(name, depth), self.value(value, depth)
+
+    def _object(self, value: object) -> object:
+        texts = plain(value), plain(value, repr)
+        return value if all(self.text(text) == text for text in texts) else self.text(texts[0])
+
+    def exception(self, error: BaseException) -> str:
+        """Return the traceback of an exception without the address.
+
+        The objects of a traceback are not kept: their local variables may hold the address.
+        """
+        return self.text("".join(traceback.format_exception(error)).rstrip("\n"))
+
+
+def plain(value: object, write: Callable[[object], str] = str) -> str:
+    """Return the text of any object, a description if it has none."""
+    try:
+        return write(value)
+    except Exception:  # noqa: BLE001 - as above
+        return _described(value)
+
+
+def _described(value: object) -> str:
+    return f"<{type(value).__name__}>"
+
+
+def _same(old: Any, new: Any) -> Any:
+    """Return the old value if nothing changed, so that its type and identity stay."""
+    try:
+        return old if old == new else new
+    except Exception:  # noqa: BLE001 - as above
+        return new
+
+
+def _addresses(text: str) -> Iterator[Address]:
+    for found in _ADDRESS.finditer(text):
+        # The last colon may belong to the sentence.
+        for each in {found[0], found[0].removesuffix(":")}:
+            parsed = address(each)
+            if parsed is not None:
+                yield parsed
+
+
+def _spellings(one: Address) -> Iterator[str]:
+    family, value = one
+    written = IPv4Address(value) if family == 4 else IPv6Address(value)
+    for text in (canonical(family, value), written.exploded):
+        yield text
+        yield quote(text, safe="")

@@ -1,0 +1,284 @@
+"""Fields in logs in place of the address, with the real ``logging`` and the real structlog."""
+
+from __future__ import annotations
+
+import io
+import ipaddress
+import logging
+import logging.config
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import geolookup
+from geolookup.integrations.logs import GeoFilter, GeoProcessor
+
+IP = "8.8.8.8"
+IPV6 = "2001:4860:4860::8888"
+Log = tuple[logging.Logger, io.StringIO]
+
+
+class Everything(logging.Formatter):
+    """Writes all that a record holds, as formatters of JSON do."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        held = {name: value for name, value in vars(record).items() if name != "message"}
+        return f"{super().format(record)} {held!r} {[str(value) for value in held.values()]}"
+
+
+@pytest.fixture
+def log(sample: geolookup.Engine) -> Iterator[Callable[..., Log]]:
+    loggers = []
+
+    def made(*given: Any, **options: Any) -> Log:
+        written = io.StringIO()
+        handler = logging.StreamHandler(written)
+        handler.setFormatter(Everything("%(country)s AS%(asn)s %(message)s"))
+        handler.addFilter(GeoFilter(*given, engine=sample, **options))
+        logger = logging.Logger("test")  # noqa: LOG001 - of this test alone
+        logger.addHandler(handler)
+        loggers.append(logger)
+        return logger, written
+
+    yield made
+    for logger in loggers:
+        logger.handlers.clear()
+
+
+class Request:
+    def __str__(self) -> str:
+        return f"<request from {IP}>"
+
+
+class Silent:
+    """An object whose text fails."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError(IP)
+
+
+def _fail(text: str) -> None:
+    raise ValueError(text)
+
+
+def _nested() -> dict[str, Any]:
+    circle: dict[str, Any] = {"peer": IP}
+    circle["again"] = circle
+    return circle
+
+
+@pytest.mark.parametrize(
+    ("message", "args"),
+    [
+        ("login", ()),
+        (f"login from {IP}", ()),
+        (f"login from {IP}:443, [{IP}], '{IP}'; ::ffff:{IP}.", ()),
+        ("login from %s", (IP,)),
+        ("login from %s and %r", (ipaddress.ip_address(IP), ipaddress.ip_address(IP))),
+        ("hops %s", ([IP, ("x", {IP: {"peer": IP}})],)),
+        ("hops %s", (_nested(),)),
+        ("hops %s", ([[[[[[[[[IP]]]]]]]]],)),
+        ("set %s", ({IP},)),
+        ("bytes %s", (IP.encode(),)),
+        ("%(client)s", ({"client": IP},)),
+        ("%s.%s.%s.%s", (8, 8, 8, 8)),
+        ("%s", (Request(),)),
+        ("%s", (ValueError(f"no route to {IP}"),)),
+        (ValueError(IP), ()),
+        (Request(), ()),
+        ("query /?ip=%s", (f"{IP}&x=1",)),
+    ],
+)
+def test_the_address_is_in_nothing_that_a_record_holds(
+    log: Callable[..., Log], message: object, args: tuple[Any, ...]
+) -> None:
+    logger, written = log()
+    logger.error(message, *args, extra={"ip": IP, "peers": [IP], "request": Request()})
+    assert IP not in written.getvalue()
+    assert written.getvalue().startswith("US AS15169 ")
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        IPV6,
+        IPV6.upper(),
+        ipaddress.ip_address(IPV6).exploded,
+        "2001:4860:4860:0::8888",
+        "2001:4860:4860:0::8888:",
+        f"[{IPV6}]:443",
+        f"{IPV6}%eth0",
+        "2001%3A4860%3A4860%3A%3A8888",
+    ],
+)
+def test_other_spellings_of_the_address(log: Callable[..., Log], spelling: str) -> None:
+    logger, written = log()
+    logger.error("from %s", spelling, extra={"ip": IPV6})
+    shown = written.getvalue().lower()
+    assert "from [address]" in shown or "from [[address]" in shown
+    assert "8888" not in shown
+    assert shown.startswith("us as15169")
+
+
+def test_other_addresses_and_numbers_stay(log: Callable[..., Log]) -> None:
+    logger, written = log()
+    kept = {"a": 1.5, "b": [1, "9.9.9.9"], "c": Silent}
+    logger.error("18.8.8.8 8.8.8.80 9.9.9.9 %d %s", 8888, kept, extra={"ip": IP, "kept": kept})
+    message = written.getvalue()
+    assert "18.8.8.8 8.8.8.80 9.9.9.9 8888" in message
+    assert repr(kept) in message
+
+
+def test_exceptions_with_their_causes_and_notes(log: Callable[..., Log]) -> None:
+    logger, written = log()
+    try:
+        try:
+            _fail(IP)
+        except ValueError as cause:
+            cause.add_note(f"client {IP}")
+            raise RuntimeError(f"lookup of {IP}") from cause
+    except RuntimeError:
+        logger.exception("failed for %s", IP, extra={"ip": IP}, stack_info=True)
+    assert IP not in written.getvalue()
+    assert "RuntimeError: lookup of [address]" in written.getvalue()
+    assert "ValueError: [address]" in written.getvalue()
+
+
+@pytest.mark.parametrize("given", ["10.0.0.1", "nonsense", "", None, 5, f"{IP}:443", Silent])
+def test_addresses_without_an_answer_are_removed_too(
+    log: Callable[..., Log], given: object
+) -> None:
+    logger, written = log()
+    logger.error("a. b: from 10.0.0.1 %s", f"{IP}:443", extra={"ip": given})
+    shown = written.getvalue()
+    assert shown.startswith("None ASNone a. b: from ")
+    assert "'ip'" not in shown
+    for each in ("10.0.0.1", f"{IP}:443"):
+        assert (each in shown) == (each != given)
+
+
+def test_an_address_whose_text_cannot_be_made(log: Callable[..., Log]) -> None:
+    logger, written = log()
+    logger.error("from %s", "there", extra={"ip": Silent()})
+    assert written.getvalue().startswith("None ASNone from there")
+
+
+def test_positions_and_mappings_of_arguments(log: Callable[..., Log]) -> None:
+    """A server's access log has the address as its first argument."""
+    logger, written = log(0)
+    logger.error('%s - "%s"', IP, f"GET /{IP}")
+    logger.error("nothing")
+    logger, named = log("client")
+    logger.error("%(client)s: %(path)s", {"client": IP, "path": f"/{IP}"})
+    assert IP not in written.getvalue() + named.getvalue()
+    assert written.getvalue().startswith('US AS15169 [address] - "GET /[address]"')
+    assert "\nNone ASNone nothing" in written.getvalue()
+    assert named.getvalue().startswith("US AS15169 [address]: /[address]")
+
+
+def test_a_second_handler_keeps_the_fields(
+    log: Callable[..., Log], sample: geolookup.Engine
+) -> None:
+    logger, _ = log()
+    second = io.StringIO()
+    handler = logging.StreamHandler(second)
+    handler.setFormatter(logging.Formatter("%(country)s %(message)s"))
+    handler.addFilter(GeoFilter(engine=sample))
+    logger.addHandler(handler)
+    logger.error("from %s", IP, extra={"ip": IP})
+    logger.error("nothing")
+    assert second.getvalue() == "US from [address]\nNone nothing\n"
+
+
+def test_the_time_is_that_of_the_record(log: Callable[..., Log]) -> None:
+    logger, written = log(fields={"country": "ip_type", "asn": "time.current_timestamp"})
+    record = logging.makeLogRecord(
+        {"msg": "x", "ip": IP, "levelno": 40, "created": 1_000_000_000.5}
+    )
+    logger.handle(record)
+    assert written.getvalue().startswith("ipv4 AS1000000000 x")
+
+
+def test_without_a_usable_dataset_the_address_is_still_removed() -> None:
+    engine = geolookup.open()
+    found = GeoFilter(engine=engine)
+    engine.close()
+    record = logging.makeLogRecord({"msg": f"from {IP}", "ip": IP})
+    assert found.filter(record)
+    assert record.getMessage() == "from [address]"
+    assert vars(record)["country"] is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"x": "location.contry_code"}, "did you mean 'location.country_code'"),
+        ({"x": "ip"}, "would keep the address"),
+        ({"name": "location.country_code"}, "choose another name"),
+    ],
+)
+def test_fields_that_cannot_be(fields: dict[str, str], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        GeoFilter(fields=fields)
+
+
+def test_a_configuration_names_the_filter() -> None:
+    name = "geolookup.integrations.logs.GeoFilter"
+    logging.config.dictConfig(
+        {
+            "version": 1,
+            "disable_existing_loggers": False,
+            "filters": {"geo": {"()": name, "address": "client", "fields": {"c": "ip_type"}}},
+        }
+    )
+
+
+def test_structlog(sample: geolookup.Engine) -> None:
+    structlog = pytest.importorskip("structlog")
+    written = structlog.testing.CapturingLoggerFactory()
+    logger = structlog.get_logger()
+    logger = structlog.wrap_logger(
+        written(),
+        processors=[
+            structlog.processors.StackInfoRenderer(),
+            structlog.stdlib.PositionalArgumentsFormatter(),
+            GeoProcessor(engine=sample),
+            structlog.processors.dict_tracebacks,
+            structlog.processors.JSONRenderer(),
+        ],
+    )
+    logger.info("from %s", IP, ip=IP, request={"peer": [IP]}, error=ValueError(IP))
+    logger.info("nothing")
+    try:
+        _fail(f"no route to {IP}")
+    except ValueError as error:
+        logger.exception("failed", ip=IP)
+        logger.exception("failed", ip=IP, exc_info=error)
+        logger.exception("failed", ip=ipaddress.ip_address(IP), exc_info=(1, error, None))
+    shown = [call.args[0] for call in written.logger.calls]
+    assert IP not in str(shown)
+    assert '"country": "US", "asn": 15169' in shown[0]
+    assert '"country": null, "asn": null' in shown[1]
+    assert all("ValueError: no route to [address]" in each for each in shown[2:])
+
+
+def test_structlog_for_records_of_logging(sample: geolookup.Engine) -> None:
+    structlog = pytest.importorskip("structlog")
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[structlog.stdlib.ExtraAdder(), GeoProcessor(engine=sample)],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.JSONRenderer(),
+            ],
+        )
+    )
+    logger = logging.Logger("test")  # noqa: LOG001 - of this test alone
+    logger.addHandler(handler)
+    logger.error("from %s", IP, extra={"ip": IP})
+    assert '"event": "from [address]"' in written.getvalue()
+    assert '"country": "US"' in written.getvalue()
+    assert IP not in written.getvalue()
