@@ -46,6 +46,7 @@ THIRD_PARTY = {
     "geolookup/files": NUMERIC,
     "geolookup/updates/upgrade.py": NUMERIC,
     "geolookup/comparison": NUMERIC,
+    "geolookup/compat/geoip2.py": {"geoip2", "maxminddb"},
     "geolookup/gate": {"redis"},
     "geolookup/http": {"granian", "uvloop"},
     "geolookup/cli": {"click"},

@@ -261,9 +261,7 @@ def read_manifest(folder: str | os.PathLike[str], expected: int = fmt.FORMAT_VER
     try:
         stated = _json(folder)
     except (FileNotFoundError, NotADirectoryError):
-        raise DatasetError(
-            folder, "no dataset here", "name a folder that 'geolookup build' made"
-        ) from None
+        raise _no_dataset(folder) from None
     except OSError as error:
         raise DatasetError(path, error.strerror or "unreadable", "check its permissions") from error
     except (ValueError, RecursionError):
@@ -280,6 +278,13 @@ def read_manifest(folder: str | os.PathLike[str], expected: int = fmt.FORMAT_VER
     if not is_generation(stated.get("generation")):
         raise DatasetError(path, "its 'generation' is not a generation id", REBUILD)
     return Manifest(path, stated)
+
+
+def _no_dataset(path: str | os.PathLike[str]) -> DatasetError:
+    from geolookup.dataset.source_files import mistaken
+
+    nothing = "no dataset here", "name a folder that 'geolookup build' made"
+    return DatasetError(path, *(mistaken(os.fspath(path)) or nothing))
 
 
 def is_dataset(folder: str | os.PathLike[str]) -> bool:

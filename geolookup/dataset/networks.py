@@ -20,7 +20,7 @@ from geolookup.contract.address import (
     parse,
 )
 from geolookup.contract.envelope import Object
-from geolookup.contract.special import PUBLIC, ranges_of
+from geolookup.contract.special import PRIVATE, PUBLIC, ranges_of
 from geolookup.dataset.files import Dataset, Starts
 from geolookup.errors import REBUILD, DatasetError, PrivateAddressError
 
@@ -32,6 +32,7 @@ _TYPES: dict[int, Callable[[tuple[int, int]], Network]] = {
     6: ipaddress.IPv6Network,
 }
 _PUBLIC = {family: ranges_of(family, PUBLIC) for family in (4, 6)}
+_PRIVATE = {family: ranges_of(family, PRIVATE) for family in (4, 6)}
 
 
 class Intervals(Protocol):
@@ -64,15 +65,41 @@ class _Span:
 
 def network_of(state: Intervals, ip: object) -> Network:
     """Return the largest aligned network around ``ip`` with one answer, in the family asked."""
+    try:
+        return network_within(*parse(ip), _intervals_of(state))
+    except IndexError:
+        raise _outside(state) from None
 
+
+def _intervals_of(state: Intervals) -> Around:
     def around(family: int, value: int) -> tuple[int, int]:
         starts, interval = state.dataset.starts(family), _holding(state, family, value)
         return starts[interval], starts.last(interval)
 
+    return around
+
+
+def prefix_length(state: Intervals, family: int, value: int) -> int:
+    """Return the prefix length of ``network_of``, without making the network.
+
+    For a private address: of the largest aligned network of private space around it.
+    """
+    length, carried = BITS[family], embedded_ipv4(value) if family == 6 else None
+    if carried is not None:
+        length, family, value = length - _bits_after(value), 4, carried
     try:
-        return network_within(*parse(ip), around)
+        return length - _largest(family, value, _one_answer(state, family, value))[1]
     except IndexError:
         raise _outside(state) from None
+
+
+def _one_answer(state: Intervals, family: int, value: int) -> _Span:
+    """Return the adjacent public addresses with the answer of one, or the private range of it."""
+    private = _PRIVATE[family]
+    first, last = private[max(bisect_right(private, (value, MAX[family])) - 1, 0)]
+    if first <= value <= last:
+        return _Span(first, last)
+    return _span(_intervals_of(state), family, value)
 
 
 def network_within(family: int, value: int, around: Around) -> Network:
@@ -95,9 +122,16 @@ def _outside(state: Intervals) -> DatasetError:
 
 def _carrying(value: int, first: int, bits: int) -> Network:
     """Return the IPv6 network that carries an IPv4 network, around the address asked."""
+    shift = _bits_after(value)
+    base = value >> 32 + shift << 32 + shift
+    return _network(6, base | first << shift, bits + shift)
+
+
+def _bits_after(value: int) -> int:
+    """Return how many bits follow the IPv4 address that an IPv6 address carries."""
     for base, shift in BITS_AFTER_IPV4.items():
         if value >> 32 + shift == base >> 32 + shift:
-            return _network(6, base | first << shift, bits + shift)
+            return shift
     raise AssertionError("an address that carries none")
 
 
@@ -120,12 +154,12 @@ def _holding(state: Intervals, family: int, value: int) -> int:
 
 def _largest(family: int, value: int, span: _Span) -> tuple[int, int]:
     """Return first address and host bits of the largest network around ``value`` in the span."""
-    bits = 0
-    while bits < BITS[family]:
-        first = value >> bits + 1 << bits + 1
-        if first < span.first or first + (2 << bits) - 1 > span.last:
-            break
-        bits += 1
+    # The highest bit in which an address outside differs from ``value`` belongs to the prefix.
+    bits = BITS[family]
+    if span.first > 0:
+        bits = min(bits, (value ^ span.first - 1).bit_length() - 1)
+    if span.last < MAX[family]:
+        bits = min(bits, (value ^ span.last + 1).bit_length() - 1)
     return value >> bits << bits, bits
 
 

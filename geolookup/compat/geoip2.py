@@ -1,0 +1,216 @@
+"""A stand-in for ``geoip2.database.Reader`` on a geolookup dataset; needs the extra ``geoip2``.
+
+>>> from geolookup.compat.geoip2 import Reader
+>>> with Reader("mydata") as reader:
+...     reader.city("81.2.69.160").country.iso_code
+'GB'
+
+Strategy: a lookup answers as ``Engine.lookup`` does, and geoip2's own models are made of the
+answer. ``docs/how-to/from-geoip2.md`` lists the differences from geoip2.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from ipaddress import IPv4Address, IPv6Address
+from time import time
+from typing import TYPE_CHECKING, TypeVar
+
+try:
+    from geoip2 import models
+    from geoip2.errors import AddressNotFoundError
+    from maxminddb import (
+        MODE_AUTO,
+        MODE_FD,
+        MODE_FILE,
+        MODE_MEMORY,
+        MODE_MMAP,
+        MODE_MMAP_EXT,
+    )
+    from maxminddb.reader import Metadata
+except ImportError as error:
+    raise ImportError("geolookup.compat.geoip2 needs pip install 'geolookup[geoip2]'") from error
+
+from geolookup.compat.geoip2_records import KINDS, Arguments, database_type, fitting
+from geolookup.contract.address import parse
+from geolookup.dataset.networks import prefix_length
+from geolookup.engine import Engine
+from geolookup.engine import open as open_engine
+from geolookup.errors import ClosedError, InvalidAddressError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+    from typing import Self
+
+    from geolookup.dataset.files import Dataset
+    from geolookup.kernel.protocol import State
+
+__all__ = [
+    "MODE_AUTO",
+    "MODE_FD",
+    "MODE_FILE",
+    "MODE_MEMORY",
+    "MODE_MMAP",
+    "MODE_MMAP_EXT",
+    "Reader",
+]
+
+IPAddress = str | IPv4Address | IPv6Address
+_MODES = MODE_AUTO, MODE_FILE, MODE_MEMORY, MODE_MMAP, MODE_MMAP_EXT
+_Placed = TypeVar("_Placed", bound=models.Country)
+_Flat = TypeVar("_Flat", bound=models.SimpleModel)
+
+
+class Reader:
+    """Lookups on a dataset with the methods, models and errors of ``geoip2.database.Reader``.
+
+    A method raises TypeError if the dataset has no field for its model, ValueError for a
+    malformed address and for a closed reader, and ``AddressNotFoundError`` for a private address
+    and for one about which the model would say nothing. The texts of errors never contain the
+    address. Safe to use from many threads and after a fork.
+    """
+
+    def __init__(
+        self,
+        fileish: str | os.PathLike[str] | Engine | None = None,
+        locales: Sequence[str] | None = None,
+        mode: int = MODE_AUTO,
+    ) -> None:
+        """Open a dataset or a store, or use an open engine, which ``close`` leaves open.
+
+        None: the dataset of ``geolookup.open()``. A dataset has names in one language, which the
+        models have as "en". ``locales`` are passed on to them: without "en" names are None.
+        ``mode`` has no effect: a dataset is always mapped. Raises ValueError for MODE_FD and
+        for what is no mode, DatasetError where ``geolookup.open`` does.
+        """
+        if mode not in _MODES:
+            raise ValueError(f"unsupported open mode: {mode}; a dataset is opened by its path")
+        self._owns = not isinstance(fileish, Engine)
+        self._engine = fileish if isinstance(fileish, Engine) else open_engine(fileish)
+        self._locales = ["en"] if locales is None else locales
+        #: The dataset that was last used, and the methods that fit it.
+        self._fitting: tuple[Dataset | None, frozenset[str]] = None, frozenset()
+
+    def country(self, ip_address: IPAddress) -> models.Country:
+        """Return continent and country."""
+        return self._placed(models.Country, "country", ip_address)
+
+    def city(self, ip_address: IPAddress) -> models.City:
+        """Return continent, country, first subdivision, city, postal code and location."""
+        return self._placed(models.City, "city", ip_address)
+
+    def enterprise(self, ip_address: IPAddress) -> models.Enterprise:
+        """Return what ``city`` does, and in ``traits`` the network and its users."""
+        return self._placed(models.Enterprise, "enterprise", ip_address)
+
+    def asn(self, ip_address: IPAddress) -> models.ASN:
+        """Return number and organization of the autonomous system."""
+        return self._flat(models.ASN, "asn", ip_address)
+
+    def isp(self, ip_address: IPAddress) -> models.ISP:
+        """Return the ISP, the organization and the autonomous system."""
+        return self._flat(models.ISP, "isp", ip_address)
+
+    def connection_type(self, ip_address: IPAddress) -> models.ConnectionType:
+        """Return the connection type, in the words of geoip2."""
+        return self._flat(models.ConnectionType, "connection_type", ip_address)
+
+    def domain(self, ip_address: IPAddress) -> models.Domain:
+        """Raise TypeError: a dataset has no domains."""
+        return self._flat(models.Domain, "domain", ip_address)
+
+    def anonymous_ip(self, ip_address: IPAddress) -> models.AnonymousIP:
+        """Raise TypeError: a dataset has no anonymizers."""
+        return self._flat(models.AnonymousIP, "anonymous_ip", ip_address)
+
+    def anonymous_plus(self, ip_address: IPAddress) -> models.AnonymousPlus:
+        """Raise TypeError: a dataset has no anonymizers."""
+        return self._flat(models.AnonymousPlus, "anonymous_plus", ip_address)
+
+    def metadata(self) -> Metadata:
+        """Return the metadata of the dataset in the class of ``maxminddb``.
+
+        ``database_type`` names the databases whose methods fit: "geolookup-City-Country-ASN".
+        ``build_epoch`` is midnight UTC of the oldest date among the sources, 0 if none is dated:
+        a dataset keeps no build time. ``node_count`` is the number of intervals.
+        """
+        dataset = self._state().dataset
+        found = dataset.manifest.metadata()
+        return Metadata(
+            binary_format_major_version=0,
+            binary_format_minor_version=0,
+            build_epoch=_midnight(found.age.date),
+            database_type=database_type(self._methods(dataset)),
+            description={"en": found.name},
+            ip_version=6,
+            languages=["en"],
+            node_count=found.counts["ipv4_intervals"] + found.counts["ipv6_intervals"],
+            record_size=0,
+        )
+
+    def close(self) -> None:
+        """Close the dataset, unless the reader was given an open engine."""
+        if self._owns:
+            self._engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
+
+    def _placed(self, model: type[_Placed], method: str, ip_address: IPAddress) -> _Placed:
+        arguments, prefix = self._found(method, ip_address)
+        return model(self._locales, ip_address=ip_address, prefix_len=prefix, **arguments)
+
+    def _flat(self, model: type[_Flat], method: str, ip_address: IPAddress) -> _Flat:
+        arguments, prefix = self._found(method, ip_address)
+        return model(ip_address, prefix_len=prefix, **arguments)
+
+    def _found(self, method: str, ip_address: IPAddress) -> tuple[Arguments, int]:
+        """Return the arguments of a method's model, and the prefix length of its network."""
+        state = self._state()
+        methods = self._methods(state.dataset)
+        if method not in methods:
+            database = database_type(methods)
+            raise TypeError(f"The {method} method cannot be used with the {database} database")
+        family, value = _parsed(ip_address)
+        [answer] = state.envelopes([ip_address], int(time()))
+        prefix = prefix_length(state, family, value)
+        arguments = KINDS[method].arguments(answer["data"]) if answer["success"] else {}
+        if not arguments:
+            text = "The address is not in the database."
+            raise AddressNotFoundError(text, str(ip_address), prefix)
+        return arguments, prefix
+
+    def _methods(self, dataset: Dataset) -> frozenset[str]:
+        """Return the methods that fit a dataset; a reload may have installed another."""
+        last, methods = self._fitting
+        if last is not dataset:
+            methods = fitting(dataset.manifest.metadata().fields)
+            self._fitting = dataset, methods
+        return methods
+
+    def _state(self) -> State:
+        try:
+            return self._engine._open_state()  # noqa: SLF001 - all of an answer is of one dataset
+        except ClosedError:
+            raise ValueError("the reader is closed; open the dataset again") from None
+
+
+def _parsed(ip_address: IPAddress) -> tuple[int, int]:
+    """Return family and integer of an address; TypeError and ValueError as geoip2."""
+    if not isinstance(ip_address, (str, IPv4Address, IPv6Address)):
+        raise TypeError("the address must be a text or an address object of ipaddress")
+    try:
+        return parse(ip_address)
+    except InvalidAddressError:
+        raise ValueError("the address does not appear to be an IPv4 or IPv6 address") from None
+
+
+def _midnight(date: str | None) -> int:
+    """Return the Unix time at which a date begins in UTC; 0 for None."""
+    if date is None:
+        return 0
+    return int(dt.datetime.fromisoformat(f"{date[:10]}T00:00+00:00").timestamp())

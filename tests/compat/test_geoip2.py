@@ -1,0 +1,243 @@
+"""The stand-in for geoip2's reader: its models and errors, on any dataset."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import geolookup
+from tests.conftest import Build
+from tests.small_dataset import SMALL
+
+pytest.importorskip("geoip2")
+
+import geoip2.errors  # after the check
+import geoip2.models
+
+from geolookup.compat.geoip2 import MODE_FD, MODE_MMAP, Reader
+
+GOOGLE = "8.8.8.8"
+METHODS = "city", "country", "enterprise", "asn", "isp", "connection_type"
+UNFIT = "domain", "anonymous_ip", "anonymous_plus"
+
+
+@pytest.fixture(scope="module")
+def reader() -> Iterator[Reader]:
+    with Reader(SMALL) as opened:
+        yield opened
+
+
+def test_city(reader: Reader) -> None:
+    found = reader.city(GOOGLE)
+    assert type(found) is geoip2.models.City
+    assert (found.country.iso_code, found.country.name) == ("US", "United States")
+    assert found.country.is_in_european_union is False
+    assert (found.continent.code, found.continent.name) == ("NA", "North America")
+    assert (found.city.name, found.postal.code) == ("Mountain View", "94043")
+    assert found.subdivisions.most_specific.iso_code == "CA"
+    assert found.subdivisions[0].name == "California"
+    assert (found.location.latitude, found.location.longitude) == (37.4229, -122.085)
+    assert found.location.time_zone == "America/Los_Angeles"
+    assert found.registered_country.iso_code is None
+    assert found.traits.autonomous_system_number is None
+
+
+def test_country(reader: Reader) -> None:
+    found = reader.country("2001:470::1")
+    assert type(found) is geoip2.models.Country
+    assert found.country.iso_code == "US"
+
+
+def test_enterprise(reader: Reader) -> None:
+    found = reader.enterprise(GOOGLE)
+    assert type(found) is geoip2.models.Enterprise
+    assert found.city == reader.city(GOOGLE).city
+    assert found.traits.autonomous_system_number == 15169
+    assert (found.traits.isp, found.traits.user_type) == ("Google LLC", "hosting")
+
+
+def test_networks_and_their_users(reader: Reader) -> None:
+    asn, isp = reader.asn(GOOGLE), reader.isp(GOOGLE)
+    assert (type(asn), type(isp)) == (geoip2.models.ASN, geoip2.models.ISP)
+    assert asn.autonomous_system_number == isp.autonomous_system_number == 15169
+    assert asn.autonomous_system_organization == isp.isp == "Google LLC"
+    assert isp.organization == "Google Public DNS"
+    assert asn == eval(repr(asn))  # noqa: S307 - as geoip2's own tests
+
+
+def test_connection_types_in_the_words_of_geoip2(build: Build) -> None:
+    rows = "8.0.0.0/8,Residential\n9.0.0.0/8,Mobile\n11.0.0.0/8,Dialup\n"
+    path, _ = build({"a.csv": f"network,connection_type\n{rows}"})
+    with Reader(path) as reader:
+        found = [reader.connection_type(f"{octet}.1.1.1") for octet in (8, 9, 11)]
+        assert [each.connection_type for each in found] == ["Cable/DSL", "Cellular", "Dialup"]
+
+
+@pytest.mark.parametrize(
+    "address", [GOOGLE, "2001:4860:4860::8888", "::ffff:8.8.8.8", "2002:808:808::"]
+)
+@pytest.mark.parametrize("make", [str, ip_address])
+def test_the_network_is_that_of_the_engine(
+    reader: Reader, sample: geolookup.Engine, address: str, make: Any
+) -> None:
+    network = sample.network(address)
+    for found in (reader.city(make(address)).traits, reader.asn(make(address))):
+        assert found.ip_address == ip_address(address)
+        assert found.network == network
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("10.10.10.10", "10.0.0.0/8"),
+        ("255.255.255.255", "224.0.0.0/3"),
+        ("::ffff:192.168.0.1", "::ffff:192.168.0.0/112"),
+        ("2001:db8::1", "2001:db8::/32"),
+        ("45.0.0.1", "45.0.0.0/11"),  # public, and not in the dataset
+    ],
+)
+def test_unknown_and_private_addresses(
+    reader: Reader, method: str, address: str, network: str
+) -> None:
+    with pytest.raises(geoip2.errors.AddressNotFoundError) as caught:
+        getattr(reader, method)(address)
+    assert caught.value.ip_address == address
+    assert caught.value.network == ip_network(network)
+    assert address not in str(caught.value)
+
+
+def test_each_method_finds_what_its_own_layer_says(build: Build) -> None:
+    text = "network,country_code,asn,connection_type\n9.0.0.0/9,US,,\n9.128.0.0/9,,64500,Dialup\n"
+    path, _ = build({"a.csv": text})
+    with Reader(path) as reader:
+        assert reader.country("9.0.0.1").country.iso_code == "US"
+        assert reader.asn("9.128.0.1").autonomous_system_number == 64500
+        for method, address in (("asn", "9.0.0.1"), ("country", "9.128.0.1")):
+            with pytest.raises(geoip2.errors.AddressNotFoundError):
+                getattr(reader, method)(address)
+
+
+@pytest.mark.parametrize(
+    "address", ["invalid", "", "1.2.3", "010.8.8.8", "8.8.8.8/32", "fe80::1%1"]
+)
+def test_malformed_addresses(reader: Reader, address: str) -> None:
+    with pytest.raises(ValueError, match="does not appear to be an IPv4 or IPv6 address") as caught:
+        reader.city(address)
+    assert not address or address not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", [None, 134744072, b"8.8.8.8", ["8.8.8.8"]])
+def test_other_types(reader: Reader, address: Any) -> None:
+    with pytest.raises(TypeError, match="address object of ipaddress"):
+        reader.city(address)
+
+
+@pytest.mark.parametrize("method", UNFIT)
+def test_methods_of_which_a_dataset_has_no_field(reader: Reader, method: str) -> None:
+    database = "geolookup-Enterprise-City-Country-ISP-ASN-Connection-Type"
+    text = f"^The {method} method cannot be used with the {database} database$"
+    with pytest.raises(TypeError, match=text):
+        getattr(reader, method)("invalid")  # before the address is read, as geoip2
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("columns", "cells", "fitting"),
+    [
+        ("country_code", "US", {"country"}),
+        ("country_code,city_name", "US,Y", {"country", "city"}),
+        ("country_code,city_name,user_type", "US,Y,hosting", {"country", "city", "enterprise"}),
+        ("asn", "64500", {"asn"}),
+        ("asn,isp", "64500,Acme", {"asn", "isp"}),
+        ("connection_type", "Dialup", {"connection_type"}),
+    ],
+)
+def test_methods_fit_a_dataset_that_has_their_fields(
+    build: Build, columns: str, cells: str, fitting: set[str]
+) -> None:
+    path, _ = build({"a.csv": f"network,{columns}\n9.0.0.0/8,{cells}\n"})
+    with Reader(path) as reader:
+        for method in METHODS:
+            if method in fitting:
+                assert str(getattr(reader, method)("9.9.9.9").to_dict())
+            else:
+                with pytest.raises(TypeError, match=f"The {method} method cannot be used"):
+                    getattr(reader, method)("9.9.9.9")
+
+
+def test_locales() -> None:
+    with Reader(SMALL, ["xx", "en"]) as reader:
+        assert reader.city(GOOGLE).city.name == "Mountain View"
+    with Reader(SMALL, locales=["de"]) as reader:
+        found = reader.city(GOOGLE)
+        assert found.city.name is None
+        assert found.city.names == {"en": "Mountain View"}
+
+
+def test_metadata(reader: Reader) -> None:
+    found = reader.metadata()
+    assert found.database_type == "geolookup-Enterprise-City-Country-ISP-ASN-Connection-Type"
+    assert found.description == {"en": "geolookup-sample"}
+    assert (found.languages, found.ip_version) == (["en"], 6)
+    assert dt.datetime.fromtimestamp(found.build_epoch, dt.UTC) == dt.datetime(
+        2026, 11, 20, tzinfo=dt.UTC
+    )
+    assert found.node_count > 1000
+
+
+def test_metadata_without_a_date(build: Build) -> None:
+    path, _ = build({"a.csv": "network,asn\n9.0.0.0/8,64500\n"})
+    with Reader(path) as reader:
+        assert reader.metadata().build_epoch == 0
+        assert reader.metadata().database_type == "geolookup-ASN"
+
+
+def test_a_closed_reader() -> None:
+    reader = Reader(SMALL, mode=MODE_MMAP)
+    reader.close()
+    for call in (lambda: reader.city(GOOGLE), reader.metadata):
+        with pytest.raises(ValueError, match="the reader is closed"):
+            call()
+
+
+def test_an_open_engine_stays_open(sample: geolookup.Engine) -> None:
+    with Reader(sample) as reader:
+        assert reader.asn(GOOGLE).autonomous_system_number == 15169
+    assert sample.lookup(GOOGLE)["success"]
+
+
+def test_without_a_path_the_default_dataset() -> None:
+    with Reader() as reader:
+        assert reader.metadata().description == {"en": "geolookup-sample"}
+
+
+@pytest.mark.parametrize("mode", [MODE_FD, 99])
+def test_modes_that_do_not_apply(mode: int) -> None:
+    with pytest.raises(ValueError, match="unsupported open mode"):
+        Reader(SMALL, mode=mode)
+
+
+def test_a_file_of_data_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "GeoLite2-City.mmdb"
+    path.write_bytes(b"")
+    with pytest.raises(geolookup.DatasetError, match="geolookup build"):
+        Reader(path)
+
+
+def test_another_dataset_after_a_reload(build: Build) -> None:
+    path, _ = build({"a.csv": "network,asn\n9.0.0.0/8,64500\n"})
+    with geolookup.open(path, allow_lost_fields=True) as engine:
+        reader = Reader(engine)
+        assert reader.asn("9.9.9.9").autonomous_system_number == 64500
+        (path.parent / "a.csv").write_text("network,country_code\n9.0.0.0/8,US\n")
+        geolookup.build(path.parent / "recipe.toml", path, force=True)
+        assert engine.reload()
+        assert reader.country("9.9.9.9").country.iso_code == "US"
+        with pytest.raises(TypeError):
+            reader.asn("9.9.9.9")

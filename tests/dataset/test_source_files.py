@@ -1,0 +1,66 @@
+"""A file of data where a dataset is expected: one line says how to compile it."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+import geolookup
+from geolookup.errors import DatasetError
+from tests.cli.program import run
+
+_COMPILED = "x.mmdb", "x.csv.gz", "DB 11.csv", "x.zip", "x.parquet", "ipasn.dat.gz", "x.toml"
+
+
+def refusal(path: Path) -> DatasetError:
+    path.write_bytes(b"\0")
+    with pytest.raises(DatasetError) as caught:
+        geolookup.open(path)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith(str(path))
+    return caught.value
+
+
+@pytest.mark.parametrize("name", _COMPILED)
+def test_what_the_compiler_reads(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    words = shlex.split(refusal(path).remedy.partition(": ")[2])
+    assert words == ["geolookup", "build", str(path), "--output", name.partition(".")[0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("IP2LOCATION-LITE-DB11.BIN", "CSV"),
+        ("ip2region_v4.xdb", "ipv4_source.txt"),
+        ("geoip2fast-asn.dat.gz", "CSV or MMDB"),
+        ("GeoLiteCity.dat", "GeoLite2"),
+    ],
+)
+def test_what_it_does_not_read(tmp_path: Path, name: str, instead: str) -> None:
+    remedy = refusal(tmp_path / name).remedy
+    assert instead in remedy
+    assert "geolookup build FILE --output DIR" in remedy
+
+
+def test_a_pack(tmp_path: Path) -> None:
+    path = tmp_path / "mydata.tar.zst"
+    assert refusal(path).remedy == f"unpack it: geolookup unpack {path} mydata"
+
+
+def test_other_paths(tmp_path: Path) -> None:
+    (tmp_path / "x.mmdb").mkdir()  # a folder may have any name
+    for path in (tmp_path / "x.mmdb", tmp_path / "missing.mmdb"):
+        with pytest.raises(DatasetError, match="no dataset here"):
+            geolookup.open(path)
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "GeoLite2-City.mmdb"
+    path.write_bytes(b"\0")
+    done = run("lookup", "--dataset", str(path), "8.8.8.8")
+    assert (done.returncode, done.stdout) == (2, "")
+    remedy = f"compile it: geolookup build {path} --output GeoLite2-City"
+    assert done.stderr == f"geolookup: {path}: a file of data, not a dataset; {remedy}\n"
