@@ -74,13 +74,24 @@ class _Commands(click.Group):
         command: click.Command = getattr(module, cmd_name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and not ctx.resilient_parsing and not args[0].startswith("--"):
+            from geolookup.cli import first_argument
+
+            args = first_argument.completed(args)
+        return super().resolve_command(ctx, args)
+
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(geolookup.__version__, prog_name="geolookup")
 def _program() -> None:
     """Look up the location, time, currency and network of IP addresses, offline.
 
-    Example: geolookup lookup 8.8.8.8
+    An address in the place of the command is looked up.
+
+    Example: geolookup 8.8.8.8
     """
 
 

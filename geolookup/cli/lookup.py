@@ -1,34 +1,29 @@
-"""``geolookup lookup``: prints one envelope per address."""
+"""``geolookup lookup``: prints one answer per address.
+
+Strategy: whatever the format, a kernel writes the answers as JSON lines. In a pipe these are
+printed as they are; the other formats are made from them.
+"""
 
 from __future__ import annotations
 
-import json
-import os
-import re
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
 import geolookup
 from geolookup.cli import fail, note_age, options
+from geolookup.cli.address_input import blocks
+from geolookup.cli.answer_formats import FORMATS, chosen, parsed
 from geolookup.contract.localtime import instant
 from geolookup.errors import DatasetError
 
 if TYPE_CHECKING:
-    from io import BufferedReader
+    from geolookup.cli.address_input import Block
 
-    from geolookup.kernel.protocol import Lines
-
-#: The most bytes of standard input to read before their answers are printed.
-_BLOCK = 4096
-#: Bytes of a line that are kept; a longer one is a malformed address.
-_LONGEST_LINE = 1 << 20
-_TOKEN = re.compile(
-    r'(?P<key>"(?:[^"\\]|\\.)*")(?=:)|(?P<text>"(?:[^"\\]|\\.)*")|(?P<word>\b(?:true|false|null)\b|-?\b\d[\d.eE+-]*)'
-)
-_COLOURS = {"key": "blue", "text": "green", "word": "cyan"}
+#: The most errors that are named on standard error; the others are counted.
+_NAMED = 10
 
 
 @click.command(name="lookup", short_help="Look addresses up.")
@@ -36,81 +31,115 @@ _COLOURS = {"key": "blue", "text": "green", "word": "cyan"}
 @options.dataset()
 @options.age_notice
 @click.option(
+    "--fields",
+    metavar="PATH,...",
+    multiple=True,
+    help="Members and groups of the answer to print. [default: all]",
+)
+@click.option(
+    "--at",
+    metavar="INSTANT",
+    help="Instant of local times: Unix seconds, or ISO 8601 with offset. [default: now]",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(FORMATS)),
+    help="Format of the answers. [default: table on a terminal, else json]",
+)
+@click.option(
     "--compact/--indent",
     default=None,
-    help="One line per answer, or indented. [default: indented on a terminal]",
+    help="JSON with one line per answer, or indented. [default: indented on a terminal]",
 )
-def lookup(addresses: tuple[str, ...], dataset: str | None, compact: bool | None) -> None:
-    """Print the envelope of each IP as JSON.
+def lookup(
+    addresses: tuple[str, ...],
+    dataset: str | None,
+    fields: tuple[str, ...],
+    at: str | None,
+    form: str | None,
+    compact: bool | None,
+) -> None:
+    """Print the answer for each IP.
 
-    Without IP, read addresses from standard input, one per line. Answers are printed in the
-    order of the addresses, as soon as their lines have arrived. Empty lines are skipped.
+    On a terminal: a table with place, local time, network and prefix, or with the
+    --fields. Elsewhere: the envelope as JSON, one line per answer.
+    csv has a column for each field, and error_code.
+
+    Without IP, or for -, read addresses from standard input, one per line. Answers
+    are printed in the order of the addresses, as soon as their lines have arrived.
+    Empty lines are skipped. In json and csv, errors of standard input are also printed
+    on standard error, with the number of the line.
 
     Exits with 0 if every answer is a success, 1 if some answer is an error
     envelope, 2 for misuse or an unusable dataset.
 
     Example: geolookup lookup 8.8.8.8 2001:4860:4860::8888
     """
+    second = None if at is None else _second(at)
     with geolookup.open(dataset) as engine:
         note_age(engine)
-        show = _as_is if _is_compact(compact) else _indented
+        show = chosen(form, options.paths(fields), engine, compact)
         lines = engine._open_state().lines()  # noqa: SLF001 - as adapters do
-        adding = _add_named(lines, addresses) if addresses else _add_piped(lines)
-        failures = 0
-        try:
-            for failed in adding:
-                failures += failed
-                _print(show(lines.take()))
-        except DatasetError:
-            _print(show(lines.take()))  # the answers before the damaged row
-            raise
+        failures, errors = 0, _Errors()
+        for block in blocks(addresses):
+            try:
+                failed = block.answer(lines, instant(None) if second is None else second)
+            except DatasetError:
+                _print(show(lines.take(), block))  # the answers before the damaged row
+                raise
+            answers = lines.take()
+            _print(show(answers, block))
+            if failed and show.tells(block):
+                errors.tell(answers, block, failed)
+            del answers  # so that the next block has its memory
+            failures += failed
+        errors.end()
     sys.exit(1 if failures else 0)
 
 
-def _is_compact(chosen: bool | None) -> bool:
-    return not sys.stdout.isatty() if chosen is None else chosen
+def _second(text: str) -> int:
+    try:
+        at = options.instant_of(text)
+    except ValueError:
+        fail("--at takes Unix seconds, or a time in ISO 8601 with offset")
+    try:
+        return instant(at)
+    except TypeError:
+        fail("--at needs an offset, such as Z, after the time")
+    except ValueError as error:
+        fail(f"--at: {error}")
 
 
-def _print(lines: bytes) -> None:
-    sys.stdout.buffer.write(lines)
+def _print(answers: bytes) -> None:
+    sys.stdout.buffer.write(answers)
     sys.stdout.buffer.flush()
 
 
-def _add_named(lines: Lines, addresses: tuple[str, ...]) -> Iterator[int]:
-    """Add the answers for the arguments; yield the number of error envelopes."""
-    yield lines.add(list(addresses), instant(None))
+class _Errors:
+    """Names on standard error where in the input addresses without an answer are."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def tell(self, answers: bytes, block: Block, failed: int) -> None:
+        """Name the errors of a block, up to a maximum; the others are only counted: it is fast."""
+        for line in _failures(answers, block) if self._count < _NAMED else ():
+            self._count += 1
+            failed -= 1
+            click.echo(f"geolookup: {line}", err=True)
+            if self._count == _NAMED:
+                break
+        self._count += failed
+
+    def end(self) -> None:
+        """Count those that were not named."""
+        if self._count > _NAMED:
+            more = self._count - _NAMED
+            click.echo(f"geolookup: {more:,} more addresses without an answer", err=True)
 
 
-def _add_piped(lines: Lines) -> Iterator[int]:
-    """Add the answers for standard input, a block at a time, as ``_add_named`` does."""
-    if not sys.stdin:  # a process may be started without it
-        fail("standard input is closed; name addresses, or pipe them in")
-    source = cast("BufferedReader", sys.stdin.buffer)
-    partial: list[bytes] = []  # the parts of a line whose end has not arrived
-    kept = 0  # bytes of these
-    while block := source.read1(_BLOCK):
-        whole, line_feed, rest = block.rpartition(b"\n")
-        if line_feed:
-            yield lines.add_text(b"".join((*partial, whole)), instant(None))
-            partial, kept = [], 0
-        partial.append(rest)
-        kept += len(rest)
-        if kept > _LONGEST_LINE:
-            partial, kept = [b"?"], 0  # with whatever follows, no address
-    yield lines.add_text(b"".join(partial), instant(None))
-
-
-def _as_is(lines: bytes) -> bytes:
-    return lines
-
-
-def _indented(lines: bytes) -> bytes:
-    answers = map(json.loads, lines.splitlines())
-    text = "".join(json.dumps(each, ensure_ascii=False, indent=2) + "\n" for each in answers)
-    if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
-        text = _TOKEN.sub(_coloured, text)
-    return text.encode()
-
-
-def _coloured(token: re.Match[str]) -> str:
-    return click.style(token.group(), fg=_COLOURS[str(token.lastgroup)])
+def _failures(answers: bytes, block: Block) -> Iterator[str]:
+    for envelope, position in zip(parsed(answers), block.positions(), strict=True):
+        if envelope["error"]:
+            yield f"{position}: {envelope['error_message']}"

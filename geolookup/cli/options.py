@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,6 +26,22 @@ def dataset(purpose: str = "Dataset or store to answer from.") -> Callable[[F], 
     """Return the option ``--dataset``, described by ``purpose``."""
     text = f"{purpose} [default: {_DEFAULT_DATASET}]"
     return click.option("--dataset", metavar="PATH", help=text)
+
+
+def paths(fields: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the paths of ``--fields``, which is repeatable and separates paths by commas."""
+    return tuple(path.strip() for each in fields for path in each.split(",") if path.strip())
+
+
+def instant_of(text: str) -> float | datetime:
+    """Return the instant that ``--at`` states: Unix seconds, or ISO 8601.
+
+    Raises ValueError for another text, such as the name of a column.
+    """
+    try:
+        return float(text)
+    except ValueError:
+        return datetime.fromisoformat(text)
 
 
 def _hide_age_notice(_context: object, _option: object, value: bool) -> None:

@@ -148,6 +148,20 @@ STATED = {
 } | {"location": ("continent_code", "country_code", *PLACE_MEMBERS, "time_zone")}
 
 
+def expanded(paths: Iterable[str], known: tuple[Field, ...]) -> tuple[Field, ...]:
+    """Return the fields that paths name, groups expanded, each once, in the order given.
+
+    Raises ValueError for a path that names none of those ``known``.
+    """
+    chosen: dict[Field, None] = {}
+    for path in paths:
+        found = [field for field in known if path in (field.path, field.group) and path]
+        if not found:
+            raise unknown_path(path, *(field.path for field in known if field.path not in PATHS))
+        chosen.update(dict.fromkeys(found))
+    return tuple(chosen)
+
+
 def unknown_path(path: object, *more: str) -> ValueError:
     """Return the error for a path that is neither in ``PATHS`` nor in ``more``."""
     known = "write location, time, currency, network or a member, such as location.country_code"

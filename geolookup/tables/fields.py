@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from geolookup.contract.fields import ERROR_CODE, FIELDS, Field, unknown_path
+from geolookup.contract.fields import ERROR_CODE, FIELDS, Field, expanded
 
 #: What an address alone tells, so that interval ids cannot.
 OF_ADDRESS = (*(field for field in FIELDS if not field.group), ERROR_CODE)
@@ -19,7 +19,7 @@ def of_table(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
     """
     if paths is None:
         return tuple(field for field in FIELDS if field.path != "ip")
-    return _expanded(paths, (*FIELDS, ERROR_CODE))
+    return _expanded(paths)
 
 
 def of_rows(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
@@ -29,18 +29,12 @@ def of_rows(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
     """
     if paths is None:
         return OF_ROW
-    found = _expanded(paths, (*FIELDS, ERROR_CODE))
+    found = _expanded(paths)
     for field in found:
         if field in OF_ADDRESS:
             raise ValueError(f"{field.path!r} is not a row's but its address's: use enrich")
     return found
 
 
-def _expanded(paths: str | Iterable[str], known: tuple[Field, ...]) -> tuple[Field, ...]:
-    chosen: dict[Field, None] = {}
-    for path in [paths] if isinstance(paths, str) else paths:
-        found = [field for field in known if path in (field.path, field.group) and path]
-        if not found:
-            raise unknown_path(path, ERROR_CODE.path)
-        chosen.update(dict.fromkeys(found))
-    return tuple(chosen)
+def _expanded(paths: str | Iterable[str]) -> tuple[Field, ...]:
+    return expanded([paths] if isinstance(paths, str) else paths, (*FIELDS, ERROR_CODE))

@@ -96,9 +96,15 @@ def test_every_command_has_help_with_an_example(command: str) -> None:
     assert f"geolookup {command}" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+#: Modules of the command line that no command is in.
+PARTS = {"__init__", "options", "first_argument", "address_input", "terminal_text"} | {
+    f"answer_{each}" for each in ("cells", "formats", "table")
+}
+
+
 def test_every_module_of_the_command_line_has_a_command() -> None:
     modules = {path.stem for path in (ROOT / "geolookup" / "cli").glob("*.py")}
-    assert modules - {"__init__", "options"} == set(COMMANDS.values())
+    assert modules - PARTS == set(COMMANDS.values())
 
 
 def test_build_writes_the_rejects_and_counts_them(tmp_path: Path) -> None:

@@ -1,0 +1,101 @@
+"""The addresses of ``geolookup lookup``: its arguments, or the lines of standard input.
+
+Strategy: standard input is read in blocks, so that each block is answered when it has arrived.
+Where a line is in the input is only computed for errors.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from geolookup.cli import fail
+
+if TYPE_CHECKING:
+    from io import BufferedReader
+    from typing import Protocol
+
+    from geolookup.kernel.protocol import Lines
+
+    class Block(Protocol):
+        """Addresses that are answered together."""
+
+        def answer(self, lines: Lines, second: int) -> int:
+            """Write the envelopes; return the number of error envelopes."""
+
+        def positions(self) -> Iterator[str]:
+            """Yield where in the input each address is."""
+
+
+#: The most bytes of standard input to read before their answers are printed.
+_BLOCK = 4096
+#: Bytes of a line that are kept; a longer one is a malformed address.
+_LONGEST_LINE = 1 << 20
+_STANDARD_INPUT = "-"
+_PROMPT = "reading addresses from standard input, one per line; Ctrl-D ends it"
+
+
+class Named:
+    """Addresses that are arguments."""
+
+    def __init__(self, addresses: tuple[str, ...]) -> None:
+        self._addresses = addresses
+
+    def answer(self, lines: Lines, second: int) -> int:
+        """See ``Block``."""
+        return lines.add(list(self._addresses), second)
+
+    def positions(self) -> Iterator[str]:
+        """See ``Block``."""
+        return (f"argument {number}" for number in range(1, len(self._addresses) + 1))
+
+
+class Piped:
+    """Whole lines of standard input; ``first`` is the number of the first, from 1."""
+
+    def __init__(self, text: bytes, first: int) -> None:
+        self._text, self._first = text, first
+
+    def answer(self, lines: Lines, second: int) -> int:
+        """See ``Block``."""
+        return lines.add_text(self._text, second)
+
+    def positions(self) -> Iterator[str]:
+        """See ``Block``; empty lines have no answer."""
+        for number, line in enumerate(self._text.split(b"\n"), self._first):
+            if line.decode("utf-8", "surrogateescape").strip():
+                yield f"line {number}"
+
+
+def blocks(addresses: tuple[str, ...]) -> Iterator[Block]:
+    """Return the blocks of the arguments; without any, or for ``-``, of standard input."""
+    if addresses and addresses != (_STANDARD_INPUT,):
+        if _STANDARD_INPUT in addresses:
+            fail("- stands for standard input; name either - or addresses")
+        return iter((Named(addresses),))
+    if not sys.stdin:  # a process may be started without it
+        fail("standard input is closed; name addresses, or pipe them in")
+    if sys.stdin.isatty():
+        click.echo(f"geolookup: {_PROMPT}", err=True)
+    return piped(cast("BufferedReader", sys.stdin.buffer))
+
+
+def piped(source: BufferedReader) -> Iterator[Block]:
+    """Yield the lines of a stream as they arrive."""
+    partial: list[bytes] = []  # the parts of a line whose end has not arrived
+    kept = 0  # bytes of these
+    number = 1  # of the line that begins next
+    while block := source.read1(_BLOCK):
+        whole, line_feed, rest = block.rpartition(b"\n")
+        if line_feed:
+            yield Piped(b"".join((*partial, whole)), number)
+            number += block.count(b"\n")
+            partial, kept = [], 0
+        partial.append(rest)
+        kept += len(rest)
+        if kept > _LONGEST_LINE:
+            partial, kept = [b"?"], 0  # with whatever follows, no address
+    yield Piped(b"".join(partial), number)

@@ -1,0 +1,77 @@
+"""The cells of an answer in a table: an overview, or chosen fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from geolookup.cli.terminal_text import charset, has_flags
+
+if TYPE_CHECKING:
+    from geolookup.contract.fields import Field
+    from geolookup.engine import Engine
+
+_UNKNOWN = "-"
+Cells = Callable[[dict[str, Any]], list[str]]
+
+
+def overview(engine: Engine) -> Cells:
+    """Return what gives address, place, local time, network and prefix of an answer's data."""
+    with_flag = has_flags(charset())
+
+    def cells(data: dict[str, Any]) -> list[str]:
+        return [
+            data["ip"],
+            _place(data["location"], with_flag=with_flag),
+            _local_time(data["time"]),
+            _network(data["network"]),
+            str(engine.network(data["ip"])),
+        ]
+
+    return cells
+
+
+def values(fields: tuple[Field, ...]) -> Cells:
+    """Return what gives the address, then the values of fields."""
+
+    def cells(data: dict[str, Any]) -> list[str]:
+        return [data["ip"], *(_text(_value(data, field)) for field in fields)]
+
+    return cells
+
+
+def _place(location: dict[str, Any], *, with_flag: bool) -> str:
+    """Return the flag, and the names from the city to the country, each once."""
+    known = [location[f"{each}_name"] for each in ("city", "region", "country")]
+    names = [name for name in known if name] or [location["continent_name"] or "location unknown"]
+    flag = location["country_flag_emoji"] if with_flag else None
+    return (f"{flag} " if flag else "") + ", ".join(dict.fromkeys(names))
+
+
+def _local_time(time: dict[str, Any]) -> str:
+    """Return date, time to the minute, and the zone by its abbreviation, or by its offset."""
+    if time["current_time"] is None:
+        return _UNKNOWN
+    date, _, clock = time["current_time"].partition("T")
+    abbr = time["abbr"] if time["abbr"].isalpha() else f"UTC{time['utc_offset']}"
+    return f"{date} {clock[:5]} {abbr}"
+
+
+def _network(network: dict[str, Any]) -> str:
+    """Return the AS and its organization, or else who uses the network."""
+    asn = network.get("asn")
+    user = network["asn_organization"] or network["organization"] or network["isp"]
+    stated = [f"AS{asn}" if asn else "", user or ""]
+    return " ".join(filter(None, stated)) or _UNKNOWN
+
+
+def _value(data: dict[str, Any], field: Field) -> Any:
+    return (data[field.group] if field.group else data).get(field.member)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return _UNKNOWN
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(value) if isinstance(value, list) else str(value)

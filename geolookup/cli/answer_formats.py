@@ -1,0 +1,188 @@
+"""The formats of ``geolookup lookup``, each made from the JSON lines of answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from io import StringIO
+from typing import TYPE_CHECKING
+
+import click
+
+from geolookup.cli import fail
+from geolookup.cli.address_input import Piped
+
+if TYPE_CHECKING:
+    from typing import Any, Protocol
+
+    from geolookup.cli.address_input import Block
+    from geolookup.contract.fields import Field
+    from geolookup.engine import Engine
+
+    class Format(Protocol):
+        """Turns the JSON lines of a block's answers into the bytes to print."""
+
+        def __call__(self, answers: bytes, block: Block, /) -> bytes:
+            """Return the answers in this format."""
+
+        def tells(self, block: Block, /) -> bool:
+            """Return whether errors of the block are also named on standard error."""
+
+
+_TOKEN = re.compile(
+    r'(?P<key>"(?:[^"\\]|\\.)*")(?=:)|(?P<text>"(?:[^"\\]|\\.)*")|(?P<word>\b(?:true|false|null)\b|-?\b\d[\d.eE+-]*)'
+)
+_COLOURS = {"key": "blue", "text": "green", "word": "cyan"}
+
+
+class Json:
+    """Envelopes, whole or with the chosen fields: one line each, or indented."""
+
+    def __init__(self, fields: tuple[Field, ...] | None, *, compact: bool) -> None:
+        self._fields, self._compact = fields, compact
+
+    def __call__(self, answers: bytes, _block: Block) -> bytes:
+        """See ``Format``."""
+        if self._fields is None and self._compact:
+            return answers
+        write = _compact if self._compact else _indented
+        return "".join([write(self._chosen(each)) + "\n" for each in parsed(answers)]).encode()
+
+    def tells(self, block: Block) -> bool:
+        """See ``Format``: an answer does not say which line it is for."""
+        return isinstance(block, Piped)
+
+    def _chosen(self, envelope: dict[str, Any]) -> dict[str, Any]:
+        data = envelope["data"]
+        if self._fields is None or data is None:
+            return envelope
+        return envelope | {"data": _chosen(data, {field.path for field in self._fields})}
+
+
+def parsed(answers: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the envelopes of JSON lines."""
+    return map(json.loads, answers.splitlines())
+
+
+def _chosen(data: dict[str, Any], paths: set[str]) -> dict[str, Any]:
+    """Return data with the members of some paths, in the order of the contract."""
+    found: dict[str, Any] = {}
+    for name, value in data.items():
+        if name in paths:
+            found[name] = value
+        elif isinstance(value, dict):
+            members = {each: value[each] for each in value if f"{name}.{each}" in paths}
+            found |= {name: members} if members else {}
+    return found
+
+
+def _compact(envelope: dict[str, Any]) -> str:
+    return json.dumps(envelope, ensure_ascii=False, separators=(",", ":"))
+
+
+def _indented(envelope: dict[str, Any]) -> str:
+    text = json.dumps(envelope, ensure_ascii=False, indent=2)
+    return _TOKEN.sub(_coloured, text) if has_colours() else text
+
+
+def _coloured(token: re.Match[str]) -> str:
+    return click.style(token.group(), fg=_COLOURS[str(token.lastgroup)])
+
+
+def has_colours() -> bool:
+    """Return whether the output is a terminal on which colours are wanted (no-color.org)."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return sys.stdout.isatty() and not plain
+
+
+class Csv:
+    """A column for each field, under the name that ``geolookup enrich`` gives it."""
+
+    def __init__(self, fields: tuple[Field, ...]) -> None:
+        self._fields = fields
+        self._is_begun = False
+
+    def __call__(self, answers: bytes, _block: Block) -> bytes:
+        """See ``Format``."""
+        import csv  # here: the usual format does not need it
+
+        text = StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        if not self._is_begun:
+            writer.writerow([field.name for field in self._fields])
+            self._is_begun = True
+        for envelope in parsed(answers):
+            writer.writerow([_cell(_value(envelope, field)) for field in self._fields])
+        return text.getvalue().encode()
+
+    def tells(self, _block: Block) -> bool:
+        """See ``Format``: a row of an error is empty."""
+        return True
+
+
+def _value(envelope: dict[str, Any], field: Field) -> Any:
+    """Return the value of a field of an answer; None where it has none."""
+    if field.path in envelope:
+        return envelope[field.path]
+    data = envelope["data"] or {}
+    return (data.get(field.group, {}) if field.group else data).get(field.member)
+
+
+def _cell(value: Any) -> str:
+    """Return a value as ``geolookup enrich`` writes it into a CSV."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _json(fields: tuple[Field, ...] | None, _engine: Engine, compact: bool | None) -> Format:
+    return Json(fields, compact=not sys.stdout.isatty() if compact is None else compact)
+
+
+def _csv(fields: tuple[Field, ...] | None, _engine: Engine, _compact: bool | None) -> Format:
+    from geolookup.contract.fields import ERROR_CODE, FIELDS
+
+    return Csv(fields or (*FIELDS, ERROR_CODE))
+
+
+def _table(fields: tuple[Field, ...] | None, engine: Engine, _compact: bool | None) -> Format:
+    from geolookup.cli.answer_cells import overview, values
+    from geolookup.cli.answer_table import Table
+
+    if fields is None:
+        return Table(overview(engine), ())
+    shown = tuple(field for field in fields if field.path != "ip")
+    return Table(values(shown), ("ip", *(field.path for field in shown)))
+
+
+#: By name; each takes the fields (None: all), the engine, and --compact.
+FORMATS: dict[str, Callable[[tuple[Field, ...] | None, Engine, bool | None], Format]] = {
+    "json": _json,
+    "csv": _csv,
+    "table": _table,
+}
+
+
+def chosen(
+    name: str | None, paths: tuple[str, ...], engine: Engine, compact: bool | None
+) -> Format:
+    """Return a format; by default a table on a terminal, and JSON elsewhere or with --compact."""
+    if name is None:
+        name = "table" if compact is None and sys.stdout.isatty() else "json"
+    elif name != "json" and compact is not None:
+        fail(f"--compact and --indent are for json, not for {name}")
+    return FORMATS[name](_fields(paths), engine, compact)
+
+
+def _fields(paths: tuple[str, ...]) -> tuple[Field, ...] | None:
+    if not paths:
+        return None
+    from geolookup.contract.fields import ERROR_CODE, FIELDS, expanded
+
+    try:
+        return expanded(paths, (*FIELDS, ERROR_CODE))
+    except ValueError as error:
+        fail(str(error))

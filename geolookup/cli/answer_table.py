@@ -1,0 +1,113 @@
+"""The table of ``geolookup lookup``: answers for people.
+
+Strategy: where the lines fit the terminal, cells are aligned in columns, which become wider
+while answers arrive, never narrower. Where they do not fit, an answer takes several lines.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from geolookup.cli.answer_formats import has_colours, parsed
+from geolookup.cli.terminal_text import charset, in_charset, padded, shortened, width_of
+from geolookup.errors import line_text
+
+if TYPE_CHECKING:
+    from geolookup.cli.address_input import Block
+
+_GAP, _INDENT = "  ", "  "
+_UNLIMITED = 1 << 30
+
+
+class Table:
+    """Answers as lines of text.
+
+    ``cells`` gives those of an answer's data, the address first, with texts of any encoding.
+    ``names`` are the names of the columns; without any, the cells need no names.
+    """
+
+    def __init__(self, cells: Callable[[dict[str, Any]], list[str]], names: Sequence[str]) -> None:
+        self._cells, self._names = cells, names
+        self._encoding, self._has_colours = charset(), has_colours()
+        is_terminal = sys.stdout.isatty()
+        self._limit = shutil.get_terminal_size().columns if is_terminal else _UNLIMITED
+        self._widths = [width_of(name) for name in names]
+        self._is_begun = not names
+
+    def __call__(self, answers: bytes, block: Block) -> bytes:
+        """See ``answer_formats.Format``."""
+        rows = list(self._rows(answers, block))
+        self._widen([row for row in rows if not isinstance(row, str)])
+        lines = [line for row in rows for line in self._lines(row)]
+        return "".join([line + "\n" for line in lines]).encode(self._encoding, "replace")
+
+    def tells(self, _block: Block) -> bool:
+        """See ``answer_formats.Format``: a line of the table names the error."""
+        return False
+
+    def _rows(self, answers: bytes, block: Block) -> Iterator[list[str] | str]:
+        """Yield the cells of each answer, or the line of an error."""
+        for envelope, position in zip(parsed(answers), block.positions(), strict=False):
+            if envelope["data"] is None:
+                yield f"{position}: {envelope['error_message']}"
+            else:
+                cells = map(line_text, self._cells(envelope["data"]))
+                yield [in_charset(cell, self._encoding) for cell in cells]
+
+    def _widen(self, rows: Sequence[list[str]]) -> None:
+        for cells in rows:
+            widths = self._widths or [0] * len(cells)
+            self._widths = [
+                max(width, width_of(cell)) for width, cell in zip(widths, cells, strict=True)
+            ]
+
+    def _lines(self, row: list[str] | str) -> Iterator[str]:
+        if isinstance(row, str):
+            yield self._styled(shortened(row, self._limit, self._encoding), fg="red")
+        elif sum(self._widths) + len(_GAP) * (len(row) - 1) <= self._limit:
+            yield from self._aligned(row)
+        else:
+            first, *rest = self._listed(row) if self._names else self._flowing(row)
+            yield self._emphasized(first, row[0])
+            yield from rest
+
+    def _aligned(self, cells: list[str]) -> Iterator[str]:
+        if not self._is_begun:
+            yield self._styled(self._columns(self._names), bold=True)
+            self._is_begun = True
+        yield self._emphasized(self._columns(cells), cells[0])
+
+    def _columns(self, cells: Sequence[str]) -> str:
+        return _GAP.join(map(padded, cells, self._widths)).rstrip()
+
+    def _listed(self, cells: list[str]) -> Iterator[str]:
+        """Yield a line for the address, then one for each named cell."""
+        width = max(map(width_of, self._names))
+        yield cells[0]
+        for name, cell in zip(self._names[1:], cells[1:], strict=True):
+            yield self._short(f"{_INDENT}{padded(name, width)}{_GAP}{cell}")
+
+    def _flowing(self, cells: list[str]) -> Iterator[str]:
+        """Yield lines that are filled with cells; those after the first are indented."""
+        line, *rest = cells
+        for cell in rest:
+            if width_of(line) + len(_GAP) + width_of(cell) <= self._limit:
+                line += _GAP + cell
+            else:
+                yield line
+                line = self._short(_INDENT + cell)
+        yield line
+
+    def _short(self, line: str) -> str:
+        return shortened(line, self._limit, self._encoding)
+
+    def _emphasized(self, line: str, first: str) -> str:
+        return self._styled(first, bold=True) + line[len(first) :]
+
+    def _styled(self, text: str, **style: Any) -> str:
+        return click.style(text, **style) if self._has_colours else text

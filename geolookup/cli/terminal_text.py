@@ -1,0 +1,83 @@
+"""Text on a terminal: the columns that it takes, and the characters that the terminal has."""
+
+from __future__ import annotations
+
+import os
+import sys
+import unicodedata
+
+_UTF_8 = "utf-8"
+_LOCALE = ("LC_ALL", "LC_CTYPE", "LANG")  # the first that is set decides (POSIX)
+#: Letters that are no letter with a mark.
+_PLAIN = str.maketrans({"ß": "ss", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d"})
+
+
+def charset() -> str:
+    """Return the encoding of standard output.
+
+    Python writes UTF-8 in the locales C and POSIX (PEP 540). A terminal that was told to be one
+    of these has ASCII; where no locale is set, nothing is known, and nearly all have UTF-8.
+    """
+    named = next((os.environ[name] for name in _LOCALE if os.environ.get(name)), "")
+    stated = os.environ.get("PYTHONIOENCODING") or os.environ.get("PYTHONUTF8")
+    if named in ("C", "POSIX") and not stated:
+        return "ascii"
+    return sys.stdout.encoding
+
+
+def has_flags(encoding: str) -> bool:
+    """Return whether flags can be shown; the console of Linux has a font without them."""
+    return _is_utf_8(encoding) and os.environ.get("TERM") not in ("linux", "dumb")
+
+
+def in_charset(text: str, encoding: str) -> str:
+    """Return text in which letters that the encoding lacks have lost their marks, or are ``?``."""
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return "".join([_in_charset(letter, encoding) for letter in text])
+    return text
+
+
+def _in_charset(letter: str, encoding: str) -> str:
+    for each in (letter, unicodedata.normalize("NFKD", letter.translate(_PLAIN))):
+        plain = "".join([part for part in each if not unicodedata.combining(part)])
+        try:
+            plain.encode(encoding)
+        except UnicodeEncodeError:
+            continue
+        return plain
+    return "?"
+
+
+def width_of(text: str) -> int:
+    """Return the columns of a terminal that text takes (Unicode Standard Annex 11).
+
+    The two letters of a flag take one column each.
+    """
+    return len(text) if text.isascii() else sum(map(_width, text))
+
+
+def _width(letter: str) -> int:
+    if unicodedata.combining(letter) or unicodedata.category(letter) == "Cf":
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in ("W", "F") else 1
+
+
+def padded(text: str, width: int) -> str:
+    """Return text with spaces after it, up to a width."""
+    return text + " " * (width - width_of(text))
+
+
+def shortened(text: str, width: int, encoding: str) -> str:
+    """Return text that takes no more than a width; where it is cut, it ends with an ellipsis."""
+    if width_of(text) <= width:
+        return text
+    ellipsis = "…" if _is_utf_8(encoding) else "..."
+    while text and width_of(text) + len(ellipsis) > width:
+        text = text[:-1]
+    return text.rstrip() + ellipsis
+
+
+def _is_utf_8(encoding: str) -> bool:
+    return encoding.casefold().replace("_", "-") in (_UTF_8, "utf8")
