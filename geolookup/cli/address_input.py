@@ -7,7 +7,7 @@ Where a line is in the input is only computed for errors.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -39,14 +39,14 @@ _PROMPT = "reading addresses from standard input, one per line; Ctrl-D ends it"
 
 
 class Named:
-    """Addresses that are arguments."""
+    """Addresses that are arguments, in the form in which they are looked up."""
 
-    def __init__(self, addresses: tuple[str, ...]) -> None:
-        self._addresses = addresses
+    def __init__(self, addresses: Iterable[object]) -> None:
+        self._addresses = list(addresses)
 
     def answer(self, lines: Lines, second: int) -> int:
         """See ``Block``."""
-        return lines.add(list(self._addresses), second)
+        return lines.add(self._addresses, second)
 
     def positions(self) -> Iterator[str]:
         """See ``Block``."""
@@ -66,24 +66,43 @@ class Piped:
     def positions(self) -> Iterator[str]:
         """See ``Block``; empty lines have no answer."""
         for number, line in enumerate(self._text.split(b"\n"), self._first):
-            if line.decode("utf-8", "surrogateescape").strip():
+            if _stripped(line):
                 yield f"line {number}"
 
 
-def blocks(addresses: tuple[str, ...]) -> Iterator[Block]:
+class Cleaned(Piped):
+    """Whole lines of standard input, of which ``clean_text`` reads the addresses."""
+
+    def answer(self, lines: Lines, second: int) -> int:
+        """See ``Block``."""
+        texts = [text for line in self._text.split(b"\n") if (text := _stripped(line))]
+        return lines.add(_cleaned(texts), second)
+
+
+def _cleaned(texts: Iterable[str]) -> list[object]:
+    from geolookup.contract.cleaning import clean_text  # here: its patterns take long to compile
+
+    return list(map(clean_text, texts))
+
+
+def _stripped(line: bytes) -> str:
+    return line.decode("utf-8", "surrogateescape").strip()
+
+
+def blocks(addresses: tuple[str, ...], *, clean: bool) -> Iterator[Block]:
     """Return the blocks of the arguments; without any, or for ``-``, of standard input."""
     if addresses and addresses != (_STANDARD_INPUT,):
         if _STANDARD_INPUT in addresses:
             fail("- stands for standard input; name either - or addresses")
-        return iter((Named(addresses),))
+        return iter((Named(_cleaned(addresses) if clean else addresses),))
     if not sys.stdin:  # a process may be started without it
         fail("standard input is closed; name addresses, or pipe them in")
     if sys.stdin.isatty():
         click.echo(f"geolookup: {_PROMPT}", err=True)
-    return piped(cast("BufferedReader", sys.stdin.buffer))
+    return piped(cast("BufferedReader", sys.stdin.buffer), Cleaned if clean else Piped)
 
 
-def piped(source: BufferedReader) -> Iterator[Block]:
+def piped(source: BufferedReader, of_lines: type[Piped] = Piped) -> Iterator[Block]:
     """Yield the lines of a stream as they arrive."""
     partial: list[bytes] = []  # the parts of a line whose end has not arrived
     kept = 0  # bytes of these
@@ -91,11 +110,11 @@ def piped(source: BufferedReader) -> Iterator[Block]:
     while block := source.read1(_BLOCK):
         whole, line_feed, rest = block.rpartition(b"\n")
         if line_feed:
-            yield Piped(b"".join((*partial, whole)), number)
+            yield of_lines(b"".join((*partial, whole)), number)
             number += block.count(b"\n")
             partial, kept = [], 0
         partial.append(rest)
         kept += len(rest)
         if kept > _LONGEST_LINE:
             partial, kept = [b"?"], 0  # with whatever follows, no address
-    yield Piped(b"".join(partial), number)
+    yield of_lines(b"".join(partial), number)

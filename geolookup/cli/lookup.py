@@ -42,6 +42,11 @@ _NAMED = 10
     help="Instant of local times: Unix seconds, or ISO 8601 with offset. [default: now]",
 )
 @click.option(
+    "--clean",
+    is_flag=True,
+    help="Also read addresses with brackets, ports and zone ids, and X-Forwarded-For lists.",
+)
+@click.option(
     "--format",
     "form",
     type=click.Choice(list(FORMATS)),
@@ -57,6 +62,7 @@ def lookup(
     dataset: str | None,
     fields: tuple[str, ...],
     at: str | None,
+    clean: bool,
     form: str | None,
     compact: bool | None,
 ) -> None:
@@ -82,7 +88,7 @@ def lookup(
         show = chosen(form, options.paths(fields), engine, compact)
         lines = engine._open_state().lines()  # noqa: SLF001 - as adapters do
         failures, errors = 0, _Errors()
-        for block in blocks(addresses):
+        for block in blocks(addresses, clean=clean):
             try:
                 failed = block.answer(lines, instant(None) if second is None else second)
             except DatasetError:

@@ -90,6 +90,17 @@ def test_a_table_of_fields_names_its_columns() -> None:
     assert rows[1][-1] == "-"
 
 
+def test_clean_reads_what_surrounds_an_address() -> None:
+    text = "\n [2001:4860:4860::8888]:443 \n8.8.8.8:53\n"
+    options = ("--format", "csv", "--fields", "ip")
+    for done in (
+        run("lookup", "--clean", *options, text=text),
+        run("lookup", *text.split(), "--clean", *options),
+    ):
+        assert done.stdout.splitlines() == ["ip", "2001:4860:4860::8888", "8.8.8.8"]
+    assert run("lookup", *options, text=text).returncode == 1
+
+
 def test_many_errors_are_counted() -> None:
     done = run("lookup", text="x\n" * 3000)
     *named, last = done.stderr.splitlines()
