@@ -17,6 +17,7 @@ from geolookup.cli import exit_on_signals, fail, note_age, options
 @click.option("--output", metavar="OUTPUT", required=True, help="File or folder to write, or -.")
 @click.option("--output-format", type=click.Choice(options.WRITTEN), help="[default: by suffix]")
 @options.table_input
+@options.clean
 @click.option(
     "--fields",
     metavar="PATH,...",
@@ -61,6 +62,7 @@ def enrich(
     input_format: str | None,
     delimiter: str | None,
     header: bool,
+    clean: bool,
     fields: tuple[str, ...],
     prefix: str,
     error_code: bool,
@@ -94,6 +96,7 @@ def enrich(
         on_invalid,
         instant,
         at_column,
+        clean,
         error_code or "error_code" in paths,
         threads,
         delimiter,

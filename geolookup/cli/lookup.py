@@ -41,11 +41,7 @@ _NAMED = 10
     metavar="INSTANT",
     help="Instant of local times: Unix seconds, or ISO 8601 with offset. [default: now]",
 )
-@click.option(
-    "--clean",
-    is_flag=True,
-    help="Also read addresses with brackets, ports and zone ids, and X-Forwarded-For lists.",
-)
+@options.clean
 @click.option(
     "--format",
     "form",

@@ -72,6 +72,13 @@ cache = click.option(
 )
 
 
+clean = click.option(
+    "--clean",
+    is_flag=True,
+    help="Also read addresses with brackets, ports and zone ids, and X-Forwarded-For lists.",
+)
+
+
 def _check_delimiter(_context: object, _option: object, value: str | None) -> str | None:
     if value is not None and (len(value) != 1 or not value.isascii()):
         fail("--delimiter must be one ASCII character")

@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from geolookup.files.summarize import Count, Summary
 
 _WIDTH = 50
+_TOTALS = ("addresses", "located", "unknown", "invalid", "private", "ipv4", "ipv6")
 
 
 @click.command(name="summarize", short_help="Count the countries, cities and networks of a file.")
 @click.argument("source", metavar="INPUT")
 @options.table_input
+@options.clean
 @click.option(
     "--top",
     metavar="N",
@@ -37,6 +39,7 @@ def summarize(
     input_format: str | None,
     delimiter: str | None,
     header: bool,
+    clean: bool,
     top: int,
     as_json: bool,
     dataset: str | None,
@@ -44,8 +47,8 @@ def summarize(
     """Count the addresses of INPUT by country, city and network.
 
     INPUT is a file or folder that `geolookup enrich` reads, or - for standard
-    input, by default with one address per line. Addresses of unknown location and
-    invalid and private addresses are counted separately.
+    input, by default with one address per line. An address is located if anything is
+    known about it. Unknown, invalid and private addresses are counted separately.
 
     Example: geolookup summarize visits.csv --top 5
     """
@@ -54,7 +57,7 @@ def summarize(
     from geolookup.progress import RowProgress
 
     exit_on_signals()
-    progress, column = RowProgress(), AddressColumn(ip_column, delimiter, header)
+    progress, column = RowProgress(), AddressColumn(ip_column, delimiter, header, clean)
     with geolookup.open(dataset) as engine:
         summary = Summary(engine)
         try:
@@ -76,17 +79,18 @@ def _document(summary: Summary, top: int) -> dict[str, Any]:
     document: dict[str, Any] = {
         "addresses": summary.addresses,
         "located": summary.located,
-        "ipv4": summary.located - summary.ipv6,
-        "ipv6": summary.ipv6,
+        "unknown": summary.public - summary.located,
         "invalid": summary.invalid,
         "private": summary.private,
+        "ipv4": summary.public - summary.ipv6,
+        "ipv6": summary.ipv6,
     }
     for kind, paths in KINDS.items():
         counts = summary.by(kind)
         names = [path.rpartition(".")[2] for path in paths]
         document[kind] = {
             "different": len(counts),
-            "unknown": summary.located - sum(each.addresses for each in counts),
+            "unknown": summary.public - sum(each.addresses for each in counts),
             "top": [_object(each, names) for each in counts[:top]],
         }
     return document
@@ -102,7 +106,7 @@ def _text(document: dict[str, Any]) -> str:
 
 def _lines(document: dict[str, Any]) -> Iterator[str]:
     total = document["addresses"]
-    for name in ("addresses", "located", "ipv4", "ipv6", "invalid", "private"):
+    for name in _TOTALS:
         yield _line(name, document[name], total)
     for kind in (name for name, value in document.items() if isinstance(value, dict)):
         yield f"\n{kind}, {document[kind]['different']:,} different"

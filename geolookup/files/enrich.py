@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -130,6 +130,7 @@ class EnrichJob:
             raise TableFileError(output, problem, "name another by --output-format")
         self._check_level(output, [target])
         if output != STANDARD:
+            _check_other(source, output)
             check_file(Path(output), force=self._force)
         self._enrich(origin, target, 0.0, 1.0)
 
@@ -185,14 +186,22 @@ class EnrichJob:
     def report(self) -> str:
         """Return the closing line."""
         counts, seconds = self._counts, self._progress.seconds
-        answered = counts.rows - counts.invalid - counts.private
         parts = [
             f"{counts.rows:,} rows",
-            f"{answered:,} with an answer",
+            f"{counts.located:,} located",
+            f"{counts.unknown:,} unknown",
             f"{counts.invalid:,} invalid",
             f"{counts.private:,} private",
         ]
         return "; ".join([", ".join(parts) + f" in {seconds:.1f} s", *self._files])
+
+
+def _check_other(source: str, output: str) -> None:
+    """Raise TableFileError for an output that is the input: by path, symbolic or hard link."""
+    with suppress(OSError):  # one of them does not exist, or is standard input
+        if source != STANDARD and Path(source).samefile(output):
+            problem = "is the input"
+            raise TableFileError(output, problem, "name another file for the output")
 
 
 def _file_counts(made: int, skipped: int, others: int) -> list[str]:

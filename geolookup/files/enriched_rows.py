@@ -2,7 +2,8 @@
 
 Strategy: the user's columns pass through the engine with numbers for names, so
 that their names and those of new columns cannot collide, and get their names
-back on the way out. The error codes are always requested, to be counted.
+back on the way out. The error codes, and whether anything is known, are always requested,
+to be counted.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from geolookup.contract.fields import ERROR_CODE
 from geolookup.engine import Engine
 from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError, TableFileError
 from geolookup.files.row_streams import Rows
+from geolookup.tables import enrich
 from geolookup.tables.fields import of_table
 
 _AT = "at"
@@ -35,6 +37,7 @@ class EnrichOptions:
     on_invalid: str = "null"
     at: float | None = None  # the instant of all rows, Unix seconds; None: now
     at_column: str | None = None  # or the column of each row's instant
+    clean: bool = False  # whether addresses are cleaned as by ``contract.cleaning``
     error_code: bool = False
     threads: int | None = None
     delimiter: str | None = None
@@ -52,18 +55,25 @@ class EnrichOptions:
 
 @dataclass(slots=True)
 class Counts:
-    """Rows, and of these the rows without an answer, by error code."""
+    """Rows, of these the rows about which something is known, and those refused, by error code."""
 
     rows: int = 0
+    located: int = 0
     refused: dict[int, int] = field(
         default_factory=lambda: {InvalidAddressError.code: 0, PrivateAddressError.code: 0}
     )
 
-    def add(self, codes: pa.Array) -> None:
-        """Count a batch by its error codes."""
+    def add(self, codes: pa.Array, known: pa.Array) -> None:
+        """Count a batch by its error codes, and by whether anything is known."""
         self.rows += len(codes)
+        self.located += known.true_count
         for code in self.refused:
             self.refused[code] += pc.sum(pc.equal(codes, code)).as_py() or 0
+
+    @property
+    def unknown(self) -> int:
+        """Rows with a public address about which nothing is known."""
+        return self.rows - self.located - self.invalid - self.private
 
     @property
     def invalid(self) -> int:
@@ -86,9 +96,10 @@ class EnrichedRows:
         with self._explained():
             self._reader = self._enriched(engine)
         enriched = list(self._reader.schema)
-        first = len(enriched) - len(options.paths()) - 1
-        #: the numbers of the new columns to write; the last of all are the error codes
-        new = range(first, len(enriched) - (not options.error_code))
+        # The last columns are the error codes, and whether anything is known.
+        first, end = len(enriched) - len(options.paths()) - 2, len(enriched) - 1
+        #: the numbers of the new columns to write
+        new = range(first, end - (not options.error_code))
         self._written = [*range(len(rows.schema)), *new]
         fields = [enriched[at] for at in new]
         self._check_names([each.name for each in fields])
@@ -96,13 +107,16 @@ class EnrichedRows:
 
     def _enriched(self, engine: Engine) -> Any:
         options = self._options
-        return engine.enrich(
+        return enrich(
+            engine._open_state(),  # noqa: SLF001 - as adapters do
             pa.RecordBatchReader.from_batches(self._numbered_schema(), self._numbered()),
             str(self._rows.schema.names.index(options.column)),
             [*options.paths(), ERROR_CODE.path],
             prefix=options.prefix,
             on_invalid=options.on_invalid,
             at=_AT if options.at_column else options.at,
+            clean=options.clean,
+            known=True,
             threads=options.threads,
         )
 
@@ -133,7 +147,7 @@ class EnrichedRows:
         """Yield the batches to write, in the order of the rows, and count them."""
         with self._explained():
             for batch in self._reader:
-                counts.add(batch.column(batch.num_columns - 1))
+                counts.add(*batch.columns[-2:])
                 columns = [batch.column(at) for at in self._written]
                 yield pa.record_batch(columns, schema=self.schema)
 

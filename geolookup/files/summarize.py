@@ -13,11 +13,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from geolookup.engine import Engine
 from geolookup.files.enrich import Step
 from geolookup.files.table_files import AddressColumn, TableFile, open_addresses
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
+from geolookup.tables.clean import cleaned
+from geolookup.tables.locate import chunks, column_of, locate_chunk
+from geolookup.tables.take import is_known
 
 _CHUNK = 1 << 16
 #: The kinds that are counted, each with the members of the answer that identify one.
@@ -41,6 +45,7 @@ class Summary:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._state = engine._open_state()  # noqa: SLF001 - as adapters do
         counts = engine.metadata.counts
         intervals = counts["ipv4_intervals"] + counts["ipv6_intervals"]
         self._addresses_by_interval = np.zeros(intervals, np.int64)
@@ -51,18 +56,31 @@ class Summary:
 
     @property
     def located(self) -> int:
-        """Addresses with an answer, also one in which everything is unknown."""
+        """Public addresses about which something is known."""
+        intervals = np.flatnonzero(self._addresses_by_interval).astype(np.int32)
+        known = is_known(self._state, intervals)
+        return int(self._addresses_by_interval[intervals[known]].sum())
+
+    @property
+    def public(self) -> int:
+        """Public addresses, also those about which nothing is known."""
         return self.addresses - self.invalid - self.private
 
-    def add(self, column: Any) -> None:
-        """Count a column of addresses."""
-        intervals = self._engine.locate(column).to_numpy()
+    def add(self, column: Any, *, clean: bool = False) -> None:
+        """Count a column of addresses, cleaned as by ``contract.cleaning`` if ``clean``."""
+        for chunk in chunks(column_of(column)):
+            located = locate_chunk(self._state, chunk)
+            if clean:
+                _, located = cleaned(self._state, chunk, located)
+            self._add(located.ids, located.families)
+
+    def _add(self, intervals: NDArray[np.int32], families: NDArray[np.uint8]) -> None:
         self.addresses += len(intervals)
         self.invalid += int((intervals == INVALID_ID).sum())
         self.private += int((intervals == PRIVATE_ID).sum())
-        np.add.at(self._addresses_by_interval, intervals[intervals >= 0], 1)
-        families = self._engine.enrich(column, fields="ip_type", threads=1)["ip_type"]
-        self.ipv6 += pc.sum(pc.equal(families.cast(pa.string()), "ipv6")).as_py() or 0
+        public = intervals >= 0
+        np.add.at(self._addresses_by_interval, intervals[public], 1)
+        self.ipv6 += int((families[public] == 6).sum())
 
     def by(self, kind: str) -> list[Count]:
         """Return the counts of a kind, the largest first, then by name, without the unknown."""
@@ -101,5 +119,5 @@ def count_file(summary: Summary, file: TableFile, column: AddressColumn, step: S
     with open_addresses(file, column) as table:
         before = summary.addresses
         for batch in table.rows.batches:
-            summary.add(batch.column(0))
+            summary.add(batch.column(0), clean=column.clean)
             step(table.fraction(summary.addresses - before))

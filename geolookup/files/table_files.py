@@ -30,6 +30,7 @@ class AddressColumn:
     name: str = "ip"
     delimiter: str | None = None  # of CSV; None: the format's own
     header: bool = True  # of CSV: whether the first row names the columns
+    clean: bool = False  # whether addresses are cleaned as by ``contract.cleaning``
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from geolookup.tables.fields import OF_ADDRESS
 from geolookup.tables.instants import instants_of
 from geolookup.tables.locate import CHUNK, Located, column_of, locate_chunk
 from geolookup.tables.rows import row_tables
-from geolookup.tables.take import Taker
+from geolookup.tables.take import Taker, is_known
 from geolookup.tables.times import Clock
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ class Enricher:
     """Makes columns of chosen fields for any number of columns of addresses.
 
     ``at`` is the instant of rows without their own: Unix seconds, an aware
-    datetime, or None for now. Raises ValueError and TypeError for invalid
-    options, DatasetError for a damaged dataset.
+    datetime, or None for now. ``known`` adds a last column of that name: ``is_known``.
+    Raises ValueError and TypeError for invalid options, DatasetError for a damaged dataset.
     """
 
     def __init__(
@@ -66,6 +66,7 @@ class Enricher:
         on_invalid: OnInvalid = "null",
         at: Any = None,
         clean: bool = False,
+        known: bool = False,
         threads: int | None = None,
     ) -> None:
         if on_invalid not in ("null", "raise"):
@@ -75,12 +76,13 @@ class Enricher:
         self._state = state
         self._fields = fields
         self._clean = clean
+        self._known = known
         self._strict = on_invalid == "raise"
         self._threads = threads or cores()
         clock = Clock(row_tables(state.dataset).zones, instant(at))
         self._taker = Taker(state, [each for each in fields if each not in OF_ADDRESS], clock)
         #: the names of the new columns, in order
-        self.names = [f"{prefix}{field.name}" for field in fields]
+        self.names = [f"{prefix}{field.name}" for field in fields] + ["known"] * known
 
     def schema(
         self, addresses: pa.DataType = _TEXT, instants: pa.DataType | None = None
@@ -120,6 +122,8 @@ class Enricher:
             _OF_ADDRESS[field.path](addresses, located) if field in OF_ADDRESS else next(taken)
             for field in self._fields
         ]
+        if self._known:
+            columns.append(pa.array(is_known(self._state, located.ids)))
         return pa.record_batch(columns, names=self.names)
 
 

@@ -53,6 +53,14 @@ def _plain(ids: Any) -> Int32:
     return np.ascontiguousarray(plain)
 
 
+def is_known(state: State, ids: Int32) -> NDArray[np.bool_]:
+    """Return for n interval ids whether anything is known: location or network is not row 0."""
+    locations, networks = np.empty(len(ids), np.uint32), np.empty(len(ids), np.uint32)
+    state.take_rows(ids, locations, networks)
+    known: NDArray[np.bool_] = (locations != 0) | (networks != 0)
+    return known
+
+
 class Taker:
     """Takes some fields for interval ids, a chunk at a time."""
 

@@ -11,6 +11,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -53,7 +54,7 @@ def test_standard_input_to_standard_output(kind: str, sample: geolookup.Engine) 
     wanted = answers(sample, ADDRESSES)
     assert found == (as_cells(wanted) if kind in ("csv", "tsv") else wanted)
     line = done.stderr.decode().splitlines()[-1]
-    assert line.startswith("10 rows, 5 with an answer, 4 invalid, 1 private in ")
+    assert line.startswith("10 rows, 5 located, 0 unknown, 4 invalid, 1 private in ")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -108,6 +109,31 @@ def test_misuse_is_status_2_and_one_line(args: tuple[str, ...], told: str, tmp_p
     assert "10.0.0.1" not in done.stderr
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["there.csv"]
     assert (tmp_path / "out" / "there.csv").read_text() == "mine"
+
+
+@pytest.mark.parametrize("link", [None, os.symlink, os.link])
+def test_the_input_is_never_the_output(link: Any, tmp_path: Path) -> None:
+    source = output = tmp_path / "a.csv"
+    source.write_text("ip\n8.8.8.8\n")
+    if link is not None:
+        output = tmp_path / "b.csv"
+        link(source, output)
+    done = run("enrich", str(source), "--output", str(output), "--force")
+    assert done.returncode == 2
+    assert f"{output}: is the input" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert source.read_text() == "ip\n8.8.8.8\n"
+
+
+def test_cleaned_and_unknown_addresses(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('ip\n8.8.8.8:53\n"10.0.0.1, 8.8.8.8"\n203.0.114.1\n8.8.8.8x\n')
+    args = (str(tmp_path / "a.csv"), "--output", "-", "--output-format", "csv", "--clean")
+    done = run("enrich", *args, "--fields", "ip,network.asn", "--prefix", "x_")
+    assert done.stderr.startswith("4 rows, 2 located, 1 unknown, 1 invalid, 0 private in ")
+    assert done.stdout == (
+        "ip,x_ip,x_network_asn\n8.8.8.8:53,8.8.8.8,15169\n"
+        '"10.0.0.1, 8.8.8.8",8.8.8.8,15169\n203.0.114.1,203.0.114.1,\n8.8.8.8x,,\n'
+    )
 
 
 def test_force_replaces(tmp_path: Path) -> None:
@@ -192,7 +218,7 @@ def test_a_folder_is_mirrored_and_taken_up_again(tmp_path: Path, build: Build) -
     args = ("enrich", str(source), "--output", str(output), "--fields", "network.asn")
     first = run(*args)
     assert first.returncode == 0, first.stderr
-    assert "3 rows, 3 with an answer" in first.stderr
+    assert "3 rows, 3 located" in first.stderr
     assert "3 files made, 1 of no format known here left out" in first.stderr
     made = _tree(output)
     assert set(made) == {"a.csv", "deep/b.jsonl", "deep/er/c.parquet"}
@@ -337,7 +363,7 @@ def test_a_terminal_shows_rows_speed_and_time_left(tmp_path: Path) -> None:
     assert re.search(rb"\r\x1b\[K[\d,]+ rows  [\d,]+ rows/s  \d+:\d\d left", shown)
     line, closing = shown.rpartition(b"\r\x1b[K")[::2]
     assert line
-    assert re.search(rb"^[\d,]+ rows, [\d,]+ with an answer", closing, re.MULTILINE)
+    assert re.search(rb"^[\d,]+ rows, [\d,]+ located", closing, re.MULTILINE)
 
 
 NAMELESS = b'8.8.8.8,"a, b"\n10.0.0.1,\n,""\n'

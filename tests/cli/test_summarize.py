@@ -56,7 +56,8 @@ def test_counts_are_those_of_single_lookups(kind: str, sample: geolookup.Engine)
     assert {tuple(each.values())[:-1]: each["addresses"] for each in top} == wanted
     assert [each["addresses"] for each in top] == sorted(wanted.values(), reverse=True)
     assert told[kind]["different"] == len(wanted)
-    assert told[kind]["unknown"] == told["located"] - wanted.total()
+    public = told["addresses"] - told["invalid"] - told["private"]
+    assert told[kind]["unknown"] == public - wanted.total()
 
 
 def test_families_and_what_has_no_answer(sample: geolookup.Engine) -> None:
@@ -67,6 +68,22 @@ def test_families_and_what_has_no_answer(sample: geolookup.Engine) -> None:
     assert (told["ipv4"], told["ipv6"]) == (families["ipv4"], families["ipv6"])
     assert (told["invalid"], told["private"]) == (codes[10001], codes[10002])
     assert told["addresses"] == len(ADDRESSES)
+    known = [each["data"] for each in answers if each["success"]]
+    unknown = [data for data in known if not _is_known(data)]
+    assert (told["located"], told["unknown"]) == (len(known) - len(unknown), len(unknown))
+    assert unknown
+
+
+def _is_known(data: Any) -> bool:
+    """Say whether any member of the location or network has a value."""
+    return any(value is not None for of in ("location", "network") for value in data[of].values())
+
+
+def test_cleaned_addresses() -> None:
+    text = "8.8.8.8:53\n[2001:4860:4860::8888]:443\n10.0.0.1, 1.1.1.1\nnonsense\n"
+    told = _told("-", "--clean", text=text)
+    assert (told["located"], told["ipv6"], told["invalid"]) == (3, 1, 1)
+    assert _told("-", text=text)["invalid"] == 4
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
