@@ -30,7 +30,7 @@ TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2
 if TYPE_CHECKING:
     from geolookup.kernel import _compiled, python
     from geolookup.kernel.protocol import Implementation
-    from geolookup.kernel.python import Kernel, State, checksums, gather, parse_texts
+    from geolookup.kernel.python import Kernel, State, checksums, gather, parse_texts, restored
 
     _compiled_kernel: Implementation = _compiled
     _python_kernel: Implementation = python
@@ -50,9 +50,18 @@ else:
         from geolookup.kernel import python as _chosen
     Kernel, State = _chosen.Kernel, _chosen.State
     checksums, parse_texts = _chosen.checksums, _chosen.parse_texts
-    gather = _chosen.gather
+    gather, restored = _chosen.gather, _chosen.restored
 
-__all__ = ["MISSING", "Kernel", "State", "check_kernel", "checksums", "gather", "parse_texts"]
+__all__ = [
+    "MISSING",
+    "Kernel",
+    "State",
+    "check_kernel",
+    "checksums",
+    "gather",
+    "parse_texts",
+    "restored",
+]
 
 #: Warnings not yet logged in this process.
 _notices = [MISSING] if MISSING else []

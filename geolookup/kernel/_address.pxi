@@ -6,7 +6,7 @@ cdef struct Address:
     uint64_t low
 
 
-cdef struct Answer:
+cdef struct Found:
     Address address
     uint32_t location, network  # rows, not yet compared with the lengths of the tables
 

@@ -13,7 +13,8 @@ columns (``_parse_words``), the check of rows (``_crc32c``, ``_rowcheck``), the 
 (``_buffers``), the parts of answers (``_json``, ``_templates``), time zones (``_tzrule``, ``_tzif``,
 ``_zones``), an open dataset (``_state``), the search for one address (``_search``) and for a column
 (``_columns``), the columns of rows (``_gather``), answers (``_envelope``), the public class
-(``_kernel``), many answers at once (``_many``), and values of paths (``_values``).
+(``_kernel``), answers as objects (``_answer``), many answers at once (``_many``), and values of
+paths (``_values``).
 """
 
 cimport cython
@@ -95,5 +96,6 @@ include "_columns.pxi"
 include "_gather.pxi"
 include "_envelope.pxi"
 include "_kernel.pxi"
+include "_answer.pxi"
 include "_many.pxi"
 include "_values.pxi"

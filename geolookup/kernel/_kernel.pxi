@@ -33,7 +33,7 @@ cdef class Kernel:
         """
         cdef State state = self._open()
         cdef int64_t second = c_time(NULL) if at is None else instant(at)
-        cdef Answer answer
+        cdef Found answer
         if clean:
             ip = _cleaned(ip)
         cdef int status = _find(state, ip, &answer)
@@ -49,7 +49,7 @@ cdef class Kernel:
         """
         cdef State state = self._open()
         cdef int64_t second = c_time(NULL) if at is None else instant(at)
-        cdef Answer answer
+        cdef Found answer
         if clean:
             ip = _cleaned(ip)
         cdef int status = _find(state, ip, &answer)
@@ -61,7 +61,7 @@ cdef class Kernel:
         """Return the envelope as compact UTF-8 JSON; see ``lookup``."""
         cdef State state = self._open()
         cdef int64_t second = c_time(NULL) if at is None else instant(at)
-        cdef Answer answer
+        cdef Found answer
         if clean:
             ip = _cleaned(ip)
         cdef int status = _find(state, ip, &answer)
@@ -77,7 +77,7 @@ cdef class Kernel:
         ValueError for a path that the contract does not define.
         """
         cdef State state = self._open()
-        cdef Answer answer
+        cdef Found answer
         cdef int status
         cdef int64_t second = 0
         cdef int code = _path_code(path)
@@ -89,6 +89,21 @@ cdef class Kernel:
         if _is_time(code):
             second = c_time(NULL) if at is None else instant(at)
         return _project(state, &answer, code, ip, second)
+
+    def answer(self, ip, at=None, *, clean=False):
+        """Return the answer for an address as an object, whose members are read on access.
+
+        ``answer.location.city_name``, ``answer.time.current_time`` (an aware datetime),
+        ``answer.prefix``, ``answer.to_dict()``: the envelope. All members are of one generation
+        and of the instant ``at``; ``at`` and ``clean`` are those of ``lookup``. No address makes
+        this raise: the answer for a malformed or private one is false, has ``error_code`` and
+        ``error_message``, and its members are None. Raises TypeError or ValueError for an
+        invalid ``at``, DatasetError for a damaged dataset; reading a member raises it too.
+        """
+        cdef State state = self._open()
+        if clean:
+            ip = _cleaned(ip)
+        return _answer(state, ip, c_time(NULL) if at is None else instant(at))
 
     cdef State _open(self):
         state = self._current[0]
@@ -113,7 +128,7 @@ cdef object _cleaned(object ip):
     return clean_text(ip)
 
 
-cdef int _find(State state, object ip, Answer* answer) except -1:
+cdef int _find(State state, object ip, Found* answer) except -1:
     """Parse an address and find its rows; return 0, INVALID or PRIVATE."""
     cdef int status
     if type(ip) is str:
@@ -153,14 +168,14 @@ cdef bint _read_object(object ip, Address* address) except -1:
 cdef dict _SUCCESS = envelope.success(None)
 
 
-cdef dict _success(State state, object ip, Answer* answer, int64_t second):
+cdef dict _success(State state, object ip, Found* answer, int64_t second):
     """Return the envelope of an address whose rows are known."""
     cdef dict answered = PyDict_Copy(_SUCCESS)
     answered["data"] = _data(state, _echo(ip, answer), answer, second)
     return answered
 
 
-cdef str _echo(object ip, Answer* answer):
+cdef str _echo(object ip, Found* answer):
     """Return data.ip: the input if it is IPv4 text, else the canonical text."""
     cdef char written[64]
     cdef char* end
@@ -184,7 +199,7 @@ cdef inline bint _is_time(int code) noexcept:
     return code == TIME_GROUP or TIME <= code < COUNTRY
 
 
-cdef object _project(State state, Answer* answer, int code, object ip, int64_t second):
+cdef object _project(State state, Found* answer, int code, object ip, int64_t second):
     """Return the value of a path of ``_PATHS``."""
     cdef _Country country
     cdef Py_ssize_t size

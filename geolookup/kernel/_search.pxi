@@ -75,7 +75,7 @@ cdef inline Py_ssize_t _low_index(State state, Py_ssize_t at) noexcept nogil:
     return (<const uint32_t*>state.ipv6_low_indices)[at]
 
 
-cdef int _resolve(State state, Answer* answer) noexcept nogil:
+cdef int _resolve(State state, Found* answer) noexcept nogil:
     """Find the rows of an address; return 0, PRIVATE or DAMAGED."""
     cdef Address* address = &answer.address
     cdef uint64_t value = address.low
@@ -99,7 +99,7 @@ cdef int _resolve(State state, Answer* answer) noexcept nogil:
     return 0
 
 
-cdef void _prefetch_rows(State state, Answer* answer) noexcept nogil:
+cdef void _prefetch_rows(State state, Found* answer) noexcept nogil:
     """Prefetch the beginning of each row of an answer before any of them is read."""
     if answer.location < state.location_count:
         PREFETCH(&state.location_countries[answer.location])

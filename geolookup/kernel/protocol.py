@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from geolookup.contract.types import Data, Envelope
     from geolookup.dataset.files import Dataset
+    from geolookup.kernel.python_answer import Answer
 
 
 class Locator(Protocol):
@@ -139,6 +140,9 @@ class Kernel(Protocol):
     def get(self, ip: object, path: str, *, at: Any = None, clean: bool = False) -> Any:
         """Return one field or one group of data."""
 
+    def answer(self, ip: object, at: Any = None, *, clean: bool = False) -> Answer:
+        """Return the answer as an object."""
+
     def _open_state(self) -> State:
         """Return the current state; raises ClosedError after ``_swap(None)``."""
 
@@ -199,4 +203,10 @@ class Implementation(Protocol):
 
         Fills in the family (4, 6) and the halves of the integer; an IPv4 address is in ``lows``.
         For a text that is malformed or outside ``data``, family and halves are 0.
+        """
+
+    def restored(self, data: Data | None, prefix: str | None, code: int) -> Answer:
+        """Return an answer from what it was pickled as.
+
+        ``data`` and ``prefix`` are those of the answer; ``code`` is that of its error, or 0.
         """

@@ -39,8 +39,11 @@ if TYPE_CHECKING:
     from geolookup.contract.types import Data, Envelope, Time
     from geolookup.dataset.intervals import I64, U8, U64
     from geolookup.kernel.columns import I32, U32
+    from geolookup.kernel.python_answer import Answer
     from geolookup.kernel.python_many import Lines
 
+#: Family, echo and rows of an address.
+Found = tuple[int, str, tuple[int, int]]
 _IPV4_CLASSES = classes(4)
 _LOW = (1 << 64) - 1
 
@@ -219,7 +222,24 @@ class Kernel:
             ip = _cleaned(ip)
         if path not in fields.PATHS:
             raise fields.unknown_path(path)
-        return _value_of(state, ip, path, at)
+        return _value_of(state, _found(state, ip), path, at)
+
+    def answer(self, ip: object, at: Any = None, *, clean: bool = False) -> Answer:
+        """Return the answer for an address as an object, whose members are read on access.
+
+        ``answer.location.city_name``, ``answer.time.current_time`` (an aware datetime),
+        ``answer.prefix``, ``answer.to_dict()``: the envelope. All members are of one generation
+        and of the instant ``at``; ``at`` and ``clean`` are those of ``lookup``. No address makes
+        this raise: the answer for a malformed or private one is false, has ``error_code`` and
+        ``error_message``, and its members are None. Raises TypeError or ValueError for an
+        invalid ``at``, DatasetError for a damaged dataset; reading a member raises it too.
+        """
+        from geolookup.kernel.python_answer import answer_of
+
+        state = self._state or self._open_state()
+        if clean:
+            ip = _cleaned(ip)
+        return answer_of(state, ip, int(time()) if at is None else instant(at))
 
 
 def _cleaned(ip: object) -> object:
@@ -238,8 +258,13 @@ def _answer(state: State, ip: object, second: int) -> Envelope:
 
 def _data(state: State, ip: object, second: int) -> Data:
     """Return the data member; raises the contract's errors 10001 and 10002."""
+    return _data_of(state, _found(state, ip), second)
+
+
+def _data_of(state: State, found: Found, second: int) -> Data:
+    """Return the data member of an address that has been found."""
+    family, echo, (location_row, network_row) = found
     try:
-        family, echo, (location_row, network_row) = _resolve(state, ip)
         location, zone, currency = state._locations[location_row]
         return {
             "ip": echo,
@@ -275,19 +300,19 @@ def _answer_json(state: State, ip: object, second: int) -> bytes:
         raise _outside(state) from None
 
 
-def _value_of(state: State, ip: object, path: str, at: Any) -> Any:
-    """Return one field or one group of data; raises the contract's errors 10001 and 10002."""
+def _value_of(state: State, found: Found, path: str, at: Any) -> Any:
+    """Return one field or one group of data of an address that has been found."""
     group, _, member = path.partition(".")
     try:
-        found = _group(state, group, ip, at)
+        value = _group(state, found, group, at)
     except IndexError:
         raise _outside(state) from None
-    return found.get(member) if member else found
+    return value.get(member) if member else value
 
 
-def _group(state: State, group: str, ip: object, at: Any) -> Any:
+def _group(state: State, found: Found, group: str, at: Any) -> Any:
     """Return a member of data by name; the caller may change it."""
-    family, echo, (location_row, network_row) = _resolve(state, ip)
+    family, echo, (location_row, network_row) = found
     if group == "network":
         return state._networks[network_row].copy()
     if group in ("ip", "ip_type"):
@@ -300,7 +325,15 @@ def _group(state: State, group: str, ip: object, at: Any) -> Any:
     return state._time(zone, int(time()) if at is None else instant(at)).copy()
 
 
-def _resolve(state: State, ip: object) -> tuple[int, str, tuple[int, int]]:
+def _found(state: State, ip: object) -> Found:
+    """Find an address; raises the contract's errors 10001 and 10002."""
+    try:
+        return _resolve(state, ip)
+    except IndexError:
+        raise _outside(state) from None
+
+
+def _resolve(state: State, ip: object) -> Found:
     """Return family, echo and rows of an address; raises the contract's errors 10001 and 10002."""
     if type(ip) is str and (value := parse_ipv4(ip)) is not None:
         return 4, ip, _rows_ipv4(state, value)
@@ -325,6 +358,13 @@ def _rows_ipv4(state: State, value: int) -> tuple[int, int]:
 def _outside(state: State) -> DatasetError:
     problem = "an index points outside its table"
     return DatasetError(state.dataset.path, problem, REBUILD)
+
+
+def restored(data: Data | None, prefix: str | None, code: int) -> Answer:
+    """Return an answer from what it was pickled as; see ``protocol.Implementation``."""
+    from geolookup.kernel.python_answer import restored
+
+    return restored(data, prefix, code)
 
 
 def checksums(data: U8, offsets: I32, sums: U32) -> None:

@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 
+from geolookup.contract import fields
 from geolookup.dataset.files import Dataset
-from geolookup.kernel import protocol
+from geolookup.kernel import protocol, python_answer
 from geolookup.kernel import python as kernel_python
 from tests.small_dataset import SMALL
 
 compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
 MODULES = [compiled, kernel_python]
+#: The classes of ``engine.answer``; those of the Python kernel are in a module of their own.
+ANSWERS = {"Answer", "CurrencyView", "LocationView", "NetworkView", "TimeView"}
 
 
 def members(protocol: type) -> dict[str, Any]:
@@ -33,7 +36,14 @@ def test_the_module(module: ModuleType) -> None:
         for name, value in vars(module).items()
         if getattr(value, "__module__", module.__name__) == module.__name__ and callable(value)
     }
-    assert public(own) == public(vars(protocol.Implementation))
+    assert public(own) - ANSWERS == public(vars(protocol.Implementation))
+
+
+def test_the_classes_of_answers() -> None:
+    assert {*vars(compiled)} & {*vars(python_answer)} >= ANSWERS
+    assert public(dir(compiled.Answer)) == public(dir(python_answer.Answer))
+    for view in python_answer.View.__subclasses__():
+        assert [*view.__annotations__] == [*fields.members(fields.FIELDS, view._group)]
 
 
 @pytest.mark.parametrize("module", MODULES)

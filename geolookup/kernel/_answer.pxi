@@ -1,0 +1,234 @@
+"""An answer as an object: an immutable view of rows, whose members are read on access.
+
+Strategy: an answer holds the state, the rows that ``_find`` found, and the second. A view of a group
+holds the answer and finds the code of a path by the name of its member, so that one member
+takes what ``get`` takes. ``answers`` has what is not on the hot path, for both kernels.
+"""
+
+cdef extern from "Python.h":
+    PyObject* PyDict_GetItemWithError(object container, object key) except? NULL
+    object PyObject_GenericGetAttr(object owner, object name)
+
+
+cdef object _rest():
+    """Return the module of what is not on the hot path; a first lookup does not load it."""
+    from geolookup.kernel import answers
+
+    return answers
+
+
+# Answers and views refer to nothing that could refer back: the garbage collector need not visit them.
+@cython.final
+@cython.no_gc
+@cython.freelist(16)
+cdef class Answer:
+    """The answer for one address; see ``python_answer.Answer``."""
+
+    cdef State state  # None: no answer, or one that was restored
+    cdef Found found
+    cdef int64_t second
+    cdef int status  # of ``_find``
+    cdef str text  # the address, if it was given as a text
+    cdef dict data  # of an answer that was restored
+    cdef str restored_prefix
+
+    @property
+    def ip(self):
+        """The address, as ``data.ip`` of the envelope; None if it is malformed or private."""
+        return _read(self, IP, "ip", None)
+
+    @property
+    def ip_type(self):
+        """``"ipv4"`` or ``"ipv6"``; None if the address is malformed or private."""
+        return _read(self, IP_TYPE, "ip_type", None)
+
+    @property
+    def location(self):
+        """Continent, country and place."""
+        return _viewed(LocationView.__new__(LocationView), self, _LOCATION_CODES)
+
+    @property
+    def time(self):
+        """The local time at the instant of the answer."""
+        return _viewed(TimeView.__new__(TimeView), self, _TIME_CODES)
+
+    @property
+    def currency(self):
+        """The currency of the country."""
+        return _viewed(CurrencyView.__new__(CurrencyView), self, _CURRENCY_CODES)
+
+    @property
+    def network(self):
+        """Who announces and uses the network."""
+        return _viewed(NetworkView.__new__(NetworkView), self, _NETWORK_CODES)
+
+    @property
+    def prefix(self):
+        """The largest aligned network around the address with one answer, as ``engine.network``."""
+        if self.state is None:
+            return _rest().restored_prefix(self.restored_prefix)
+        return _rest().prefix(self.state, _read(self, IP, "ip", None))
+
+    @property
+    def success(self):
+        """Whether there is an answer: the address is well-formed and public."""
+        return bool(self)
+
+    @property
+    def error_code(self):
+        """10001 (malformed address), 10002 (private address), or None."""
+        return None if bool(self) else _error_of(self).code
+
+    @property
+    def error_message(self):
+        """The message of the error code, or None."""
+        return None if bool(self) else _error_of(self).message
+
+    def to_dict(self):
+        """Return the envelope, as ``lookup`` does; the caller may change it."""
+        if self.state is not None:
+            return _success(self.state, self.text, &self.found, self.second)
+        if self.data is not None:
+            return envelope.success(_rest().copied(self.data))
+        return envelope.failure(_error_of(self))
+
+    def __bool__(self):
+        return self.state is not None or self.data is not None
+
+    def __eq__(self, other):
+        return _rest().equal(self, other)
+
+    def __hash__(self):
+        return _rest().hashed(self)
+
+    def __repr__(self):
+        return _rest().text(self)
+
+    def _repr_html_(self):
+        return _rest().card(self)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        return _rest().reduced(self)
+
+
+cdef object _error_of(Answer answer):
+    return PrivateAddressError if answer.status == PRIVATE else InvalidAddressError
+
+
+cdef Answer _answer(State state, object ip, int64_t second):
+    cdef Answer answer = Answer.__new__(Answer)
+    answer.status = _find(state, ip, &answer.found)
+    if answer.status == 0:
+        answer.state, answer.second = state, second
+        if type(ip) is str:
+            answer.text = <str>ip
+    return answer
+
+
+def restored(dict data, str prefix, int code):
+    """Return an answer from what ``Answer`` is pickled as; see ``protocol.Implementation``."""
+    cdef Answer answer = Answer.__new__(Answer)
+    answer.data, answer.restored_prefix, answer.status = data, prefix, code
+    return answer
+
+
+cdef inline object _read(Answer answer, int code, str name, str group):
+    """Return the value of a path; None for an address without an answer."""
+    if answer.state is not None:
+        return _project(answer.state, &answer.found, code, answer.text, answer.second)
+    if answer.data is None:
+        return None
+    return _rest().stored(answer.data, name, group)
+
+
+@cython.no_gc
+@cython.freelist(16)
+cdef class _View:
+    """A group of an answer; see ``python_answer.View``."""
+
+    cdef Answer answer
+    cdef dict codes
+    _group = None
+
+    def __getattribute__(self, name):
+        cdef PyObject* code
+        if self.answer is not None:
+            code = PyDict_GetItemWithError(self.codes, name)
+            if code != NULL:
+                return _member_value(self, <int><object>code, name)
+        return PyObject_GenericGetAttr(self, name)
+
+    def __dir__(self):
+        return [*object.__dir__(self), *self.codes]
+
+    def __eq__(self, other):
+        return _rest().equal_views(self, other)
+
+    def __hash__(self):
+        return _rest().hashed_view(self)
+
+    def __repr__(self):
+        return _rest().view_text(self)
+
+    def __reduce__(self):
+        return getattr, (self.answer, self._group)
+
+
+cdef inline object _member_value(_View view, int code, str name):
+    value = _read(view.answer, code, name, view._group if view.answer.state is None else None)
+    return _rest().local_time(value) if code == _CURRENT_TIME else value
+
+
+cdef inline _View _viewed(_View view, Answer answer, dict codes):
+    view.answer, view.codes = answer, codes
+    return view
+
+
+@cython.final
+@cython.no_gc
+cdef class LocationView(_View):
+    """The location of an answer; see ``python_answer.LocationView``."""
+
+    _group = "location"
+
+
+@cython.final
+@cython.no_gc
+cdef class TimeView(_View):
+    """The local time of an answer; see ``python_answer.TimeView``."""
+
+    _group = "time"
+
+
+@cython.final
+@cython.no_gc
+cdef class CurrencyView(_View):
+    """The currency of an answer; see ``python_answer.CurrencyView``."""
+
+    _group = "currency"
+
+
+@cython.final
+@cython.no_gc
+cdef class NetworkView(_View):
+    """The network of an answer; see ``python_answer.NetworkView``."""
+
+    _group = "network"
+
+
+cdef dict _codes_of(str group):
+    """Return the code of each member of a group."""
+    return {name: _PATHS[f"{group}.{name}"] for name in fields.members(fields.FIELDS, group)}
+
+
+cdef dict _LOCATION_CODES = _codes_of("location")
+cdef dict _TIME_CODES = _codes_of("time")
+cdef dict _CURRENCY_CODES = _codes_of("currency")
+cdef dict _NETWORK_CODES = _codes_of("network")
+cdef int _CURRENT_TIME = _PATHS["time.current_time"]

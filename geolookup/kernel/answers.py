@@ -1,0 +1,141 @@
+"""What answers do alike in both kernels, off the hot path: copies, comparison, pickles, texts.
+
+Two answers are equal if their envelopes and prefixes are. An answer is pickled by value, so that
+it can be read without the dataset, by either kernel. A repr does not hold the address: logs and
+tracebacks show reprs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from geolookup.contract import fields
+from geolookup.contract.envelope import Object
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    from geolookup.contract.types import Data
+    from geolookup.dataset.networks import Intervals, Network
+    from geolookup.kernel.python_answer import Answer, View
+
+
+def local_time(text: str | None) -> dt.datetime | None:
+    """Return ``current_time`` as an aware datetime, with the offset of the zone."""
+    from datetime import datetime
+
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def prefix(state: Intervals, ip: object) -> Network:
+    """Return the largest aligned network around an address with one answer."""
+    from geolookup.dataset.networks import network_of
+
+    return network_of(state, ip)
+
+
+def restored_prefix(text: str | None) -> Network | None:
+    """Return the prefix of a restored answer."""
+    from ipaddress import ip_network
+
+    return None if text is None else ip_network(text)
+
+
+def stored(data: Data, name: str, group: str | None) -> Any:
+    """Return a member of data, or of one of its groups; None if it is absent."""
+    values: Mapping[str, Any] = cast("Object", data)[group] if group else data
+    value = values.get(name)
+    return value.copy() if isinstance(value, list) else value
+
+
+def copied(data: Data) -> Data:
+    """Copy data with its groups and lists, so that a caller's changes do not reach it."""
+    copy: Any = data.copy()
+    for group in fields.GROUPS:
+        copy[group] = {name: stored(data, name, group) for name in copy[group]}
+    return cast("Data", copy)
+
+
+def equal(answer: Answer, other: object) -> Any:
+    """Return whether two answers are equal; NotImplemented for anything else."""
+    if type(other) is not type(answer):
+        return NotImplemented
+    return answer.to_dict() == other.to_dict() and answer.prefix == other.prefix
+
+
+def hashed(answer: Answer) -> int:
+    """Return the hash of an answer."""
+    return hash((answer.ip, answer.error_code, answer.time.current_timestamp))
+
+
+def reduced(answer: Answer) -> tuple[object, ...]:
+    """Return how an answer is pickled: by its data, its prefix and its error code."""
+    text = None if answer.prefix is None else str(answer.prefix)
+    return restored, (answer.to_dict()["data"], text, answer.error_code or 0)
+
+
+def restored(data: Data | None, prefix: str | None, code: int) -> Answer:
+    """Return an answer from what it was pickled as, as one of the kernel of this process."""
+    from geolookup import kernel
+
+    return kernel.restored(data, prefix, code)
+
+
+def text(answer: Answer) -> str:
+    """Return the repr of an answer: country, city and network, without the address."""
+    network = answer.network
+    asn = f"AS{network.asn}" if network.asn else network.isp
+    known = [answer.location.country_code, answer.location.city_name, asn]
+    if not answer:
+        return f"<geolookup.Answer error {answer.error_code}>"
+    return f"<geolookup.Answer {', '.join(each for each in known if each) or 'unknown'}>"
+
+
+def members(view: View) -> Object:
+    """Return the members of a view by name, in contract order."""
+    names = fields.members(fields.FIELDS, view._group)  # noqa: SLF001 - of both kernels' views
+    return {name: getattr(view, name) for name in names}
+
+
+def equal_views(view: View, other: object) -> Any:
+    """Return whether two views of one group are equal; NotImplemented for anything else."""
+    if type(other) is not type(view):
+        return NotImplemented
+    return members(view) == members(other)
+
+
+def hashed_view(view: View) -> int:
+    """Return the hash of a view."""
+    values = members(view).values()
+    return hash(tuple(tuple(each) if isinstance(each, list) else each for each in values))
+
+
+def view_text(view: View) -> str:
+    """Return the repr of a view: the members that are known."""
+    known = {name: value for name, value in members(view).items() if value is not None}
+    return f"{type(view).__name__}({', '.join(f'{name}={each!r}' for name, each in known.items())})"
+
+
+def card(answer: Answer) -> str:
+    """Return an answer as HTML for a notebook: a table of what is known."""
+    from geolookup.contract.notebook import joined, table
+
+    if not answer:
+        return table(f"error {answer.error_code}", [("message", answer.error_message)])
+    location, time = answer.location, answer.time
+    currency, network = answer.currency, answer.network
+    place = joined(location.city_name, location.region_name, location.country_name)
+    asn = None if network.asn is None else f"AS{network.asn}"
+    return table(
+        joined(location.country_flag_emoji, place or location.continent_name or "unknown", by=" "),
+        [
+            ("address", answer.ip),
+            ("prefix", answer.prefix),
+            ("coordinates", joined(location.latitude, location.longitude)),
+            ("local time", joined(time.current_time, time.zone, by=" ")),
+            ("currency", joined(currency.code, currency.name)),
+            ("network", joined(asn, network.asn_organization or network.isp, by=" ")),
+            ("kind", joined(network.connection_type, network.user_type)),
+        ],
+    )

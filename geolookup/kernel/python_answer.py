@@ -1,0 +1,285 @@
+"""An answer as an object, in the Python kernel: an immutable view, read on access.
+
+The classes of the compiled kernel have the same names and members. ``answers`` has what both share.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Never, TypeVar
+
+from geolookup.contract import envelope, fields
+from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
+from geolookup.kernel import answers
+from geolookup.kernel.python import State, _data_of, _found, _value_of
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from typing import dataclass_transform
+
+    from geolookup.contract.types import Data, Envelope
+    from geolookup.dataset.networks import Network
+    from geolookup.kernel.python import Found
+else:
+
+    def dataclass_transform(**_options: object) -> Any:
+        """Return what changes nothing: only type checkers read it, which then refuse assignment."""
+        return lambda kind: kind
+
+
+class _Immutable:
+    __slots__ = ()
+
+    def __setattr__(self, name: str, _value: object) -> Never:
+        raise AttributeError(f"{type(self).__name__} is immutable: {name!r} cannot be set")
+
+    def __delattr__(self, name: str) -> Never:
+        raise AttributeError(f"{type(self).__name__} is immutable: {name!r} cannot be deleted")
+
+
+class Answer(_Immutable):
+    """The answer for one address: an immutable view, whose members are read on access.
+
+    All members are of one generation of the dataset, which the answer keeps open, and of one
+    instant. Unknown members are None. The answer for a malformed or private address is false,
+    and all its members are None except ``error_code`` and ``error_message``. Answers compare
+    equal by value, are hashable, and are pickled by value. The repr does not hold the address.
+    """
+
+    __slots__ = ("_data", "_error", "_found", "_prefix", "_second", "_state")
+
+    _state: State | None  # None: no answer, or one that was restored
+    _found: Found
+    _second: int
+    _error: type[ContractError]
+    _data: Data | None  # of an answer that was restored
+    _prefix: str | None
+
+    @property
+    def ip(self) -> str | None:
+        """The address, as ``data.ip`` of the envelope; None if it is malformed or private."""
+        ip: str | None = _read(self, "ip")
+        return ip
+
+    @property
+    def ip_type(self) -> Literal["ipv4", "ipv6"] | None:
+        """``"ipv4"`` or ``"ipv6"``; None if the address is malformed or private."""
+        kind: Literal["ipv4", "ipv6"] | None = _read(self, "ip_type")
+        return kind
+
+    @property
+    def location(self) -> LocationView:
+        """Continent, country and place."""
+        return _viewed(LocationView, self)
+
+    @property
+    def time(self) -> TimeView:
+        """The local time at the instant of the answer."""
+        return _viewed(TimeView, self)
+
+    @property
+    def currency(self) -> CurrencyView:
+        """The currency of the country."""
+        return _viewed(CurrencyView, self)
+
+    @property
+    def network(self) -> NetworkView:
+        """Who announces and uses the network."""
+        return _viewed(NetworkView, self)
+
+    @property
+    def prefix(self) -> Network | None:
+        """The largest aligned network around the address with one answer, as ``engine.network``."""
+        if self._state is None:
+            return answers.restored_prefix(self._prefix)
+        return answers.prefix(self._state, self.ip)
+
+    @property
+    def success(self) -> bool:
+        """Whether there is an answer: the address is well-formed and public."""
+        return bool(self)
+
+    @property
+    def error_code(self) -> int | None:
+        """10001 (malformed address), 10002 (private address), or None."""
+        return None if self else self._error.code
+
+    @property
+    def error_message(self) -> str | None:
+        """The message of the error code, or None."""
+        return None if self else self._error.message
+
+    def to_dict(self) -> Envelope:
+        """Return the envelope, as ``lookup`` does; the caller may change it."""
+        if self._state is not None:
+            return envelope.success(_data_of(self._state, self._found, self._second))
+        if self._data is not None:
+            return envelope.success(answers.copied(self._data))
+        return envelope.failure(self._error)
+
+    def __bool__(self) -> bool:
+        return self._state is not None or self._data is not None
+
+    def __eq__(self, other: object) -> Any:
+        return answers.equal(self, other)
+
+    def __hash__(self) -> int:
+        return answers.hashed(self)
+
+    def __repr__(self) -> str:
+        return answers.text(self)
+
+    def _repr_html_(self) -> str:
+        return answers.card(self)
+
+    def __copy__(self) -> Answer:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Answer:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return answers.reduced(self)
+
+
+def answer_of(state: State, ip: object, second: int) -> Answer:
+    """Return the answer for an address."""
+    try:
+        found = _found(state, ip)
+    except ContractError as error:
+        return _made(error=type(error))
+    return _made(state=state, found=found, second=second)
+
+
+def restored(data: Data | None, prefix: str | None, code: int) -> Answer:
+    """Return an answer from what it was pickled as."""
+    error = PrivateAddressError if code == PrivateAddressError.code else InvalidAddressError
+    return _made(data=data, prefix=prefix, error=error)
+
+
+def _made(**members: object) -> Answer:
+    answer = Answer()
+    for name in Answer.__slots__:
+        object.__setattr__(answer, name, members.get(name[1:]))
+    return answer
+
+
+def _read(answer: Answer, name: str, group: str | None = None) -> Any:
+    """Return a member of data, or of one of its groups; None for an address without an answer."""
+    if answer._state is not None:
+        path = f"{group}.{name}" if group else name
+        return _value_of(answer._state, answer._found, path, answer._second)
+    return None if answer._data is None else answers.stored(answer._data, name, group)
+
+
+@dataclass_transform(frozen_default=True)
+class View(_Immutable):
+    """A group of an answer: an immutable view, whose members are read on access.
+
+    Unknown members are None. Views compare equal by value and are hashable.
+    """
+
+    __slots__ = ("_answer",)
+
+    _answer: ClassVar[Answer]  # no member for type checkers; set in each instance
+    _group: ClassVar[str]
+
+    if not TYPE_CHECKING:  # with __getattr__ a type checker accepts any name
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in fields.members(fields.FIELDS, self._group):
+                raise AttributeError(f"{self._group} has no member {name!r}", name=name, obj=self)
+            value = _read(self._answer, name, self._group)
+            return answers.local_time(value) if name == "current_time" else value
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *fields.members(fields.FIELDS, self._group)]
+
+    def __eq__(self, other: object) -> Any:
+        return answers.equal_views(self, other)
+
+    def __hash__(self) -> int:
+        return answers.hashed_view(self)
+
+    def __repr__(self) -> str:
+        return answers.view_text(self)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return getattr, (self._answer, self._group)
+
+
+_V = TypeVar("_V", bound=View)
+
+
+def _viewed(kind: type[_V], answer: Answer) -> _V:
+    view = object.__new__(kind)
+    object.__setattr__(view, "_answer", answer)
+    return view
+
+
+class LocationView(View):
+    """Where an address is: continent, country and place; see ``contract.types.Location``."""
+
+    __slots__ = ()
+    _group = "location"
+
+    continent_code: str | None
+    continent_name: str | None
+    country_code: str | None
+    country_code_iso3: str | None
+    country_name: str | None
+    country_capital: str | None
+    country_tld: str | None
+    country_calling_code: str | None
+    country_flag_emoji: str | None
+    country_languages: list[str] | None
+    country_area_km2: float | None
+    country_population: int | None
+    country_neighbors: list[str] | None
+    country_is_eu: bool | None
+    region_code: str | None
+    region_name: str | None
+    city_name: str | None
+    postal_code: str | None
+    latitude: float | None
+    longitude: float | None
+    weather_code: str | None
+
+
+class TimeView(View):
+    """The local time of an address; ``current_time`` is an aware datetime."""
+
+    __slots__ = ()
+    _group = "time"
+
+    zone: str | None
+    abbr: str | None
+    utc_offset: str | None
+    utc_offset_seconds: int | None
+    current_time: dt.datetime | None
+    current_timestamp: int | None
+    is_dst: bool | None
+
+
+class CurrencyView(View):
+    """The currency of the country."""
+
+    __slots__ = ()
+    _group = "currency"
+
+    code: str | None
+    name: str | None
+    symbol: str | None
+
+
+class NetworkView(View):
+    """Who announces and uses the network of an address."""
+
+    __slots__ = ()
+    _group = "network"
+
+    asn: int | None
+    asn_organization: str | None
+    isp: str | None
+    organization: str | None
+    connection_type: str | None
+    user_type: str | None
