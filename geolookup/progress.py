@@ -1,4 +1,4 @@
-"""The progress of a command, on one line of a terminal; nothing is written elsewhere."""
+"""The progress of a command, on one line of a terminal; elsewhere only its notes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
+
+from geolookup.errors import line_text
 
 _INTERVAL = 0.1  # seconds between two drawings
 
@@ -17,6 +19,7 @@ class _Line:
     def __init__(self, stream: TextIO | None = None, *, silent: bool = False) -> None:
         self._stream = sys.stderr if stream is None else stream
         self._shown = not silent and self._stream.isatty()
+        self._silent = silent
         self._began = time.monotonic()
         self._last = 0.0
 
@@ -70,8 +73,15 @@ class Progress(_Line):
             self._draw(self._text())
 
     def note(self, text: str) -> None:
-        """Show a text beside the current stage, until its next rows or bytes."""
-        self._draw(f"{self._stage}  {text}")
+        """Show a text beside the current stage, until its next rows or bytes.
+
+        Where the output is no terminal, it is a line: what follows may take minutes.
+        """
+        if self._shown:
+            self._draw(f"{self._stage}  {text}")
+        elif not self._silent:
+            self._stream.write(f"geolookup: {line_text(f'{self._stage}: {text}')}\n")
+            self._stream.flush()
 
     def _text(self) -> str:
         rows = f"{self._rows:,} rows  " if self._rows else ""

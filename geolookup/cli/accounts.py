@@ -33,7 +33,7 @@ def backup(file: Path, accounts: str, *, force: bool) -> None:
     """
     from geolookup.gate.backup import back_up
 
-    back_up(accounts, file, force=force)
+    click.echo(f"{file}: {back_up(accounts, file, force=force)}")
 
 
 @accounts.command(name="restore", short_help="Replace the accounts by those of a backup.")
@@ -49,4 +49,4 @@ def restore(file: Path, accounts: str) -> None:
     """
     from geolookup.gate.backup import restore
 
-    restore(accounts, file)
+    click.echo(f"{accounts}: {restore(accounts, file)}, restored from {file}")

@@ -58,7 +58,9 @@ def _lines(metadata: Metadata, kernel: str, known: Mapping[str, Known]) -> Itera
     yield f"kernel      {kernel}"
     yield f"time zones  {metadata.time_zones}"
     yield "counts      " + ", ".join(f"{n:,} {name}" for name, n in metadata.counts.items())
-    yield f"known{'':<28}{'IPv4':>8}{'IPv6':>9}"
+    yield f"known       IPv4: of the {known['ipv4'].of:,} public addresses"
+    yield "            IPv6: of the addresses of which anything is known; most are unassigned"
+    yield f"{'':<33}{'IPv4':>8}{'IPv6':>9}"
     for path in known["ipv4"].with_value:
         shares = (known[family].share(path) for family in ("ipv4", "ipv6"))
         yield f"  {path:<31}" + " ".join(f"{each:8.2%}" for each in shares)

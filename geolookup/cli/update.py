@@ -84,6 +84,8 @@ def update(
         sys.exit(1)
     if done.state in _STATES:
         tell(_STATES[done.state].format(done))
+    if recipe is not None and store is None and done.state == "updated":
+        tell(f"without --dataset, commands and geolookup.open() answer from {request.recipe.name}")
     for generation in done.removed:
         tell(f"removed {generation}")
     for problem in done.warnings:

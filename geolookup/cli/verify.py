@@ -7,13 +7,15 @@ from pathlib import Path
 
 import click
 
+from geolookup.cli import fail
+from geolookup.errors import name_text
 from geolookup.store import follow
 
 _DAMAGED = 1
 
 
 @click.command(name="verify", short_help="Check a dataset for damage.")
-@click.argument("dataset", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("dataset", type=click.Path(path_type=Path))
 @click.option("--deep", is_flag=True, help="Also check coverage, time zones and lookups.")
 def verify(dataset: Path, deep: bool) -> None:
     """Read every byte of DATASET, or of the current generation of a store, and check it.
@@ -27,6 +29,9 @@ def verify(dataset: Path, deep: bool) -> None:
     """
     from geolookup.integrity import examine
 
+    if not dataset.is_dir():
+        problem = "no folder" if dataset.exists() else "no such folder"
+        fail(f"{name_text(str(dataset))}: {problem}; name a dataset or a store")
     dataset = Path(follow.folder(str(dataset)))
     report = examine(dataset, deep=deep)
     for damage in report.damages:

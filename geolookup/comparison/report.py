@@ -9,6 +9,8 @@ from geolookup.comparison.measures import Coverage, Share, SourceChange
 
 #: Larger numbers are printed with 4 significant digits.
 _LARGE = 1e15
+#: Smaller numbers are not printed.
+_SMALL = 0.001
 
 
 def lines(comparison: Comparison) -> Iterator[str]:
@@ -107,7 +109,12 @@ def _share(share: Share) -> str:
 
 
 def count_text(number: float) -> str:
-    """Return a count; fractions and numbers beyond float's integers have 3 or 4 digits."""
+    """Return a count; fractions and numbers beyond float's integers have 3 or 4 digits.
+
+    IPv6 is counted in /64 networks, so that a single address is a very small fraction.
+    """
+    if 0 < number < _SMALL:
+        return f"<{_SMALL}"
     if 0 < number < 1:
         return f"{number:.3g}"
     return f"{number:,.0f}" if number < _LARGE else f"{number:.4g}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -26,8 +27,19 @@ _REPLACE = (
 )
 
 
-def back_up(url: str, output: Path, *, force: bool = False) -> None:
-    """Write the accounts of ``sqlite:///PATH`` to one file, mode 0600.
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a backup holds."""
+
+    accounts: int
+    keys: int
+
+    def __str__(self) -> str:
+        return f"accounts: {self.accounts:,}, keys: {self.keys:,}"
+
+
+def back_up(url: str, output: Path, *, force: bool = False) -> Content:
+    """Write the accounts of ``sqlite:///PATH`` to one file, mode 0600; return what it holds.
 
     Raises AccountsError for accounts that cannot be read, OutputError for a file that
     exists (unless ``force``), is the accounts file itself, or cannot be written.
@@ -38,10 +50,14 @@ def back_up(url: str, output: Path, *, force: bool = False) -> None:
         raise OutputError(output, "is the accounts file itself", "name another file")
     with _errors_of(live.path), closing(live.open(create=False)) as source:
         _copy_to_new(source, output)
+    with _errors_of(str(output)), closing(_opened(output)) as written:
+        return _content(written)
 
 
-def restore(url: str, backup: Path) -> None:
+def restore(url: str, backup: Path) -> Content:
     """Replace the accounts of ``sqlite:///PATH`` by those of a backup, in one transaction.
+
+    Returns what the backup holds.
 
     A missing accounts file is created. Raises AccountsError for a backup that is damaged or
     not an accounts file, and for accounts that cannot be written.
@@ -53,6 +69,12 @@ def restore(url: str, backup: Path) -> None:
             raise AccountsError(str(backup), "is the accounts file itself", "name a backup")
         with _errors_of(live.path, _REPLACE):
             _restore(source, live)
+        return _content(source)
+
+
+def _content(source: sqlite3.Connection) -> Content:
+    counted = "SELECT (SELECT count(*) FROM account), (SELECT count(*) FROM key)"
+    return Content(*source.execute(counted).fetchone())
 
 
 def _restore(source: sqlite3.Connection, live: AccountsFile) -> None:

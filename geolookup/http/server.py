@@ -179,6 +179,11 @@ def _signal_workers(signum: int) -> None:
                 os.kill(worker.pid, signum)
 
 
+def _is_news(record: logging.LogRecord) -> bool:
+    """Return whether a record says something that the record before it does not."""
+    return not record.getMessage().startswith("Granian shutdown completed")
+
+
 def _logging(level: str) -> dict[str, Any]:
     """Return the logging configuration: one line per record on standard error."""
     return {
@@ -187,6 +192,7 @@ def _logging(level: str) -> dict[str, Any]:
                 "class": "logging.StreamHandler",
                 "formatter": form,
                 "stream": "ext://sys.stderr",
+                "filters": [_is_news],
             }
             for name, form in (("console", "generic"), ("access", "access"))
         },

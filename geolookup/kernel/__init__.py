@@ -15,16 +15,25 @@ from geolookup.errors import SettingsError
 
 #: The warning for a missing extension, with the remedy; else empty.
 MISSING = ""
-_REMEDY = (
-    "install a C compiler, then build geolookup again with "
-    "'pip install --force-reinstall --no-binary geolookup geolookup', "
-    "in a checkout with 'pip install -e .'"
-)
-_NOTICE = (
-    "the compiled kernel is missing: the Python kernel answers, several times slower; " + _REMEDY
-)
 #: What is wrong with ``$GEOLOOKUP_KERNEL``; else empty.
 _PROBLEM = ""
+
+
+def _remedy() -> str:
+    """Return how to get the extension; Python prefers the sources of the folder that it runs in."""
+    from pathlib import Path  # here: it costs a cold start 5 ms
+
+    folder = Path(__file__).absolute().parents[2]
+    if (folder / "setup.py").exists():
+        return (
+            f"these are the sources in {folder}: run Python in another folder if geolookup is"
+            " installed, else install a C compiler and run 'pip install -e .' in that folder"
+        )
+    return (
+        "install a C compiler, then build geolookup again with "
+        "'pip install --force-reinstall --no-binary geolookup geolookup'"
+    )
+
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -42,9 +51,12 @@ else:
         from geolookup.kernel import _compiled as _chosen
     except ImportError:
         if _wanted == "compiled":
-            _PROBLEM = f"GEOLOOKUP_KERNEL is 'compiled', but that kernel is missing; {_REMEDY}"
+            _PROBLEM = f"GEOLOOKUP_KERNEL is 'compiled', but that kernel is missing; {_remedy()}"
         elif not _wanted:
-            MISSING = _NOTICE
+            MISSING = (
+                "the compiled kernel is missing: the Python kernel answers, several times slower; "
+                + _remedy()
+            )
         _wanted = "python"
     if _wanted == "python":
         from geolookup.kernel import python as _chosen

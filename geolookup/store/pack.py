@@ -21,7 +21,7 @@ from typing import IO
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest, is_dataset, read_manifest
-from geolookup.errors import REBUILD, DatasetError
+from geolookup.errors import REBUILD, DatasetError, OutputError
 from geolookup.filesystem import atomic, limits
 from geolookup.filesystem.regular import open_regular
 from geolookup.store import follow
@@ -35,6 +35,8 @@ _FRAME, _LEVEL = 16 << 20, 6
 _MANIFEST_SUM = f"{fmt.MANIFEST}.sha256"
 #: Bytes; much more than a manifest of 254 sources has.
 _LARGEST_MANIFEST = 1 << 24
+_SUFFIX = ".tar.zst"
+_OTHER_FORMATS = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".mmdb")
 _PLAIN = (tarfile.REGTYPE, tarfile.AREGTYPE)
 _AGAIN = "fetch it again"
 _REPACK = "pack it again with 'geolookup pack'"
@@ -49,9 +51,10 @@ def pack(
     same dataset gives the same bytes. ``dataset`` is a dataset folder, or a store: then its
     current generation is packed. With ``force`` an existing file is replaced. Raises
     DatasetError for a dataset that is missing or damaged, OutputError for an archive that
-    exists or cannot be written. On an error no archive is left.
+    exists, cannot be written, or has the suffix of another format. On an error no archive is left.
     """
     dataset, archive = Path(follow.folder(os.fspath(dataset))), Path(archive)
+    _check_name(archive)
     described = _described(read_manifest(dataset), dataset / fmt.MANIFEST, REBUILD)
     atomic.check_file(archive, force=force)
     with (
@@ -69,6 +72,13 @@ def pack(
         for name, (size, sha256) in sorted(described.items()):
             _add(tar, dataset / name, size, sha256)
     return archive.stat().st_size
+
+
+def _check_name(archive: Path) -> None:
+    """Raise OutputError for a name that promises a format which ``pack`` does not write."""
+    if archive.suffix.casefold() in _OTHER_FORMATS:
+        problem = f"pack writes {_SUFFIX}, not {archive.suffix}"
+        raise OutputError(archive, problem, f"name a file that ends with {_SUFFIX}")
 
 
 def unpack(

@@ -68,6 +68,21 @@ def test_the_next_stage_begins_at_no_rows() -> None:
         assert "rows" not in terminal.getvalue()[before:]
 
 
+@pytest.mark.parametrize(
+    ("stream", "shown"),
+    [
+        (io.StringIO(), "geolookup: fetching a\\x1b.csv: retry in 2.0 s\n"),
+        (Terminal(), f"{CLEAR}fetching a\x1b.csv  retry in 2.0 s{CLEAR}"),
+    ],
+)
+def test_a_note_is_a_line_where_there_is_no_terminal(stream: io.StringIO, shown: str) -> None:
+    for progress in (Progress(stream), Progress(stream, silent=True)):
+        with progress.stage("fetching a\x1b.csv"):
+            progress.note("retry in 2.0 s")
+    assert stream.getvalue().endswith(shown)
+    assert stream.getvalue().count("retry") == 1
+
+
 def test_no_terminal_no_display(tmp_path: Path) -> None:
     stream = io.StringIO()
     compiled(tmp_path, stream)

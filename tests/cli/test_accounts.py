@@ -28,13 +28,16 @@ def names(url: str) -> list[str]:
 def test_a_backup_and_its_restore(url: str, tmp_path: Path) -> None:
     backup = str(tmp_path / "backup")
     done = run("accounts", "backup", backup, "--accounts", url)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.returncode, done.stdout) == (0, f"{backup}: accounts: 1, keys: 1\n")
+    assert done.stderr == ""
     with open_accounts(url) as accounts:
         accounts.create_key("Late", "free")
     again = run("accounts", "backup", backup, "--accounts", url)
     assert again.returncode == 2
     assert "exists already" in again.stderr
-    assert run("accounts", "restore", backup, "--accounts", url).returncode == 0
+    done = run("accounts", "restore", backup, "--accounts", url)
+    assert done.stdout == f"{url}: accounts: 1, keys: 1, restored from {backup}\n"
+    assert done.returncode == 0
     assert names(url) == ["Acme"]
     assert run("accounts", "backup", backup, "--accounts", url, "--force").returncode == 0
 

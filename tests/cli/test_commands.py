@@ -75,6 +75,7 @@ def test_another_dataset_by_option_and_by_environment(build: Build) -> None:
         ("pack", "/nowhere", "x.tar.zst"),
         ("pack", "sample_data", "x.tar.zst"),
         ("pack", "geolookup/world"),
+        ("pack", "geolookup/world", "world.zip"),
         ("pack", "geolookup/world", "README.md"),
         ("unpack", "/nowhere.tar.zst", "x"),
         ("unpack", "README.md", "x"),

@@ -23,6 +23,14 @@ def test_a_whole_dataset_is_status_0() -> None:
         ]
 
 
+def test_what_is_no_dataset_is_one_line(tmp_path: Path) -> None:
+    for path in (tmp_path / "missing", Path(__file__)):
+        done = run("verify", str(path))
+        assert (done.returncode, done.stdout) == (2, "")
+        (line,) = done.stderr.splitlines()
+        assert line.startswith(f"geolookup: {path}")
+
+
 def test_damage_is_status_1_with_a_line_for_each_file(tmp_path: Path) -> None:
     dataset = copied(SMALL, tmp_path / "copy")
     (dataset / fmt.ZONE).unlink()

@@ -47,6 +47,7 @@ def test_idle_connections_do_not_hold_the_end_up(own_store: Store, tmp_path: Pat
     with serving(own_store, tmp_path, drain=0.0) as server:
         idle = socket.create_connection(("127.0.0.1", server.port))
     assert server.process.returncode == 0
+    assert "see ya" not in server.output.read_text(encoding="utf-8")
     idle.close()
 
 

@@ -43,6 +43,14 @@ def test_the_log_says_so_once() -> None:
     assert "pip install" in line
 
 
+def test_sources_in_a_checkout_are_named(tmp_path: Path) -> None:
+    log = "import logging; logging.basicConfig(); "
+    assert (
+        f"these are the sources in {ROOT}: run Python in another"
+        in run(WITHOUT + log + TWICE).stderr
+    )
+
+
 @pytest.mark.parametrize("arguments", [("lookup", "8.8.8.8"), ("info",)])
 def test_commands_say_so_in_one_line(arguments: tuple[str, ...]) -> None:
     done = run(WITHOUT + COMMAND, *arguments)

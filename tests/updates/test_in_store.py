@@ -43,6 +43,12 @@ def test_if_older(update: Update, publisher: Publisher, store: Path) -> None:
     assert done.stdout == f"the last update of {store} is recent; nothing done\n"
 
 
+def test_the_default_store_says_that_it_answers(publisher: Publisher, store: Path) -> None:
+    told = "without --dataset, commands and geolookup.open() answer from "
+    assert told in run("update", str(publisher.recipe)).stdout
+    assert told not in run("update", str(publisher.recipe), "--store", str(store)).stdout
+
+
 def test_a_failed_update_is_not_recent(update: Update, publisher: Publisher) -> None:
     publisher.acts[ASN] = status(404)
     for _ in range(2):

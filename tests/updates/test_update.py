@@ -75,6 +75,7 @@ def test_the_same_by_the_command(publisher: Publisher, store: Path) -> None:
         f"{COUNTRY}: fetched {len(countries()):,} bytes\n"
         f"{ASN}: fetched {len(systems()):,} bytes\n"
         f"generation {generation.generation} published into {store}\n"
+        "without --dataset, commands and geolookup.open() answer from published\n"
     )
     assert second.stdout.endswith(f"generation {generation.generation} is current in {store}\n")
     assert second.stdout.count("unchanged") == 2
