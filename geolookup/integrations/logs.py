@@ -14,6 +14,7 @@ from collections.abc import Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 import geolookup
+from geolookup.contract.cleaning import clean_text
 from geolookup.errors import ClosedError, DatasetError
 from geolookup.integrations.redaction import REMOVED, Redaction
 
@@ -30,10 +31,11 @@ _ABSENT = object()
 class _Fields:
     """Looks the fields up; never raises for an address or an unusable dataset."""
 
-    def __init__(self, engine: Engine | None, fields: Mapping[str, str]) -> None:
+    def __init__(self, engine: Engine | None, fields: Mapping[str, str], *, clean: bool) -> None:
         if "ip" in fields.values():
             raise ValueError("the field 'ip' would keep the address; leave it out")
         self._engine = geolookup.open() if engine is None else engine
+        self._clean = clean_text if clean else _as_given
         self._paths = tuple(fields.values())
         self.unknown: dict[str, Any] = dict.fromkeys(fields)
         self._engine.get_many([""], self._paths)  # ValueError for an unknown path
@@ -41,10 +43,14 @@ class _Fields:
     def of(self, address: object, at: float | None = None) -> dict[str, Any]:
         """Return the fields for an address, at an instant."""
         try:
-            values = self._engine.get_many([address], self._paths, at=at)[0]
+            values = self._engine.get_many([self._clean(address)], self._paths, at=at)[0]
         except (ClosedError, DatasetError):
             return self.unknown
         return dict(zip(self.unknown, values, strict=True))
+
+
+def _as_given(address: object) -> object:
+    return address
 
 
 class GeoFilter(logging.Filter):
@@ -53,7 +59,8 @@ class GeoFilter(logging.Filter):
     ``address`` is the name of the attribute that ``extra`` sets, or of a member of the arguments
     if those are a mapping; an integer is a position in the arguments. ``fields`` are names of
     attributes and paths. The instant is that of the record. ``engine`` None opens the dataset
-    of ``geolookup.open()``.
+    of ``geolookup.open()``. ``clean`` reads an address with a port, brackets and more as
+    ``geolookup.lookup`` does.
 
     The attribute is deleted, an argument is replaced with ``[address]``. A traceback is kept as
     text only. A record without the address gets None in each field that it does not have. Records
@@ -67,12 +74,13 @@ class GeoFilter(logging.Filter):
         fields: Mapping[str, str] = FIELDS,
         *,
         engine: Engine | None = None,
+        clean: bool = False,
     ) -> None:
         super().__init__()
         for name in _OWN.intersection(fields):
             raise ValueError(f"a log record has an attribute {name!r} already; choose another name")
         self._address = address
-        self._fields = _Fields(engine, fields)
+        self._fields = _Fields(engine, fields, clean=clean)
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Change a record; always True."""
@@ -142,9 +150,10 @@ class GeoProcessor:
         fields: Mapping[str, str] = FIELDS,
         *,
         engine: Engine | None = None,
+        clean: bool = False,
     ) -> None:
         self._address = address
-        self._fields = _Fields(engine, fields)
+        self._fields = _Fields(engine, fields, clean=clean)
 
     def __call__(
         self, _logger: object, _method: str, event: MutableMapping[str, Any]

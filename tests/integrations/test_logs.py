@@ -177,6 +177,14 @@ def test_positions_and_mappings_of_arguments(log: Callable[..., Log]) -> None:
     assert named.getvalue().startswith("US AS15169 [address]: /[address]")
 
 
+def test_clean(log: Callable[..., Log]) -> None:
+    logger, written = log(0, clean=True)
+    logger.error("%s %s", f"{IP}:51000", f"10.0.0.1, {IP}")
+    logger.error("%s %s", f"10.0.0.1, {IP}", f"{IP} 10.0.0.1")
+    assert written.getvalue().count("US AS15169 [address]") == 2
+    assert IP not in written.getvalue()
+
+
 def test_a_second_handler_keeps_the_fields(
     log: Callable[..., Log], sample: geolookup.Engine
 ) -> None:

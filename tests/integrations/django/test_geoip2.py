@@ -1,0 +1,160 @@
+"""The stand-in beside Django's own ``GeoIP2`` on the same data, method by method.
+
+``geos`` needs the libraries GEOS and GDAL; without them both raise the same exception.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Build, build_at
+
+ROWS = """network,continent_code,country_code,region_code,region_name,city_name,postal_code,\
+latitude,longitude,time_zone
+8.8.8.0/24,NA,US,CA,California,Mountain View,94043,37.4,-122.1,America/Los_Angeles
+2001:4860::/32,NA,US,,,,,,,
+1.2.3.0/24,EU,DE,,,Berlin,,52.5,13.4,Europe/Berlin
+"""
+ADDRESSES = ("8.8.8.8", "2001:4860::1", "1.2.3.4")
+METHODS = (
+    "city",
+    "country",
+    "country_code",
+    "country_name",
+    "lon_lat",
+    "lat_lon",
+    "coords",
+    "geos",
+)
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_at(tmp_path_factory.mktemp("ours"), {"a.csv": ROWS})[0]
+
+
+@pytest.fixture(scope="module")
+def ours(dataset: Path) -> Any:
+    from geolookup.integrations.django.geoip2 import GeoIP2
+
+    return GeoIP2(dataset)
+
+
+@pytest.fixture(scope="module")
+def theirs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Django's own, on an MMDB file of the same rows."""
+    from django.contrib.gis.geoip2 import GeoIP2
+    from mmdb_writer import MMDBWriter
+    from netaddr import IPSet
+
+    file = tmp_path_factory.mktemp("theirs") / "a.mmdb"
+    writer = MMDBWriter(6, "GeoLite2-City", languages=["en"], ipv4_compatible=True)
+    for line in ROWS.splitlines()[1:]:
+        writer.insert_network(IPSet([line.partition(",")[0]]), _record(line))
+    writer.to_db_file(str(file))
+    reader: Any = GeoIP2(file)
+    yield reader
+    reader._reader.close()
+
+
+def _record(line: str) -> dict[str, Any]:
+    _, continent, country, region, region_name, city, postal, latitude, longitude, zone = (
+        line.split(",")
+    )
+    names = {"US": ("North America", "United States", False), "DE": ("Europe", "Germany", True)}
+    continent_name, country_name, is_eu = names[country]
+    record: dict[str, Any] = {
+        "continent": {"code": continent, "names": {"en": continent_name}},
+        "country": {
+            "iso_code": country,
+            "names": {"en": country_name},
+            "is_in_european_union": is_eu,
+        },
+    }
+    if city:
+        record["city"] = {"names": {"en": city}}
+        record["location"] = {
+            "latitude": float(latitude),
+            "longitude": float(longitude),
+            "time_zone": zone,
+        }
+    if region:
+        record["subdivisions"] = [{"iso_code": region, "names": {"en": region_name}}]
+        record["postal"] = {"code": postal}
+    return record
+
+
+def outcome(geoip: Any, method: str, query: object) -> Any:
+    """The result, or the kind of the exception."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            result = getattr(geoip, method)(query)
+        except Exception as error:  # noqa: BLE001 - what is compared
+            result = type(error)
+    return result, [each.category for each in warned]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "query",
+    [*ADDRESSES, ipaddress.ip_address("8.8.8.8"), "10.0.0.1", "9.9.9.9", 5, None, "", "a b"],
+)
+def test_the_same_results_and_exceptions(
+    ours: Any, theirs: Any, method: str, query: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "gethostbyname", _unknown)  # no name server here
+    if not hasattr(theirs, method):
+        assert not hasattr(ours, method)
+        return
+    assert outcome(ours, method, query) == outcome(theirs, method, query)
+
+
+def _unknown(_name: str) -> str:
+    raise socket.gaierror("name or service not known")
+
+
+def test_host_names_are_resolved_as_by_django(ours: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "gethostbyname", {"dns.example": "8.8.8.8"}.__getitem__)
+    assert ours.country_code("dns.example") == "US"
+    assert ours.city("dns.example")["city"] == "Mountain View"
+
+
+def test_kinds_and_repr(ours: Any, theirs: Any, dataset: Path) -> None:
+    assert (ours.is_city, ours.is_country) == (theirs.is_city, theirs.is_country)
+    assert str(dataset) in repr(ours)
+
+
+def test_a_dataset_of_countries(build: Build) -> None:
+    from geolookup.integrations.django.geoip2 import GeoIP2, GeoIP2Exception
+
+    geoip = GeoIP2(build({"a.csv": "network,country_code\n8.8.8.0/24,US\n"})[0])
+    assert geoip.country("8.8.8.8")["country_code"] == "US"
+    assert geoip.is_country
+    with pytest.raises(GeoIP2Exception, match="city"):
+        geoip.city("8.8.8.8")
+
+
+def test_the_setting_and_the_parameters_of_django(dataset: Path, tmp_path: Path) -> None:
+    from django.contrib.gis.geoip2 import GeoIP2 as DjangosOwn
+    from django.test import override_settings
+
+    from geolookup.integrations.django.geoip2 import GeoIP2, GeoIP2Exception
+
+    with override_settings(GEOLOOKUP={"DATASET": dataset}, GEOIP_PATH="/nowhere"):
+        geoip = GeoIP2(cache=GeoIP2.MODE_MEMORY, country="a.mmdb", city="b.mmdb")
+        assert isinstance(geoip, DjangosOwn)
+        assert geoip.city("1.2.3.4")["city"] == "Berlin"
+        del geoip
+        assert GeoIP2().city("1.2.3.4")["city"] == "Berlin"
+    with pytest.raises(GeoIP2Exception, match="Invalid GeoIP caching option: 3"):
+        GeoIP2(dataset, cache=3)
+    with pytest.raises(GeoIP2Exception, match=f"{tmp_path}/nothing: "):
+        GeoIP2(tmp_path / "nothing")

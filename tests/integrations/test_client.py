@@ -1,0 +1,195 @@
+"""The answer for a client: looked up on demand, and no exception for an application."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import logging
+from collections.abc import MutableMapping
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import pytest
+
+import geolookup
+from geolookup.errors import DatasetError, SettingsError
+from geolookup.integrations.asgi import GeoMiddleware as AsgiMiddleware
+from geolookup.integrations.client import ClientAnswer
+from geolookup.integrations.wsgi import GeoMiddleware as WsgiMiddleware
+from tests.small_dataset import SMALL
+
+IP, PROXY = "8.8.8.8", "10.0.0.1"
+
+
+def asgi(
+    engine: geolookup.Engine | None, scope: dict[str, Any], proxies: tuple[str, ...] = ()
+) -> Any:
+    """What an application finds in the scope."""
+    found = []
+
+    async def application(scope: MutableMapping[str, Any], _receive: Any, _send: Any) -> None:
+        found.append(scope.get("geo"))
+
+    middleware = AsgiMiddleware(application, engine, trusted_proxies=proxies)
+    asyncio.run(middleware({"type": "http", "headers": [], **scope}, None, None))  # type: ignore[arg-type]
+    return found[0]
+
+
+def wsgi(
+    engine: geolookup.Engine | None, environ: dict[str, Any], proxies: tuple[str, ...] = ()
+) -> Any:
+    """What an application finds in its environment."""
+    found = []
+
+    def application(environ: dict[str, Any], _start_response: Any) -> list[bytes]:
+        found.append(environ["geolookup.geo"])
+        return []
+
+    WsgiMiddleware(application, engine, trusted_proxies=proxies)(environ, None)  # type: ignore[arg-type]
+    return found[0]
+
+
+def test_the_answer_is_that_of_the_engine(sample: geolookup.Engine) -> None:
+    for geo in (asgi(sample, {"client": (IP, 1)}), wsgi(sample, {"REMOTE_ADDR": IP})):
+        assert geo
+        assert geo.success
+        assert geo.location.country_code == "US"
+        assert geo.network.asn == 15169
+        assert geo.time.current_time.tzinfo
+        assert geo.to_dict()["data"]["ip"] == geo.ip == IP
+        assert geo.prefix == sample.network(IP)
+        assert geo.error_code is None
+
+
+@pytest.mark.parametrize(
+    ("address", "code"),
+    [("10.0.0.1", 10002), ("", 10001), ("nonsense", 10001), ("fe80::1%2", 10002)],
+)
+def test_a_client_without_an_answer(sample: geolookup.Engine, address: str, code: int) -> None:
+    for geo in (asgi(sample, {"client": (address, 1)}), wsgi(sample, {"REMOTE_ADDR": address})):
+        assert not geo
+        assert geo.error_code == code
+        assert geo.location.country_code is None
+        assert geo.to_dict()["error_code"] == code
+
+
+def test_sockets_without_addresses(sample: geolookup.Engine) -> None:
+    headers = [(b"x-forwarded-for", IP.encode())]
+    environ = {"HTTP_X_FORWARDED_FOR": IP}
+    for client in (None, ("", 0)):
+        assert not asgi(sample, {"client": client, "headers": headers})
+        assert asgi(sample, {"client": client, "headers": headers}, ("unix:",)).ip == IP
+    for more in ({}, {"REMOTE_ADDR": ""}, {"REMOTE_ADDR": "localhost"}):
+        assert not wsgi(sample, {**environ, **more})
+        assert wsgi(sample, {**environ, **more}, ("unix:",)).ip == IP
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (IP, IP),
+        (f"1.2.3.4, {IP}", IP),
+        (f"{IP}:51000", IP),
+        ("[2001:4860:4860::8888]:443", "2001:4860:4860::8888"),
+        (f"{IP}, unknown", None),
+        ("\u20ac", None),
+    ],
+)
+def test_forwarded_for(sample: geolookup.Engine, value: str, found: str | None) -> None:
+    headers = [(b"x-forwarded-for", value.encode("utf-8"))]
+    environ = {"HTTP_X_FORWARDED_FOR": value, "REMOTE_ADDR": PROXY}
+    assert asgi(sample, {"client": (PROXY, 1), "headers": headers}, (PROXY,)).ip == found
+    assert wsgi(sample, environ, (PROXY,)).ip == found
+    assert not asgi(sample, {"client": (PROXY, 1), "headers": headers})
+    assert not wsgi(sample, environ)
+
+
+def test_forwarded(sample: geolookup.Engine) -> None:
+    value = f'for=1.2.3.4, for="{IP}:80"'
+    headers = [(b"forwarded", value.encode())]
+    environ = {"HTTP_FORWARDED": value, "REMOTE_ADDR": PROXY}
+    assert asgi(sample, {"client": (PROXY, 1), "headers": headers}, (PROXY,)).ip == IP
+    assert wsgi(sample, environ, (PROXY,)).ip == IP
+    assert not wsgi(sample, {**environ, "HTTP_X_FORWARDED_FOR": "1.1.1.1"}, (PROXY,))
+
+
+def test_web_sockets_have_an_answer_and_the_life_of_a_server_has_none(
+    sample: geolookup.Engine,
+) -> None:
+    assert asgi(sample, {"type": "websocket", "client": (IP, 1)}).ip == IP
+    assert asgi(sample, {"type": "lifespan"}) is None
+
+
+class Counting:
+    """An engine that counts what it is asked."""
+
+    def __init__(self, engine: geolookup.Engine) -> None:
+        self._engine, self.asked = engine, 0
+
+    def answer(self, ip: object) -> object:
+        self.asked += 1
+        return self._engine.answer(ip)
+
+
+def test_nothing_is_looked_up_until_it_is_asked_for(sample: geolookup.Engine) -> None:
+    engine = Counting(sample)
+    geo = wsgi(engine, {"REMOTE_ADDR": IP})  # type: ignore[arg-type]
+    before = engine.asked
+    assert IP not in repr(geo)
+    copy.copy(geo)
+    assert engine.asked == before
+    assert geo.location.country_code
+    assert geo
+    assert geo.network.asn
+    assert engine.asked == before + 1
+
+
+def test_a_closed_engine_gives_an_answer_without_values(caplog: pytest.LogCaptureFixture) -> None:
+    engine = geolookup.open(SMALL)
+    answers: list[ClientAnswer] = []
+
+    def application(environ: dict[str, Any], _start_response: Any) -> list[bytes]:
+        answers.append(environ["geolookup.geo"])
+        return []
+
+    middleware = WsgiMiddleware(application, engine)
+    with caplog.at_level(logging.ERROR, "geolookup"):
+        for _ in range(3):
+            middleware({"REMOTE_ADDR": IP}, None)  # type: ignore[arg-type]
+        engine.close()
+        for geo in answers:
+            _assert_unavailable(geo)
+    assert [record.getMessage() for record in caplog.records] == [
+        "the engine is closed; open the dataset again"
+    ]
+
+
+def _assert_unavailable(geo: ClientAnswer) -> None:
+    assert not geo
+    assert geo.success is False
+    assert geo.error_code is None
+    assert "the log 'geolookup' says why" in geo.error_message
+    assert geo.location.country_code is None
+    assert geo.prefix is None
+    envelope = geo.to_dict()
+    assert (envelope["success"], envelope["error"], envelope["data"]) == (False, True, None)
+
+
+@pytest.mark.parametrize("file", ["location.arrow", "network.arrow"])
+def test_damaged_rows_give_an_answer_without_values(tmp_path: Path, file: str) -> None:
+    folder = copytree(SMALL, tmp_path / "dataset")
+    damaged = (folder / file).read_bytes().replace(b'"', b"'")
+    (folder / file).write_bytes(damaged)
+    with geolookup.open(folder) as engine:
+        with pytest.raises(DatasetError):
+            engine.lookup(IP)
+        _assert_unavailable(asgi(engine, {"client": (IP, 1)}))
+
+
+def test_what_is_wrong_shows_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"^trusted_proxies 'x' is not a network"):
+        wsgi(None, {}, ("x",))
+    monkeypatch.setenv("GEOLOOKUP_DATASET", str(tmp_path))
+    with pytest.raises(DatasetError):
+        wsgi(None, {})
