@@ -17,7 +17,7 @@ from geolookup_builder.loading import load
 from tests.docs.blocks import Block, sessions
 from tests.docs.matching import matches
 from tests.docs.namespace import Namespace, namespace
-from tests.docs.shell import environment, shell
+from tests.docs.shell import Shell, environment, shell
 from tests.http.serving import free_port
 
 #: The ports of the examples. Each stands for a free one.
@@ -29,13 +29,13 @@ _SOURCE = '[[source]]\nformat = "csv"\npath = "shown.csv"\n'
 class Page:
     """A page that is read: its folder, shell and namespace."""
 
-    def __init__(self, folder: Path, variables: Mapping[str, str], ending: ExitStack) -> None:
+    def __init__(
+        self, folder: Path, variables: Mapping[str, str], commands: Shell, ending: ExitStack
+    ) -> None:
         self._folder = folder
         self._variables = variables
+        self._shell = commands
         self._ending = ending
-        outputs = folder.with_name("outputs")
-        outputs.mkdir()
-        self._shell = ending.enter_context(shell(folder, outputs, variables))
         self._namespace: Namespace | None = None
         self._ports: dict[str, str] = {}
 
@@ -72,6 +72,11 @@ class Page:
         status, printed = self._shell.run(text)
         assert status == 0, f"{block.place}: status {status}\n{printed}"
 
+    def crontab(self, block: Block, text: str) -> None:
+        """Run the command of each line, behind the five fields of its time."""
+        for line in text.splitlines():
+            self.script(block, line.split(maxsplit=5)[5])
+
     def python(self, block: Block, text: str) -> None:
         if not self._namespace:
             self._namespace = self._ending.enter_context(namespace(self._folder, self._variables))
@@ -94,6 +99,7 @@ class Page:
 RUNS: dict[str, Callable[[Page, Block, str], None]] = {
     "console": Page.console,
     "bash": Page.script,
+    "crontab": Page.crontab,
     "python": Page.python,
     "toml": Page.recipe,
     "json": Page.json,
@@ -101,11 +107,15 @@ RUNS: dict[str, Callable[[Page, Block, str], None]] = {
 
 
 def read(found: Iterable[Block], before: str, folder: Path) -> None:
-    """Run blocks in ``folder``/page, after a script that prepares what they presume."""
-    variables = environment(folder)
-    (folder / "page").mkdir()
+    """Run blocks in a reader's folder ``~/geo``, after a script that makes what they presume."""
+    (folder / "outputs").mkdir()
+    (folder / "home" / "geo").mkdir(parents=True)
+    variables = environment(folder / "home")
     with ExitStack() as ending:
-        page = Page(folder / "page", variables, ending)
+        commands = ending.enter_context(
+            shell(folder / "home" / "geo", folder / "outputs", variables)
+        )
+        page = Page(folder / "home" / "geo", variables, commands, ending)
         if before:
             page.prepare(before)
         for block in found:

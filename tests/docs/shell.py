@@ -71,12 +71,10 @@ def _end(process: subprocess.Popen[str]) -> None:
     process.stdout.close()
 
 
-def environment(folder: Path) -> dict[str, str]:
+def environment(home: Path) -> dict[str, str]:
     """Return the environment of a reader: this Python's commands come first in the path, the
     bundled dataset answers, and the home folder is one of its own.
     """
-    home = folder / "home"
-    home.mkdir()
     scripts = Path(sys.executable).parent
     left_out = ("GEOLOOKUP_DATASET", "GEOLOOKUP_STORE", "GEOLOOKUP_CACHE", "XDG_CACHE_HOME")
     kept = {name: text for name, text in os.environ.items() if name not in left_out}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from tests.conftest import ROOT
 
@@ -16,6 +18,7 @@ class Presumed:
     script: str = ""
 
 
+_VENV = f"mkdir -p .venv && ln -s '{Path(sys.executable).parent}' .venv/bin"
 _DAYS = ({"day": "monday"}, {"day": "tuesday"})
 _A_DAY = """
 printf 'network,city_name\\n8.8.8.0/24,{day}\\n' > {day}.csv
@@ -33,6 +36,7 @@ PRESUMED = {
     "docs/tables/pandas.md": Presumed(modules=("pandas",)),
     "docs/tables/polars.md": Presumed(modules=("polars",)),
     "docs/tables/spark.md": Presumed(modules=("pyspark",), programs=("java",)),
+    "docs/tutorial.md": Presumed(modules=("granian",), programs=("curl", "nginx"), script=_VENV),
     "docs/verify.md": Presumed(script=f"ln -s '{ROOT}/geolookup' geolookup"),
 }
 
@@ -40,7 +44,6 @@ PRESUMED = {
 SHOWN = {
     "": "an output, a layout of files or a template",
     "text": "an output, a layout of files or a template",
-    "crontab": "tests/updates/test_doc.py runs its command",
 }
 
 #: Page, how the block begins, and the reason.
@@ -58,5 +61,7 @@ NOT_RUN = (
     ("docs/recipe.md", "$ geolookup build GeoLite2-City.mmdb", "its files are those of vendors"),
     ("docs/updating.md", "$ geolookup update\n", "it downloads from the network"),
     ("docs/updating.md", "$ MAXMIND_KEY=", "it downloads with a customer's key"),
+    ("docs/tutorial.md", "mkdir ~/geo", "it installs, as the first command of the README does"),
+    ("docs/updating.md", "17 3 * * *", "tests/updates/test_doc.py runs it in another folder"),
     ("docs/updating.md", "# python3 -m venv", "it changes the system, as root"),
 )
