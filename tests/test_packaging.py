@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -82,18 +83,28 @@ def _assert_exists(url: str) -> None:
         assert KINDS[kind](ROOT / path.partition("#")[0]), url
 
 
-def test_links_of_the_package_page_need_no_file_beside_it() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    prose = re.sub(r"^```.*?^```$|`[^`\n]+`", "", text, flags=re.MULTILINE | re.DOTALL)
-    inline = re.findall(r"\]\(([^)\s]+)\)", prose)
-    definitions = re.findall(r"^\[[^\]]+\]: (\S+)$", prose, re.MULTILINE)
-    links = [*inline, *definitions]
+def test_links_of_the_readme_work_in_a_checkout() -> None:
+    text = _prose((ROOT / "README.md").read_text(encoding="utf-8"))
+    links = re.findall(r"\]\(([^)\s]+)\)", text)
     assert len(links) > 15
-    assert [each for each in links if not each.startswith(("https://", "#"))] == []
-    named = set(re.findall(r"\]\[([^\]]+)\]", prose))
-    assert named == set(re.findall(r"^\[([^\]]+)\]: ", prose, re.MULTILINE))
-    anchors = {_anchor(each) for each in re.findall(r"^#+ (.+)$", prose, re.MULTILINE)}
+    anchors = {_anchor(each) for each in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
     assert {each[1:] for each in links if each.startswith("#")} <= anchors
+    files = [each for each in links if not each.startswith(("https://", "#"))]
+    assert [each for each in files if not (ROOT / each.partition("#")[0]).exists()] == []
+
+
+def test_links_of_the_package_page_need_no_file_beside_it() -> None:
+    text = _prose(runpy.run_path(str(ROOT / "setup.py"))["package_page"]())
+    links = re.findall(r"\]\(([^)\s]+)\)", text)
+    assert [each for each in links if not each.startswith(("https://", "#"))] == []
+    of_the_project = [each for each in links if each.startswith(HOME)]
+    assert len(of_the_project) > 15
+    for each in of_the_project:
+        _assert_exists(each)
+
+
+def _prose(text: str) -> str:
+    return re.sub(r"^```.*?^```$|`[^`\n]+`", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
 def _anchor(heading: str) -> str:
@@ -149,6 +160,8 @@ def test_wheel_holds_what_runs_and_no_sources_of_the_kernel(built: Path) -> None
     assert {"geolookup/py.typed", "geolookup/kernel/_compiled.pyi"} <= names
     assert f"\nVersion: {geolookup.__version__}\n" in text
     assert "\nProject-URL: " in text
+    assert "\nDescription-Content-Type: text/markdown\n" in text
+    assert f"]({HOME}/raw/main/docs/terminal.svg)" in text
 
 
 @pytest.mark.long

@@ -94,7 +94,7 @@ def test_every_command_has_help_with_an_example(command: str) -> None:
     done = run(command, "--help")
     assert f"Example: geolookup {command}" in " ".join(done.stdout.split())
     assert command in run("--help").stdout
-    assert f"geolookup {command}" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"| `geolookup {command}` |" in (ROOT / "docs" / "commands.md").read_text("utf-8")
 
 
 #: Modules of the command line that no command is in.

@@ -11,11 +11,14 @@ from tests.conftest import ROOT
 
 @dataclass(frozen=True)
 class Presumed:
-    """Modules and programs that the examples of a page need, and a script that runs first."""
+    """What the examples of a page need: modules, programs, a script that runs first, and the page
+    whose examples come before.
+    """
 
     modules: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     script: str = ""
+    after: str = ""
 
 
 _VENV = f"mkdir -p .venv && ln -s '{Path(sys.executable).parent}' .venv/bin"
@@ -27,7 +30,9 @@ echo 'path = "{day}.csv"' >> {day}.toml
 geolookup build {day}.toml --output {day} && rm {day}.*
 """
 PRESUMED = {
-    "README.md": Presumed(modules=("granian",), programs=("curl",)),
+    "docs/how-to/data-warehouse.md": Presumed(modules=("duckdb",)),
+    "docs/how-to/privacy.md": Presumed(modules=("granian",), programs=("curl",)),
+    "docs/how-to/production.md": Presumed(after="docs/how-to/own-dataset.md"),
     "docs/http.md": Presumed(modules=("granian",), programs=("curl",)),
     "docs/operations.md": Presumed(script="".join(map(_A_DAY.format_map, _DAYS))),
     "docs/tables/arrow.md": Presumed(modules=("pyarrow",)),
@@ -57,6 +62,7 @@ NOT_RUN = (
     ("docs/format.md", "from ipaddress", "tests/dataset/test_format_doc.py runs it"),
     ("docs/format.md", "import polars", "tests/dataset/test_format_doc.py runs it"),
     ("docs/format.md", "import json", "tests/dataset/test_format_doc.py runs it"),
+    ("docs/index.md", "pip install", "it installs, as the first command of the README does"),
     ("docs/recipe.md", "$ MAXMIND_KEY=", "it downloads with a customer's key"),
     ("docs/recipe.md", "$ geolookup build GeoLite2-City.mmdb", "its files are those of vendors"),
     ("docs/updating.md", "$ geolookup update\n", "it downloads from the network"),

@@ -39,7 +39,8 @@ def test_the_examples_of_a_page(page: str, tmp_path: Path) -> None:
     for program in presumed.programs:
         if shutil.which(program) is None:
             pytest.skip(f"no {program} here")
-    read(filter(runs, BLOCKS[page]), presumed.script, tmp_path)
+    found = [*BLOCKS.get(presumed.after, []), *BLOCKS[page]]
+    read(filter(runs, found), presumed.script, tmp_path)
 
 
 def test_every_block_runs_or_has_a_reason() -> None:

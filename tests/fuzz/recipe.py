@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 from tests.fuzz.target import Target, own_folder
 
 _folder = cache(own_folder)
-_PAGES = ("README.md", "docs/recipe.md")
+_PAGES = ("docs/how-to/own-dataset.md", "docs/recipe.md")
 
 
 def seeds() -> Iterator[bytes]:
