@@ -77,10 +77,10 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in COMMANDS and not ctx.resilient_parsing and not args[0].startswith("--"):
+        if args[0] not in COMMANDS and not args[0].startswith("--"):
             from geolookup.cli import first_argument
 
-            args = first_argument.completed(args)
+            args = first_argument.completed(args, is_typed=ctx.resilient_parsing)
         return super().resolve_command(ctx, args)
 
 

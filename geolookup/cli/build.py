@@ -12,7 +12,7 @@ from geolookup.cli import exit_on_signals, options
 
 
 @click.command(name="build", short_help="Compile a recipe into a dataset.")
-@click.argument("recipe")
+@click.argument("recipe", type=options.PATH)
 @click.option(
     "--output",
     metavar="DIR",

@@ -11,8 +11,8 @@ from geolookup.cli import options, print_judged
 
 
 @click.command(name="diff", short_help="Compare two datasets.")
-@click.argument("old")
-@click.argument("new")
+@click.argument("old", type=options.PATH)
+@click.argument("new", type=options.PATH)
 @click.option(
     "--fail-if",
     metavar="GATE",

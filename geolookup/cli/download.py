@@ -11,7 +11,7 @@ from geolookup.cli import exit_on_signals, options
 
 
 @click.command(name="download", short_help="Download the remote sources of a recipe.")
-@click.argument("recipe")
+@click.argument("recipe", type=options.PATH)
 @options.cache
 def download(recipe: str, cache: Path | None) -> None:
     """Download the remote sources of RECIPE that have changed.

@@ -14,15 +14,18 @@ _STANDARD_INPUT = "-"
 _WORD = re.compile(r"[A-Za-z_-]+")
 
 
-def completed(arguments: list[str]) -> list[str]:
+def completed(arguments: list[str], *, is_typed: bool = False) -> list[str]:
     """Return the arguments with the command that an address in front of them stands for.
 
-    Exits with status 2 where the first argument is no address either.
+    Exits with status 2 where the first argument is no address either, unless the arguments are
+    being typed: then a shell asks for completions.
     """
     first = arguments[0]
-    if first != _STANDARD_INPUT and not _is_address(first):
+    if first == _STANDARD_INPUT or _is_address(first):
+        return ["lookup", *arguments]
+    if not is_typed:
         fail(_problem(first))
-    return ["lookup", *arguments]
+    return arguments
 
 
 def _is_address(text: str) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import asdict
 import click
 
 import geolookup
+from geolookup.cli import options
 from geolookup.dataset.metadata import Metadata
 from geolookup.errors import line_text
 
@@ -20,7 +21,7 @@ _EXPLAINS = {"sources": "the deciding sources", "full": "the deciding sources an
 
 
 @click.command(name="info", short_help="Describe a dataset.")
-@click.argument("dataset", required=False)
+@click.argument("dataset", type=options.PATH, required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def info(dataset: str | None, as_json: bool) -> None:
     """Describe DATASET, or the current generation of a store: age, known fields, sources, licences.

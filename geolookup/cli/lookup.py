@@ -34,6 +34,7 @@ _NAMED = 10
     "--fields",
     metavar="PATH,...",
     multiple=True,
+    shell_complete=options.complete_paths,
     help="Members and groups of the answer to print. [default: all]",
 )
 @click.option(

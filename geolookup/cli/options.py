@@ -18,6 +18,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 READ = ("csv", "tsv", "jsonl", "parquet", "arrow", "arrows", "text")
 WRITTEN = READ[:-1]
 
+#: Any path. A shell completes it; what opens it says whether it can be used.
+PATH = click.Path(readable=False)
 #: What ``geolookup.open`` opens without a path.
 _DEFAULT_DATASET = "$GEOLOOKUP_DATASET, else the user's store, else the bundled dataset"
 
@@ -25,7 +27,15 @@ _DEFAULT_DATASET = "$GEOLOOKUP_DATASET, else the user's store, else the bundled 
 def dataset(purpose: str = "Dataset or store to answer from.") -> Callable[[F], F]:
     """Return the option ``--dataset``, described by ``purpose``."""
     text = f"{purpose} [default: {_DEFAULT_DATASET}]"
-    return click.option("--dataset", metavar="PATH", help=text)
+    return click.option("--dataset", metavar="PATH", type=PATH, help=text)
+
+
+def complete_paths(_context: object, _option: object, incomplete: str) -> list[str]:
+    """Return the completions of ``--fields``, whose last path is incomplete."""
+    from geolookup.contract.fields import PATHS
+
+    before, comma, last = incomplete.rpartition(",")
+    return [before + comma + path for path in PATHS if path.startswith(last)]
 
 
 def paths(fields: tuple[str, ...]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from geolookup.cli import exit_on_signals, options, print_judged
 
 
 @click.command(name="score", short_help="Score datasets against ground truth.")
-@click.argument("datasets", metavar="DATASET...", nargs=-1, required=True)
+@click.argument("datasets", type=options.PATH, metavar="DATASET...", nargs=-1, required=True)
 @click.option(
     "--truth",
     metavar="FILE",

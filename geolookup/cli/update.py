@@ -31,7 +31,7 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
 
 
 @click.command(name="update", short_help="Bring a store up to date with its sources.")
-@click.argument("recipe", required=False)
+@click.argument("recipe", type=options.PATH, required=False)
 @click.option(
     "--store",
     metavar="DIR",

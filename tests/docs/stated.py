@@ -57,6 +57,9 @@ PRESUMED = {
 SHOWN = {
     "": "an output, a layout of files or a template",
     "text": "an output, a layout of files or a template",
+    "crontab": "tests/updates/test_doc.py runs its command",
+    "fish": "tests/cli/test_completion.py runs it",
+    "zsh": "tests/cli/test_completion.py runs it",
 }
 
 #: Page, how the block begins, and the reason.
