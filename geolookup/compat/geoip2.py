@@ -177,8 +177,8 @@ class Reader:
             raise TypeError(f"The {method} method cannot be used with the {database} database")
         family, value = _parsed(ip_address)
         [answer] = state.envelopes([ip_address], int(time()))
-        prefix = prefix_length(state, family, value)
         arguments = KINDS[method].arguments(answer["data"]) if answer["success"] else {}
+        prefix = prefix_length(state, family, value)
         if not arguments:
             text = "The address is not in the database."
             raise AddressNotFoundError(text, str(ip_address), prefix)

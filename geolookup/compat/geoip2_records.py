@@ -49,37 +49,35 @@ def database_type(methods: Collection[str]) -> str:
 
 def _country(data: Data) -> Arguments:
     location = data["location"]
-    if not _knows(location):
+    code = location["continent_code"]
+    if code is None and not _knows(location):
         return {}
-    country = {
-        "iso_code": location["country_code"],
-        "is_in_european_union": bool(location["country_is_eu"]),
-        "names": _names(location["country_name"]),
+    return {
+        "continent": {"code": code, "names": _names(location["continent_name"])},
+        "country": {
+            "iso_code": location["country_code"],
+            "is_in_european_union": bool(location["country_is_eu"]),
+            "names": _names(location["country_name"]),
+        },
     }
-    continent = {
-        "code": location["continent_code"],
-        "names": _names(location["continent_name"]),
-    }
-    return {"continent": continent, "country": country}
 
 
 def _city(data: Data) -> Arguments:
-    location = data["location"]
     found = _country(data)
     if not found:
-        return {}
-    region = {"iso_code": location["region_code"], "names": _names(location["region_name"])}
-    place = {
+        return found
+    location = data["location"]
+    found["city"] = {"names": _names(location["city_name"])}
+    found["location"] = {
         "latitude": location["latitude"],
         "longitude": location["longitude"],
         "time_zone": data["time"]["zone"],
     }
-    return found | {
-        "city": {"names": _names(location["city_name"])},
-        "location": place,
-        "postal": {"code": location["postal_code"]},
-        "subdivisions": [region] if any(region.values()) else [],
-    }
+    found["postal"] = {"code": location["postal_code"]}
+    code, name = location["region_code"], location["region_name"]
+    if code is not None or name is not None:
+        found["subdivisions"] = [{"iso_code": code, "names": _names(name)}]
+    return found
 
 
 def _enterprise(data: Data) -> Arguments:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ipaddress
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Protocol
+from functools import partial
+from typing import NamedTuple, Protocol
 
 from geolookup.contract.address import (
     BITS,
@@ -20,7 +20,7 @@ from geolookup.contract.address import (
     parse,
 )
 from geolookup.contract.envelope import Object
-from geolookup.contract.special import PRIVATE, PUBLIC, ranges_of
+from geolookup.contract.special import PUBLIC, partition, ranges_of
 from geolookup.dataset.files import Dataset, Starts
 from geolookup.errors import REBUILD, DatasetError, PrivateAddressError
 
@@ -32,7 +32,8 @@ _TYPES: dict[int, Callable[[tuple[int, int]], Network]] = {
     6: ipaddress.IPv6Network,
 }
 _PUBLIC = {family: ranges_of(family, PUBLIC) for family in (4, 6)}
-_PRIVATE = {family: ranges_of(family, PRIVATE) for family in (4, 6)}
+_PARTS = {family: partition(family) for family in (4, 6)}
+_FIRSTS = {family: [part[0] for part in parts] for family, parts in _PARTS.items()}
 
 
 class Intervals(Protocol):
@@ -55,8 +56,7 @@ class Intervals(Protocol):
         """Return data without ip, ip_type and time; the caller may change it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
+class _Span(NamedTuple):
     """Consecutive addresses, both ends included, that have one answer."""
 
     first: int
@@ -66,17 +66,15 @@ class _Span:
 def network_of(state: Intervals, ip: object) -> Network:
     """Return the largest aligned network around ``ip`` with one answer, in the family asked."""
     try:
-        return network_within(*parse(ip), _intervals_of(state))
+        return network_within(*parse(ip), partial(_interval, state))
     except IndexError:
         raise _outside(state) from None
 
 
-def _intervals_of(state: Intervals) -> Around:
-    def around(family: int, value: int) -> tuple[int, int]:
-        starts, interval = state.dataset.starts(family), _holding(state, family, value)
-        return starts[interval], starts.last(interval)
-
-    return around
+def _interval(state: Intervals, family: int, value: int) -> tuple[int, int]:
+    """Return first and last address of the interval around an address."""
+    starts, interval = state.dataset.starts(family), _holding(state, family, value)
+    return starts[interval], starts.last(interval)
 
 
 def prefix_length(state: Intervals, family: int, value: int) -> int:
@@ -87,19 +85,14 @@ def prefix_length(state: Intervals, family: int, value: int) -> int:
     length, carried = BITS[family], embedded_ipv4(value) if family == 6 else None
     if carried is not None:
         length, family, value = length - _bits_after(value), 4, carried
-    try:
-        return length - _largest(family, value, _one_answer(state, family, value))[1]
-    except IndexError:
-        raise _outside(state) from None
-
-
-def _one_answer(state: Intervals, family: int, value: int) -> _Span:
-    """Return the adjacent public addresses with the answer of one, or the private range of it."""
-    private = _PRIVATE[family]
-    first, last = private[max(bisect_right(private, (value, MAX[family])) - 1, 0)]
-    if first <= value <= last:
-        return _Span(first, last)
-    return _span(_intervals_of(state), family, value)
+    first, last, kind = _PARTS[family][bisect_right(_FIRSTS[family], value) - 1]
+    if kind == PUBLIC:
+        try:
+            around_first, around_last = _interval(state, family, value)
+        except IndexError:
+            raise _outside(state) from None
+        first, last = max(first, around_first), min(last, around_last)
+    return length - _host_bits(family, value, first, last)
 
 
 def network_within(family: int, value: int, around: Around) -> Network:
@@ -154,13 +147,21 @@ def _holding(state: Intervals, family: int, value: int) -> int:
 
 def _largest(family: int, value: int, span: _Span) -> tuple[int, int]:
     """Return first address and host bits of the largest network around ``value`` in the span."""
-    # The highest bit in which an address outside differs from ``value`` belongs to the prefix.
-    bits = BITS[family]
-    if span.first > 0:
-        bits = min(bits, (value ^ span.first - 1).bit_length() - 1)
-    if span.last < MAX[family]:
-        bits = min(bits, (value ^ span.last + 1).bit_length() - 1)
+    bits = _host_bits(family, value, span.first, span.last)
     return value >> bits << bits, bits
+
+
+def _host_bits(family: int, value: int, first: int, last: int) -> int:
+    """Return the host bits of the largest network around ``value`` from ``first`` to ``last``.
+
+    The highest bit in which an adjacent address outside differs from ``value`` is in the prefix.
+    """
+    bits = BITS[family]
+    if first > 0:
+        bits = min(bits, (value ^ first - 1).bit_length() - 1)
+    if last < MAX[family]:
+        bits = min(bits, (value ^ last + 1).bit_length() - 1)
+    return bits
 
 
 def _network(family: int, first: int, host_bits: int) -> Network:

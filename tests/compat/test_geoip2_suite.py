@@ -1,0 +1,162 @@
+"""geoip2's own tests of its reader, on datasets compiled from their own databases.
+
+``$GEOLOOKUP_GEOIP2_SDIST`` names the source distribution of geoip2 that has them; ``.ci/run``
+downloads it. ``docs/how-to/from-geoip2.md`` lists the tests that fail, with the reason of each.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import tarfile
+import unittest
+from fnmatch import fnmatchcase
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import geolookup
+from tests.conftest import ROOT
+
+pytest.importorskip("geoip2")
+pytest.importorskip("maxminddb")
+
+import geoip2.database
+from geoip2.errors import AddressNotFoundError
+
+from geolookup.compat.geoip2 import Reader
+
+PAGE = (ROOT / "docs/how-to/from-geoip2.md").read_text(encoding="utf-8")
+SDIST = "GEOLOOKUP_GEOIP2_SDIST"
+DATA = "tests/data/test-data"
+#: The databases that have fields of the contract, and the method of each.
+DATABASES = {
+    "GeoIP2-City-Test": "city",
+    "GeoIP2-Country-Test": "country",
+    "GeoIP2-Enterprise-Test": "enterprise",
+    "GeoIP2-ISP-Test": "isp",
+    "GeoIP2-Connection-Type-Test": "connection_type",
+    "GeoLite2-ASN-Test": "asn",
+}
+
+
+def stated(heading: str) -> set[str]:
+    """Return the words in code of the first column of the table below a heading of the page."""
+    _, found, after = PAGE.partition(f"\n## {heading}\n")
+    assert found, heading
+    rows = re.findall(r"^\| (`.*?) \|", after.partition("\n## ")[0], re.MULTILINE)
+    return {word for row in rows for word in re.findall(r"`([^`]+)`", row)}
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source distribution, unpacked."""
+    if SDIST not in os.environ:
+        pytest.skip(f"set {SDIST}: pip download --no-deps --no-binary geoip2 geoip2")
+    folder = tmp_path_factory.mktemp("sdist")
+    with tarfile.open(os.environ[SDIST]) as archive:
+        archive.extractall(folder, filter="data")
+    (root,) = folder.iterdir()
+    return root
+
+
+@pytest.fixture(scope="module")
+def compiled(unpacked: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which each dataset has the path of the database that it is compiled from."""
+    folder = tmp_path_factory.mktemp("compiled")
+    (folder / DATA).mkdir(parents=True)
+    for name in DATABASES:
+        geolookup.build(unpacked / DATA / f"{name}.mmdb", folder / DATA / f"{name}.mmdb")
+    return folder
+
+
+def _tests_of(unpacked: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(
+        "tests_of_geoip2", unpacked / "tests/database_test.py"
+    )
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.long
+def test_the_tests_of_geoip2(
+    unpacked: Path, compiled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(compiled)
+    monkeypatch.setattr("sys.path", [*__import__("sys").path])  # the module appends to it
+    monkeypatch.setattr(geoip2.database, "Reader", Reader)
+    suite = unittest.defaultTestLoader.loadTestsFromModule(_tests_of(unpacked))
+    result = unittest.TestResult()
+    suite.run(result)
+    failed = {test.id().rpartition(".")[2] for test, _ in [*result.failures, *result.errors]}
+    assert result.testsRun > 15
+    assert failed == stated("The tests of geoip2")
+    said = re.search(r"(\d+) of the (\d+) tests pass", PAGE)
+    assert said
+    assert [int(each) for each in said.groups()] == [
+        result.testsRun - len(failed),
+        result.testsRun,
+    ]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("database", "method"), DATABASES.items())
+def test_every_attribute_that_differs_is_on_the_page(
+    unpacked: Path, compiled: Path, database: str, method: str
+) -> None:
+    patterns = stated("What differs")
+    compared = 0
+    with (
+        geoip2.database.Reader(unpacked / DATA / f"{database}.mmdb") as theirs,
+        Reader(compiled / DATA / f"{database}.mmdb") as ours,
+    ):
+        for address in _addresses(unpacked / DATA / f"{database}.mmdb"):
+            expected, found = (
+                _attributes(theirs, method, address),
+                _attributes(ours, method, address),
+            )
+            if not found:  # a record of flags alone
+                expected = {name: each for name, each in expected.items() if each is not True}
+                assert set(expected) <= {"traits.ip_address", "traits.network"} | {
+                    name for name in expected if _differs(name, patterns)
+                }
+                continue
+            for name in {*expected, *found}:
+                same = expected.get(name) == found.get(name)
+                assert same or _differs(name, patterns), (address, name)
+                compared += same
+    assert compared > 40
+
+
+def _differs(name: str, patterns: set[str]) -> bool:
+    return any(fnmatchcase(name, each) for each in patterns)
+
+
+def _addresses(path: Path) -> list[str]:
+    import maxminddb
+
+    with maxminddb.open_database(path) as database:
+        return [str(network[0]) for network, _ in database]
+
+
+def _attributes(reader: Any, method: str, address: str) -> dict[str, object]:
+    """Return the attributes of an answer by path: ``subdivisions.0.iso_code``; none if unknown."""
+    try:
+        return dict(_flat(getattr(reader, method)(address).to_dict(), ""))
+    except AddressNotFoundError:
+        return {}
+
+
+def _flat(value: Any, path: str) -> list[tuple[str, object]]:
+    if not isinstance(value, (dict, list)):
+        return [(path, value)]
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    return [
+        each for key, inner in items for each in _flat(inner, f"{path}.{key}" if path else str(key))
+    ]
