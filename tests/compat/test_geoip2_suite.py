@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import sys
 import tarfile
 import unittest
 from fnmatch import fnmatchcase
@@ -89,7 +90,7 @@ def test_the_tests_of_geoip2(
     unpacked: Path, compiled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(compiled)
-    monkeypatch.setattr("sys.path", [*__import__("sys").path])  # the module appends to it
+    monkeypatch.setattr("sys.path", [*sys.path])  # the module appends to it
     monkeypatch.setattr(geoip2.database, "Reader", Reader)
     suite = unittest.defaultTestLoader.loadTestsFromModule(_tests_of(unpacked))
     result = unittest.TestResult()

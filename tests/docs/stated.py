@@ -29,8 +29,17 @@ printf '[dataset]\\nname = "acme-geo"\\n[[source]]\\nformat = "csv"\\n' > {day}.
 echo 'path = "{day}.csv"' >> {day}.toml
 geolookup build {day}.toml --output {day} && rm {day}.*
 """
+_VENDOR = f"PYTHONPATH='{ROOT}' python -m tests.docs.vendor_files {{}}"
 PRESUMED = {
     "docs/how-to/data-warehouse.md": Presumed(modules=("duckdb",)),
+    "docs/how-to/from-geoip2.md": Presumed(
+        modules=("geoip2", "maxminddb", "mmdb_writer"), script=_VENDOR.format("GeoLite2-City.mmdb")
+    ),
+    "docs/how-to/from-geoip2fast.md": Presumed(
+        modules=("maxminddb", "mmdb_writer"), script=_VENDOR.format("GeoLite2-City.mmdb")
+    ),
+    "docs/how-to/from-ip2location.md": Presumed(script=_VENDOR.format("IP2LOCATION-LITE-DB11.CSV")),
+    "docs/how-to/from-ipinfo.md": Presumed(script=_VENDOR.format("ipinfo_lite.csv")),
     "docs/how-to/privacy.md": Presumed(modules=("granian",), programs=("curl",)),
     "docs/how-to/production.md": Presumed(after="docs/how-to/own-dataset.md"),
     "docs/how-to/django.md": Presumed(
