@@ -7,7 +7,8 @@
 Most commands are also functions, each imported on first use: ``build``, ``diff``,
 ``generations``, ``pack``, ``prune``, ``publish``, ``rollback``, ``score``, ``unpack``,
 ``update``, ``upgrade``, ``verify``. So are the types of answers: ``Envelope``, ``Data``,
-``Location``, ``Time``, ``Currency``, ``Network``.
+``Location``, ``Time``, ``Currency``, ``Network``, and those of paths: ``FieldPath`` and
+``ColumnPath``. ``fields`` lists the paths.
 """
 
 from __future__ import annotations
@@ -40,10 +41,13 @@ if TYPE_CHECKING:
 
     from geolookup.comparison import diff
     from geolookup.comparison.scoring import score
+    from geolookup.contract.described import FieldInfo, fields
     from geolookup.contract.types import (
+        ColumnPath,
         Currency,
         Data,
         Envelope,
+        FieldPath,
         Location,
         Network,
         Time,
@@ -60,6 +64,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BuildError",
     "ClosedError",
+    "ColumnPath",
     "ContractError",
     "Currency",
     "Data",
@@ -67,6 +72,8 @@ __all__ = [
     "DiffError",
     "Engine",
     "Envelope",
+    "FieldInfo",
+    "FieldPath",
     "GeoLookupError",
     "InvalidAddressError",
     "InvalidKeyError",
@@ -83,6 +90,7 @@ __all__ = [
     "__version__",
     "build",
     "diff",
+    "fields",
     "generations",
     "lookup",
     "lookup_json",
@@ -104,9 +112,13 @@ __all__ = [
 #: has the name of one of them: importing the module would hide the function.
 _LAZY = {
     **dict.fromkeys(
-        ("Currency", "Data", "Envelope", "Location", "Network", "Time"),
+        (
+            *("ColumnPath", "Currency", "Data", "Envelope", "FieldPath", "Location", "Network"),
+            "Time",
+        ),
         "geolookup.contract.types",
     ),
+    **dict.fromkeys(("FieldInfo", "fields"), "geolookup.contract.described"),
     "build": "geolookup_builder.compile",
     "diff": "geolookup.comparison",
     "generations": "geolookup.store.generations",

@@ -72,16 +72,36 @@ class ContractError(GeoLookupError):
         return type(self), ()
 
 
-class InvalidAddressError(ContractError):
+class AddressError(ContractError, ValueError):
+    """Base of the errors about an address that was looked up.
+
+    ``address`` is that input (with ``clean``, what is left of it), as the caller gave it: a text,
+    an object, or a row's value. Only the attribute has it: no text, ``repr``, ``vars`` or pickle
+    of the error does, so that logs and other processes do not get it. A copy or an unpickled
+    error has None.
+    """
+
+    __slots__ = ("address",)  # not in vars(error), which some loggers print
+
+    def __init__(self, address: object = None) -> None:
+        super().__init__()
+        self.address = address
+
+
+class InvalidAddressError(AddressError):
     """The input is not a well-formed IPv4 or IPv6 address."""
+
+    __slots__ = ()
 
     code = 10001
     message = "Invalid IP address format"
     http_status = 400
 
 
-class PrivateAddressError(ContractError):
+class PrivateAddressError(AddressError):
     """The address is not globally reachable, or embeds one that is not."""
+
+    __slots__ = ()
 
     code = 10002
     message = "Cannot geolocate private IP"

@@ -35,6 +35,7 @@ COMMANDS = {
     "download": "download",
     "enrich": "enrich",
     "explain": "explain",
+    "fields": "fields",
     "generations": "store",
     "info": "info",
     "keys": "keys",

@@ -61,7 +61,7 @@ def parse_text(text: str) -> tuple[int, int]:
         family, value = (6, parse_ipv6(text)) if ":" in text else (4, parse_ipv4(text))
         if value is not None:
             return family, value
-    raise InvalidAddressError
+    raise InvalidAddressError(text)
 
 
 def parse_ipv4(text: str) -> int | None:
@@ -113,7 +113,7 @@ def _parse_object(ip: object) -> tuple[int, int]:
             return 4, _integer(ip, IPV4_MAX)
         if issubclass(type(ip), module.IPv6Address):
             return 6, _integer(ip, IPV6_MAX)
-    raise InvalidAddressError
+    raise InvalidAddressError(ip)
 
 
 def _integer(ip: Any, largest: int) -> int:
@@ -122,7 +122,7 @@ def _integer(ip: Any, largest: int) -> int:
     except Exception:  # noqa: BLE001 - a subclass or an uninitialised object can raise anything
         value = -1
     if not 0 <= value <= largest:
-        raise InvalidAddressError
+        raise InvalidAddressError(ip)
     return value
 
 

@@ -164,6 +164,11 @@ def expanded(paths: Iterable[str], known: tuple[Field, ...]) -> tuple[Field, ...
 
 def unknown_path(path: object, *more: str) -> ValueError:
     """Return the error for a path that is neither in ``PATHS`` nor in ``more``."""
+    if not isinstance(path, str) and hasattr(path, "__iter__"):
+        return ValueError("no field or group: get takes one path, get_many takes several")
+    from geolookup.contract.other_names import path_called
+
     known = "write location, time, currency, network or a member, such as location.country_code"
-    hint = near_match(path, (*PATHS, *more), fallback=known)
+    called = path_called(str(path))
+    hint = near_match(called or path, (called,) if called else (*PATHS, *more), fallback=known)
     return ValueError(f"no field or group {path!r}; {hint}")

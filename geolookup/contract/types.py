@@ -1,13 +1,64 @@
-"""The envelope and its members as types, for mypy and Pyright.
+"""The envelope, its members and the paths to them as types, for mypy and Pyright.
 
 At run time an answer is a plain ``dict``; ``docs/contract.md`` describes each member. ``X | Any``
 stands where a value may be None, but asking each time would only get in the way: type checkers
-accept ``answer["data"]["location"]["city_name"]``, and know the members of ``data``.
+accept ``answer["data"]["location"]["city_name"]``, and know the members of ``data``. The
+annotations are evaluated, so that ``__optional_keys__`` is right.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal, NotRequired, TypedDict
+
+#: Paths by the type of their values.
+StringPath = Literal[
+    "location.continent_code",
+    "location.continent_name",
+    "location.country_code",
+    "location.country_code_iso3",
+    "location.country_name",
+    "location.country_capital",
+    "location.country_tld",
+    "location.country_calling_code",
+    "location.country_flag_emoji",
+    "location.region_code",
+    "location.region_name",
+    "location.city_name",
+    "location.postal_code",
+    "location.weather_code",
+    "time.zone",
+    "time.abbr",
+    "time.utc_offset",
+    "time.current_time",
+    "currency.code",
+    "currency.name",
+    "currency.symbol",
+    "network.asn_organization",
+    "network.isp",
+    "network.organization",
+    "network.connection_type",
+    "network.user_type",
+]
+StringsPath = Literal["location.country_languages", "location.country_neighbors"]
+NumberPath = Literal["location.country_area_km2", "location.latitude", "location.longitude"]
+IntegerPath = Literal["location.country_population", "time.utc_offset_seconds", "network.asn"]
+BooleanPath = Literal["location.country_is_eu", "time.is_dst"]
+#: Paths whose values are never None.
+AddressPath = Literal["ip", "ip_type"]
+InstantPath = Literal["time.current_timestamp"]
+#: Paths of objects.
+GroupPath = Literal["location", "time", "currency", "network"]
+#: Every path that ``get`` and ``get_many`` take; ``contract.fields`` has the same list.
+FieldPath = (
+    AddressPath
+    | GroupPath
+    | StringPath
+    | StringsPath
+    | NumberPath
+    | IntegerPath
+    | BooleanPath
+    | InstantPath
+)
+#: What ``enrich`` can add to a table.
+ColumnPath = FieldPath | Literal["error_code"]
 
 
 class Location(TypedDict):

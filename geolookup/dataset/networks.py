@@ -66,7 +66,7 @@ class _Span(NamedTuple):
 def network_of(state: Intervals, ip: object) -> Network:
     """Return the largest aligned network around ``ip`` with one answer, in the family asked."""
     try:
-        return network_within(*parse(ip), partial(_interval, state))
+        return network_within(ip, *parse(ip), partial(_interval, state))
     except IndexError:
         raise _outside(state) from None
 
@@ -95,17 +95,16 @@ def prefix_length(state: Intervals, family: int, value: int) -> int:
     return length - _host_bits(family, value, first, last)
 
 
-def network_within(family: int, value: int, around: Around) -> Network:
+def network_within(ip: object, family: int, value: int, around: Around) -> Network:
     """Return the largest aligned network around an address in what is ``around`` it.
 
     It is of the family asked, and reaches into no space of another kind;
     raises PrivateAddressError for a private address.
     """
     carried = embedded_ipv4(value) if family == 6 else None
-    if carried is None:
-        return _network(family, *_largest(family, value, _span(around, family, value)))
-    first, bits = _largest(4, carried, _span(around, 4, carried))
-    return _carrying(value, first, bits)
+    at = (family, value) if carried is None else (4, carried)
+    first, bits = _largest(*at, _span(around, *at, ip))
+    return _network(family, first, bits) if carried is None else _carrying(value, first, bits)
 
 
 def _outside(state: Intervals) -> DatasetError:
@@ -128,10 +127,10 @@ def _bits_after(value: int) -> int:
     raise AssertionError("an address that carries none")
 
 
-def _span(around: Around, family: int, value: int) -> _Span:
+def _span(around: Around, family: int, value: int, ip: object) -> _Span:
     public_first, public_last = _PUBLIC[family][_public_up_to(family, value)]
     if not public_first <= value <= public_last:
-        raise PrivateAddressError
+        raise PrivateAddressError(ip)
     first, last = around(family, value)
     return _Span(max(first, public_first), min(last, public_last))
 

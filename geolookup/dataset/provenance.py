@@ -27,7 +27,7 @@ def explain(dataset: Dataset, sources: Sequence[Source], ip: object) -> dict[str
     at_family, at = (family, value) if carried is None else (4, carried)
     provenance = dataset.provenance(at_family)
     # Within networks of one family only: that of the address, or of the one it carries.
-    network = network_within(family, value, lambda _family, at: provenance.around(at))
+    network = network_within(ip, family, value, lambda _family, at: provenance.around(at))
     explained: dict[str, Any] = {
         "ip": canonical(family, value),
         "network": str(network),

@@ -54,7 +54,7 @@ cdef class Kernel:
             ip = _cleaned(ip)
         cdef int status = _find(state, ip, &answer)
         if status:
-            raise _ERRORS[status]
+            raise _ERRORS[status](ip)
         return _data(state, _echo(ip, &answer), &answer, second)
 
     def lookup_json(self, ip, *, at=None, bint clean=False):
@@ -85,7 +85,7 @@ cdef class Kernel:
             ip = _cleaned(ip)
         status = _find(state, ip, &answer)
         if status:
-            raise _ERRORS[status]
+            raise _ERRORS[status](ip)
         if _is_time(code):
             second = c_time(NULL) if at is None else instant(at)
         return _project(state, &answer, code, ip, second)
@@ -189,7 +189,7 @@ cdef str _echo(object ip, Found* answer):
 
 
 cdef int _path_code(object path) except -1:
-    code = _PATHS.get(path)
+    code = _PATHS.get(path) if isinstance(path, str) else None
     if code is None:
         raise fields.unknown_path(path)
     return code

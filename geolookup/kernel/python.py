@@ -220,7 +220,7 @@ class Kernel:
         state = self._state or self._open_state()
         if clean:
             ip = _cleaned(ip)
-        if path not in fields.PATHS:
+        if not isinstance(path, str) or path not in fields.PATHS:
             raise fields.unknown_path(path)
         return _value_of(state, _found(state, ip), path, at)
 
@@ -336,21 +336,21 @@ def _found(state: State, ip: object) -> Found:
 def _resolve(state: State, ip: object) -> Found:
     """Return family, echo and rows of an address; raises the contract's errors 10001 and 10002."""
     if type(ip) is str and (value := parse_ipv4(ip)) is not None:
-        return 4, ip, _rows_ipv4(state, value)
+        return 4, ip, _rows_ipv4(state, value, ip)
     family, value = parse(ip)
     if family == 4:
-        return 4, canonical_ipv4(value), _rows_ipv4(state, value)
+        return 4, canonical_ipv4(value), _rows_ipv4(state, value, ip)
     carried = embedded_ipv4(value)
     if carried is not None:
-        return 6, canonical_ipv6(value), _rows_ipv4(state, carried)
+        return 6, canonical_ipv6(value), _rows_ipv4(state, carried, ip)
     if is_private(6, value):
-        raise PrivateAddressError
+        raise PrivateAddressError(ip)
     return 6, canonical_ipv6(value), state.rows(6, state.interval_ipv6(value))
 
 
-def _rows_ipv4(state: State, value: int) -> tuple[int, int]:
+def _rows_ipv4(state: State, value: int, ip: object) -> tuple[int, int]:
     if _IPV4_CLASSES[value >> 24] and is_private(4, value):
-        raise PrivateAddressError
+        raise PrivateAddressError(ip)
     interval = state.interval_ipv4(value)
     return state._ipv4_locations[interval], state._ipv4_networks[interval]
 

@@ -36,7 +36,7 @@ def values(
 ) -> list[tuple[Any, ...]]:
     """See ``protocol.State``."""
     for path in paths:
-        if path not in fields.PATHS:
+        if not isinstance(path, str) or path not in fields.PATHS:
             raise fields.unknown_path(path)
     return [_values(state, ip, paths, second) for ip, second in _paired(ips, seconds)]
 

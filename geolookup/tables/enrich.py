@@ -17,7 +17,7 @@ import pyarrow as pa
 from geolookup.contract.address import canonical, parse
 from geolookup.contract.fields import Field
 from geolookup.contract.localtime import instant
-from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
+from geolookup.errors import AddressError, InvalidAddressError, PrivateAddressError
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.parallel import cores, in_order
 from geolookup.tables.clean import cleaned
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from geolookup.kernel.protocol import State
 
 OnInvalid = Literal["null", "raise"]
-_ERRORS: dict[int, type[ContractError]] = {
+_ERRORS: dict[int, type[AddressError]] = {
     INVALID_ID: InvalidAddressError,
     PRIVATE_ID: PrivateAddressError,
 }
@@ -115,7 +115,7 @@ class Enricher:
         if self._clean:
             addresses, located = cleaned(self._state, addresses, located)
         if self._strict:
-            _refuse(located, part.begin)
+            _refuse(addresses, located, part.begin)
         instants = None if part.instants is None else instants_of(part.instants, part.begin)
         taken = iter(self._taker.take(located.ids, instants))
         columns = [
@@ -151,13 +151,22 @@ def _empty(kind: pa.DataType) -> pa.Array:
     return column_of(pa.chunked_array([pa.nulls(0, kind)])).chunk(0)
 
 
-def _refuse(located: Located, begin: int) -> None:
+def _refuse(addresses: pa.Array, located: Located, begin: int) -> None:
     """Raise the error of the first row without an answer; a note states its number."""
     refused = np.flatnonzero(located.ids < 0)
     if len(refused):
-        error = _ERRORS[int(located.ids[refused[0]])]()
-        error.add_note(f"in row {begin + int(refused[0])}, counted from 0")
+        row = int(refused[0])
+        error = _ERRORS[int(located.ids[row])](_given(addresses[row]))
+        error.add_note(f"in row {begin + row}, counted from 0")
         raise error
+
+
+def _given(value: pa.Scalar) -> object:
+    """Return the value of a row; a text that is not UTF-8 as bytes."""
+    try:
+        return value.as_py()
+    except UnicodeDecodeError:
+        return value.as_buffer().to_pybytes()
 
 
 def _ip(addresses: pa.Array, located: Located) -> pa.Array:

@@ -103,6 +103,15 @@ def test_unknown_paths(kernel: Any, reference: kernel_python.Kernel, path: Any) 
             each.get("8.8.8.8", path)
 
 
+@pytest.mark.parametrize("paths", [["ip", "time"], ("ip",), {"ip"}])
+def test_several_paths(kernel: Any, reference: kernel_python.Kernel, paths: Any) -> None:
+    for each in (kernel, reference):
+        with pytest.raises(ValueError, match="get takes one path, get_many takes several"):
+            each.get("8.8.8.8", paths)
+        with pytest.raises(ValueError, match="no field or group"):
+            each._open_state().values(["8.8.8.8"], (paths,), 0)
+
+
 def test_intervals_and_rows(kernel: Any, dataset: Dataset) -> None:
     state, reference = compiled.State(dataset), kernel_python.State(dataset)
     ipv4, ipv6 = interval_starts(dataset)
