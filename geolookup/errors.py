@@ -11,7 +11,7 @@ from os import PathLike, fspath
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import ClassVar
+    from typing import ClassVar, Self
 
 #: The remedy for a dataset that is damaged or of an unknown version.
 REBUILD = "build it again with 'geolookup build'"
@@ -50,6 +50,20 @@ def near_match(word: object, words: Iterable[object], *, fallback: str | None = 
         return fallback
     more = f" and {len(known) - _LISTED:,} more" if len(known) > _LISTED else ""
     return f"known are {', '.join(known[:_LISTED])}{more}" if known else "none is known"
+
+
+class RowNote(str):
+    """A note of an error that states the row of a table: ``row``, counted from 0."""
+
+    __slots__ = ("row",)
+
+    row: int
+
+    def __new__(cls, row: int) -> Self:
+        """Return the note for a row."""
+        note = super().__new__(cls, f"in row {row}, counted from 0")
+        note.row = row
+        return note
 
 
 class GeoLookupError(Exception):

@@ -10,6 +10,7 @@ import click
 
 import geolookup
 from geolookup.cli import exit_on_signals, fail, note_age, options
+from geolookup.contract.localtime import period
 
 
 @click.command(name="enrich", short_help="Add columns of answers to files of addresses.")
@@ -37,6 +38,11 @@ from geolookup.cli import exit_on_signals, fail, note_age, options
     "--at",
     metavar="INSTANT|COLUMN",
     help="Instant of local times: Unix seconds, ISO 8601 with offset, or a column. [default: now]",
+)
+@click.option(
+    "--at-zone",
+    metavar="ZONE",
+    help="IANA time zone, or UTC, of instants in the --at column that state no offset.",
 )
 @options.dataset()
 @options.age_notice
@@ -68,6 +74,7 @@ def enrich(
     error_code: bool,
     on_invalid: str,
     at: str | None,
+    at_zone: str | None,
     dataset: str | None,
     infer_types: bool,
     threads: int | None,
@@ -77,9 +84,10 @@ def enrich(
     """Copy INPUT, a file, a folder or - (standard input), with columns of answers added.
 
     Reads and writes CSV, TSV, JSON lines, Parquet and Arrow, also compressed as
-    .gz or .zst, by suffix. Existing columns keep their names, types and values.
-    An output is written completely or not at all; of a folder, outputs that are
-    up to date are skipped. Exits with 2 if an input or output cannot be used.
+    .gz or .zst, by suffix; reads logs of web servers (.log). Existing columns keep
+    their names, types and values. An output is written completely or not at all; of
+    a folder, outputs that are up to date are skipped. Exits with 2 if an input or
+    output cannot be used.
 
     Example: geolookup enrich visits.csv --output located.csv --fields location,network.asn
     """
@@ -89,6 +97,7 @@ def enrich(
     exit_on_signals()
     paths = tuple(path.strip() for each in fields for path in each.split(",") if path.strip())
     instant, at_column = _instant(at)
+    _check_zone(at_zone, at_column)
     wanted = EnrichOptions(
         ip_column,
         paths or None,
@@ -96,6 +105,7 @@ def enrich(
         on_invalid,
         instant,
         at_column,
+        at_zone,
         clean,
         error_code or "error_code" in paths,
         threads,
@@ -116,6 +126,15 @@ def enrich(
             job.file(source, output, input_format, output_format)
         note_age(engine)
     click.echo(job.report(), err=True)
+
+
+def _check_zone(zone: str | None, at_column: str | None) -> None:
+    if zone is None:
+        return
+    if at_column is None:
+        fail("--at-zone is for a column of instants: name it by --at")
+    if period(zone, 0) is None:
+        fail(f"--at-zone {zone!r} is no time zone; write one like Europe/Berlin, or UTC")
 
 
 def _instant(at: str | None) -> tuple[float | None, str | None]:

@@ -15,8 +15,8 @@ from geolookup.store.requirements import AGE_NOTICE
 
 F = TypeVar("F", bound=Callable[..., Any])
 # Only the names, so that --help does not import Arrow; a test compares them with the registry.
-READ = ("csv", "tsv", "jsonl", "parquet", "arrow", "arrows", "text")
-WRITTEN = READ[:-1]
+WRITTEN = ("csv", "tsv", "jsonl", "parquet", "arrow", "arrows")
+READ = (*WRITTEN, "text", "log", "clf", "combined", "lines")
 
 #: Any path. A shell completes it; what opens it says whether it can be used.
 PATH = click.Path(readable=False)

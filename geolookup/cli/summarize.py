@@ -68,6 +68,8 @@ def summarize(
         finally:
             progress.clear()
         document = _document(summary, top)
+        for each in summary.malformed:
+            click.echo(each, err=True)
         note_age(engine)
     text = json.dumps(document, ensure_ascii=False, indent=2) if as_json else _text(document)
     click.echo(text)

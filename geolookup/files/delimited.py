@@ -25,6 +25,7 @@ from geolookup.files.byte_streams import InputStream, Prefixed
 from geolookup.files.column_text import bytes_of, cell_texts, joined
 from geolookup.files.row_streams import (
     ReadOptions,
+    RowNumbers,
     Rows,
     WriteOptions,
     check_columns,
@@ -126,7 +127,8 @@ class _Reader:
     def rows(self) -> Rows:
         batches = self._batches()
         first = next(batches)
-        return Rows(first.schema, chain([first], batches))
+        numbers = RowNumbers(2 if self._wanted.header else 1)
+        return Rows(first.schema, chain([first], batches), numbers=numbers)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         """Yield batches, at least one; with ``dropped``, only the columns that are keys."""

@@ -64,6 +64,8 @@ def enrich_file(
                     write(batch)
                     step(table.fraction(counts.rows - before))
             sink.close()
+        if table.rows.malformed is not None and table.rows.malformed.count:
+            counts.malformed.append(f"{wanted.name}: {table.rows.malformed.text()}")
 
 
 def _read_options(source: TableFile, target: TableFile, options: EnrichOptions) -> ReadOptions:
@@ -184,7 +186,7 @@ class EnrichJob:
             self._progress.clear()
 
     def report(self) -> str:
-        """Return the closing line."""
+        """Return the closing line, after a line for each file with malformed lines."""
         counts, seconds = self._counts, self._progress.seconds
         parts = [
             f"{counts.rows:,} rows",
@@ -193,7 +195,8 @@ class EnrichJob:
             f"{counts.invalid:,} invalid",
             f"{counts.private:,} private",
         ]
-        return "; ".join([", ".join(parts) + f" in {seconds:.1f} s", *self._files])
+        closing = "; ".join([", ".join(parts) + f" in {seconds:.1f} s", *self._files])
+        return "\n".join([*counts.malformed, closing])
 
 
 def _check_other(source: str, output: str) -> None:

@@ -18,13 +18,19 @@ import pyarrow.compute as pc
 
 from geolookup.contract.fields import ERROR_CODE
 from geolookup.engine import Engine
-from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError, TableFileError
+from geolookup.errors import (
+    ContractError,
+    InvalidAddressError,
+    PrivateAddressError,
+    RowNote,
+    TableFileError,
+)
 from geolookup.files.row_streams import Rows
+from geolookup.files.timestamps import InstantError, unix_seconds
 from geolookup.tables import enrich
 from geolookup.tables.fields import of_table
 
 _AT = "at"
-_NUMBER = r"^-?[0-9]+(\.[0-9]*)?$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,7 @@ class EnrichOptions:
     on_invalid: str = "null"
     at: float | None = None  # the instant of all rows, Unix seconds; None: now
     at_column: str | None = None  # or the column of each row's instant
+    at_zone: str | None = None  # the IANA zone of instants without an offset
     clean: bool = False  # whether addresses are cleaned as by ``contract.cleaning``
     error_code: bool = False
     threads: int | None = None
@@ -59,6 +66,7 @@ class Counts:
 
     rows: int = 0
     located: int = 0
+    malformed: list[str] = field(default_factory=list)  # a line for each file that has such lines
     refused: dict[int, int] = field(
         default_factory=lambda: {InvalidAddressError.code: 0, PrivateAddressError.code: 0}
     )
@@ -125,17 +133,21 @@ class EnrichedRows:
         fields = [pa.field(str(at), each.type) for at, each in enumerate(self._rows.schema)]
         if self._options.at_column:
             given = self._rows.schema.field(self._options.at_column).type
-            fields.append(pa.field(_AT, unix_seconds(pa.array([], given)).type))
+            fields.append(pa.field(_AT, self._instants(pa.array([], given), 0).type))
         return pa.schema(fields)
 
     def _numbered(self) -> Iterator[pa.RecordBatch]:
-        schema = self._numbered_schema()
+        schema, before = self._numbered_schema(), 0
         for batch in self._rows.batches:
             columns = batch.columns
             if self._options.at_column:
                 at = batch.schema.names.index(self._options.at_column)
-                columns = [*columns, unix_seconds(columns[at])]
+                columns = [*columns, self._instants(columns[at], before)]
+            before += len(batch)
             yield pa.record_batch(columns, schema=schema)
+
+    def _instants(self, column: pa.Array, begin: int) -> pa.Array:
+        return unix_seconds(column, self._options.at_zone, begin)
 
     def _check_names(self, new: list[str]) -> None:
         twice = set(new) & set(self._rows.schema.names)
@@ -157,39 +169,13 @@ class EnrichedRows:
         try:
             yield
         except ContractError as error:
-            remedy = "give --on-invalid null to keep such rows"
-            raise TableFileError(self._name, _with_notes(error), remedy) from error
+            raise self._refused(error, "give --on-invalid null to keep such rows") from error
         except (TypeError, ValueError) as error:
-            raise TableFileError(self._name, _with_notes(error), "see --help") from error
+            remedy = error.remedy if isinstance(error, InstantError) else "see --help"
+            raise self._refused(error, remedy) from error
 
-
-def _with_notes(error: Exception) -> str:
-    """Return the text of an error with its notes, which name the row."""
-    return ", ".join([str(error), *getattr(error, "__notes__", [])])
-
-
-def unix_seconds(column: pa.Array) -> pa.Array:
-    """Return an array that the engine accepts as instants.
-
-    Texts are Unix seconds or ISO 8601 with an offset; they become int64, floored.
-    Raises ValueError for any other text; columns of other types are returned as they are.
-    """
-    kind = column.type
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        return column
-    is_number = pc.match_substring_regex(column, _NUMBER)
-    null = pa.scalar(None, kind)
-    try:
-        numbers = pc.if_else(is_number, column, null).cast(pa.float64())
-        times = pc.if_else(is_number, null, column).cast(pa.timestamp("us", "UTC"))
-        return pc.coalesce(pc.floor(numbers).cast(pa.int64()), _floored(times))
-    except pa.ArrowInvalid:
-        problem = "an instant is neither Unix seconds nor ISO 8601 with an offset"
-        raise ValueError(problem) from None
-
-
-def _floored(times: pa.Array) -> pa.Array:
-    """Return microseconds as seconds, rounded down (Arrow's division rounds towards zero)."""
-    ticks = times.cast(pa.int64())
-    whole = ticks.fill_null(0).to_numpy() // 10**6
-    return pa.array(whole, mask=ticks.is_null().to_numpy(zero_copy_only=False))
+    def _refused(self, error: Exception, remedy: str) -> TableFileError:
+        """Return an error that names the file, and the row where a note states it."""
+        notes = [each for each in getattr(error, "__notes__", []) if isinstance(each, RowNote)]
+        row = self._rows.numbers.of(notes[0].row) if notes else None
+        return TableFileError(self._name, str(error), remedy, row=row)

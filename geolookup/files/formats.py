@@ -14,6 +14,7 @@ from geolookup.files.byte_streams import COMPRESSIONS, InputStream
 from geolookup.files.delimited import Delimited
 from geolookup.files.json_lines import JsonLines
 from geolookup.files.lines import PlainList
+from geolookup.files.logs import Log, LogLines
 from geolookup.files.parquet import Parquet
 from geolookup.files.row_streams import ReadOptions, Rows, Sink, WriteOptions
 
@@ -61,6 +62,10 @@ FORMATS = {
         Format("arrow", (".arrow", ".ipc", ".feather"), _FILE, _FILE),
         Format("arrows", (".arrows",), _STREAM, _STREAM),
         Format("text", (".txt",), PlainList(), None),
+        Format("log", (".log",), Log(None), None),
+        Format("clf", (), Log(False), None),
+        Format("combined", (), Log(True), None),
+        Format("lines", (), LogLines(), None),
     )
 }
 _OF_SUFFIX = {suffix: each for each in FORMATS.values() for suffix in each.suffixes}

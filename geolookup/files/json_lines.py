@@ -19,7 +19,14 @@ from geolookup.errors import TableFileError
 from geolookup.files.byte_streams import InputStream
 from geolookup.files.column_text import bytes_of, joined, json_texts
 from geolookup.files.lines import Lines, lines_of
-from geolookup.files.row_streams import LINE, ReadOptions, Rows, WriteOptions, check_columns
+from geolookup.files.row_streams import (
+    LINE,
+    ReadOptions,
+    RowNumbers,
+    Rows,
+    WriteOptions,
+    check_columns,
+)
 
 _NO_LINES = Lines(pa.array([], pa.large_binary()), [])
 
@@ -38,7 +45,9 @@ class JsonLines:
         schema = (
             parsed.append(pa.field(LINE, pa.large_binary())) if wanted.rest == "as_is" else parsed
         )
-        return Rows(schema, _batches(first, blocks, parsed, schema, wanted))
+        numbers = RowNumbers()
+        batches = _batches(first, blocks, parsed, schema, wanted, numbers)
+        return Rows(schema, batches, numbers=numbers)
 
     def names(self, stream: InputStream, wanted: ReadOptions) -> list[str]:
         """Return the keys of the first block, of its first line where the types differ."""
@@ -77,9 +86,15 @@ def _key(schema: pa.Schema, key: str) -> pa.Field:
 
 
 def _batches(
-    first: Lines, rest: Iterator[Lines], parsed: pa.Schema, schema: pa.Schema, wanted: ReadOptions
+    first: Lines,
+    rest: Iterator[Lines],
+    parsed: pa.Schema,
+    schema: pa.Schema,
+    wanted: ReadOptions,
+    numbers: RowNumbers,
 ) -> Iterator[pa.RecordBatch]:
     for lines in _with(first, rest):
+        numbers.add(lines.numbers)
         table = _parse(lines, parsed, wanted.name).select(parsed.names).combine_chunks()
         columns = [column.combine_chunks() for column in table.columns]
         if wanted.rest == "as_is":

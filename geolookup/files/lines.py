@@ -14,6 +14,7 @@ from geolookup.errors import TableFileError
 from geolookup.files.byte_streams import InputStream
 from geolookup.files.row_streams import (
     ReadOptions,
+    RowNumbers,
     Rows,
     check_columns,
     explained,
@@ -78,11 +79,16 @@ class PlainList:
         column, *others = wanted.keys
         check_columns(wanted.name, [column], others)
         schema = pa.schema([(column, pa.large_string())])
-        batches = (
-            pa.record_batch([each.texts.cast(pa.large_string(), safe=False)], schema=schema)
-            for each in lines_of(stream.plain, wanted.name)
-        )
-        return Rows(schema, explained_batches(batches, wanted.name, "list"))
+        numbers = RowNumbers()
+
+        def batches() -> Iterator[pa.RecordBatch]:
+            for each in lines_of(stream.plain, wanted.name):
+                numbers.add(each.numbers)
+                texts = each.texts.cast(pa.large_string(), safe=False)
+                yield pa.record_batch([texts], schema=schema)
+
+        listed = explained_batches(batches(), wanted.name, "list")
+        return Rows(schema, listed, numbers=numbers)
 
     def names(self, _stream: InputStream, _wanted: ReadOptions) -> list[str]:
         """Return no names: a list has no columns."""

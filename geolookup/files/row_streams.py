@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
 
 import pyarrow as pa
 
@@ -19,6 +20,8 @@ Rest = Literal["as_is", "typed", "dropped"]
 #: The column of whole lines that the JSON lines reader gives for ``as_is``; members of the columns
 #: before it are in the line already, those of columns after it are new.
 LINE = "\0line"
+#: Blocks of lines whose numbers are kept, and malformed lines that a message lists.
+_BLOCKS, _LISTED = 256, 5
 _IPV4 = re.compile(r"\d+\.\d+\.\d+\.\d+")
 _OTHER = re.compile(r"[^0-9A-Fa-f:.]+")
 _ROW = re.compile(r"[Rr]ow #?(\d+)")
@@ -36,6 +39,53 @@ class ReadOptions:
     header: bool = True  # of CSV: whether the first row names the columns
 
 
+class RowNumbers:
+    """The number of each row in its file, for messages: ``first`` and so on, or as added."""
+
+    def __init__(self, first: int = 1) -> None:
+        self._first = first
+        self._rows = 0
+        #: the rows before each of the last blocks, and the line numbers in it: one if consecutive
+        self._blocks: deque[tuple[int, Any]] = deque(maxlen=_BLOCKS)
+
+    def add(self, numbers: Any) -> None:
+        """Add the line numbers of the next rows, an array of int64."""
+        if len(numbers):
+            consecutive = numbers[-1] - numbers[0] == len(numbers) - 1
+            self._blocks.append((self._rows, numbers[:1].copy() if consecutive else numbers))
+            self._rows += len(numbers)
+
+    def of(self, row: int) -> int:
+        """Return the number of a row, which is counted from 0."""
+        for before, numbers in reversed(self._blocks):
+            if row >= before:
+                at = row - before
+                return int(numbers[at] if len(numbers) > 1 else numbers[0] + at)
+        return self._first + row
+
+
+@dataclass(slots=True)
+class Malformed:
+    """Lines that are not of the format of their file: how many, and the first line numbers."""
+
+    count: int = 0
+    first: list[int] = field(default_factory=list)
+
+    def add(self, numbers: Any) -> None:
+        """Add line numbers."""
+        self.count += len(numbers)
+        self.first += numbers[: max(_LISTED - len(self.first), 0)].tolist()
+
+    def text(self) -> str:
+        """Return a sentence about them, empty if there are none."""
+        if not self.count:
+            return ""
+        shown = ", ".join(map(str, self.first))
+        more = f" and {self.count - len(self.first):,} more" if self.count > _LISTED else ""
+        word = "line is" if self.count == 1 else "lines are"
+        return f"{self.count:,} {word} malformed: {shown}{more}"
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
     """A table as a stream, which can be read once."""
@@ -43,6 +93,8 @@ class Rows:
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
     total: int | None = None  # rows, where the file states it in advance
+    numbers: RowNumbers = field(default_factory=RowNumbers)
+    malformed: Malformed | None = None  # filled in while the rows are read
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,8 @@ class Summary:
         self.invalid = 0
         self.private = 0
         self.ipv6 = 0
+        #: a line for each file that has malformed lines; their addresses are invalid
+        self.malformed: list[str] = []
 
     @property
     def located(self) -> int:
@@ -121,3 +123,5 @@ def count_file(summary: Summary, file: TableFile, column: AddressColumn, step: S
         for batch in table.rows.batches:
             summary.add(batch.column(0), clean=column.clean)
             step(table.fraction(summary.addresses - before))
+        if table.rows.malformed is not None and table.rows.malformed.count:
+            summary.malformed.append(f"{table.stream.name}: {table.rows.malformed.text()}")

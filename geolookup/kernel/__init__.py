@@ -39,7 +39,16 @@ TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2
 if TYPE_CHECKING:
     from geolookup.kernel import _compiled, python
     from geolookup.kernel.protocol import Implementation
-    from geolookup.kernel.python import Kernel, State, checksums, gather, parse_texts, restored
+    from geolookup.kernel.python import (
+        Kernel,
+        State,
+        checksums,
+        copy_texts,
+        gather,
+        parse_texts,
+        restored,
+        split_log_lines,
+    )
 
     _compiled_kernel: Implementation = _compiled
     _python_kernel: Implementation = python
@@ -62,7 +71,9 @@ else:
         from geolookup.kernel import python as _chosen
     Kernel, State = _chosen.Kernel, _chosen.State
     checksums, parse_texts = _chosen.checksums, _chosen.parse_texts
-    gather, restored = _chosen.gather, _chosen.restored
+    gather, copy_texts = _chosen.gather, _chosen.copy_texts
+    split_log_lines = _chosen.split_log_lines
+    restored = _chosen.restored
 
 __all__ = [
     "MISSING",
@@ -70,9 +81,11 @@ __all__ = [
     "State",
     "check_kernel",
     "checksums",
+    "copy_texts",
     "gather",
     "parse_texts",
     "restored",
+    "split_log_lines",
 ]
 
 #: Warnings not yet logged in this process.

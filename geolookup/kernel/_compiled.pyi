@@ -85,3 +85,16 @@ def parse_texts(
     lows: NDArray[np.uint64],
 ) -> None: ...
 def restored(data: Data | None, prefix: str | None, code: int) -> Answer: ...
+def split_log_lines(
+    data: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    combined: bool,
+    parts: NDArray[np.int64],
+) -> None: ...
+def copy_texts(
+    data: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    out: NDArray[np.uint8],
+) -> None: ...

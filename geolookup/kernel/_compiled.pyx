@@ -12,9 +12,9 @@ The parts, in the order of the includes: one address (``_address``, ``_special``
 columns (``_parse_words``), the check of rows (``_crc32c``, ``_rowcheck``), the mapped files
 (``_buffers``), the parts of answers (``_json``, ``_templates``), time zones (``_tzrule``, ``_tzif``,
 ``_zones``), an open dataset (``_state``), the search for one address (``_search``) and for a column
-(``_columns``), the columns of rows (``_gather``), answers (``_envelope``), the public class
-(``_kernel``), answers as objects (``_answer``), many answers at once (``_many``), and values of
-paths (``_values``).
+(``_columns``), the columns of rows (``_gather``), lines of logs (``_logs``), answers
+(``_envelope``), the public class (``_kernel``), answers as objects (``_answer``), many answers at
+once (``_many``), and values of paths (``_values``).
 """
 
 cimport cython
@@ -94,6 +94,7 @@ include "_state.pxi"
 include "_search.pxi"
 include "_columns.pxi"
 include "_gather.pxi"
+include "_logs.pxi"
 include "_envelope.pxi"
 include "_kernel.pxi"
 include "_answer.pxi"

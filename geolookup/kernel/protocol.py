@@ -1,9 +1,9 @@
 """The interface of a kernel: protocols that the compiled and the Python kernel satisfy.
 
-Both modules define a class ``State``, a class ``Kernel`` and functions ``checksums``, ``gather``
-and ``parse_texts``. mypy checks them against this module (see ``geolookup.kernel``). A name that
-only one of them has begins with an underscore. Only type checkers import this module, to keep the
-cold start short.
+Both modules define a class ``State``, a class ``Kernel`` and functions ``checksums``, ``gather``,
+``parse_texts``, ``split_log_lines`` and ``copy_texts``. mypy checks them against this module (see
+``geolookup.kernel``). A name that only one of them has begins with an underscore. Only type
+checkers import this module, to keep the cold start short.
 
 Columns are contiguous numpy arrays, all of the same length unless stated; other lengths raise
 ValueError. An *interval id* is the position of an interval: its position among the IPv4
@@ -209,4 +209,35 @@ class Implementation(Protocol):
         """Return an answer from what it was pickled as.
 
         ``data`` and ``prefix`` are those of the answer; ``code`` is that of its error, or 0.
+        """
+
+    def split_log_lines(
+        self,
+        data: NDArray[np.uint8],
+        starts: NDArray[np.int64],
+        lengths: NDArray[np.int64],
+        combined: bool,
+        parts: NDArray[np.int64],
+    ) -> None:
+        """Split the n lines ``data[start : start + length]`` of a web server's log.
+
+        The common log format: ``ip ident user [time] "request" status size``; the combined one
+        has ``"referer" "user agent"`` after it. In both a blank and any text may follow. A
+        backslash in quotes escapes the next byte. ``status`` has three digits, ``size`` at most 18,
+        or they are ``-``. ``parts`` has the shape (10, 2, n); it is filled with the first byte in
+        ``data`` and the length of each field, in the order given, the text after them last. The
+        length of an absent field is -1, and of all fields of a malformed line.
+        """
+
+    def copy_texts(
+        self,
+        data: NDArray[np.uint8],
+        starts: NDArray[np.int64],
+        lengths: NDArray[np.int64],
+        out: NDArray[np.uint8],
+    ) -> None:
+        """Copy the n texts ``data[start : start + length]`` to ``out``, one after the other.
+
+        A length below 0 is that of no text. Raises ValueError for a text outside ``data``, and
+        where the texts are shorter or longer than ``out``.
         """

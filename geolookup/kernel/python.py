@@ -36,6 +36,9 @@ from geolookup.errors import (
 from geolookup.kernel.python_rows import Cache, Rendering, copied_location
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from geolookup.contract.types import Data, Envelope, Time
     from geolookup.dataset.intervals import I64, U8, U64
     from geolookup.kernel.columns import I32, U32
@@ -379,6 +382,22 @@ def gather(
     from geolookup.kernel import columns
 
     return columns.gather(table, rows, lanes, values, validity)
+
+
+def split_log_lines(
+    data: U8, starts: I64, lengths: I64, combined: bool, parts: NDArray[np.int64]
+) -> None:
+    """Split lines of a log into fields; see ``protocol.Implementation``."""
+    from geolookup.kernel import python_logs
+
+    python_logs.split_log_lines(data, starts, lengths, combined, parts)
+
+
+def copy_texts(data: U8, starts: I64, lengths: I64, out: U8) -> None:
+    """Copy texts one after the other; see ``protocol.Implementation``."""
+    from geolookup.kernel import python_logs
+
+    python_logs.copy_texts(data, starts, lengths, out)
 
 
 def parse_texts(data: U8, starts: I64, lengths: I64, families: U8, highs: U64, lows: U64) -> None:

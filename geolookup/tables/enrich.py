@@ -17,7 +17,7 @@ import pyarrow as pa
 from geolookup.contract.address import canonical, parse
 from geolookup.contract.fields import Field
 from geolookup.contract.localtime import instant
-from geolookup.errors import AddressError, InvalidAddressError, PrivateAddressError
+from geolookup.errors import AddressError, InvalidAddressError, PrivateAddressError, RowNote
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.parallel import cores, in_order
 from geolookup.tables.clean import cleaned
@@ -157,7 +157,7 @@ def _refuse(addresses: pa.Array, located: Located, begin: int) -> None:
     if len(refused):
         row = int(refused[0])
         error = _ERRORS[int(located.ids[row])](_given(addresses[row]))
-        error.add_note(f"in row {begin + row}, counted from 0")
+        error.add_note(RowNote(begin + row))
         raise error
 
 

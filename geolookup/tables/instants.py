@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from geolookup.contract.localtime import EARLIEST, LATEST
+from geolookup.errors import RowNote
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 Int64 = NDArray[np.int64]
@@ -38,7 +39,7 @@ def instants_of(array: pa.Array, begin: int = 0) -> Instants:
     wrong = np.flatnonzero(~((seconds >= EARLIEST) & (seconds < LATEST)))  # so is NaN
     if len(wrong):
         error = ValueError("at must be from 0001-01-02 to before 9999-12-31, UTC")
-        error.add_note(f"in row {begin + int(wrong[0])}, counted from 0")
+        error.add_note(RowNote(begin + int(wrong[0])))
         raise error
     whole = np.floor(seconds) if seconds.dtype.kind == "f" else seconds
     return Instants(whole.astype(np.int64, copy=False), stated)

@@ -50,6 +50,7 @@ PRESUMED = {
     "docs/how-to/flask.md": Presumed(modules=("flask", "gunicorn"), programs=("curl",)),
     "docs/how-to/logging.md": Presumed(modules=("structlog", "uvicorn"), programs=("curl",)),
     "docs/how-to/proxies.md": Presumed(modules=("gunicorn",), programs=("curl", "nginx")),
+    "docs/how-to/logs.md": Presumed(modules=("pyarrow",)),
     "docs/http.md": Presumed(modules=("granian",), programs=("curl",)),
     "docs/operations.md": Presumed(script="".join(map(_A_DAY.format_map, _DAYS))),
     "docs/tables/arrow.md": Presumed(modules=("pyarrow",)),

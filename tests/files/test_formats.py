@@ -330,14 +330,14 @@ def test_rows_with_their_own_instants(kind: str, sample: geolookup.Engine, tmp_p
 def test_an_instant_that_is_none_ends_it(sample: geolookup.Engine, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("ip,when\n8.8.8.8,yesterday\n")
     options = EnrichOptions("ip", ("time.current_time",), at_column="when")
-    with pytest.raises(TableFileError, match="neither Unix seconds nor ISO 8601"):
+    with pytest.raises(TableFileError, match="row 2: an instant is of no known form"):
         enrich(sample, tmp_path / "a.csv", tmp_path / "out.csv", options)
 
 
 def test_a_bad_address_ends_it_if_that_is_wished(sample: geolookup.Engine, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("ip\n8.8.8.8\n10.0.0.1\n")
     options = EnrichOptions("ip", ("network.asn",), on_invalid="raise")
-    with pytest.raises(TableFileError, match="Cannot geolocate private IP, in row 1"):
+    with pytest.raises(TableFileError, match="row 3: Cannot geolocate private IP"):
         enrich(sample, tmp_path / "a.csv", tmp_path / "out.csv", options)
     assert not (tmp_path / "out.csv").exists()
 

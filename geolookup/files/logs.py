@@ -1,0 +1,220 @@
+"""Logs of web servers (Apache, nginx and others): a line is a row, its fields are columns.
+
+Strategy: the kernel splits the lines of a block into fields; threads do so for several blocks at a
+time. A line that is not of the format is a row of nulls with its text in the last column, and
+its number is kept for the closing line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from geolookup.files.byte_streams import InputStream
+from geolookup.files.lines import Lines, lines_of
+from geolookup.files.row_streams import (
+    Malformed,
+    ReadOptions,
+    RowNumbers,
+    Rows,
+    check_columns,
+    explained_batches,
+)
+from geolookup.files.timestamps import common_log_seconds
+from geolookup.kernel import copy_texts, split_log_lines
+from geolookup.parallel import in_order
+
+Int64 = NDArray[np.int64]
+_FIELDS = ("ip", "ident", "user", "time", "request", "status", "size", "referer", "user_agent")
+#: Whatever follows the last field, and the text of a malformed line.
+_REST, _MALFORMED = "rest", "malformed"
+_TYPES = {"time": pa.timestamp("s", "UTC"), "status": pa.int16(), "size": pa.int64()}
+_ADDRESS, _TIME, _TIME_SIZE, _DASH = 0, 3, 26, ord("-")
+#: Lines from which the format is detected.
+_SAMPLE = 100
+_LINE = r"(?s)[ \t].*"
+_NO_LINES = Lines(pa.array([], pa.large_binary()), np.zeros(0, np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    """A block of lines and where their fields are: first byte and length, -1 for an absent one."""
+
+    lines: Lines
+    data: NDArray[np.uint8]
+    parts: NDArray[np.int64]  # (10, 2, n)
+
+    @property
+    def malformed(self) -> NDArray[np.bool_]:
+        """Which lines are not of the format."""
+        wrong: NDArray[np.bool_] = self.parts[_ADDRESS, 1] < 0
+        return wrong
+
+
+class Log:
+    """Reads the common log format, or the combined one; None: the one that the file has."""
+
+    def __init__(self, combined: bool | None) -> None:
+        self._combined = combined
+
+    def read(self, stream: InputStream, wanted: ReadOptions) -> Rows:
+        """Return the fields of each line as columns."""
+        blocks = lines_of(stream.plain, wanted.name)
+        first = next(blocks, _NO_LINES)
+        combined = _is_combined(first) if self._combined is None else self._combined
+        if combined is None:
+            return _whole_lines(chain([first], blocks), wanted)
+        return _fields(chain([first], blocks), combined, wanted)
+
+    def names(self, stream: InputStream, wanted: ReadOptions) -> list[str]:
+        """Return the names of the fields."""
+        return list(self.read(stream, wanted).schema.names)
+
+
+class LogLines:
+    """Reads lines that begin with an address: the address, and the whole line."""
+
+    def read(self, stream: InputStream, wanted: ReadOptions) -> Rows:
+        """Return two columns, ``ip`` and ``line``."""
+        return _whole_lines(lines_of(stream.plain, wanted.name), wanted)
+
+    def names(self, _stream: InputStream, _wanted: ReadOptions) -> list[str]:
+        """Return the names of both columns."""
+        return ["ip", "line"]
+
+
+def _is_combined(lines: Lines) -> bool | None:
+    """Tell which format the first lines have, None if neither."""
+    sample = Lines(lines.texts[:_SAMPLE], lines.numbers[:_SAMPLE])
+    if not len(sample.texts):
+        return True
+    combined, common = (np.sum(~_parsed(sample, each).malformed) for each in (True, False))
+    return bool(combined * 2 >= common) if common else None
+
+
+def _fields(blocks: Iterator[Lines], combined: bool, wanted: ReadOptions) -> Rows:
+    names = [*(_FIELDS if combined else _FIELDS[:-2]), _REST, _MALFORMED]
+    check_columns(wanted.name, names, wanted.keys)
+    chosen = [name for name in names if wanted.rest != "dropped" or name in wanted.keys]
+    chosen = list(wanted.keys) if wanted.rest == "dropped" else chosen
+    schema = pa.schema([(name, _TYPES.get(name, pa.large_string())) for name in chosen])
+    numbers, malformed = RowNumbers(), Malformed()
+
+    def made(lines: Lines) -> tuple[Lines, NDArray[np.bool_], pa.RecordBatch]:
+        parsed = _parsed(lines, combined)
+        columns = [_COLUMNS[name](parsed) for name in chosen]
+        return lines, parsed.malformed, pa.record_batch(columns, schema=schema)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        with in_order(made, blocks) as found:
+            for lines, wrong, batch in found:
+                numbers.add(lines.numbers)
+                malformed.add(lines.numbers[wrong])
+                yield batch
+
+    explained = explained_batches(batches(), wanted.name, "log")
+    return Rows(schema, explained, numbers=numbers, malformed=malformed)
+
+
+def _parsed(lines: Lines, combined: bool) -> _Parsed:
+    """Split lines; those with a time that is none are malformed too."""
+    count, texts = len(lines.texts), lines.texts
+    bounds = np.frombuffer(texts.buffers()[1], np.int64, count + 1, texts.offset * 8)
+    data = np.frombuffer(texts.buffers()[2] or b"", np.uint8)
+    parts = np.empty((len(_FIELDS) + 1, 2, count), np.int64)
+    split_log_lines(data, bounds[:-1], np.diff(bounds), combined, parts)
+    parsed = _Parsed(lines, data, parts)
+    parts[:, 1, ~_times(parsed)[1]] = -1
+    return parsed
+
+
+def _times(parsed: _Parsed) -> tuple[Int64, NDArray[np.bool_]]:
+    """Return the Unix seconds of the lines, and in which lines they are written right."""
+    first, size = parsed.parts[_TIME]
+    right = size == _TIME_SIZE
+    texts = np.empty(int(right.sum()) * _TIME_SIZE, np.uint8)
+    copy_texts(parsed.data, first, np.where(right, size, -1), texts)
+    seconds = np.zeros(len(right), np.int64)
+    seconds[right], right[right] = common_log_seconds(texts.reshape(-1, _TIME_SIZE))
+    return seconds, right
+
+
+def _time(parsed: _Parsed) -> pa.Array:
+    seconds, right = _times(parsed)
+    return pa.array(seconds, mask=~right).cast(_TYPES["time"])
+
+
+def _bytes(parsed: _Parsed, field: int, *, dashes: bool = False) -> pa.Array:
+    """Return the texts of a field; a dash is null unless ``dashes``."""
+    first, size = parsed.parts[field].copy()
+    if not dashes and len(parsed.data):
+        at = np.minimum(first, len(parsed.data) - 1)
+        size[(size == 1) & (parsed.data[at] == _DASH)] = -1
+    offsets = np.concatenate([[0], np.cumsum(np.maximum(size, 0))])
+    data = np.empty(int(offsets[-1]), np.uint8)
+    copy_texts(parsed.data, first, size, data)
+    valid = pa.array(size >= 0).buffers()[1]
+    buffers = [valid, pa.py_buffer(offsets), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.large_binary(), len(size), buffers)
+
+
+def _text(texts: pa.Array) -> pa.Array:
+    """Return bytes as text; those that are not UTF-8 are escaped, as nginx does."""
+    try:
+        return texts.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        decoded = (
+            None if each is None else each.decode("utf-8", "backslashreplace")
+            for each in texts.to_pylist()
+        )
+        return pa.array(decoded, pa.large_string())
+
+
+def _number(parsed: _Parsed, field: int) -> pa.Array:
+    return _text(_bytes(parsed, field)).cast(_TYPES[_FIELDS[field]])
+
+
+def _malformed(parsed: _Parsed) -> pa.Array:
+    rows = pa.array(parsed.malformed)
+    return _text(pc.if_else(rows, parsed.lines.texts, pa.scalar(None, pa.large_binary())))
+
+
+def _text_of(field: int) -> Callable[[_Parsed], pa.Array]:
+    return lambda parsed: _text(_bytes(parsed, field, dashes=field == _ADDRESS))
+
+
+def _number_of(field: int) -> Callable[[_Parsed], pa.Array]:
+    return lambda parsed: _number(parsed, field)
+
+
+_COLUMNS: dict[str, Callable[[_Parsed], pa.Array]] = {
+    **{name: _text_of(at) for at, name in enumerate([*_FIELDS, _REST])},
+    **{name: _number_of(_FIELDS.index(name)) for name in ("status", "size")},
+    "time": _time,
+    _MALFORMED: _malformed,
+}
+
+
+def _whole_lines(blocks: Iterator[Lines], wanted: ReadOptions) -> Rows:
+    names = ["ip", "line"]
+    check_columns(wanted.name, names, wanted.keys)
+    chosen = list(wanted.keys) if wanted.rest == "dropped" else names
+    schema = pa.schema([(name, pa.large_string()) for name in chosen])
+    numbers = RowNumbers()
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for lines in blocks:
+            numbers.add(lines.numbers)
+            line = _text(lines.texts)
+            columns: dict[str, Any] = {"line": line}
+            columns["ip"] = pc.replace_substring_regex(line, _LINE, "")
+            yield pa.record_batch([columns[name] for name in chosen], schema=schema)
+
+    return Rows(schema, explained_batches(batches(), wanted.name, "log"), numbers=numbers)

@@ -1,0 +1,254 @@
+"""Columns of written instants to Unix seconds: the forms that tables and logs have.
+
+Strategy: a regular expression tells the form of each text. ISO 8601 is read by Arrow; a date of
+RFC 2822 or HTTP is rewritten as the common log format's, whose digits are columns of a matrix of
+bytes. A text that could mean two instants is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from geolookup.contract.localtime import LATEST
+from geolookup.errors import RowNote
+from geolookup.tables.instants import Instants
+from geolookup.tables.times import Clock
+
+Int64 = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+_NUMBER = r"^-?[0-9]+(\.[0-9]*)?$"
+_ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_ISO_WITH_OFFSET = _ISO + r"[T ][0-9:.]+(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
+#: RFC 5322, section 3.3, and the IMF-fixdate of HTTP (RFC 9110, section 5.6.7).
+_MAIL = (
+    r"^(?:[A-Za-z]{3}, *)?([0-9]{2}) +([A-Za-z]{3}) +([0-9]{4}) +([0-9:]{8}) +"
+    r"(?:([+-][0-9]{4})|GMT|UTC?|Z)$"
+)
+#: A day of one digit, and a time without seconds.
+_SHORT_DAY = r"^((?:[A-Za-z]{3}, *)?)([0-9] )"
+_SHORT_TIME = r"( [0-9]{2}:[0-9]{2}) "
+#: Unix times from here on may be seconds after the year 5138, or milliseconds.
+_AMBIGUOUS = 10**11
+_DAY = 86400
+_SIZE = 26  # of 10/Oct/2000:13:55:36 -0700
+_MONTHS = [b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct"]
+_MONTHS += [b"nov", b"dec"]
+_TEXT = pa.large_string()
+
+
+class InstantError(ValueError):
+    """A written instant that is refused; ``remedy`` says what to do, a note has the row."""
+
+    def __init__(self, problem: str, remedy: str, row: int) -> None:
+        super().__init__(problem)
+        self.remedy = remedy
+        self.add_note(RowNote(row))
+
+
+def unix_seconds(column: pa.Array, zone: str | None = None, begin: int = 0) -> pa.Array:
+    """Return an array that the engine accepts as instants.
+
+    Texts and numbers become int64, floored to seconds; columns of other types are returned
+    as they are. Numbers are Unix seconds, or milliseconds from the end of the year 9999 on.
+    Texts are numbers, ISO 8601 and RFC 3339, dates of mail and HTTP, or of the common log
+    format. ``zone`` is the IANA zone of texts and timestamps without an offset. ``begin`` is
+    the number of the first row, for the message. Raises InstantError for any other value.
+    """
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return unix_seconds(column.dictionary_decode(), zone, begin)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return _of_texts(column.cast(_TEXT), zone, begin)
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return _of_numbers(column.cast(pa.float64(), safe=False), begin)
+    if pa.types.is_timestamp(kind) and kind.tz is None and zone is not None:
+        return _in_zone(column.cast(pa.timestamp("us")), zone, begin)
+    return column
+
+
+def _of_texts(column: pa.Array, zone: str | None, begin: int) -> pa.Array:
+    texts = pc.utf8_trim_whitespace(column) if _is_utf8(column) else column
+    number = pc.match_substring_regex(texts, _NUMBER)
+    offset = pc.match_substring_regex(texts, _ISO_WITH_OFFSET)
+    iso = pc.match_substring_regex(texts, _ISO)
+    naive = pc.and_not(iso, offset)
+    named = pc.invert(pc.or_(number, iso))
+    found = [
+        _of_numbers(_cast(_only(texts, number), pa.float64(), begin), begin),
+        _whole_seconds(_cast(_only(texts, offset), pa.timestamp("us", "UTC"), begin)),
+        _of_naive(_only(texts, naive), zone, begin),
+        _of_names(_only(texts, named), begin),
+    ]
+    return pc.coalesce(*found)
+
+
+def _is_utf8(column: pa.Array) -> bool:
+    try:
+        column.cast(pa.large_binary()).cast(_TEXT)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _only(texts: pa.Array, rows: pa.Array) -> pa.Array:
+    return pc.if_else(rows, texts, pa.scalar(None, _TEXT))
+
+
+def _of_numbers(numbers: pa.Array, begin: int) -> pa.Array:
+    values = numbers.fill_null(0).to_numpy(zero_copy_only=False)
+    size = np.abs(values)
+    _refuse(
+        (size >= _AMBIGUOUS) & (size < LATEST),
+        "a number is of seconds or of milliseconds, which its size does not tell",
+        "write it as ISO 8601",
+        begin,
+    )
+    seconds = np.floor(np.where(size < LATEST, values, values / 1000))
+    far = ~(np.abs(seconds) < LATEST)  # so is NaN
+    _refuse(far, "a number is of no instant up to the year 9999", "write Unix seconds", begin)
+    return pa.array(seconds.astype(np.int64), mask=_absent(numbers))
+
+
+def _of_naive(texts: pa.Array, zone: str | None, begin: int) -> pa.Array:
+    if zone is None:
+        stated = ~_absent(texts)
+        _refuse(stated, "an instant has no offset", "give --at-zone, such as UTC", begin)
+        return pa.nulls(len(texts), pa.int64())
+    return _in_zone(_cast(texts, pa.timestamp("us"), begin), zone, begin)
+
+
+def _in_zone(times: pa.Array, zone: str, begin: int) -> pa.Array:
+    """Return the Unix seconds of local times; raises InstantError where there are none or two."""
+    absent, local = _absent(times), _whole_seconds(times).fill_null(0).to_numpy()
+    clock = Clock([None, zone], 0)
+    earlier = local - _offsets(clock, local - _DAY)
+    later = local - _offsets(clock, local + _DAY)
+    is_earlier = local - _offsets(clock, earlier) == earlier
+    is_later = local - _offsets(clock, later) == later
+    twice = is_earlier & is_later & (earlier != later)
+    remedy = "write its offset"
+    _refuse(twice & ~absent, "clocks are set back: a local time occurs twice", remedy, begin)
+    never = ~(is_earlier | is_later)
+    _refuse(never & ~absent, "clocks are set ahead: a local time does not occur", remedy, begin)
+    return pa.array(np.where(is_earlier, earlier, later), mask=absent)
+
+
+def _offsets(clock: Clock, seconds: Int64) -> Int64:
+    """Return the offset of the clock's zone at n Unix seconds."""
+    rows = pa.array(np.ones(len(seconds), np.uint16))
+    everywhere = np.ones(len(seconds), bool)
+    member = "utc_offset_seconds"
+    taken = clock.take(rows, everywhere, [member], Instants(seconds, everywhere))[member]
+    offsets: Int64 = taken.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    return offsets
+
+
+def _of_names(texts: pa.Array, begin: int) -> pa.Array:
+    """Read texts with the name of a month: of mail, HTTP and the common log format."""
+    absent = _absent(texts)
+    if absent.all():
+        return pa.nulls(len(texts), pa.int64())
+    long = pc.replace_substring_regex(texts, _SHORT_DAY, r"\10\2")
+    long = pc.replace_substring_regex(long, _SHORT_TIME, r"\1:00 ")
+    common = pc.replace_substring_regex(long, _MAIL, r"\1/\2/\3:\4 \5")
+    common = pc.replace_substring_regex(common, r" $", " +0000")
+    fits = pc.fill_null(pc.equal(pc.binary_length(common), _SIZE), False)
+    rows = fits.to_numpy(zero_copy_only=False)
+    texts = pa.concat_arrays([common.filter(fits)]).cast(pa.large_binary())
+    data = np.frombuffer(texts.buffers()[2] or b"", np.uint8)[: len(texts) * _SIZE]
+    seconds, right = np.zeros(len(rows), np.int64), np.zeros(len(rows), bool)
+    seconds[rows], right[rows] = common_log_seconds(data.reshape(-1, _SIZE))
+    wanted = "write Unix seconds or ISO 8601 with an offset"
+    _refuse(~right & ~absent, "an instant is of no known form", wanted, begin)
+    return pa.array(seconds, mask=absent)
+
+
+def common_log_seconds(texts: NDArray[np.uint8]) -> tuple[Int64, Bools]:
+    """Return the Unix seconds of n texts of 26 bytes, ``10/Oct/2000:13:55:36 -0700``.
+
+    Also returns which of them are of this form; the seconds of others are undefined.
+    """
+    month, right = _months(texts[:, 3:6])
+    day, year = _digits(texts[:, 0:2]), _digits(texts[:, 7:11])
+    hour, minute, second = (_digits(texts[:, at : at + 2]) for at in (12, 15, 18))
+    offset_hour, offset_minute = _digits(texts[:, 22:24]), _digits(texts[:, 24:26])
+    for at, byte in ((2, "/"), (6, "/"), (11, ":"), (14, ":"), (17, ":"), (20, " ")):
+        right &= texts[:, at] == ord(byte)
+    west = texts[:, 21] == ord("-")
+    right &= west | (texts[:, 21] == ord("+"))
+    for number, least, most in (
+        *((day, 1, 31), (year, 2, 9998), (hour, 0, 23), (minute, 0, 59), (second, 0, 60)),
+        *((offset_hour, 0, 23), (offset_minute, 0, 59)),
+    ):
+        right &= (number >= least) & (number <= most)
+    months = ((np.where(right, year, 1970) - 1970) * 12 + month).astype("M8[M]")
+    first = months.astype("M8[D]").astype(np.int64)
+    right &= day <= (months + 1).astype("M8[D]").astype(np.int64) - first
+    offset = (offset_hour * 60 + offset_minute) * np.where(west, -60, 60)
+    return (first + day - 1) * _DAY + hour * 3600 + minute * 60 + second - offset, right
+
+
+def _months(texts: NDArray[np.uint8]) -> tuple[Int64, Bools]:
+    """Return the number of each month from 0, and which texts are a month."""
+    codes = np.array([int.from_bytes(month) for month in _MONTHS])
+    order = np.argsort(codes)
+    lower = (texts | 0x20).astype(np.int64)
+    given = lower[:, 0] << 16 | lower[:, 1] << 8 | lower[:, 2]
+    at = np.minimum(np.searchsorted(codes[order], given), len(codes) - 1)
+    return order[at].astype(np.int64), codes[order][at] == given
+
+
+def _digits(texts: NDArray[np.uint8]) -> Int64:
+    """Return the numbers that columns of digits write; at least 10,000 where one is no digit."""
+    digits = texts.astype(np.int64) - ord("0")
+    number = np.zeros(len(texts), np.int64)
+    for at in range(texts.shape[1]):
+        number = number * 10 + digits[:, at]
+    return np.where(((digits >= 0) & (digits <= 9)).all(axis=1), number, 10**4)
+
+
+def _whole_seconds(times: pa.Array) -> pa.Array:
+    """Return microseconds as seconds, rounded down (Arrow's division rounds towards zero)."""
+    ticks = times.cast(pa.int64())
+    return pa.array(ticks.fill_null(0).to_numpy() // 10**6, mask=_absent(ticks))
+
+
+def _cast(texts: pa.Array, kind: pa.DataType, begin: int) -> pa.Array:
+    try:
+        return texts.cast(kind)
+    except pa.ArrowInvalid:
+        row = _first_failing(texts, lambda part: part.cast(kind))
+        wanted = "write Unix seconds or ISO 8601 with an offset"
+        raise InstantError("an instant is of no known form", wanted, begin + row) from None
+
+
+def _first_failing(texts: pa.Array, cast: Callable[[pa.Array], Any]) -> int:
+    """Return the first row at which a cast fails."""
+    first, end = 0, len(texts)
+    while end - first > 1:
+        middle = (first + end) // 2
+        try:
+            cast(texts.slice(first, middle - first))
+        except pa.ArrowInvalid:
+            end = middle
+        else:
+            first = middle
+    return first
+
+
+def _absent(column: pa.Array) -> Bools:
+    absent: Bools = column.is_null().to_numpy(zero_copy_only=False)
+    return absent
+
+
+def _refuse(rows: Bools, problem: str, remedy: str, begin: int) -> None:
+    """Raise InstantError for the first of these rows."""
+    found = np.flatnonzero(rows)
+    if len(found):
+        raise InstantError(problem, remedy, begin + int(found[0]))

@@ -1,0 +1,87 @@
+"""Written instants: every form is the same second, and what could mean two is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta, timezone
+from email.utils import format_datetime
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geolookup.errors import RowNote
+from geolookup.files.timestamps import InstantError, unix_seconds
+
+SECOND = 971211336
+FORMS = [
+    *("971211336", " 971211336.9 "),
+    *("2000-10-10T20:55:36Z", "2000-10-10 13:55:36-0700", "2000-10-10T13:55:36.25-07:00"),
+    *("10/Oct/2000:13:55:36 -0700", "10/oct/2000:20:55:36 +0000"),
+    *("Tue, 10 Oct 2000 20:55:36 GMT", "Tue, 10 Oct 2000 13:55:36 -0700", "10 Oct 2000 20:55:36 Z"),
+]
+NO_INSTANTS = [
+    *("yesterday", "", "nan", "1e9", "10/10/2000", "10.10.2000 13:55:36", "2000-13-01T00:00:00Z"),
+    *("10/Okt/2000:13:55:36 -0700", "31/Jun/2000:13:55:36 -0700", "10/Oct/2000:24:00:00 -0700"),
+    *("10/Oct/2000:13:55:36 -0760", "10/Oct/2000:13:55:36  0700", "1O/Oct/2000:13:55:36 -0700"),
+    *("Tue, 10 Oct 00 20:55:36 GMT", "Tue, 10 Oct 2000 20:55:36 EST", "10/Oct/2000:13:55:36"),
+    *("2000-10-10T20:55:36+7", "99999999999999999", "8.8.8.8"),
+]
+
+
+def seconds(texts: Sequence[str | None], zone: str | None = None) -> list[int | None]:
+    found: list[int | None] = unix_seconds(pa.array(texts, pa.string()), zone).to_pylist()
+    return found
+
+
+def refused(text: object, zone: str | None = None) -> str:
+    with pytest.raises(InstantError) as caught:
+        unix_seconds(pa.array([None, text, text]), zone, begin=7)
+    assert [note.row for note in caught.value.__notes__ if isinstance(note, RowNote)] == [8]
+    assert str(text) not in str(caught.value) or not text
+    return str(caught.value)
+
+
+def test_every_form() -> None:
+    assert seconds([*FORMS, None]) == [SECOND] * len(FORMS) + [None]
+    assert seconds(["1795132800000", "-1.5", "253402214399000"]) == [1795132800, -2, 253402214399]
+    assert seconds(["Tue, 3 Oct 2000 20:55 GMT", "Tue, 03 Oct 2000 20:55:00 UT"]) == [970606500] * 2
+
+
+def test_what_is_refused() -> None:
+    for text in NO_INSTANTS:
+        refused(text)
+    for number in ("100000000000", "253402214399", 150_000_000_000, 150_000_000_000.0):
+        assert "milliseconds" in refused(number)
+    for text in ("2000-10-10 13:55:36", "2000-10-10T13:55:36", "2000-10-10"):
+        assert refused(text) == "an instant has no offset"
+
+
+def test_a_zone_for_instants_without_an_offset() -> None:
+    texts = ["2000-10-10 13:55:36", "2000-10-10T13:55:36.5", "2000-10-10T20:55:36Z", "971211336"]
+    assert seconds(texts, "America/Los_Angeles") == [SECOND] * 4
+    assert seconds(texts[:2], "UTC") == [SECOND - 7 * 3600] * 2
+    naive = pa.array([datetime(2000, 10, 10, 13, 55, 36)], pa.timestamp("ns"))  # noqa: DTZ001
+    assert unix_seconds(naive, "America/Los_Angeles").to_pylist() == [SECOND]
+    assert "twice" in refused("2026-10-25 02:30:00", "Europe/Berlin")
+    assert "does not occur" in refused("2026-03-29 02:30:00", "Europe/Berlin")
+    edges = [
+        "2026-03-29 01:59:59",
+        "2026-03-29 03:00:00",
+        "2026-10-25 01:59:59",
+        "2026-10-25 03:00",
+    ]
+    assert seconds(edges, "Europe/Berlin") == [1774745999, 1774746000, 1792886399, 1792893600]
+
+
+offsets = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
+instants = st.datetimes(datetime(1900, 1, 1), datetime(9990, 1, 1), timezones=offsets)  # noqa: DTZ001
+
+
+@given(instants)
+def test_written_forms_of_any_instant(at: datetime) -> None:
+    at = at.replace(microsecond=0)
+    forms = [at.isoformat(), at.strftime("%d/%b/%Y:%H:%M:%S %z"), format_datetime(at)]
+    http = format_datetime(at.astimezone(UTC), usegmt=True)
+    assert seconds([*forms, http]) == [int(at.timestamp())] * 4
