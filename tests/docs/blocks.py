@@ -16,8 +16,9 @@ PAGES = (
     *sorted(each for each in (ROOT / "docs").rglob("*.md")),
 )
 _BLOCK = re.compile(
-    r"^(?P<indent> *)```(?P<kind>[\w-]*)(?: (?:title=\"(?P<title>[^\"\n]+)\"|(?P<bare>\S+)))?\n"
-    r"(?P<text>.*?)^(?P=indent)```$",
+    r"^(?P<indent> *)(?P<fence>```+)(?P<kind>[^\s`]*)"
+    r"(?: +(?:title=\"(?P<title>[^\"\n]+)\"|(?P<bare>\S+)))?[^\n`]*\n"
+    r"(?P<text>.*?)^(?P=indent)(?P=fence)$",
     re.MULTILINE | re.DOTALL,
 )
 
@@ -37,20 +38,22 @@ class Block:
         return f"{self.page}:{self.line}"
 
 
-def name_of(page: Path) -> str:
+def name_of(page: Path, root: Path = ROOT) -> str:
     """The path of a page in the project, as the tables of these tests name it."""
-    return page.relative_to(ROOT).as_posix()
+    return page.relative_to(root).as_posix()
 
 
-def blocks(page: Path) -> list[Block]:
-    """Return the fenced blocks of a page, in order."""
+def blocks(page: Path, root: Path = ROOT) -> list[Block]:
+    """Return the fenced blocks of a page, in order; directives of the site are no examples."""
     text = page.read_text(encoding="utf-8")
     found = []
     for match in _BLOCK.finditer(text):
+        if match["kind"].startswith("{"):
+            continue
         line = text.count("\n", 0, match.start()) + 1
         name = match["title"] or match["bare"] or ""
         shown = textwrap.dedent(match["text"])
-        found.append(Block(name_of(page), line, match["kind"], name, shown))
+        found.append(Block(name_of(page, root), line, match["kind"], name, shown))
     return found
 
 
