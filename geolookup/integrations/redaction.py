@@ -1,7 +1,7 @@
 """Removes one address from what a log record or an event holds.
 
-Strategy: the address is known. Its usual spellings are replaced wherever they stand in a text;
-other text that reads as an address is parsed and compared. Containers are rebuilt where
+Strategy: the address is known. Text that reads as an address is parsed and compared; after that,
+the usual spellings of the address are replaced wherever they are left. Containers are rebuilt where
 something in them changes, and an object whose text has the address becomes that text without it.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv6Address
 from logging import LogRecord
 from typing import Any
 from urllib.parse import quote
@@ -27,6 +27,8 @@ _ADDRESS = re.compile(f"{_IPV6}|{_IPV4}", re.ASCII)
 _NAME = re.compile(r"\w[.:]\w")
 #: Containers in containers that are looked into; deeper ones are compared as text.
 _DEPTH = 6
+#: The most addresses in a given text whose spellings are known; with more, all addresses go.
+_MANY = 16
 _CONTAINERS = (list, tuple, set, frozenset)
 
 
@@ -40,24 +42,27 @@ class Redaction:
     def __init__(self, given: object) -> None:
         text = plain(given)
         self._addresses = frozenset(_addresses(text))
-        spellings = {each for one in self._addresses for each in _spellings(one)}
+        self._all = len(self._addresses) > _MANY
+        known = () if self._all else self._addresses
+        self._spellings = {spelling for one in known for spelling in _spellings(*one)}
         if _NAME.search(text):
-            spellings |= {text, quote(text, safe="")}
-        # A longer spelling may begin with a shorter one.
-        ordered = map(re.escape, sorted(spellings, key=len, reverse=True))
-        self._spelled = re.compile(
-            rf"(?<![0-9A-Fa-f])(?:{'|'.join(ordered)})(?![0-9A-Fa-f])", re.IGNORECASE
-        )
-        self._is_empty = not spellings
+            self._spellings |= {text.lower(), quote(text, safe="").lower()}
+        self._is_empty = not self._spellings
 
     def text(self, text: str) -> str:
         """Return a text without the address."""
         if self._is_empty:
             return text
-        return _ADDRESS.sub(self._unless_other, self._spelled.sub(REMOVED, text))
+        text = _ADDRESS.sub(self._unless_other, text)
+        # What remains is no address by itself: "source:2001:db8::1", "2001%3Adb8%3A%3A1", a name.
+        lower = text.lower()
+        found = [spelling for spelling in self._spellings if spelling in lower]
+        return _without(text, found) if found else text
 
     def _unless_other(self, found: re.Match[str]) -> str:
-        return found[0] if self._addresses.isdisjoint(_addresses(found[0])) else REMOVED
+        if self._all or not self._addresses.isdisjoint(_addresses(found[0])):
+            return REMOVED
+        return found[0]
 
     def value(self, value: Any, depth: int = 0) -> Any:
         """Return a value without the address; the same object if it has none."""
@@ -116,6 +121,13 @@ def _same(old: Any, new: Any) -> Any:
         return new
 
 
+def _without(text: str, spellings: list[str]) -> str:
+    # A longer spelling may begin with a shorter one.
+    ordered = map(re.escape, sorted(spellings, key=len, reverse=True))
+    pattern = rf"(?<![0-9A-Fa-f])(?:{'|'.join(ordered)})(?![0-9A-Fa-f])"
+    return re.sub(pattern, REMOVED, text, flags=re.IGNORECASE)
+
+
 def _addresses(text: str) -> Iterator[Address]:
     for found in _ADDRESS.finditer(text):
         # The last colon may belong to the sentence.
@@ -125,9 +137,10 @@ def _addresses(text: str) -> Iterator[Address]:
                 yield parsed
 
 
-def _spellings(one: Address) -> Iterator[str]:
-    family, value = one
-    written = IPv4Address(value) if family == 4 else IPv6Address(value)
-    for text in (canonical(family, value), written.exploded):
-        yield text
-        yield quote(text, safe="")
+def _spellings(family: int, value: int) -> Iterator[str]:
+    """Yield the usual spellings of an address in lower case."""
+    yield canonical(family, value)
+    if family == 6:
+        for text in (canonical(family, value), IPv6Address(value).exploded):
+            yield text
+            yield quote(text, safe="").lower()

@@ -1,0 +1,69 @@
+"""What is removed, whatever it is in; and that nothing else is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geolookup.integrations.redaction import REMOVED, Redaction
+
+IP, IPV6 = "8.8.8.8", "2001:4860:4860::8888"
+#: What may stand beside an address without making it another one.
+_BESIDE = st.text(alphabet="xyz [](){}<>=,;'\"/\\\n\u20ac")
+_TEXTS = st.tuples(_BESIDE, st.sampled_from([IP, IPV6]), _BESIDE).map("".join)
+_LEAVES = _TEXTS | st.none() | st.integers() | st.booleans() | _TEXTS.map(lambda t: t.encode())
+
+
+def _containers(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    lists = st.lists(inner, max_size=3)
+    return lists | lists.map(tuple) | st.dictionaries(_TEXTS, inner, max_size=3)
+
+
+@given(st.recursive(_LEAVES, _containers, max_leaves=10))
+def test_no_container_keeps_it(value: object) -> None:
+    left = value
+    for given_text in (IP, IPV6):
+        left = Redaction(given_text).value(left)
+    assert IP not in repr(left)
+    assert IPV6 not in repr(left)
+
+
+@given(st.recursive(st.text(alphabet="0123456789abc.: ") | st.floats(), _containers, max_leaves=5))
+def test_what_has_no_address_stays_the_same_object(value: object) -> None:
+    if IP not in repr(value) and IPV6 not in repr(value):
+        assert Redaction("203.0.113.77").value(value) is value
+
+
+@pytest.mark.parametrize(
+    ("given_text", "text", "left"),
+    [
+        (IP, f"source:{IP}", f"source:{REMOVED}"),
+        (IPV6, f"source:{IPV6}", f"source:{REMOVED}"),
+        (IPV6, f"face {IPV6}.", f"face {REMOVED}."),
+        (IPV6, "/?ip=2001%3a4860%3a4860%3a%3a8888", f"/?ip={REMOVED}"),
+        (IP, f"::ffff:{IP}", REMOVED),
+        ("::ffff:808:808", IP, REMOVED),
+        (IP, "18.8.8.8 8.8.8.80 8.8.8", "18.8.8.8 8.8.8.80 8.8.8"),
+        (IPV6, f"{IPV6}1 1{IPV6}", f"{IPV6}1 1{IPV6}"),
+        ("host.example", "from HOST.example.", f"from {REMOVED}."),
+        ("-", "a-b", "a-b"),
+        (".", "a.b", "a.b"),
+        (f"{IP}, 10.0.0.1", f"10.0.0.1 {IP} 10.0.0.2", f"{REMOVED} {REMOVED} 10.0.0.2"),
+        (f"{IP}:443", f"{IP}:80", f"{REMOVED}:80"),
+    ],
+)
+def test_texts(given_text: str, text: str, left: str) -> None:
+    assert Redaction(given_text).text(text) == left
+
+
+def test_with_many_addresses_all_are_removed() -> None:
+    """A client may send a header of thousands of addresses: time is in proportion to its length."""
+    many = ", ".join(f"10.0.{number >> 8}.{number & 255}" for number in range(1000))
+    assert Redaction(many).text(f"{IP} and 10.0.1.1") == f"{REMOVED} and {REMOVED}"
+    assert json.loads(json.dumps(Redaction(many).value({"hops": many.split(", ")[:2]})))[
+        "hops"
+    ] == [REMOVED, REMOVED]
