@@ -20,6 +20,9 @@ from geolookup.proxies import Headers, TrustedProxies
 
 if TYPE_CHECKING:
     from geolookup.engine import Engine
+    from geolookup.kernel.python_answer import Answer
+else:
+    Answer = object  # for type checkers alone: the attributes are read from the answer
 
 #: Seconds between two log lines about failures: every request may cause one.
 _LOG_INTERVAL = 1.0
@@ -69,7 +72,7 @@ class Clients:
         return self._unavailable
 
 
-class ClientAnswer:
+class ClientAnswer(Answer):
     """The ``Answer`` for the client of a request, with all its attributes, looked up on demand.
 
     False, with ``error_code`` 10001 or 10002, if the client has no public address; false with

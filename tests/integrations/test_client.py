@@ -169,6 +169,7 @@ def _assert_unavailable(geo: ClientAnswer) -> None:
     assert not geo
     assert geo.success is False
     assert geo.error_code is None
+    assert geo.error_message
     assert "the log 'geolookup' says why" in geo.error_message
     assert geo.location.country_code is None
     assert geo.prefix is None

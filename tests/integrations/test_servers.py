@@ -29,6 +29,7 @@ from tests.http.serving import free_port
 pytestmark = pytest.mark.long
 IP, IPV6, LIE = "8.8.8.8", "2001:4860:4860::8888", "1.1.1.1"
 _MODULE = "tests.integrations.applications"
+_DJANGO = "tests.integrations.django.site"
 _PATIENCE = 30
 _NGINX = """
 {user} daemon off; worker_processes 1; pid {folder}/pid; error_log stderr emerg;
@@ -43,6 +44,7 @@ http {{
         real_ip_header proxy_protocol;
         location / {{
             proxy_pass http://{upstream};
+            proxy_set_header Host x;
             proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
         }}
     }}
@@ -59,6 +61,8 @@ SERVERS: dict[str, Sequence[str]] = {
     "granian, WSGI": ("granian", "--interface=wsgi", "--port={port}", f"{_MODULE}:wsgi"),
     "granian, ASGI": ("granian", "--interface=asgi", "--port={port}", f"{_MODULE}:asgi"),
     "uvicorn": ("uvicorn", "--port={port}", f"{_MODULE}:asgi"),
+    "gunicorn, Django": ("gunicorn", "--bind", "unix:{socket}", f"{_DJANGO}:wsgi"),
+    "uvicorn, Django": ("uvicorn", "--port={port}", f"{_DJANGO}:asgi"),
     "uvicorn, Unix socket": ("uvicorn", "--uds={socket}", f"{_MODULE}:asgi"),
 }
 
@@ -97,7 +101,7 @@ def serving(name: str, folder: Path) -> Iterator[str]:
     module, *arguments = SERVERS[name]
     places = {"address": f"127.0.0.1:{port}", "port": port, "socket": path}
     options = [each.format(**places) for each in arguments]
-    address = f"unix:{path}" if "Unix" in name else places["address"]
+    address = f"unix:{path}" if any("{socket}" in each for each in arguments) else places["address"]
     with started([sys.executable, "-m", module, *options], str(address)):
         yield str(address)
 
