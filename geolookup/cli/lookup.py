@@ -6,6 +6,7 @@ printed as they are; the other formats are made from them.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -98,7 +99,18 @@ def lookup(
             del answers  # so that the next block has its memory
             failures += failed
         errors.end()
+    if failures:
+        _tell_files(addresses)
     sys.exit(1 if failures else 0)
+
+
+def _tell_files(addresses: tuple[str, ...]) -> None:
+    """Say on standard error which argument is a file; its name may hold an address."""
+    for number, each in enumerate(addresses, 1):
+        if os.path.isfile(each):  # noqa: PTH113 - unlike pathlib it takes any name
+            hint = "'geolookup enrich FILE --output OUTPUT' looks up the addresses of a file"
+            click.echo(f"geolookup: argument {number} is a file; {hint}", err=True)
+            break
 
 
 def _second(text: str) -> int:

@@ -31,7 +31,13 @@ FUNCTIONS: dict[str, str | None] = {
 _BY_VECTOR: dict[str, Any] = {"type": "arrow", "null_handling": "special"}
 
 
-def register(connection: duckdb.DuckDBPyConnection, engine: Engine, *, prefix: str = "geo") -> None:
+def register(
+    connection: duckdb.DuckDBPyConnection,
+    engine: Engine,
+    *,
+    prefix: str = "geo",
+    clean: bool = False,
+) -> None:
     """Give a connection, and its cursors, SQL functions that answer from an engine.
 
     ``geo(ip)`` is the data member of the answer as a STRUCT, without ``ip``; the
@@ -39,12 +45,13 @@ def register(connection: duckdb.DuckDBPyConnection, engine: Engine, *, prefix: s
     UINTEGER (IPv4) or BLOB of 4 or 16 bytes. NULL and what has no answer give
     NULL; ``geo_error`` says why (10001, 10002). A second argument is the instant
     to answer for (TIMESTAMPTZ, or Unix time); without it, it is the one at which
-    DuckDB hands over a vector. Functions of these names that were registered
-    before are replaced. A query raises duckdb.InvalidInputException for columns
+    DuckDB hands over a vector. ``clean`` is that of ``Engine.enrich``. Functions of these
+    names that were registered before are replaced. A query raises
+    duckdb.InvalidInputException for columns
     of other types and once the engine is closed.
     """
     for suffix, path in FUNCTIONS.items():
-        function = _Function(engine, path)
+        function = _Function(engine, path, clean=clean)
         name = prefix + suffix
         with suppress(duckdb.InvalidInputException):  # not registered before
             connection.remove_function(name)
@@ -54,8 +61,9 @@ def register(connection: duckdb.DuckDBPyConnection, engine: Engine, *, prefix: s
 class _Function:
     """One SQL function; its enricher is reused for vectors of the same second."""
 
-    def __init__(self, engine: Engine, path: str | None) -> None:
+    def __init__(self, engine: Engine, path: str | None, *, clean: bool) -> None:
         self._engine = engine
+        self._clean = clean
         self._path = path
         self._kept: tuple[Any, int, Enricher] | None = None
 
@@ -81,7 +89,9 @@ class _Function:
         state = self._engine._open_state()  # noqa: SLF001
         now = instant(None)
         if self._kept is None or self._kept[0] is not state or self._kept[1] != now:
-            self._kept = state, now, Enricher(state, of_table(self._path), at=now, threads=1)
+            fields = of_table(self._path)
+            enricher = Enricher(state, fields, at=now, clean=self._clean, threads=1)
+            self._kept = state, now, enricher
         return self._kept[2]
 
     def _shaped(self, answers: pa.Table) -> pa.Array:

@@ -59,10 +59,11 @@ def enrich(
     prefix: str = "",
     on_invalid: str = "null",
     at: Any = None,
+    clean: bool = False,
 ) -> DataFrame:
     """Return ``df`` with columns of answers for the addresses in one of its columns.
 
-    ``fields``, ``prefix``, ``on_invalid`` and ``at`` are as for
+    ``fields``, ``prefix``, ``on_invalid``, ``at`` and ``clean`` are as for
     ``Engine.enrich``; without ``at`` it is now, once for all partitions. Texts
     become strings, ``network_asn`` a bigint.
 
@@ -82,6 +83,7 @@ def enrich(
         "prefix": prefix,
         "on_invalid": on_invalid,
         "at": at if isinstance(at, str) else instant(at),
+        "clean": clean,
         "threads": 1,  # a task has one core
     }
     with geolookup.open(path) as engine:

@@ -101,6 +101,15 @@ def test_clean_reads_what_surrounds_an_address() -> None:
     assert run("lookup", *options, text=text).returncode == 1
 
 
+def test_a_file_in_place_of_an_address_is_told(tmp_path: Path) -> None:
+    (tmp_path / "10.0.0.1.csv").write_text("ip\n10.0.0.1\n")
+    done = run("lookup", "8.8.8.8", str(tmp_path / "10.0.0.1.csv"))
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("geolookup: argument 2 is a file; 'geolookup enrich FILE")
+    assert "10.0.0.1" not in line
+
+
 def test_many_errors_are_counted() -> None:
     done = run("lookup", text="x\n" * 3000)
     *named, last = done.stderr.splitlines()
