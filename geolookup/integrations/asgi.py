@@ -43,6 +43,6 @@ class GeoMiddleware:
         if scope["type"] in _WITH_CLIENT:
             # In place, as Starlette's middleware does: outer middleware reads from the scope what
             # inner applications add, such as the route.
-            client = scope.get("client")
-            scope[_KEY] = self._clients.answer(client[0] if client else "", scope["headers"])
+            peer, *_ = scope.get("client") or ("",)
+            scope[_KEY] = self._clients.answer(peer or "", scope["headers"])
         await self._app(scope, receive, send)

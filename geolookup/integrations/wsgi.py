@@ -46,7 +46,7 @@ def client_of(environ: Mapping[str, Any]) -> tuple[str, Headers]:
 
     A server joins the lines of a header by commas, which both headers permit.
     """
-    peer = environ.get("REMOTE_ADDR", "")
+    peer = environ.get("REMOTE_ADDR") or ""
     headers = [
         (header, environ[name].encode("latin-1", "replace"))
         for name, header in _HEADERS.items()

@@ -77,10 +77,10 @@ def test_a_client_without_an_answer(sample: geolookup.Engine, address: str, code
 def test_sockets_without_addresses(sample: geolookup.Engine) -> None:
     headers = [(b"x-forwarded-for", IP.encode())]
     environ = {"HTTP_X_FORWARDED_FOR": IP}
-    for client in (None, ("", 0)):
+    for client in (None, ("", 0), (None, 0)):
         assert not asgi(sample, {"client": client, "headers": headers})
         assert asgi(sample, {"client": client, "headers": headers}, ("unix:",)).ip == IP
-    for more in ({}, {"REMOTE_ADDR": ""}, {"REMOTE_ADDR": "localhost"}):
+    for more in ({}, {"REMOTE_ADDR": ""}, {"REMOTE_ADDR": "localhost"}, {"REMOTE_ADDR": None}):
         assert not wsgi(sample, {**environ, **more})
         assert wsgi(sample, {**environ, **more}, ("unix:",)).ip == IP
 
