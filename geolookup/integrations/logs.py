@@ -49,6 +49,11 @@ class _Fields:
         return dict(zip(self.unknown, values, strict=True))
 
 
+def _check_name(address: str | int, fields: Mapping[str, str]) -> None:
+    if address in fields:
+        raise ValueError(f"{address!r} is the address that is removed; choose another name")
+
+
 def _as_given(address: object) -> object:
     return address
 
@@ -79,6 +84,7 @@ class GeoFilter(logging.Filter):
         super().__init__()
         for name in _OWN.intersection(fields):
             raise ValueError(f"a log record has an attribute {name!r} already; choose another name")
+        _check_name(address, fields)
         self._address = address
         self._fields = _Fields(engine, fields, clean=clean)
 
@@ -152,6 +158,7 @@ class GeoProcessor:
         engine: Engine | None = None,
         clean: bool = False,
     ) -> None:
+        _check_name(address, fields)
         self._address = address
         self._fields = _Fields(engine, fields, clean=clean)
 

@@ -223,12 +223,16 @@ def test_without_a_usable_dataset_the_address_is_still_removed() -> None:
     [
         ({"x": "location.contry_code"}, "did you mean 'location.country_code'"),
         ({"x": "ip"}, "would keep the address"),
+        ({"ip": "network.asn"}, "is removed; choose another name"),
         ({"name": "location.country_code"}, "choose another name"),
     ],
 )
 def test_fields_that_cannot_be(fields: dict[str, str], text: str) -> None:
     with pytest.raises(ValueError, match=text):
         GeoFilter(fields=fields)
+    if "name" not in fields:
+        with pytest.raises(ValueError, match=text):
+            GeoProcessor(fields=fields)
 
 
 def test_a_configuration_names_the_filter() -> None:
