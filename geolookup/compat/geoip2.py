@@ -201,11 +201,12 @@ class Reader:
 
 def _parsed(ip_address: IPAddress) -> tuple[int, int]:
     """Return family and integer of an address; TypeError and ValueError as geoip2."""
-    if not isinstance(ip_address, (str, IPv4Address, IPv6Address)):
-        raise TypeError("the address must be a text or an address object of ipaddress")
     try:
         return parse(ip_address)
     except InvalidAddressError:
+        if not isinstance(ip_address, (str, IPv4Address, IPv6Address)):
+            text = "the address must be a text or an address object of ipaddress"
+            raise TypeError(text) from None
         raise ValueError("the address does not appear to be an IPv4 or IPv6 address") from None
 
 

@@ -82,8 +82,8 @@ def prefix_length(state: Intervals, family: int, value: int) -> int:
 
     For a private address: of the largest aligned network of private space around it.
     """
-    length, carried = BITS[family], embedded_ipv4(value) if family == 6 else None
-    if carried is not None:
+    length = BITS[family]
+    if family == 6 and (carried := embedded_ipv4(value)) is not None:
         length, family, value = length - _bits_after(value), 4, carried
     first, last, kind = _PARTS[family][bisect_right(_FIRSTS[family], value) - 1]
     if kind == PUBLIC:
@@ -91,7 +91,8 @@ def prefix_length(state: Intervals, family: int, value: int) -> int:
             around_first, around_last = _interval(state, family, value)
         except IndexError:
             raise _outside(state) from None
-        first, last = max(first, around_first), min(last, around_last)
+        first = max(first, around_first)
+        last = min(last, around_last)
     return length - _host_bits(family, value, first, last)
 
 
@@ -155,12 +156,9 @@ def _host_bits(family: int, value: int, first: int, last: int) -> int:
 
     The highest bit in which an adjacent address outside differs from ``value`` is in the prefix.
     """
-    bits = BITS[family]
-    if first > 0:
-        bits = min(bits, (value ^ first - 1).bit_length() - 1)
-    if last < MAX[family]:
-        bits = min(bits, (value ^ last + 1).bit_length() - 1)
-    return bits
+    below = (value ^ first - 1).bit_length() - 1 if first else BITS[family]
+    above = (value ^ last + 1).bit_length() - 1 if last < MAX[family] else BITS[family]
+    return min(above, below)
 
 
 def _network(family: int, first: int, host_bits: int) -> Network:
