@@ -199,7 +199,7 @@ class Reader:
             raise ValueError("the reader is closed; open the dataset again") from None
 
 
-def _parsed(ip_address: IPAddress) -> tuple[int, int]:
+def _parsed(ip_address: object) -> tuple[int, int]:
     """Return family and integer of an address; TypeError and ValueError as geoip2."""
     try:
         return parse(ip_address)
