@@ -1,0 +1,92 @@
+"""The site of the documentation: ``sphinx-build -W -c docs/_site docs FOLDER``."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pygments.lexers.special import TextLexer
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+_HERE = Path(__file__).resolve().parent
+_ROOT = _HERE.parent.parent
+sys.path[:0] = [str(_HERE), str(_ROOT), str(_ROOT / "builder")]
+# The Python kernel: its signatures have annotations.
+os.environ["GEOLOOKUP_KERNEL"] = "python"
+
+import geolookup  # noqa: E402 - the documentation describes this checkout
+
+project = "geolookup"
+author = copyright = "the geolookup authors"  # noqa: A001 - the name of the setting
+release = geolookup.__version__
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx_click",
+    "sphinx_copybutton",
+    "repository",
+    "navigation",
+    "accessible",
+]
+exclude_patterns = ["_site"]
+#: The address of the project on a code host.
+repository_url = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+    "urls"
+]["Repository"]
+#: Pages of the site that are kept elsewhere in the repository.
+repository_pages = {
+    "explanation/architecture": "ARCHITECTURE.md",
+    "explanation/bundled-data": "sample_data/README.md",
+    "explanation/changes": "CHANGELOG.md",
+    "explanation/contributing": "CONTRIBUTING.md",
+}
+
+# Anchors as code hosts make them of headings.
+myst_heading_anchors = 4
+# Quotation marks and dashes of commands stay as they are.
+smartquotes = False
+
+autodoc_member_order = "bysource"
+python_use_unqualified_type_names = True
+add_module_names = False
+toc_object_entries_show_parents = "hide"
+
+html_theme = "furo"
+html_title = "geolookup"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_use_index = html_domain_indices = False
+html_copy_source = html_show_sourcelink = html_show_copyright = False
+html_theme_options: dict[str, object] = {"top_of_page_buttons": []}
+pygments_style, pygments_dark_style = "a11y-high-contrast-light", "a11y-high-contrast-dark"
+# Without the prompts, and without what a command printed.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+
+def setup(app: Sphinx) -> None:
+    """Name the lexer of blocks that none is known for, and the types that share a name."""
+    for language in ("csv", "crontab", "jsonl"):
+        app.add_lexer(language, TextLexer)
+    app.connect("autodoc-process-signature", _networks)
+
+
+def _networks(
+    _app: Sphinx,
+    _kind: str,
+    name: str,
+    _object: object,
+    _options: object,
+    signature: str,
+    returns: str,
+) -> tuple[str, str] | None:
+    """``Network`` is the network of ``ipaddress`` in an engine, and a TypedDict of the envelope."""
+    if not name.startswith("geolookup.Engine.network"):
+        return None
+    return signature, returns.replace("Network", "IPv4Network | IPv6Network")

@@ -1,0 +1,99 @@
+"""The site in headless Chromium, opened as files: what a reader and a screen reader meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("sphinx")
+pytest.importorskip("furo")
+pytest.importorskip("playwright")
+axe = pytest.importorskip("axe_playwright_python.base")
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+
+pytestmark = pytest.mark.long
+NARROW, WIDE = {"width": 400, "height": 800}, {"width": 1280, "height": 900}
+#: The elements that break a rule of axe-core with a serious or critical effect.
+_AXE = """options => axe.run({preload: false, resultTypes: ["violations"], ...options}).then(
+  found => found.violations.filter(each => ["serious", "critical"].includes(each.impact))
+    .map(each => `${each.id}: ${each.nodes[0].target}`))"""
+#: Only colours differ between light and dark.
+_COLOURS: dict[str, object] = {"runOnly": ["color-contrast"]}
+_SIDEWAYS = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+
+
+class _Reader:
+    """A tab of the browser that notes what goes wrong."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.problems: list[str] = []
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
+        page.on("request", self._request)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.problems.append(f"console: {message.text}")
+
+    def _request(self, request: Request) -> None:
+        if not request.url.startswith(("file:", "data:", "blob:")):
+            self.problems.append(f"request: {request.url}")
+
+    def open(self, url: str) -> None:
+        self.page.goto(url)
+        self.page.evaluate(axe.AXE_SCRIPT)
+
+    def check(self, scheme: str, options: dict[str, object]) -> None:
+        self.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        found = self.page.evaluate(_AXE, options)
+        self.problems += [f"{scheme}: {each}" for each in found]
+
+    def check_width(self) -> None:
+        if self.page.evaluate(_SIDEWAYS):
+            self.problems.append("scrolls sideways")
+
+
+@pytest.fixture
+def reader(browser: Browser) -> Iterator[_Reader]:
+    page = browser.new_page(viewport=NARROW, offline=True)  # type: ignore[arg-type]
+    yield _Reader(page)
+    page.close()
+
+
+def test_every_page_on_a_narrow_screen(site: Path, reader: _Reader) -> None:
+    found = {}
+    for path in sorted(site.rglob("*.html")):
+        reader.problems.clear()
+        reader.open(path.as_uri())
+        reader.check_width()
+        reader.check("light", {})
+        reader.check("dark", _COLOURS)
+        if reader.problems:
+            found[str(path.relative_to(site))] = list(reader.problems)
+    assert found == {}
+
+
+@pytest.mark.parametrize("name", ["index", "reference/commands"])
+def test_a_wide_screen_shows_the_navigation(site: Path, reader: _Reader, name: str) -> None:
+    reader.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+    reader.open((site / f"{name}.html").as_uri())
+    assert reader.page.locator(".sidebar-tree .caption").first.is_visible()
+    for scheme in ("light", "dark"):
+        reader.check(scheme, {})
+    assert reader.problems == []
+
+
+def test_search_works_without_a_server(site: Path, reader: _Reader) -> None:
+    reader.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+    reader.page.goto((site / "index.html").as_uri())
+    reader.page.fill(".sidebar-search", "retry_after")
+    reader.page.press(".sidebar-search", "Enter")
+    reader.page.locator("#search-results a", has_text="Exceptions").first.click()
+    reader.page.wait_for_url("**/reference/errors.html*")
+    assert reader.problems == []

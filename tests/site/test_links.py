@@ -1,0 +1,103 @@
+"""Every link of the site leads somewhere: to a page and its anchor, or to a file of the project."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+import geolookup
+from tests.conftest import ROOT
+from tests.test_packaging import HOME, KINDS
+
+pytest.importorskip("sphinx")
+pytest.importorskip("furo")
+pytestmark = pytest.mark.long
+
+
+class _Page(HTMLParser):
+    """The links, the anchors and what a browser loads of a page."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {name: value or "" for name, value in attrs}
+        self.anchors.add(found.get("id", ""))
+        if tag == "a" and "href" in found:
+            self.links.append(found["href"])
+        if tag in {"img", "script", "source", "iframe"} and "src" in found:
+            self.loads.append(found["src"])
+        if tag == "link" and found.get("rel") in {"stylesheet", "icon", "preload"}:
+            self.loads.append(found["href"])
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, _Page]:
+    return {path: _Page(path) for path in sorted(site.rglob("*.html"))}
+
+
+def test_links_inside_lead_to_pages_and_anchors(pages: dict[Path, _Page]) -> None:
+    checked = 0
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            assert target.is_file(), f"{path.name}: {link}"
+            if parts.fragment and target in pages:
+                anchor = unquote(parts.fragment)
+                assert anchor in pages[target].anchors, f"{path.name}: {link}"
+                checked += 1
+    assert checked > 300
+
+
+def test_links_to_the_project_lead_to_its_files(pages: dict[Path, _Page]) -> None:
+    links = {link for page in pages.values() for link in page.links if link.startswith(f"{HOME}/")}
+    for link in links:
+        found = re.fullmatch(r"/(\w+)/main/([^#]+)(#.*)?", link.removeprefix(HOME))
+        if found is not None:
+            assert KINDS[found[1]](ROOT / found[2]), link
+    assert any("/recipes/world.toml" in link for link in links)
+
+
+def test_files_of_the_project_that_are_pages_are_linked_as_pages(
+    pages: dict[Path, _Page],
+) -> None:
+    shown = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "sample_data/README.md")
+    for path, page in pages.items():
+        for link in page.links:
+            assert not link.endswith(shown), f"{path.name}: {link}"
+
+
+def test_a_page_loads_nothing_from_another_host(pages: dict[Path, _Page]) -> None:
+    for path, page in pages.items():
+        for source in page.loads:
+            assert source.startswith("data:") or not urlsplit(source).netloc, (path.name, source)
+
+
+def test_the_reference_has_every_public_name(pages: dict[Path, _Page]) -> None:
+    anchors = set().union(*(page.anchors for page in pages.values()))
+    names = set(geolookup.__all__) - {"__version__"}
+    methods = {f"Engine.{name}" for name in dir(geolookup.Engine) if not name.startswith("_")}
+    missing = [
+        name
+        for name in sorted(names | methods)
+        if not {f"geolookup.{name}", f"geolookup.errors.{name}"} & anchors
+    ]
+    assert not missing
+
+
+def test_the_reference_has_every_command(pages: dict[Path, _Page]) -> None:
+    from geolookup.cli import COMMANDS
+
+    (page,) = (page for path, page in pages.items() if path.name == "commands.html")
+    assert not [name for name in COMMANDS if f"geolookup-{name}" not in page.anchors]
