@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import geolookup
+from geolookup.cli import COMMANDS
 from tests.conftest import ROOT
 from tests.test_packaging import HOME, KINDS
 
@@ -96,8 +97,6 @@ def test_the_reference_has_every_public_name(pages: dict[Path, _Page]) -> None:
     assert not missing
 
 
-def test_the_reference_has_every_command(pages: dict[Path, _Page]) -> None:
-    from geolookup.cli import COMMANDS
-
-    (page,) = (page for path, page in pages.items() if path.name == "commands.html")
-    assert not [name for name in COMMANDS if f"geolookup-{name}" not in page.anchors]
+def test_the_reference_has_every_command(site: Path, pages: dict[Path, _Page]) -> None:
+    anchors = pages[site / "reference" / "commands.html"].anchors
+    assert not [name for name in COMMANDS if f"geolookup-{name}" not in anchors]
