@@ -1,0 +1,73 @@
+"""The tables "was, is" of the pages for those who come from another library.
+
+Each name in them exists: on the left in the other library, on the right in geolookup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib import import_module
+
+import pytest
+
+import geolookup
+from geolookup.contract.fields import GROUPS, PATHS
+from tests.conftest import ROOT
+
+PAGES = {path.stem: path for path in (ROOT / "docs/how-to").glob("from-*.md")}
+_ROW = re.compile(r"^\| (`.*?) \| (.*?) \|$", re.MULTILINE)
+_CODE = re.compile(r"`([^`]+)`")
+
+
+def codes(page: str, side: int) -> list[str]:
+    """Return the code in one column of the tables "was, is" of a page."""
+    text = PAGES[page].read_text(encoding="utf-8")
+    tables = re.findall(r"^\| was \| is \|\n(?:\|.*\n)+", text, re.MULTILINE)
+    cells = [row[side] for table in tables for row in _ROW.findall(table)]
+    assert len(cells) > 10
+    return [code for cell in cells for code in _CODE.findall(cell)]
+
+
+def names(found: list[str], variable: str) -> Iterator[str]:
+    """Yield the attributes of a variable in pieces of code."""
+    for code in found:
+        yield from re.findall(rf"(?<![\w.]){variable}\.([a-z]\w*)", code, re.ASCII | re.IGNORECASE)
+
+
+@pytest.mark.parametrize("page", sorted(PAGES))
+def test_what_is(page: str) -> None:
+    found = codes(page, 1)
+    engine, package = set(names(found, "engine")), set(names(found, "geolookup"))
+    assert engine <= {*dir(geolookup.Engine)}
+    assert package <= {*dir(geolookup), "compat"}
+    fields = [code for code in found if code.partition(".")[0] in GROUPS and "(" not in code]
+    stated = re.findall(r'"((?:location|time|currency|network)\.\w+)"', " ".join(found))
+    assert {*fields, *stated} <= set(PATHS)
+    assert engine
+    assert fields or stated
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("page", "variable", "module", "name"),
+    [
+        ("from-geoip2", "reader", "geoip2.database", "Reader"),
+        ("from-ip2location", "database", "IP2Location", "IP2Location"),
+        ("from-ip2location", "rec", "IP2Location.database", "IP2LocationRecord"),
+        ("from-geoip2fast", "geoip", "geoip2fast", "GeoIP2Fast"),
+    ],
+)
+def test_what_was(page: str, variable: str, module: str, name: str) -> None:
+    pytest.importorskip(module.partition(".")[0])
+    found = set(names(codes(page, 0), variable))
+    assert len(found) > 2
+    assert found <= {*dir(getattr(import_module(module), name))}
+
+
+@pytest.mark.long
+def test_what_was_a_result_of_geoip2fast() -> None:
+    geoip2fast = pytest.importorskip("geoip2fast")
+    found = set(names(codes("from-geoip2fast", 0), "result"))
+    assert len(found) > 5
+    assert found <= {*dir(geoip2fast.GeoIPDetailCity("8.8.8.8"))}
