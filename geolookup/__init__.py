@@ -7,8 +7,8 @@
 Most commands are also functions, each imported on first use: ``build``, ``diff``,
 ``generations``, ``pack``, ``prune``, ``publish``, ``rollback``, ``score``, ``unpack``,
 ``update``, ``upgrade``, ``verify``. So are the types of answers: ``Envelope``, ``Data``,
-``Location``, ``Time``, ``Currency``, ``Network``, and those of paths: ``FieldPath`` and
-``ColumnPath``. ``fields`` lists the paths.
+``Location``, ``Time``, ``Currency``, ``Network``, those of paths, ``FieldPath`` and
+``ColumnPath``, and ``Answer``, an answer as an object. ``fields`` lists the paths.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         Time,
     )
     from geolookup.integrity import verify
+    from geolookup.kernel.python_answer import Answer
     from geolookup.store.generations import generations, prune, rollback
     from geolookup.store.pack import pack, unpack
     from geolookup.store.publish import publish
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Answer",
     "BuildError",
     "ClosedError",
     "ColumnPath",
@@ -118,6 +120,7 @@ _LAZY = {
         ),
         "geolookup.contract.types",
     ),
+    "Answer": "geolookup.kernel.answers",
     **dict.fromkeys(("FieldInfo", "fields"), "geolookup.contract.described"),
     "build": "geolookup_builder.compile",
     "diff": "geolookup.comparison",

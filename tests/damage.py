@@ -49,6 +49,7 @@ def _ask(engine: geolookup.Engine, ip: str) -> str:
     calls: tuple[Callable[[], object], ...] = (
         lambda: _check(compact(engine.lookup(ip, at=0))),
         lambda: _check(engine.lookup_json(ip, at=0)),
+        lambda: _read(engine.answer(ip, at=0)),
         lambda: engine.network(ip) if engine.lookup(ip)["success"] else None,
         lambda: engine.explain(ip) if engine.lookup(ip)["success"] else None,
     )
@@ -59,6 +60,12 @@ def _ask(engine: geolookup.Engine, ip: str) -> str:
         except geolookup.DatasetError as error:
             outcome = refused(error, str(engine.path))
     return outcome
+
+
+def _read(answer: geolookup.Answer) -> None:
+    _check(compact(answer.to_dict()))
+    assert answer.location != answer.time
+    repr([answer, answer.location, answer.time, answer.currency, answer.network, answer.prefix])
 
 
 def refused(error: geolookup.DatasetError, path: str) -> str:

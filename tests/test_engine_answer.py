@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from datetime import datetime
+from html import escape
 from ipaddress import ip_address
 from typing import Any
 
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 import geolookup
 from geolookup.contract import fields
 from geolookup.errors import ClosedError
+from geolookup.kernel.answers import restored
 from tests.hostile import NO_ADDRESS
 from tests.small_dataset import SMALL
 
@@ -139,6 +142,15 @@ def test_copies_and_pickles(sample: geolookup.Engine, ip: str) -> None:
             assert pickle.loads(pickle.dumps(view)) == view  # noqa: S301
 
 
+def test_the_type_is_public(sample: geolookup.Engine) -> None:
+    assert isinstance(sample.answer("8.8.8.8"), geolookup.Answer)
+    assert isinstance(sample.answer("10.0.0.1"), geolookup.Answer)
+
+
+def test_clean(sample: geolookup.Engine) -> None:
+    assert sample.answer(" 8.8.8.8:53 ", AT, clean=True) == sample.answer("8.8.8.8", AT)
+
+
 def test_equality(sample: geolookup.Engine) -> None:
     answer = sample.answer("8.8.8.8", AT)
     assert answer == sample.answer(ip_address("8.8.8.8"), AT)
@@ -163,6 +175,31 @@ def test_reprs(sample: geolookup.Engine) -> None:
     answer = sample.answer("8.8.8.8")
     assert repr(answer) == "<geolookup.Answer US, Mountain View, AS15169>"
     assert repr(answer.currency) == "CurrencyView(code='USD', name='US Dollar', symbol='$')"
+
+
+def test_the_card_of_a_notebook(sample: geolookup.Engine) -> None:
+    card = sample.answer("8.8.8.8", AT)._repr_html_()
+    for text in ("Mountain View", "8.8.8.8", "8.8.8.0/24", "2026-01-15", "AS15169", "USD"):
+        assert text in card
+    assert "10002" in sample.answer("10.0.0.1")._repr_html_()
+    assert "None" not in sample.answer("203.0.112.9")._repr_html_()
+
+
+@pytest.mark.parametrize(
+    "attack", ["<script>alert(1)</script>", '"><img src=x onerror=a()>', "&lt;"]
+)
+def test_a_card_escapes_what_a_dataset_says(sample: geolookup.Engine, attack: str) -> None:
+    data: Any = sample.lookup("8.8.8.8", at=AT)["data"]
+    for group in fields.GROUPS:
+        for name, value in data[group].items():
+            if isinstance(value, str) and name != "current_time":
+                data[group][name] = attack
+    card = restored(data, "8.8.8.0/24", 0)._repr_html_()
+    assert escape(attack) in card
+    without = card.replace(escape(attack), "")
+    assert not re.search(
+        r"<(?!/?(table|caption|tbody|tr|th|td)\b)|https?:|&(?!amp|lt|gt|quot)", without
+    )
 
 
 def test_an_answer_outlives_its_engine() -> None:

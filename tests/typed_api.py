@@ -36,6 +36,24 @@ def looking_up(engine: geolookup.Engine, at: datetime) -> None:
     engine.lookup()  # type: ignore[call-arg]
 
 
+def answering(engine: geolookup.Engine, at: datetime) -> None:
+    answer = engine.answer("8.8.8.8", at)
+    assert_type(answer, geolookup.Answer)
+    assert_type(engine.answer(IPv6Address("::1"), at=0), geolookup.Answer)
+    assert_type((answer.ip, answer.success, bool(answer)), tuple[str | None, bool, bool])
+    assert_type(answer.location.city_name, str | None)
+    assert_type(answer.location.country_languages, list[str] | None)
+    assert_type(answer.time.current_time, datetime | None)
+    assert_type(answer.currency.code, str | None)
+    assert_type(answer.network.asn, int | None)
+    assert_type(answer.prefix, Network | None)
+    assert_type((answer.error_code, answer.error_message), tuple[int | None, str | None])
+    assert_type(answer.to_dict(), geolookup.Envelope)
+    answer.ip = "8.8.4.4"  # type: ignore[misc]
+    answer.location.city_name = "Berlin"  # type: ignore[misc]
+    answer.location.country  # type: ignore[attr-defined]  # noqa: B018
+
+
 def looking_up_many(engine: geolookup.Engine, at: datetime) -> None:
     ips = (IPv4Address("8.8.8.8"), "::1")
     assert_type(engine.lookup_many(ips, at=at), list[geolookup.Envelope])

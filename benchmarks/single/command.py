@@ -1,4 +1,4 @@
-"""Single lookups: nanoseconds each, as a dict and as JSON, for every kind of address.
+"""Single lookups: nanoseconds each, as a dict, as JSON and of one member, by kind of address.
 
 Strategy: one process on one core looks up lists of address texts made
 beforehand. After a warm-up the kinds take turns, several rounds, so that a
@@ -26,6 +26,9 @@ from benchmarks.harness import measure, reports, workload
 
 ADDRESSES, ROUNDS = 100_000, 5
 FAMILIES = (4, 6)
+FORMS = ("dict", "json", "get", "answer")
+#: The member that ``get`` and ``answer`` read.
+MEMBER = "location.city_name"
 Lookup = Callable[[object], object]
 
 
@@ -60,7 +63,12 @@ def empty(ip: object, *, at: Any = None) -> None:
 
 def cases(engine: geolookup.Engine, dataset: Path, count: int) -> list[Case]:
     """Return every case; the empty function takes part in the rounds as one more."""
-    forms: dict[str, Lookup] = {"dict": engine.lookup, "json": engine.lookup_json}
+    forms: dict[str, Lookup] = {
+        "dict": engine.lookup,
+        "json": engine.lookup_json,
+        "get": lambda ip: engine.get(ip, MEMBER),
+        "answer": lambda ip: engine.answer(ip).location.city_name,
+    }
     found = [
         Case(distribution, family, hit, form, lookup, addresses)
         for distribution, family, hit, addresses in _workloads(dataset, count)
@@ -115,10 +123,10 @@ def lines(result: dict[str, Any]) -> str:
     """Return the table for a terminal."""
     median = {(each["kind"], each["form"]): each["median"] for each in result["results"]}
     kinds = dict.fromkeys(kind for kind, _ in median)
-    rows = [[kind, *(f"{median[kind, form]:,.0f}" for form in ("dict", "json"))] for kind in kinds]
+    rows = [[kind, *(f"{median[kind, form]:,.0f}" for form in FORMS)] for kind in kinds]
     overhead = f"{result['call_overhead']:.0f}"
-    rows.append(["(loop and empty call, included)", overhead, overhead])
-    return reports.table(("ns per lookup", "dict", "json"), rows)
+    rows.append(["(loop and empty call, included)", *[overhead] * len(FORMS)])
+    return reports.table(("ns per lookup", *FORMS), rows)
 
 
 @click.command("single", help="Time single lookups on a generated dataset.")

@@ -45,7 +45,7 @@ class Source:
     rows: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Metadata:
     """A dataset's name, origin and size."""
 
@@ -70,6 +70,28 @@ class Metadata:
         from geolookup.contract.tzdatabase import database  # imports zoneinfo, which is slow
 
         return database()
+
+    def __repr__(self) -> str:
+        intervals = sum(count for name, count in self.counts.items() if "interval" in name)
+        return (
+            f"<geolookup.Metadata {self.name!r}, generation {self.generation[:12]}, "
+            f"{len(self.sources)} source{'s' * (len(self.sources) != 1)}, {intervals:,} intervals>"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the metadata as a table, for notebooks."""
+        from geolookup.contract.notebook import joined, table
+
+        sources = [
+            (f"source {number}", joined(each.name, each.date, each.licence))
+            for number, each in enumerate(self.sources, 1)
+        ]
+        counts = [(name.replace("_", " "), f"{count:,}") for name, count in self.counts.items()]
+        rows = [
+            *(("generation", self.generation), ("age of the data", self.age), *sources),
+            *(*counts, ("bytes", f"{self.bytes:,}"), ("explain", self.explain)),
+        ]
+        return table(self.name, [*rows, ("fields", ", ".join(self.fields))])
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,17 @@ from geolookup.dataset.source_rows import deciding_rows
 from geolookup.errors import REBUILD, DatasetError
 
 
-def explain(dataset: Dataset, sources: Sequence[Source], ip: object) -> dict[str, Any]:
+class Explanation(dict[str, Any]):
+    """What ``explain`` returns: a dict with a short repr, which does not hold the address."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        decided = [f"{name}={each['source']!r}" for name, each in self["layers"].items() if each]
+        return f"<geolookup.Explanation {', '.join(decided) or 'unknown'}>"
+
+
+def explain(dataset: Dataset, sources: Sequence[Source], ip: object) -> Explanation:
     """Return which of the sources decided each layer of an address, in which range; see Engine."""
     family, value = parse(ip)
     carried = embedded_ipv4(value) if family == 6 else None
@@ -28,11 +38,11 @@ def explain(dataset: Dataset, sources: Sequence[Source], ip: object) -> dict[str
     provenance = dataset.provenance(at_family)
     # Within networks of one family only: that of the address, or of the one it carries.
     network = network_within(ip, family, value, lambda _family, at: provenance.around(at))
-    explained: dict[str, Any] = {
-        "ip": canonical(family, value),
-        "network": str(network),
-        "layers": provenance.layers(at, sources),
-    }
+    explained = Explanation(
+        ip=canonical(family, value),
+        network=str(network),
+        layers=provenance.layers(at, sources),
+    )
     if dataset.manifest.explains_rows:
         rows = deciding_rows(dataset, sources, at_family, at)
         _add_rows(dataset.path, explained["layers"], rows)

@@ -28,9 +28,19 @@ cdef class Answer:
     cdef Found found
     cdef int64_t second
     cdef int status  # of ``_find``
-    cdef str text  # the address, if it was given as a text
-    cdef dict data  # of an answer that was restored
-    cdef str restored_prefix
+    cdef object given  # the address, if it was given as a text; data and prefix of a restored answer
+
+    def __getattribute__(self, name):
+        # The names in a program are interned, so comparing pointers finds the groups at once.
+        if name is "location":
+            return _location_of(self)
+        if name is "network":
+            return _network_of(self)
+        if name is "time":
+            return _time_of(self)
+        if name is "currency":
+            return _currency_of(self)
+        return PyObject_GenericGetAttr(self, name)
 
     @property
     def ip(self):
@@ -45,29 +55,29 @@ cdef class Answer:
     @property
     def location(self):
         """Continent, country and place."""
-        return _viewed(LocationView.__new__(LocationView), self, _LOCATION_CODES)
+        return _location_of(self)
 
     @property
     def time(self):
         """The local time at the instant of the answer."""
-        return _viewed(TimeView.__new__(TimeView), self, _TIME_CODES)
+        return _time_of(self)
 
     @property
     def currency(self):
         """The currency of the country."""
-        return _viewed(CurrencyView.__new__(CurrencyView), self, _CURRENCY_CODES)
+        return _currency_of(self)
 
     @property
     def network(self):
         """Who announces and uses the network."""
-        return _viewed(NetworkView.__new__(NetworkView), self, _NETWORK_CODES)
+        return _network_of(self)
 
     @property
     def prefix(self):
         """The largest aligned network around the address with one answer, as ``engine.network``."""
-        if self.state is None:
-            return _rest().restored_prefix(self.restored_prefix)
-        return _rest().prefix(self.state, _read(self, IP, "ip", None))
+        if self.state is not None:
+            return _rest().prefix(self.state, _read(self, IP, "ip", None))
+        return None if self.given is None else _rest().restored_prefix(self.given[1])
 
     @property
     def success(self):
@@ -87,13 +97,13 @@ cdef class Answer:
     def to_dict(self):
         """Return the envelope, as ``lookup`` does; the caller may change it."""
         if self.state is not None:
-            return _success(self.state, self.text, &self.found, self.second)
-        if self.data is not None:
-            return envelope.success(_rest().copied(self.data))
+            return _success(self.state, self.given, &self.found, self.second)
+        if self.given is not None:
+            return envelope.success(_rest().copied(self.given[0]))
         return envelope.failure(_error_of(self))
 
     def __bool__(self):
-        return self.state is not None or self.data is not None
+        return self.state is not None or self.given is not None
 
     def __eq__(self, other):
         return _rest().equal(self, other)
@@ -127,24 +137,24 @@ cdef Answer _answer(State state, object ip, int64_t second):
     if answer.status == 0:
         answer.state, answer.second = state, second
         if type(ip) is str:
-            answer.text = <str>ip
+            answer.given = ip
     return answer
 
 
 def restored(dict data, str prefix, int code):
     """Return an answer from what ``Answer`` is pickled as; see ``protocol.Implementation``."""
     cdef Answer answer = Answer.__new__(Answer)
-    answer.data, answer.restored_prefix, answer.status = data, prefix, code
+    answer.status = code
+    if data is not None:
+        answer.given = data, prefix
     return answer
 
 
-cdef inline object _read(Answer answer, int code, str name, str group):
+cdef object _read(Answer answer, int code, object name, object group):
     """Return the value of a path; None for an address without an answer."""
     if answer.state is not None:
-        return _project(answer.state, &answer.found, code, answer.text, answer.second)
-    if answer.data is None:
-        return None
-    return _rest().stored(answer.data, name, group)
+        return _project(answer.state, &answer.found, code, answer.given, answer.second)
+    return None if answer.given is None else _rest().stored(answer.given[0], name, group)
 
 
 @cython.no_gc
@@ -157,12 +167,19 @@ cdef class _View:
     _group = None
 
     def __getattribute__(self, name):
-        cdef PyObject* code
-        if self.answer is not None:
-            code = PyDict_GetItemWithError(self.codes, name)
-            if code != NULL:
-                return _member_value(self, <int><object>code, name)
-        return PyObject_GenericGetAttr(self, name)
+        cdef PyObject* found
+        cdef int code
+        if self.answer is None:
+            return PyObject_GenericGetAttr(self, name)
+        found = PyDict_GetItemWithError(self.codes, name)
+        if found == NULL:
+            return PyObject_GenericGetAttr(self, name)
+        code = <int><object>found
+        if self.answer.state is None or code == _CURRENT_TIME:
+            return _member_value(self, code, name)
+        return _project(
+            self.answer.state, &self.answer.found, code, self.answer.given, self.answer.second
+        )
 
     def __dir__(self):
         return [*object.__dir__(self), *self.codes]
@@ -180,9 +197,22 @@ cdef class _View:
         return getattr, (self.answer, self._group)
 
 
-cdef inline object _member_value(_View view, int code, str name):
-    value = _read(view.answer, code, name, view._group if view.answer.state is None else None)
-    return _rest().local_time(value) if code == _CURRENT_TIME else value
+cdef object _member_value(_View view, int code, object name):
+    """Return the value of a member where it is not that of ``_project``."""
+    if code != _CURRENT_TIME:
+        return _read(view.answer, code, name, view._group)
+    if view.answer.state is not None:
+        return _local_time(view.answer)
+    return _rest().local_time(_read(view.answer, code, name, view._group))
+
+
+cdef object _local_time(Answer answer):
+    """Return the local time as a datetime, which is made once for a zone and a second."""
+    _country_row(answer.state, answer.found.location)  # checks the row
+    cdef _Moment moment = _moment(answer.state, answer.found.location, answer.second)
+    if moment.local[0] is None:
+        moment.local[0] = _rest().local_time(moment.template["current_time"])
+    return moment.local[0]
 
 
 cdef inline _View _viewed(_View view, Answer answer, dict codes):
@@ -232,3 +262,19 @@ cdef dict _TIME_CODES = _codes_of("time")
 cdef dict _CURRENCY_CODES = _codes_of("currency")
 cdef dict _NETWORK_CODES = _codes_of("network")
 cdef int _CURRENT_TIME = _PATHS["time.current_time"]
+
+
+cdef inline _View _location_of(Answer answer):
+    return _viewed(<_View>LocationView.__new__(LocationView), answer, _LOCATION_CODES)
+
+
+cdef inline _View _time_of(Answer answer):
+    return _viewed(<_View>TimeView.__new__(TimeView), answer, _TIME_CODES)
+
+
+cdef inline _View _currency_of(Answer answer):
+    return _viewed(<_View>CurrencyView.__new__(CurrencyView), answer, _CURRENCY_CODES)
+
+
+cdef inline _View _network_of(Answer answer):
+    return _viewed(<_View>NetworkView.__new__(NetworkView), answer, _NETWORK_CODES)

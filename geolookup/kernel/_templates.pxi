@@ -124,9 +124,11 @@ cdef class _Moment:
     cdef int64_t second
     cdef bytes json
     cdef dict template
+    cdef list local  # of one item: the local time as a datetime, or None where none was asked for
 
     def __cinit__(self, int64_t second, _Period period):
         self.second, self.json, self.template = second, period.json(second), period.members(second)
+        self.local = [None]
 
 
 cdef char* _write_two(char* out, uint32_t value) noexcept nogil:

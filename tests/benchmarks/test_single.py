@@ -17,7 +17,7 @@ def test_single_prints_a_table_and_writes_json(dataset: Path, tmp_path: Path, ru
     kinds = {each["kind"] for each in result["results"]}
     assert len(kinds) == 8
     assert all(f"\n{kind} " in printed for kind in kinds)
-    assert len(result["results"]) == 16
+    assert len(result["results"]) == 32
     assert result["call_overhead"] > 0
     assert result["kernel"] in ("compiled", "python")
     assert set(result["machine"]) == MACHINE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import pickle
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -189,3 +190,16 @@ def test_as_many_sources_as_a_byte_tells_apart(build: Build, tmp_path: Path) -> 
             assert known(engine, f"8.8.{number}.1")["isp"]["source"] == f"{number}.csv"
     error = fails(tmp_path, files, recipe_of(*sources))
     assert error.problem == "255 sources, at most 254 are allowed"
+
+
+def test_what_is_explained_is_a_dict_with_a_short_repr(engine: geolookup.Engine) -> None:
+    explained = engine.explain("8.8.8.8")
+    assert isinstance(explained, dict)
+    assert repr(explained) == (
+        "<geolookup.Explanation location='bottom.csv', asn='bottom.csv', isp='Top'>"
+    )
+    assert repr(engine.explain("9.9.9.9")) == "<geolookup.Explanation unknown>"
+    plain = json.loads(json.dumps(explained))
+    assert explained == plain
+    assert pickle.loads(pickle.dumps(explained)) == plain  # noqa: S301
+    assert {**explained} == plain

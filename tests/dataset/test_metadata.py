@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from typing import Any
 
 import pytest
@@ -164,3 +165,21 @@ def test_needs_no_engine(build: Build) -> None:
     dataset, report = build(FILES, RECIPE)
     manifest = json.loads((dataset / fmt.MANIFEST).read_text())
     assert Manifest("x", manifest).metadata().generation == report.generation
+
+
+def test_the_repr_is_short(sample: geolookup.Engine) -> None:
+    metadata = sample.metadata
+    assert repr(metadata).startswith(f"<geolookup.Metadata {metadata.name!r}, generation ")
+    assert metadata.generation[:12] in repr(metadata)
+    assert len(repr(metadata)) < 120
+
+
+def test_the_table_of_a_notebook(build: Build) -> None:
+    recipe = RECIPE.replace("two sources", "<b>two</b> & <script>").replace("CC0-1.0", "<i>")
+    with geolookup.open(build(FILES, recipe)[0]) as engine:
+        table = engine.metadata._repr_html_()
+        assert engine.metadata.generation in table
+    assert "&lt;b&gt;two&lt;/b&gt; &amp; &lt;script&gt;" in table
+    assert "Second file first, 2026-01-31, &lt;i&gt;" in table
+    assert "a.csv" in table
+    assert set(re.findall(r"</?([^ >]*)", table)) == {"table", "caption", "tbody", "tr", "th", "td"}
