@@ -12,6 +12,11 @@ import geolookup
 from geolookup.cli import note_age, options
 from geolookup.errors import line_text
 
+#: What is printed below a layer begins here.
+_UNDER = " " * 21
+#: The fields of a place that are printed; --json has all.
+_PLACE = ("city_name", "region_name", "country_code", "time_zone")
+
 
 @click.command(name="explain", short_help="Name the sources that decided an answer.")
 @click.argument("ip", metavar="IP")
@@ -19,9 +24,12 @@ from geolookup.errors import line_text
 @options.age_notice
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def explain(ip: str, dataset: str | None, as_json: bool) -> None:
-    """Print which source decided each layer of the answer for IP, and in which range.
+    """Print the value of each layer of the answer for IP, and the source that decided it.
 
-    For a dataset built with explain = "full" also print the rows of all sources.
+    The range is that of the adjacent addresses with the same source and the same
+    values; the prefix is the largest network around IP in it. For a dataset built
+    with explain = "full" they are those of the deciding row, with its file and
+    line, and the rows of all sources follow. --json has all fields of a place.
     Exits with 2 for a malformed or private address.
 
     Example: geolookup explain 8.8.8.8
@@ -41,12 +49,24 @@ def _lines(explained: dict[str, Any]) -> Iterator[str]:
         if decided is None:
             yield f"  {layer:<16} unknown"
             continue
-        yield f"  {layer:<16} {decided['source']}"
-        stated = [decided[name] for name in ("range", "date", "licence") if decided[name]]
-        yield f"  {'':<16}   {', '.join(stated)}"
-        if "row" in decided:
-            yield f"  {'':<16}   {_row(decided['row'])}"
+        yield f"  {layer:<16} {_value(decided['values'])}"
+        yield f"{_UNDER}{decided['prefix']}, {_range(decided)}"
+        stated = [decided[name] for name in ("source", "date", "licence") if decided[name]]
+        yield f"{_UNDER}{', '.join(stated)}"
     yield from _source_rows(explained.get("sources", []))
+
+
+def _value(values: dict[str, Any]) -> str:
+    """Return the values of a layer; of a place, where it is and its time zone, if known."""
+    place = [values[name] for name in _PLACE if name in values]
+    if "asn" in values:
+        return " ".join(filter(None, (f"AS{values['asn']}", values.get("asn_organization"))))
+    return ", ".join(map(str, place or values.values())) or "no values"
+
+
+def _range(decided: dict[str, Any]) -> str:
+    """Return the range of the deciding row; else of the addresses around with its values."""
+    return _row(decided["row"]) if "row" in decided else str(decided["same_values"])
 
 
 def _source_rows(rows: list[dict[str, Any]]) -> Iterator[str]:

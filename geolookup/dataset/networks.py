@@ -68,7 +68,7 @@ def network_of(state: Intervals, ip: object) -> Network:
     try:
         return network_within(ip, *parse(ip), partial(_interval, state))
     except IndexError:
-        raise _outside(state) from None
+        raise outside_error(state) from None
 
 
 def _interval(state: Intervals, family: int, value: int) -> tuple[int, int]:
@@ -90,7 +90,7 @@ def prefix_length(state: Intervals, family: int, value: int) -> int:
         try:
             around_first, around_last = _interval(state, family, value)
         except IndexError:
-            raise _outside(state) from None
+            raise outside_error(state) from None
         first = max(first, around_first)
         last = min(last, around_last)
     return length - _host_bits(family, value, first, last)
@@ -108,7 +108,13 @@ def network_within(ip: object, family: int, value: int, around: Around) -> Netwo
     return _network(family, first, bits) if carried is None else _carrying(value, first, bits)
 
 
-def _outside(state: Intervals) -> DatasetError:
+def aligned_around(family: int, value: int, first: int, last: int) -> Network:
+    """Return the largest aligned network around an address that a range holds."""
+    return _network(family, *_largest(family, value, _Span(first, last)))
+
+
+def outside_error(state: Intervals) -> DatasetError:
+    """Return the error for an IndexError of a state."""
     problem = "an index points outside its table"
     return DatasetError(state.dataset.path, problem, REBUILD)
 
@@ -182,7 +188,7 @@ def _networks(
     try:
         yield from _within(state, limits)
     except IndexError:
-        raise _outside(state) from None
+        raise outside_error(state) from None
 
 
 def _within(

@@ -93,11 +93,15 @@ class Engine(ManyAnswers):
 
         ``{"ip", "network", "layers"}``: the largest aligned network with one
         deciding source in each layer, and for each layer ``{"source", "date",
-        "licence", "range"}``, or None if it is unknown. ``"range"`` holds all
-        adjacent addresses that this source decides in that layer.
+        "licence", "range", "values", "same_values", "prefix"}``, or None if it is
+        unknown. ``"range"`` holds all adjacent addresses that this source decides in
+        that layer, ``"values"`` the known fields of the layer, and ``"same_values"``
+        those addresses of the range, adjacent to ``ip``, that have the same values.
+        ``"prefix"`` is the largest aligned network around ``ip`` in ``"same_values"``.
 
         If the dataset was built with ``explain = "full"``, each decided layer
-        also has ``"row"``, the row of the source: ``{"file", "line", "range"}``.
+        also has ``"row"``, the row of the source: ``{"file", "line", "range"}``, and
+        ``"prefix"`` is the largest aligned network around ``ip`` in the range of the row.
         The result also has ``"sources"``, in order of precedence: for each
         source with a row for ``ip``, ``{"source", "date", "licence", "file",
         "line", "range", "values"}`` of its deciding row. ``"values"`` holds the
@@ -105,10 +109,13 @@ class Engine(ManyAnswers):
         layer the first source with a value decides. Raises InvalidAddressError
         or PrivateAddressError.
         """
+        from geolookup.dataset.decided_values import add_values
         from geolookup.dataset.provenance import explain
 
-        dataset = self._open_state().dataset
-        return explain(dataset, dataset.manifest.metadata().sources, ip)
+        state = self._open_state()
+        explained = explain(state.dataset, state.dataset.manifest.metadata().sources, ip)
+        add_values(state, explained, state.envelopes([explained["ip"]], 0)[0]["data"])
+        return explained
 
     def networks(self, within: object = None) -> Iterator[tuple[Network, Object]]:
         """Yield ``(network, record)`` for all known networks, in address order, IPv4 first.

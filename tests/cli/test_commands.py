@@ -160,8 +160,11 @@ def test_explain_as_text_and_json() -> None:
     explained = json.loads(run("explain", "8.8.8.8", "--json").stdout)
     assert text.splitlines()[0] == f"8.8.8.8 in {explained['network']}"
     for layer, decided in explained["layers"].items():
-        assert f"  {layer:<16} {decided['source']}\n" in text
-        assert f"{decided['range']}, {decided['date']}, {decided['licence']}\n" in text
+        assert f"\n  {layer:<16} " in text
+        assert f"  {decided['prefix']}, {decided['same_values']}\n" in text
+        assert f"  {decided['source']}, {decided['date']}, {decided['licence']}\n" in text
+    assert "  location         Mountain View, California, US, America/Los_Angeles\n" in text
+    assert "  asn              AS15169 Google LLC\n" in text
 
 
 def test_explain_shows_the_rows_of_all_sources(tmp_path: Path) -> None:
@@ -174,9 +177,9 @@ def test_explain_shows_the_rows_of_all_sources(tmp_path: Path) -> None:
     text = run("explain", "--dataset", output, "8.8.8.8").stdout
     assert text.splitlines()[0] == "8.8.8.8 in 8.8.8.0/24"
     assert (
-        "  isp              a.csv\n"
-        "                     8.8.8.0-8.8.8.255\n"
-        "                     a.csv:2 states 8.8.8.0-8.8.8.255\n"
+        "  isp              A\n"
+        "                     8.8.8.0/24, a.csv:2 states 8.8.8.0-8.8.8.255\n"
+        "                     a.csv\n"
     ) in text
     assert text.endswith(
         "rows of the sources, in order of precedence\n"

@@ -44,11 +44,25 @@ def engine(dataset: Path) -> Iterator[geolookup.Engine]:
         yield opened
 
 
+#: Members of a decided layer that come from the answers, not from provenance.
+OF_ANSWERS = ("values", "same_values", "prefix")
+
+
 def known(engine: geolookup.Engine, ip: str) -> dict[str, Any]:
-    """The layers that somebody decided."""
+    """The layers that somebody decided, without what comes from the answers."""
     layers = engine.explain(ip)["layers"]
     assert list(layers) == list(fields.LAYERS)
-    return {layer: decided for layer, decided in layers.items() if decided}
+    return {
+        layer: {name: each for name, each in decided.items() if name not in OF_ANSWERS}
+        for layer, decided in layers.items()
+        if decided
+    }
+
+
+def answered(engine: geolookup.Engine, ip: str, layer: str) -> tuple[Any, ...]:
+    """Values, and the range and prefix that have them."""
+    decided = engine.explain(ip)["layers"][layer]
+    return tuple(decided[name] for name in OF_ANSWERS)
 
 
 def test_each_layer_names_its_source_and_range(engine: geolookup.Engine) -> None:
@@ -67,6 +81,40 @@ def test_a_range_is_as_wide_as_the_source_decides(engine: geolookup.Engine) -> N
     assert known(engine, "8.8.9.1")["isp"] == {**BOTTOM, "range": "8.8.8.64-8.8.9.255"}
     assert engine.explain("8.8.9.1")["network"] == "8.8.9.0/24"
     assert engine.explain("8.8.8.200")["network"] == "8.8.8.128/25"
+
+
+def test_values_and_where_they_hold(build: Build) -> None:
+    """One source states the values of a layer in several rows; each is a range of its own."""
+    rows = (
+        "8.8.8.0/25,DE,Berlin,Europe/Berlin,5",
+        "8.8.8.128/25,DE,Berlin,Europe/Berlin,6",
+        "8.8.9.0/24,FR,,,6",
+        "8.8.10.0/23,,,,6",
+        "2a00::/120,DE,,,",
+        "2a00::100/120,FR,,,",
+    )
+    head = "network,country_code,city_name,time_zone,asn\n"
+    dataset, _ = build({"a.csv": head + "".join(f"{row}\n" for row in rows)})
+    with geolookup.open(dataset) as engine:
+        assert known(engine, "8.8.8.8")["location"]["range"] == "8.8.8.0-8.8.9.255"
+        for ip in ("8.8.8.8", "::ffff:8.8.8.8"):
+            values, same, prefix = answered(engine, ip, "location")
+            assert values == {
+                "continent_code": "EU",
+                "country_code": "DE",
+                "city_name": "Berlin",
+                "time_zone": "Europe/Berlin",
+            }
+            assert (same, prefix) == ("8.8.8.0-8.8.8.255", "8.8.8.0/24")
+        assert answered(engine, "8.8.9.1", "location")[1:] == ("8.8.9.0-8.8.9.255", "8.8.9.0/24")
+        assert answered(engine, "8.8.8.8", "asn") == ({"asn": 5}, "8.8.8.0-8.8.8.127", "8.8.8.0/25")
+        beside = {"asn": 6}, "8.8.8.128-8.8.11.255"
+        assert answered(engine, "8.8.9.1", "asn") == (*beside, "8.8.9.0/24")
+        assert answered(engine, "8.8.11.1", "asn") == (*beside, "8.8.10.0/23")
+        assert answered(engine, "2a00::1ff", "location")[1:] == (
+            "2a00::100-2a00::1ff",
+            "2a00::100/120",
+        )
 
 
 def test_ipv6(engine: geolookup.Engine) -> None:

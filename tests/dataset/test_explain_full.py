@@ -85,6 +85,9 @@ def test_what_each_source_says(engine: geolookup.Engine) -> None:
             "date": "2026-01-31",
             "licence": "L",
             "range": "8.8.8.0-8.8.8.63",
+            "values": {"isp": "To\np"},
+            "same_values": "8.8.8.0-8.8.8.63",
+            "prefix": "8.8.8.0/26",
             "row": {"file": "top.csv", "line": 3, "range": "8.8.8.0-8.8.8.63"},
         },
         "asn": {
@@ -93,6 +96,9 @@ def test_what_each_source_says(engine: geolookup.Engine) -> None:
             "licence": None,
             # As far as the source decides: private space, which no lookup reaches, ends it.
             "range": "8.0.0.0-9.255.255.255",
+            "values": {"asn": 5},
+            "same_values": "8.0.0.0-9.255.255.255",
+            "prefix": "8.0.0.0/7",
             "row": {"file": "wide.csv", "line": 3, "range": "8.0.0.0-10.0.0.9"},
         },
     }
@@ -149,7 +155,10 @@ def test_without_it_nothing_is_kept(build: Build) -> None:
         assert engine.metadata.explain == "sources"
         explained = engine.explain("8.8.8.8")
     assert set(explained) == {"ip", "network", "layers"}
-    assert set(explained["layers"]["isp"]) == {"source", "date", "licence", "range"}
+    assert set(explained["layers"]["isp"]) == {
+        *("source", "date", "licence", "range"),
+        *("values", "same_values", "prefix"),
+    }
 
 
 def test_answers_and_their_files_are_the_same(dataset: Path, tmp_path: Path) -> None:
