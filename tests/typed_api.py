@@ -24,6 +24,7 @@ def opening(path: Path) -> None:
 
 def looking_up(engine: geolookup.Engine, at: datetime) -> None:
     assert_type(engine.lookup("8.8.8.8"), geolookup.Envelope)
+    assert_type(engine.lookup("8.8.8.8:53", clean=True), geolookup.Envelope)
     assert_type(engine.lookup(IPv4Address("8.8.8.8"), at=at), geolookup.Envelope)
     assert_type(engine.lookup(IPv6Address("::1"), at=0), geolookup.Envelope)
     assert_type(engine.lookup(None, at=0.5), geolookup.Envelope)

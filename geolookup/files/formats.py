@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Protocol
@@ -68,6 +69,8 @@ FORMATS = {
         Format("lines", (), LogLines(), None),
     )
 }
+#: A log that was rotated: ``access.log.1``, ``access.log-20261120``.
+_ROTATED = re.compile(r"\.log[.-][0-9]+(?=\.|$)")
 _OF_SUFFIX = {suffix: each for each in FORMATS.values() for suffix in each.suffixes}
 
 
@@ -81,7 +84,7 @@ class Kind:
 
 def known_kind(path: str) -> Kind | None:
     """Return the kind that a file's suffixes name, None where they name none."""
-    suffixes = [each.lower() for each in PurePath(path).suffixes]
+    suffixes = PurePath(_ROTATED.sub(".log", PurePath(path).name.lower())).suffixes
     compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
     if compression:
         suffixes.pop()

@@ -305,6 +305,7 @@ def test_delimiter(tmp_path: Path) -> None:
         pytest.param("csv", "parquet", marks=pytest.mark.long),
         pytest.param("parquet", "csv", marks=pytest.mark.long),
         pytest.param("jsonl", "arrow", marks=pytest.mark.long),
+        pytest.param("log", "parquet", marks=pytest.mark.long),
     ],
 )
 def test_memory_does_not_grow_with_the_file(source: str, target: str, tmp_path: Path) -> None:
@@ -323,6 +324,7 @@ def _peak(folder: Path, count: int, source: str, target: str) -> int:
         head, row = {
             "csv": ("ip,note\n", "{0},{0}\n"),
             "jsonl": ("", '{{"ip":"{0}","note":"{0}"}}\n'),
+            "log": ("", '{0} - - [10/Oct/2000:13:55:36 -0700] "GET /" 200 5\n'),
         }[source]
         with path.open("w") as file:
             file.write(head)

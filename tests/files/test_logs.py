@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from geolookup.files.formats import known_kind
 from tests.cli.program import run
 from tests.files.tables import packed
+from tests.tiers import few
 
 TIME = "[10/Oct/2000:13:55:36 -0700]"
 REQUEST = r'"GET /\"a\x22 HTTP/1.1"'
@@ -30,7 +32,7 @@ def enriched(path: Path, *options: str) -> tuple[list[dict[str, str]], str]:
     return list(csv.DictReader(io.StringIO(done.stdout))), done.stderr
 
 
-@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("suffix", few(["", ".gz", ".zst"], 3))
 def test_fields_and_malformed_lines(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"access.log{suffix}"
     lines = [COMBINED, "", WRONG[0], f'{COMBINED} "10.0.0.1"', WRONG[1], *WRONG[2:]]
@@ -75,6 +77,15 @@ def test_the_format_is_detected_or_named(tmp_path: Path) -> None:
     assert rows[0]["location_country_code"] == ""
     path.write_bytes(b"")
     assert enriched(path)[0] == []
+
+
+def test_rotated_logs() -> None:
+    for name in ("a.log", "A.LOG.1", "a.b.log-20261120", "a.log.2.gz", "d.csv/a.log.10"):
+        kind = known_kind(name)
+        assert kind is not None
+        assert (kind.format.name, kind.compression) == ("log", "gzip" if "gz" in name else None)
+    assert known_kind("a.log.old") is None
+    assert known_kind("a.log.1.csv") == known_kind("a.csv")
 
 
 def test_local_time_of_each_request(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ def test_pandas(sample: geolookup.Engine) -> None:
         assert found[:5] == ASNS
 
 
+@pytest.mark.long
 def test_polars(sample: geolookup.Engine) -> None:
     pl = pytest.importorskip("polars")
     pytest.importorskip("geolookup.tables.polars")
@@ -34,6 +35,7 @@ def test_polars(sample: geolookup.Engine) -> None:
     assert lazy["network_asn"].to_list() == ASNS
 
 
+@pytest.mark.long
 def test_duckdb(sample: geolookup.Engine) -> None:
     duckdb = pytest.importorskip("duckdb")
     from geolookup.tables.duckdb import register
