@@ -19,7 +19,7 @@ _HEADERS = {"content-type": "application/json"}
 
 def _body(geo: Any) -> bytes:
     found = {"ip": geo.ip, "code": geo.error_code, "city": geo.location.city_name}
-    return json.dumps({**found, "parent": os.getpid() != _PARENT}).encode()
+    return json.dumps({**found, "forked": os.getpid() != _LOADED_BY}).encode()
 
 
 def _wsgi(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
@@ -45,6 +45,6 @@ async def _asgi(scope: MutableMapping[str, Any], receive: Any, send: Any) -> Non
 
 
 #: The process that loaded this module.
-_PARENT = os.getpid()
+_LOADED_BY = os.getpid()
 wsgi = WsgiMiddleware(_wsgi, _engine, trusted_proxies=_PROXIES)
 asgi = AsgiMiddleware(_asgi, _engine, trusted_proxies=_PROXIES)
