@@ -18,6 +18,7 @@ from tests.docs.blocks import Block, sessions
 from tests.docs.matching import matches
 from tests.docs.namespace import Namespace, namespace
 from tests.docs.shell import Shell, environment, shell
+from tests.docs.stated import Presumed
 from tests.http.serving import free_port
 
 #: The ports of the examples. Each stands for a free one.
@@ -106,17 +107,17 @@ RUNS: dict[str, Callable[[Page, Block, str], None]] = {
 }
 
 
-def read(found: Iterable[Block], before: str, folder: Path) -> None:
+def read(found: Iterable[Block], presumed: Presumed, folder: Path) -> None:
     """Run blocks in a reader's folder ``~/geo``, after a script that makes what they presume."""
     (folder / "outputs").mkdir()
     (folder / "home" / "geo").mkdir(parents=True)
-    variables = environment(folder / "home")
+    variables = {**environment(folder / "home"), **presumed.variables}
     with ExitStack() as ending:
         commands = ending.enter_context(
             shell(folder / "home" / "geo", folder / "outputs", variables)
         )
         page = Page(folder / "home" / "geo", variables, commands, ending)
-        if before:
-            page.prepare(before)
+        if presumed.script:
+            page.prepare(presumed.script)
         for block in found:
             page.run(block)

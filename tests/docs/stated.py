@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.conftest import ROOT
+from tests.small_dataset import SMALL
 
 
 @dataclass(frozen=True)
 class Presumed:
-    """What the examples of a page need: modules, programs, a script that runs first, and the page
-    whose examples come before.
+    """What the examples of a page need: modules, programs, a script that runs first, variables of
+    the environment, and the page whose examples come before.
     """
 
     modules: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     script: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
     after: str = ""
 
 
+#: A session with one thread and little data: it starts in a part of the time.
+_SMALL_SPARK = {
+    "PYSPARK_SUBMIT_ARGS": (
+        "--master local[1] --conf spark.ui.enabled=false --conf spark.sql.shuffle.partitions=2 "
+        "pyspark-shell"
+    ),
+    "GEOLOOKUP_DATASET": str(SMALL),
+}
 _VENV = f"mkdir -p .venv && ln -s '{Path(sys.executable).parent}' .venv/bin"
 _DAYS = ({"day": "monday"}, {"day": "tuesday"})
 _A_DAY = """
@@ -58,7 +69,9 @@ PRESUMED = {
     "docs/tables/duckdb.md": Presumed(modules=("duckdb",)),
     "docs/tables/pandas.md": Presumed(modules=("pandas",)),
     "docs/tables/polars.md": Presumed(modules=("polars",)),
-    "docs/tables/spark.md": Presumed(modules=("pyspark",), programs=("java",)),
+    "docs/tables/spark.md": Presumed(
+        modules=("pyspark",), programs=("java",), variables=_SMALL_SPARK
+    ),
     "docs/tutorial.md": Presumed(modules=("granian",), programs=("curl", "nginx"), script=_VENV),
     "docs/verify.md": Presumed(script=f"ln -s '{ROOT}/geolookup' geolookup"),
 }

@@ -43,7 +43,7 @@ def test_the_examples_of_a_page(page: str, tmp_path: Path) -> None:
         if shutil.which(program) is None:
             pytest.skip(f"no {program} here")
     found = [*BLOCKS.get(presumed.after, []), *BLOCKS[page]]
-    read(filter(runs, found), presumed.script, tmp_path)
+    read(filter(runs, found), presumed, tmp_path)
 
 
 def test_every_block_runs_or_has_a_reason() -> None:
@@ -85,6 +85,12 @@ def test_an_ellipsis_is_a_part_of_a_line_or_some_lines(
     shown: str, printed: str, *, same: bool
 ) -> None:
     assert matches(shown, printed) == same
+
+
+@pytest.mark.parametrize("page", BLOCKS)
+def test_a_page_begins_with_a_sentence_about_it(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert "{include}" in text or re.match(r"##? .+\n\n[A-Z`][^|]+?[.:]", text)
 
 
 def test_directives_are_no_examples(tmp_path: Path) -> None:
