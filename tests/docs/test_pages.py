@@ -90,7 +90,7 @@ def test_an_ellipsis_is_a_part_of_a_line_or_some_lines(
 @pytest.mark.parametrize("page", BLOCKS)
 def test_a_page_begins_with_a_sentence_about_it(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
-    assert "{include}" in text or re.match(r"##? .+\n\n[A-Z`][^|]+?[.:]", text)
+    assert re.match(r"# .+\n\n(?!```)[A-Z`\[][^|]+?[.:]", text)
 
 
 def test_directives_are_no_examples(tmp_path: Path) -> None:
