@@ -1,4 +1,4 @@
-"""The public interface as a type checker sees it; checked by mypy, never run."""
+"""The public interface as type checkers see it; mypy and Pyright check it, nothing runs it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from datetime import datetime
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from pathlib import Path
 from typing import Any, assert_type
+
+import polars as pl
 
 import geolookup
 
@@ -30,6 +32,8 @@ def looking_up(engine: geolookup.Engine, at: datetime) -> None:
     assert_type(engine.lookup(None, at=0.5), geolookup.Envelope)
     assert_type(engine.lookup_json("8.8.8.8", at=at), bytes)
     assert_type(engine.data("8.8.8.8", at=at), geolookup.Data)
+    reading_members(engine.lookup("8.8.8.8"), engine.data("8.8.8.8"))
+    reading_values(engine)
     looking_up_many(engine, at)
     assert_type(geolookup.lookup("8.8.8.8", at=at), geolookup.Envelope)
     assert_type(geolookup.lookup_json("8.8.8.8"), bytes)
@@ -55,6 +59,39 @@ def answering(engine: geolookup.Engine, at: datetime) -> None:
     answer.location.country  # type: ignore[attr-defined]  # noqa: B018
 
 
+def reading_members(answer: geolookup.Envelope, data: geolookup.Data) -> None:
+    assert_type(data["location"], geolookup.Location)
+    assert_type(data["location"]["city_name"], str | None)
+    assert_type(data["location"]["latitude"], float | None)
+    assert_type(data["time"], geolookup.Time)
+    assert_type(data["time"]["current_timestamp"], int)
+    assert_type(data["currency"], geolookup.Currency)
+    assert_type(data["network"], geolookup.Network)
+    assert_type(data["network"].get("asn"), int | None)
+    city: str | None = answer["data"]["location"]["city_name"]
+    print(city)
+    assert_type(answer["error_code"], int | None)
+    data["location"]["city"]  # type: ignore[typeddict-item]
+    answer["date"]  # type: ignore[typeddict-item]
+
+
+def reading_values(engine: geolookup.Engine) -> None:
+    assert_type(engine.get("8.8.8.8", "ip"), str)
+    assert_type(engine.get("8.8.8.8", "location.country_code"), str | None)
+    assert_type(engine.get("8.8.8.8", "location.latitude"), float | None)
+    assert_type(engine.get("8.8.8.8", "location.country_is_eu"), bool | None)
+    assert_type(engine.get("8.8.8.8", "location.country_languages"), list[str] | None)
+    assert_type(engine.get("8.8.8.8", "time.current_timestamp", at=0), int)
+    assert_type(engine.get("8.8.8.8", "network.asn"), int | None)
+    assert_type(engine.get("8.8.8.8", "network"), geolookup.Network)
+    engine.get("8.8.8.8", "country")  # type: ignore[call-overload]
+    engine.get("8.8.8.8", ["ip"])  # type: ignore[call-overload]
+    for each in geolookup.fields():
+        assert_type(each.path, geolookup.FieldPath)
+        assert_type((each.type, each.unit, each.meaning), tuple[str, str, str])
+        engine.get("8.8.8.8", each.path)
+
+
 def looking_up_many(engine: geolookup.Engine, at: datetime) -> None:
     ips = (IPv4Address("8.8.8.8"), "::1")
     assert_type(engine.lookup_many(ips, at=at), list[geolookup.Envelope])
@@ -69,6 +106,18 @@ def looking_up_many(engine: geolookup.Engine, at: datetime) -> None:
     assert_type(geolookup.lookup_many_json(ips), list[bytes])
     assert_type(geolookup.lookup_many_json(ips, lines=True), bytes)
     engine.lookup_many(5)  # type: ignore[arg-type]
+    engine.get_many(ips, "country")  # type: ignore[arg-type]
+
+
+def enriching(engine: geolookup.Engine, frame: pl.DataFrame, lazy: pl.LazyFrame) -> None:
+    assert_type(engine.enrich(frame), pl.DataFrame)
+    assert_type(engine.enrich(frame, "ip", ["location", "error_code"], at="when"), pl.DataFrame)
+    assert_type(engine.enrich(lazy, fields="network.asn", prefix="geo_"), pl.LazyFrame)
+    chosen = ["location.city_name"]
+    assert_type(engine.enrich(frame, fields=chosen, on_invalid="raise"), pl.DataFrame)
+    engine.enrich(["8.8.8.8"])
+    engine.enrich(frame, fields="country")  # type: ignore[arg-type]
+    engine.enrich(frame, on_invalid="drop")  # type: ignore[call-overload]
 
 
 def walking(engine: geolookup.Engine) -> None:
@@ -134,6 +183,7 @@ def failing(engine: geolookup.Engine) -> int:
         engine.data("10.0.0.1")
     except geolookup.InvalidAddressError as error:
         assert_type(error.code, int)
+        assert_type(error.address, object)
         return error.code
     except geolookup.ContractError as error:
         assert_type(error.message, str)

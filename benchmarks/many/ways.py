@@ -15,7 +15,11 @@ import geolookup
 from benchmarks.peers.libraries import Files, Opened, Opening, maxminddb, rust, with_orjson
 
 Way = Callable[[list[str]], None]
-PATHS = ("location.country_code", "location.city_name", "network.asn")
+PATHS: tuple[geolookup.FieldPath, ...] = (
+    "location.country_code",
+    "location.city_name",
+    "network.asn",
+)
 LINES, SINGLE_JSON = "lookup_many_json(lines=True)", "lookup_json"
 DICTS, SINGLE_DICT = "lookup_many", "lookup"
 VALUES, SINGLE_VALUES = "get_many, three fields", "get, three fields"

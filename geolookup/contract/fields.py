@@ -12,6 +12,8 @@ TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from geolookup.contract.types import FieldPath
+
 #: Names of Arrow types.
 TEXT, TEXTS = "string", "list<item: string>"
 #: The tables of a dataset that store fields.
@@ -116,10 +118,10 @@ DEGREES = {"latitude": 90.0, "longitude": 180.0}
 #: The objects of data.
 GROUPS = tuple(dict.fromkeys(field.group for field in FIELDS if field.group))
 #: The paths that ``Engine.get`` accepts: members and groups of data, in contract order.
-PATHS = (
-    *(field.path for field in FIELDS if not field.group),
-    *GROUPS,
-    *(field.path for field in FIELDS if field.group),
+PATHS: tuple[FieldPath, ...] = (  # a test compares them with the type
+    *(field.path for field in FIELDS if not field.group),  # type: ignore[arg-type]
+    *GROUPS,  # type: ignore[arg-type]
+    *(field.path for field in FIELDS if field.group),  # type: ignore[arg-type]
 )
 
 

@@ -6,6 +6,7 @@ accept ``answer["data"]["location"]["city_name"]``, and know the members of ``da
 annotations are evaluated, so that ``__optional_keys__`` is right.
 """
 
+from collections.abc import Iterable
 from typing import Any, Literal, NotRequired, TypedDict
 
 #: Paths by the type of their values.
@@ -59,6 +60,11 @@ FieldPath = (
 )
 #: What ``enrich`` can add to a table.
 ColumnPath = FieldPath | Literal["error_code"]
+#: One path or several. Lists and tuples may hold any text: they often come from settings.
+FieldPaths = FieldPath | Iterable[FieldPath] | list[str] | tuple[str, ...]
+ColumnPaths = ColumnPath | Iterable[ColumnPath] | list[str] | tuple[str, ...]
+#: What ``enrich`` does with a row that has no answer.
+OnInvalid = Literal["null", "raise"]
 
 
 class Location(TypedDict):

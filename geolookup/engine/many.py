@@ -8,9 +8,16 @@ from geolookup.kernel import Kernel
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from typing import Any, Literal, overload
+    from typing import Any, Literal, TypeVar, overload
 
-    from geolookup.contract.types import Envelope
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from geolookup.contract.types import ColumnPaths, Envelope, FieldPaths, OnInvalid
+
+    # Without stubs of pandas and pyarrow their types are Any: then the result is Any too.
+    _Arrow = TypeVar("_Arrow", pa.Table, pa.RecordBatch, pa.RecordBatchReader)
 
 
 class ManyAnswers(Kernel):
@@ -85,7 +92,7 @@ class ManyAnswers(Kernel):
     def get_many(
         self,
         ips: Iterable[object],
-        paths: str | Iterable[str],
+        paths: FieldPaths,
         *,
         at: Any = None,
         clean: bool = False,
@@ -102,7 +109,7 @@ class ManyAnswers(Kernel):
 
         return many.get_many(self._open_state(), ips, paths, at, clean)
 
-    def locate(self, addresses: Any) -> Any:
+    def locate(self, addresses: Any) -> pa.Int32Array:
         """Return the interval id of each address, as an Arrow int32 array without nulls.
 
         ``addresses`` is a column: an Arrow array, a Series, a list of texts, or
@@ -117,7 +124,13 @@ class ManyAnswers(Kernel):
 
         return locate(self._open_state(), addresses)
 
-    def take(self, rows: Any, fields: str | Iterable[str] | None = None, *, at: Any = None) -> Any:
+    def take(
+        self,
+        rows: Any,
+        fields: FieldPaths | None = None,
+        *,
+        at: Any = None,
+    ) -> pa.RecordBatch:
         """Return columns of the answers for interval ids, as an Arrow record batch.
 
         ``rows`` are the ids that ``locate`` returned, in a column of integers.
@@ -133,14 +146,82 @@ class ManyAnswers(Kernel):
 
         return take(self._open_state(), rows, fields, at)
 
+    if TYPE_CHECKING:
+
+        @overload
+        def enrich(
+            self,
+            data: pl.DataFrame,
+            column: str = "ip",
+            fields: ColumnPaths | None = None,
+            *,
+            prefix: str = "",
+            on_invalid: OnInvalid = "null",
+            at: Any = None,
+            clean: bool = False,
+            threads: int | None = None,
+        ) -> pl.DataFrame: ...
+        @overload
+        def enrich(
+            self,
+            data: pl.LazyFrame,
+            column: str = "ip",
+            fields: ColumnPaths | None = None,
+            *,
+            prefix: str = "",
+            on_invalid: OnInvalid = "null",
+            at: Any = None,
+            clean: bool = False,
+            threads: int | None = None,
+        ) -> pl.LazyFrame: ...
+        @overload
+        def enrich(
+            self,
+            data: pd.DataFrame,
+            column: str = "ip",
+            fields: ColumnPaths | None = None,
+            *,
+            prefix: str = "",
+            on_invalid: OnInvalid = "null",
+            at: Any = None,
+            clean: bool = False,
+            threads: int | None = None,
+        ) -> pd.DataFrame: ...
+        @overload
+        def enrich(  # type: ignore[overload-cannot-match]
+            self,
+            data: _Arrow,
+            column: str = "ip",
+            fields: ColumnPaths | None = None,
+            *,
+            prefix: str = "",
+            on_invalid: OnInvalid = "null",
+            at: Any = None,
+            clean: bool = False,
+            threads: int | None = None,
+        ) -> _Arrow: ...
+        @overload
+        def enrich(  # type: ignore[overload-cannot-match]
+            self,
+            data: Any,
+            column: str = "ip",
+            fields: ColumnPaths | None = None,
+            *,
+            prefix: str = "",
+            on_invalid: OnInvalid = "null",
+            at: Any = None,
+            clean: bool = False,
+            threads: int | None = None,
+        ) -> Any: ...
+
     def enrich(
         self,
         data: Any,
         column: str = "ip",
-        fields: str | Iterable[str] | None = None,
+        fields: ColumnPaths | None = None,
         *,
         prefix: str = "",
-        on_invalid: str = "null",
+        on_invalid: OnInvalid = "null",
         at: Any = None,
         clean: bool = False,
         threads: int | None = None,

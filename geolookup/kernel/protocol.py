@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from geolookup.contract.types import Data, Envelope
+    from geolookup.contract.types import Data, Envelope, FieldPath
     from geolookup.dataset.files import Dataset
     from geolookup.kernel.python_answer import Answer
 
@@ -137,7 +137,7 @@ class Kernel(Protocol):
     def data(self, ip: object, *, at: Any = None, clean: bool = False) -> Data:
         """Return the data member of the envelope."""
 
-    def get(self, ip: object, path: str, *, at: Any = None, clean: bool = False) -> Any:
+    def get(self, ip: object, path: FieldPath, *, at: Any = None, clean: bool = False) -> Any:
         """Return one field or one group of data."""
 
     def answer(self, ip: object, at: Any = None, *, clean: bool = False) -> Answer:

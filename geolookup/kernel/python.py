@@ -36,10 +36,27 @@ from geolookup.errors import (
 from geolookup.kernel.python_rows import Cache, Rendering, copied_location
 
 if TYPE_CHECKING:
+    from typing import Literal, overload
+
     import numpy as np
     from numpy.typing import NDArray
 
-    from geolookup.contract.types import Data, Envelope, Time
+    from geolookup.contract.types import (
+        AddressPath,
+        BooleanPath,
+        Currency,
+        Data,
+        Envelope,
+        FieldPath,
+        InstantPath,
+        IntegerPath,
+        Location,
+        Network,
+        NumberPath,
+        StringPath,
+        StringsPath,
+        Time,
+    )
     from geolookup.dataset.intervals import I64, U8, U64
     from geolookup.kernel.columns import I32, U32
     from geolookup.kernel.python_answer import Answer
@@ -213,7 +230,54 @@ class Kernel:
             ip = _cleaned(ip)
         return _answer_json(state, ip, int(time()) if at is None else instant(at))
 
-    def get(self, ip: object, path: str, *, at: Any = None, clean: bool = False) -> Any:
+    if TYPE_CHECKING:
+
+        @overload
+        def get(
+            self, ip: object, path: AddressPath, *, at: Any = None, clean: bool = False
+        ) -> str: ...
+        @overload
+        def get(
+            self, ip: object, path: StringPath, *, at: Any = None, clean: bool = False
+        ) -> str | None: ...
+        @overload
+        def get(
+            self, ip: object, path: StringsPath, *, at: Any = None, clean: bool = False
+        ) -> list[str] | None: ...
+        @overload
+        def get(
+            self, ip: object, path: NumberPath, *, at: Any = None, clean: bool = False
+        ) -> float | None: ...
+        @overload
+        def get(
+            self, ip: object, path: IntegerPath, *, at: Any = None, clean: bool = False
+        ) -> int | None: ...
+        @overload
+        def get(
+            self, ip: object, path: BooleanPath, *, at: Any = None, clean: bool = False
+        ) -> bool | None: ...
+        @overload
+        def get(
+            self, ip: object, path: InstantPath, *, at: Any = None, clean: bool = False
+        ) -> int: ...
+        @overload
+        def get(
+            self, ip: object, path: Literal["location"], *, at: Any = None, clean: bool = False
+        ) -> Location: ...
+        @overload
+        def get(
+            self, ip: object, path: Literal["time"], *, at: Any = None, clean: bool = False
+        ) -> Time: ...
+        @overload
+        def get(
+            self, ip: object, path: Literal["currency"], *, at: Any = None, clean: bool = False
+        ) -> Currency: ...
+        @overload
+        def get(
+            self, ip: object, path: Literal["network"], *, at: Any = None, clean: bool = False
+        ) -> Network: ...
+
+    def get(self, ip: object, path: FieldPath, *, at: Any = None, clean: bool = False) -> Any:
         """Return one field of data, or one group, without building the envelope.
 
         ``path`` is ``"location.country_code"``, ``"network"`` and so on. An

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,7 @@ import pyarrow as pa
 from geolookup.contract.address import canonical, parse
 from geolookup.contract.fields import Field
 from geolookup.contract.localtime import instant
+from geolookup.contract.types import OnInvalid
 from geolookup.errors import AddressError, InvalidAddressError, PrivateAddressError, RowNote
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.parallel import cores, in_order
@@ -31,7 +32,6 @@ from geolookup.tables.times import Clock
 if TYPE_CHECKING:
     from geolookup.kernel.protocol import State
 
-OnInvalid = Literal["null", "raise"]
 _ERRORS: dict[int, type[AddressError]] = {
     INVALID_ID: InvalidAddressError,
     PRIVATE_ID: PrivateAddressError,

@@ -15,8 +15,9 @@ import pyarrow as pa
 
 from geolookup import Engine, InvalidAddressError, _engine
 from geolookup.contract.address import canonical, parse
+from geolookup.contract.types import ColumnPaths, OnInvalid
 from geolookup.tables.dispatch import check_names, check_no_column, in_one
-from geolookup.tables.enrich import Enricher, OnInvalid
+from geolookup.tables.enrich import Enricher
 
 #: Integers and booleans become nullable pandas types; in floats NaN is the missing value.
 _TYPES = {
@@ -36,7 +37,7 @@ class GeoAccessor:
 
     def enrich(
         self,
-        fields: str | Iterable[str] | None = None,
+        fields: ColumnPaths | None = None,
         *,
         engine: Engine | None = None,
         prefix: str = "",

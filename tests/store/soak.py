@@ -85,7 +85,7 @@ def _asking(engine: geolookup.Engine, texts: list[str]) -> Iterator[Callable[[],
         yield by(lambda text, path=path: _get(engine, text, path))  # type: ignore[misc]
 
 
-def _get(engine: geolookup.Engine, text: str, path: str) -> None:
+def _get(engine: geolookup.Engine, text: str, path: geolookup.FieldPath) -> None:
     try:
         engine.get(text, path)
         engine.data(text)

@@ -30,7 +30,7 @@ def asks(engine: geolookup.Engine) -> dict[str, Callable[[], object]]:
             found[f"{ask.__name__} {text}"] = partial(allowed, partial(ask, text, at=0))
     for path in sorted(PATHS):
         found[f"get {path}"] = partial(engine.get, "8.8.8.8", path, at=0)
-    found["get nothing"] = partial(allowed, lambda: engine.get("8.8.8.8", "nothing"))
+    found["get nothing"] = partial(allowed, lambda: engine.get("8.8.8.8", "nothing"))  # type: ignore[call-overload]
     found["instants"] = lambda: [engine.lookup_json("8.8.8.8", at=at) for at in (0, 1 << 31)]
     found["no instant"] = partial(allowed, lambda: engine.lookup_json("8.8.8.8", at="noon"))
     found["no address"] = lambda: [engine.lookup_json(each) for each in NO_ADDRESS[:20]]

@@ -124,7 +124,7 @@ def test_unknown_paths(engine: geolookup.Engine, path: Any, hint: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["ip", "ip_type", "error_code"])
-def test_what_an_address_alone_tells(engine: geolookup.Engine, path: str) -> None:
+def test_what_an_address_alone_tells(engine: geolookup.Engine, path: Any) -> None:
     with pytest.raises(ValueError, match="use enrich"):
         engine.take([0], path)
 
