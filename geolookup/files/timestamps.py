@@ -36,6 +36,7 @@ _SHORT_TIME = r"( [0-9]{2}:[0-9]{2}) "
 #: Unix times from here on may be seconds after the year 5138, or milliseconds.
 _AMBIGUOUS = 10**11
 _DAY = 86400
+_GIVE_ZONE = "give --at-zone, such as UTC"
 _SIZE = 26  # of 10/Oct/2000:13:55:36 -0700
 _MONTHS = [b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct"]
 _MONTHS += [b"nov", b"dec"]
@@ -43,12 +44,16 @@ _TEXT = pa.large_string()
 
 
 class InstantError(ValueError):
-    """A written instant that is refused; ``remedy`` says what to do, a note has the row."""
+    """An instant, or a column of them, that is refused; ``remedy`` says what to do.
 
-    def __init__(self, problem: str, remedy: str, row: int) -> None:
+    A note has the row, if one row is the reason.
+    """
+
+    def __init__(self, problem: str, remedy: str, row: int | None = None) -> None:
         super().__init__(problem)
         self.remedy = remedy
-        self.add_note(RowNote(row))
+        if row is not None:
+            self.add_note(RowNote(row))
 
 
 def unix_seconds(column: pa.Array, zone: str | None = None, begin: int = 0) -> pa.Array:
@@ -67,8 +72,10 @@ def unix_seconds(column: pa.Array, zone: str | None = None, begin: int = 0) -> p
         return _of_texts(column.cast(_TEXT), zone, begin)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return _of_numbers(column.cast(pa.float64(), safe=False), begin)
-    if pa.types.is_timestamp(kind) and kind.tz is None and zone is not None:
-        return _in_zone(column.cast(pa.timestamp("us")), zone, begin)
+    if pa.types.is_timestamp(kind) and kind.tz is None:
+        if zone is None:
+            raise InstantError("the timestamps have no time zone", _GIVE_ZONE)
+        return _in_zone(column.cast(pa.timestamp("us"), safe=False), zone, begin)
     return column
 
 
@@ -118,7 +125,7 @@ def _of_numbers(numbers: pa.Array, begin: int) -> pa.Array:
 def _of_naive(texts: pa.Array, zone: str | None, begin: int) -> pa.Array:
     if zone is None:
         stated = ~_absent(texts)
-        _refuse(stated, "an instant has no offset", "give --at-zone, such as UTC", begin)
+        _refuse(stated, "an instant has no offset", _GIVE_ZONE, begin)
         return pa.nulls(len(texts), pa.int64())
     return _in_zone(_cast(texts, pa.timestamp("us"), begin), zone, begin)
 

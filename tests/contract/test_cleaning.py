@@ -14,6 +14,7 @@ from geolookup.contract.address import canonical, parse
 from geolookup.contract.cleaning import LONGEST, clean_text
 from geolookup.errors import InvalidAddressError
 from tests.hostile import HostileText
+from tests.small_dataset import SMALL
 from tests.strategies import ipv4_values, ipv6_values, texts
 
 CLEANED = {
@@ -144,3 +145,14 @@ def test_columns_are_cleaned_as_single_texts_are(kind: object, sample: geolookup
     assert made["ip"].to_pylist() == given[1:]
     for name in expected.schema.names:
         assert made[f"x_{name}"].to_pylist() == expected[name].to_pylist()
+
+
+@given(st.lists(decorated, max_size=40))
+def test_columns_of_any_texts_are_cleaned_as_single_texts_are(given: list[str]) -> None:
+    given = [text.encode("utf-8", "replace").decode() for text in given]
+    with geolookup.open(SMALL) as engine:
+        made = engine.enrich(pa.array(given, pa.string()), fields=["ip", "error_code"], clean=True)
+        answers = engine.lookup_many(given, clean=True)
+    assert made["error_code"].to_pylist() == [each["error_code"] for each in answers]
+    found = [each["data"] and parse(each["data"]["ip"]) for each in answers]
+    assert [text and parse(text) for text in made["ip"].to_pylist()] == found

@@ -64,6 +64,8 @@ def test_a_zone_for_instants_without_an_offset() -> None:
     assert seconds(texts[:2], "UTC") == [SECOND - 7 * 3600] * 2
     naive = pa.array([datetime(2000, 10, 10, 13, 55, 36)], pa.timestamp("ns"))  # noqa: DTZ001
     assert unix_seconds(naive, "America/Los_Angeles").to_pylist() == [SECOND]
+    with pytest.raises(InstantError, match="no time zone"):
+        unix_seconds(naive[:0])
     assert "twice" in refused("2026-10-25 02:30:00", "Europe/Berlin")
     assert "does not occur" in refused("2026-03-29 02:30:00", "Europe/Berlin")
     edges = [
