@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from datetime import datetime
 from pathlib import Path
 
 import click
@@ -14,7 +13,7 @@ from geolookup.contract.localtime import period
 
 
 @click.command(name="enrich", short_help="Add columns of answers to files of addresses.")
-@click.argument("source", metavar="INPUT")
+@click.argument("source", metavar="INPUT", type=options.PATH)
 @click.option("--output", metavar="OUTPUT", required=True, help="File or folder to write, or -.")
 @click.option("--output-format", type=click.Choice(options.WRITTEN), help="[default: by suffix]")
 @options.table_input
@@ -23,6 +22,7 @@ from geolookup.contract.localtime import period
     "--fields",
     metavar="PATH,...",
     multiple=True,
+    shell_complete=options.complete_paths,
     help="Members and groups of the answer to add. [default: all but ip]",
 )
 @click.option("--prefix", default="", help="Prefix of the names of new columns.")
@@ -95,7 +95,7 @@ def enrich(
     from geolookup.files.enriched_rows import EnrichOptions
 
     exit_on_signals()
-    paths = tuple(path.strip() for each in fields for path in each.split(",") if path.strip())
+    paths = options.paths(fields)
     instant, at_column = _instant(at)
     _check_zone(at_zone, at_column)
     wanted = EnrichOptions(
@@ -142,13 +142,11 @@ def _instant(at: str | None) -> tuple[float | None, str | None]:
     if at is None:
         return None, None
     try:
-        return float(at), None
-    except ValueError:
-        pass
-    try:
-        found = datetime.fromisoformat(at)
+        found = options.instant_of(at)
     except ValueError:
         return None, at
+    if isinstance(found, float):
+        return found, None
     if found.tzinfo is None:
         fail("--at needs an offset, such as Z, after the time")
     return found.timestamp(), None

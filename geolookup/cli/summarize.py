@@ -19,7 +19,7 @@ _TOTALS = ("addresses", "located", "unknown", "invalid", "private", "ipv4", "ipv
 
 
 @click.command(name="summarize", short_help="Count the countries, cities and networks of a file.")
-@click.argument("source", metavar="INPUT")
+@click.argument("source", metavar="INPUT", type=options.PATH)
 @options.table_input
 @options.clean
 @click.option(
