@@ -165,17 +165,36 @@ def _engine() -> Engine:
 
 
 def lookup(ip: object, *, at: Any = None, clean: bool = False) -> Envelope:
-    """Return the envelope for an address from the default dataset; see ``Engine.lookup``."""
+    """Return the envelope for an address from the default dataset; the caller may change it.
+
+    ``at`` is the instant of the time object: Unix seconds, an aware
+    datetime, or None for now. No address makes this raise: a malformed
+    one gives an envelope with code 10001, a private one with 10002. Raises
+    TypeError or ValueError for an invalid ``at``, DatasetError for a damaged dataset.
+    With ``clean`` a text may have more than the address: blanks, brackets, a port, a zone
+    id, or it may be an X-Forwarded-For list; see ``contract.cleaning.clean_text``.
+    """
     return _engine().lookup(ip, at=at, clean=clean)
 
 
 def lookup_json(ip: object, *, at: Any = None, clean: bool = False) -> bytes:
-    """Return the envelope as JSON from the default dataset; see ``Engine.lookup_json``."""
+    """Return the envelope for an address from the default dataset as compact UTF-8 JSON.
+
+    ``at``, ``clean`` and the errors are those of ``lookup``.
+    """
     return _engine().lookup_json(ip, at=at, clean=clean)
 
 
 def lookup_many(ips: Iterable[object], *, at: Any = None, clean: bool = False) -> list[Envelope]:
-    """Return the envelopes of many addresses; see ``Engine.lookup_many``."""
+    """Return the envelope of each address from the default dataset, in order, as ``lookup`` does.
+
+    ``ips`` is any iterable of what ``lookup`` takes. A malformed or private address has
+    its error envelope in its place. ``at`` is the instant of all answers (None: now, when the
+    call begins) or an iterable with the instant of each address. ``clean`` is that of
+    ``lookup``. All answers of a call are of one generation. Raises what ``lookup`` raises,
+    TypeError where ``ips`` is a text, and ValueError where ``at`` has more or fewer instants
+    than there are addresses.
+    """
     return _engine().lookup_many(ips, at=at, clean=clean)
 
 
@@ -198,5 +217,8 @@ if TYPE_CHECKING:
 def lookup_many_json(
     ips: Iterable[object], *, at: Any = None, clean: bool = False, lines: bool = False
 ) -> list[bytes] | bytes:
-    """Return the envelopes of many addresses as JSON; see ``Engine.lookup_many_json``."""
+    """Return the envelopes from the default dataset as compact UTF-8 JSON; see ``lookup_many``.
+
+    With ``lines`` the result is one bytes object: JSON lines, with a line feed after each.
+    """
     return _engine().lookup_many_json(ips, at=at, clean=clean, lines=lines)
