@@ -26,14 +26,20 @@ from geolookup.contract.special import classes, is_private
 from geolookup.dataset import crc32c
 from geolookup.dataset.files import Dataset
 from geolookup.errors import (
-    REBUILD,
     ClosedError,
     ContractError,
-    DatasetError,
     InvalidAddressError,
     PrivateAddressError,
 )
-from geolookup.kernel.python_rows import Cache, Rendering, copied_location
+from geolookup.kernel.python_rows import (
+    Cache,
+    Found,
+    Rendering,
+    copied_location,
+    data_of,
+    outside,
+    value_of,
+)
 
 if TYPE_CHECKING:
     from typing import Literal, overload
@@ -62,8 +68,6 @@ if TYPE_CHECKING:
     from geolookup.kernel.python_answer import Answer
     from geolookup.kernel.python_many import Lines
 
-#: Family, echo and rows of an address.
-Found = tuple[int, str, tuple[int, int]]
 _IPV4_CLASSES = classes(4)
 _LOW = (1 << 64) - 1
 
@@ -129,7 +133,7 @@ class State:
         try:
             locate_numbers(self.dataset, families, highs, lows, ids)
         except IndexError:
-            raise _outside(self) from None
+            raise outside(self) from None
 
     def take_rows(self, ids: I32, locations: U32, networks: U32) -> None:
         """See ``protocol.State``."""
@@ -289,7 +293,7 @@ class Kernel:
             ip = _cleaned(ip)
         if not isinstance(path, str) or path not in fields.PATHS:
             raise fields.unknown_path(path)
-        return _value_of(state, _found(state, ip), path, at)
+        return value_of(state, _found(state, ip), path, at)
 
     def answer(self, ip: object, at: Any = None, *, clean: bool = False) -> Answer:
         """Return the answer for an address as an object, whose members are read on access.
@@ -325,24 +329,7 @@ def _answer(state: State, ip: object, second: int) -> Envelope:
 
 def _data(state: State, ip: object, second: int) -> Data:
     """Return the data member; raises the contract's errors 10001 and 10002."""
-    return _data_of(state, _found(state, ip), second)
-
-
-def _data_of(state: State, found: Found, second: int) -> Data:
-    """Return the data member of an address that has been found."""
-    family, echo, (location_row, network_row) = found
-    try:
-        location, zone, currency = state._locations[location_row]
-        return {
-            "ip": echo,
-            "ip_type": "ipv4" if family == 4 else "ipv6",
-            "location": copied_location(location),
-            "time": state._time(zone, second).copy(),
-            "currency": currency.copy(),
-            "network": state._networks[network_row].copy(),
-        }
-    except IndexError:
-        raise _outside(state) from None
+    return data_of(state, _found(state, ip), second)
 
 
 def _answer_json(state: State, ip: object, second: int) -> bytes:
@@ -364,32 +351,7 @@ def _answer_json(state: State, ip: object, second: int) -> bytes:
     except ContractError as error:
         return envelope.FAILURES_JSON[type(error)]
     except IndexError:
-        raise _outside(state) from None
-
-
-def _value_of(state: State, found: Found, path: str, at: Any) -> Any:
-    """Return one field or one group of data of an address that has been found."""
-    group, _, member = path.partition(".")
-    try:
-        value = _group(state, found, group, at)
-    except IndexError:
-        raise _outside(state) from None
-    return value.get(member) if member else value
-
-
-def _group(state: State, found: Found, group: str, at: Any) -> Any:
-    """Return a member of data by name; the caller may change it."""
-    family, echo, (location_row, network_row) = found
-    if group == "network":
-        return state._networks[network_row].copy()
-    if group in ("ip", "ip_type"):
-        return echo if group == "ip" else f"ipv{family}"
-    location, zone, currency = state._locations[location_row]
-    if group == "location":
-        return copied_location(location)
-    if group == "currency":
-        return currency.copy()
-    return state._time(zone, int(time()) if at is None else instant(at)).copy()
+        raise outside(state) from None
 
 
 def _found(state: State, ip: object) -> Found:
@@ -397,7 +359,7 @@ def _found(state: State, ip: object) -> Found:
     try:
         return _resolve(state, ip)
     except IndexError:
-        raise _outside(state) from None
+        raise outside(state) from None
 
 
 def _resolve(state: State, ip: object) -> Found:
@@ -420,11 +382,6 @@ def _rows_ipv4(state: State, value: int, ip: object) -> tuple[int, int]:
         raise PrivateAddressError(ip)
     interval = state.interval_ipv4(value)
     return state._ipv4_locations[interval], state._ipv4_networks[interval]
-
-
-def _outside(state: State) -> DatasetError:
-    problem = "an index points outside its table"
-    return DatasetError(state.dataset.path, problem, REBUILD)
 
 
 def restored(data: Data | None, prefix: str | None, code: int) -> Answer:

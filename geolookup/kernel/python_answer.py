@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Never, TypeVar
 from geolookup.contract import envelope, fields
 from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
 from geolookup.kernel import answers
-from geolookup.kernel.python import State, _data_of, _found, _value_of
+from geolookup.kernel.python import State, _found
+from geolookup.kernel.python_rows import data_of, value_of
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from geolookup.contract.types import Data, Envelope
     from geolookup.dataset.networks import Network
-    from geolookup.kernel.python import Found
+    from geolookup.kernel.python_rows import Found
 else:
 
     def dataclass_transform(**_options: object) -> Any:
@@ -111,7 +112,7 @@ class Answer(_Immutable):
     def to_dict(self) -> Envelope:
         """Return the envelope, as ``lookup`` does; the caller may change it."""
         if self._state is not None:
-            return envelope.success(_data_of(self._state, self._found, self._second))
+            return envelope.success(data_of(self._state, self._found, self._second))
         if self._data is not None:
             return envelope.success(answers.copied(self._data))
         return envelope.failure(self._error)
@@ -167,7 +168,7 @@ def _read(answer: Answer, name: str, group: str | None = None) -> Any:
     """Return a member of data, or of one of its groups; None for an address without an answer."""
     if answer._state is not None:
         path = f"{group}.{name}" if group else name
-        return _value_of(answer._state, answer._found, path, answer._second)
+        return value_of(answer._state, answer._found, path, answer._second)
     return None if answer._data is None else answers.stored(answer._data, name, group)
 
 

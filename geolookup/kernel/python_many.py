@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from geolookup.contract import envelope, fields
 from geolookup.errors import ContractError
-from geolookup.kernel.python import State, _answer, _answer_json, _found, _value_of
+from geolookup.kernel.python import State, _answer, _answer_json, _found
+from geolookup.kernel.python_rows import value_of
 
 if TYPE_CHECKING:
     from geolookup.contract.types import Envelope
@@ -46,7 +47,7 @@ def _values(state: State, ip: object, paths: tuple[str, ...], second: int) -> tu
         found = _found(state, ip)
     except ContractError:
         return (None,) * len(paths)
-    return tuple([_value_of(state, found, path, second) for path in paths])
+    return tuple([value_of(state, found, path, second) for path in paths])
 
 
 def _paired(ips: Addresses, seconds: Seconds) -> Iterator[tuple[object, int]]:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from time import time
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from geolookup.contract import envelope
 from geolookup.contract.envelope import Object
+from geolookup.contract.localtime import instant
 from geolookup.dataset import rows
 from geolookup.dataset.files import Dataset
+from geolookup.errors import REBUILD, DatasetError
 
+if TYPE_CHECKING:
+    from geolookup.contract.types import Data
+    from geolookup.kernel.python import State
+
+#: Family, echo and rows of an address.
+Found = tuple[int, str, tuple[int, int]]
 #: Entries of each half of a cache. A rendered row takes about 1 kB.
 _CACHED = 8192
 _V = TypeVar("_V")
@@ -91,3 +100,51 @@ def copied_location(template: Any) -> Any:
         if location[member] is not None:
             location[member] = location[member].copy()
     return location
+
+
+def data_of(state: State, found: Found, second: int) -> Data:
+    """Return the data member of an address that has been found."""
+    family, echo, (location_row, network_row) = found
+    try:
+        location, zone, currency = state._locations[location_row]
+        return {
+            "ip": echo,
+            "ip_type": "ipv4" if family == 4 else "ipv6",
+            "location": copied_location(location),
+            "time": state._time(zone, second).copy(),
+            "currency": currency.copy(),
+            "network": state._networks[network_row].copy(),
+        }
+    except IndexError:
+        raise outside(state) from None
+
+
+def value_of(state: State, found: Found, path: str, at: Any) -> Any:
+    """Return one field or one group of data of an address that has been found."""
+    group, _, member = path.partition(".")
+    try:
+        value = _group(state, found, group, at)
+    except IndexError:
+        raise outside(state) from None
+    return value.get(member) if member else value
+
+
+def _group(state: State, found: Found, group: str, at: Any) -> Any:
+    """Return a member of data by name; the caller may change it."""
+    family, echo, (location_row, network_row) = found
+    if group == "network":
+        return state._networks[network_row].copy()
+    if group in ("ip", "ip_type"):
+        return echo if group == "ip" else f"ipv{family}"
+    location, zone, currency = state._locations[location_row]
+    if group == "location":
+        return copied_location(location)
+    if group == "currency":
+        return currency.copy()
+    return state._time(zone, int(time()) if at is None else instant(at)).copy()
+
+
+def outside(state: State) -> DatasetError:
+    """Return the error for a dataset with an index outside its table."""
+    problem = "an index points outside its table"
+    return DatasetError(state.dataset.path, problem, REBUILD)
