@@ -43,6 +43,7 @@ def test_if_older(update: Update, publisher: Publisher, store: Path) -> None:
     assert done.stdout == f"the last update of {store} is recent; nothing done\n"
 
 
+@pytest.mark.long
 def test_the_default_store_says_that_it_answers(publisher: Publisher, store: Path) -> None:
     told = "without --dataset, commands and geolookup.open() answer from "
     assert told in run("update", str(publisher.recipe)).stdout
