@@ -65,7 +65,12 @@ html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_use_index = html_domain_indices = False
 html_copy_source = html_show_sourcelink = html_show_copyright = False
-html_theme_options: dict[str, object] = {"top_of_page_buttons": []}
+_BRAND = "color-brand-primary", "color-brand-content", "color-brand-visited"
+html_theme_options = {
+    "top_of_page_buttons": [],
+    "light_css_variables": dict.fromkeys(_BRAND, "#0a5c8f"),
+    "dark_css_variables": dict.fromkeys(_BRAND, "#6cbcf5"),
+}
 pygments_style, pygments_dark_style = "a11y-high-contrast-light", "a11y-high-contrast-dark"
 # Without the prompts, and without what a command printed.
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
