@@ -16,6 +16,7 @@ NAVIGATION: dict[str, dict[str, list[str]]] = {
         "Start": ["index", "tutorial"],
         "How-to": [
             "python",
+            "answers",
             "how-to/command-line",
             "how-to/flask",
             "how-to/fastapi",

@@ -19,11 +19,27 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.long
 NARROW, WIDE = {"width": 400, "height": 800}, {"width": 1280, "height": 900}
 #: The elements that break a rule of axe-core with a serious or critical effect.
-_AXE = """options => axe.run({preload: false, resultTypes: ["violations"], ...options}).then(
-  found => found.violations.filter(each => ["serious", "critical"].includes(each.impact))
+_AXE = """([without, options]) => axe.run(
+  {include: [["html"]], exclude: without}, {preload: false, resultTypes: ["violations"], ...options}
+).then(found => found.violations.filter(each => ["serious", "critical"].includes(each.impact))
     .map(each => `${each.id}: ${each.nodes[0].target}`))"""
-#: Only colours differ between light and dark.
-_COLOURS: dict[str, object] = {"runOnly": ["color-contrast"]}
+#: Marks what looks like an element elsewhere on the page: tags, classes and styles are the same,
+#: up to the root. Contrast takes most of the time of a check, and needs one element of each look.
+_MARK = """() => {
+  const seen = new Set(), paths = new Map([[document.documentElement, ""]]);
+  const all = [...document.body.querySelectorAll("*")];
+  for (const each of [document.body, ...all]) {
+    const look = ["class", "style"].map(name => each.getAttribute(name));
+    paths.set(each, `${paths.get(each.parentElement)} ${each.tagName} ${look}`);
+  }
+  for (const each of all.reverse()) {
+    const same = seen.has(paths.get(each)) && [...each.children].every(it => "alike" in it.dataset);
+    if (same) each.dataset.alike = "";
+    seen.add(paths.get(each));
+  }
+}"""
+_STRUCTURE: tuple[object, object] = [], {"rules": {"color-contrast": {"enabled": False}}}
+_CONTRAST = [["[data-alike]"]], {"runOnly": ["color-contrast"]}
 _SIDEWAYS = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 
 
@@ -49,10 +65,16 @@ class _Reader:
         self.page.goto(url)
         self.page.evaluate(axe.AXE_SCRIPT)
 
-    def check(self, scheme: str, options: dict[str, object]) -> None:
-        self.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        found = self.page.evaluate(_AXE, options)
-        self.problems += [f"{scheme}: {each}" for each in found]
+    def check(self) -> None:
+        """Structure is the same in light and dark, contrast is not."""
+        self._check("structure", _STRUCTURE)
+        self.page.evaluate(_MARK)
+        for scheme in ("light", "dark"):
+            self.page.emulate_media(color_scheme=scheme)
+            self._check(scheme, _CONTRAST)
+
+    def _check(self, part: str, rules: object) -> None:
+        self.problems += [f"{part}: {each}" for each in self.page.evaluate(_AXE, rules)]
 
     def check_width(self) -> None:
         if self.page.evaluate(_SIDEWAYS):
@@ -72,11 +94,24 @@ def test_every_page_on_a_narrow_screen(site: Path, reader: _Reader) -> None:
         reader.problems.clear()
         reader.open(path.as_uri())
         reader.check_width()
-        reader.check("light", {})
-        reader.check("dark", _COLOURS)
+        reader.check()
         if reader.problems:
             found[str(path.relative_to(site))] = list(reader.problems)
     assert found == {}
+
+
+def test_a_check_finds_what_is_wrong(site: Path, reader: _Reader) -> None:
+    reader.open((site / "index.html").as_uri())
+    reader.page.evaluate(
+        """document.querySelector("article p").outerHTML =
+          '<img src="_static/file.png"><p style="color: #ccc; background: #fff">pale</p>'
+          + '<p style="width: 500px">wide</p>'"""
+    )
+    reader.check_width()
+    reader.check()
+    found = {problem.partition(": ")[2].partition(":")[0] for problem in reader.problems}
+    assert {"image-alt", "color-contrast"} <= found
+    assert "scrolls sideways" in reader.problems
 
 
 @pytest.mark.parametrize("name", ["index", "reference/commands"])
@@ -84,8 +119,7 @@ def test_a_wide_screen_shows_the_navigation(site: Path, reader: _Reader, name: s
     reader.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
     reader.open((site / f"{name}.html").as_uri())
     assert reader.page.locator(".sidebar-tree .caption").first.is_visible()
-    for scheme in ("light", "dark"):
-        reader.check(scheme, {})
+    reader.check()
     assert reader.problems == []
 
 
