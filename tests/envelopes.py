@@ -13,6 +13,8 @@ from typing import Any
 
 import jsonschema
 
+from geolookup.errors import AddressError, ContractError
+
 SCHEMA = Path(__file__).resolve().parent.parent / "docs" / "envelope.schema.json"
 
 
@@ -43,3 +45,9 @@ def check(answer: Any) -> None:
 def compact(answer: object) -> bytes:
     """Return what the contract demands as the answer's bytes."""
     return json.dumps(answer, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+def contract_errors() -> list[type[ContractError]]:
+    """Return the errors of the contract, in the order of their codes."""
+    others = [each for each in ContractError.__subclasses__() if each is not AddressError]
+    return [*AddressError.__subclasses__(), *others]

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 import geolookup
-from geolookup.errors import ContractError
 from tests.conftest import ROOT, Build
-from tests.envelopes import check
+from tests.envelopes import check, contract_errors
 from tests.small_dataset import SMALL
 
 CSV = "network,country_code,asn\n8.8.8.0/24,US,15169\n2001:4860::/32,US,15169\n"
@@ -126,9 +125,7 @@ def test_errors_form_one_family() -> None:
     for name in geolookup.__all__:
         if name.endswith("Error"):
             assert issubclass(getattr(geolookup, name), geolookup.GeoLookupError)
-    codes = {
-        error.code: (error.message, error.http_status) for error in ContractError.__subclasses__()
-    }
+    codes = {error.code: (error.message, error.http_status) for error in contract_errors()}
     assert codes == {
         10001: ("Invalid IP address format", 400),
         10002: ("Cannot geolocate private IP", 400),

@@ -16,9 +16,8 @@ import jsonschema
 import pytest
 
 from geolookup.contract import fields
-from geolookup.errors import ContractError
 from tests.conftest import ROOT
-from tests.envelopes import check, closed, published
+from tests.envelopes import check, closed, contract_errors, published
 
 FROZEN = ROOT / "tests" / "golden" / "envelope.schema.v1.json"
 DIGEST = "6346638ee28e8139d38fe8c1a39c9b7c909bddbfaf97eb42c8ea372de81cd7a0"
@@ -112,7 +111,7 @@ def test_members(name: str, members: tuple[str, ...]) -> None:
 
 
 def test_errors_are_those_of_the_code() -> None:
-    errors = ContractError.__subclasses__()
+    errors = contract_errors()
     pairs = [each["properties"] for each in published()["$defs"]["failure"]["oneOf"]]
     assert [(p["error_code"]["const"], p["error_message"]["const"]) for p in pairs] == [
         (error.code, error.message) for error in errors
