@@ -40,7 +40,15 @@ _MARK = """() => {
 }"""
 _STRUCTURE: tuple[object, object] = [], {"rules": {"color-contrast": {"enabled": False}}}
 _CONTRAST = [["[data-alike]"]], {"runOnly": ["color-contrast"]}
-_SIDEWAYS = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+#: The page, or its text in the theme's own scrolling box; code and tables may scroll by themselves.
+_SIDEWAYS = """() => {
+  const root = document.documentElement;
+  const scrolls = each => ["auto", "scroll"].includes(getComputedStyle(each).overflowX);
+  const own = each => each.closest(".highlight, .table-wrapper");
+  return [root, ...document.querySelectorAll("body, body div")].some(
+    each => each.scrollWidth > each.clientWidth && (each === root || (scrolls(each) && !own(each)))
+  );
+}"""
 
 
 class _Reader:
