@@ -9,7 +9,6 @@ from itertools import pairwise
 import pytest
 
 import geolookup
-from geolookup import errors
 from tests import envelopes as contract
 from tests.http.serving import PATH, Reply, Server, Store
 
@@ -141,13 +140,7 @@ def test_order_of_checks(server: Server, store: Store, sample: geolookup.Engine)
 
 
 def test_the_errors_are_those_of_the_library() -> None:
-    found = {
-        error.code: (error.message, error.http_status)
-        for error in vars(errors).values()
-        if isinstance(error, type)
-        and issubclass(error, errors.ContractError)
-        and error is not errors.ContractError
-    }
+    found = {error.code: (error.message, error.http_status) for error in contract.contract_errors()}
     assert found == ERRORS
 
 
