@@ -52,7 +52,7 @@ myst_heading_anchors = 4
 smartquotes = False
 
 # Not installed with the extra of the documentation.
-autodoc_mock_imports = ["django", "geoip2", "structlog"]
+autodoc_mock_imports = ["django", "geoip2", "maxminddb", "structlog"]
 autodoc_member_order = "bysource"
 python_use_unqualified_type_names = True
 add_module_names = False
