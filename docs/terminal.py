@@ -177,7 +177,7 @@ fill: #e6edf3; }}
   .typed {{ animation: type {typing}s steps(30) both; }}
 }}
 @keyframes appear {{ from {{ opacity: 0; }} to {{ opacity: 1; }} }}
-@keyframes type {{ from {{ clip-path: inset(0 100% 0 0); }} to {{ clip-path: inset(0 0 0 0); }} }}
+@keyframes type {{ from {{ clip-path: inset(0 100% 0 0); }} to {{ clip-path: inset(0 -5% 0 0); }} }}
 </style>
 <rect width="100%" height="100%" rx="10" fill="#0d1117" stroke="#6e7681"/>
 <circle cx="22" cy="20" r="6" fill="#ff5f57"/>
