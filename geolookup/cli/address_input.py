@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _BLOCK = 4096
 #: Bytes of a line that are kept; a longer one is a malformed address.
 _LONGEST_LINE = 1 << 20
-_STANDARD_INPUT = "-"
+STANDARD_INPUT = "-"
 _PROMPT = "reading addresses from standard input, one per line; Ctrl-D ends it"
 
 
@@ -91,8 +91,8 @@ def _stripped(line: bytes) -> str:
 
 def blocks(addresses: tuple[str, ...], *, clean: bool) -> Iterator[Block]:
     """Return the blocks of the arguments; without any, or for ``-``, of standard input."""
-    if addresses and addresses != (_STANDARD_INPUT,):
-        if _STANDARD_INPUT in addresses:
+    if addresses and addresses != (STANDARD_INPUT,):
+        if STANDARD_INPUT in addresses:
             fail("- stands for standard input; name either - or addresses")
         return iter((Named(_cleaned(addresses) if clean else addresses),))
     if not sys.stdin:  # a process may be started without it

@@ -6,17 +6,19 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from geolookup.cli.terminal_text import charset, has_flags
+from geolookup.contract.fields import value_in
 
 if TYPE_CHECKING:
     from geolookup.contract.fields import Field
     from geolookup.engine import Engine
 
 _UNKNOWN = "-"
+#: Makes the cells of an answer's data.
 Cells = Callable[[dict[str, Any]], list[str]]
 
 
 def overview(engine: Engine) -> Cells:
-    """Return what gives address, place, local time, network and prefix of an answer's data."""
+    """Return a function to the cells of data: address, place, local time, network, prefix."""
     with_flag = has_flags(charset())
 
     def cells(data: dict[str, Any]) -> list[str]:
@@ -32,10 +34,10 @@ def overview(engine: Engine) -> Cells:
 
 
 def values(fields: tuple[Field, ...]) -> Cells:
-    """Return what gives the address, then the values of fields."""
+    """Return a function to the cells of data: the address, then the values of fields."""
 
     def cells(data: dict[str, Any]) -> list[str]:
-        return [data["ip"], *(_text(_value(data, field)) for field in fields)]
+        return [data["ip"], *(_text(value_in(data, field)) for field in fields)]
 
     return cells
 
@@ -63,10 +65,6 @@ def _network(network: dict[str, Any]) -> str:
     user = network["asn_organization"] or network["organization"] or network["isp"]
     stated = [f"AS{asn}" if asn else "", user or ""]
     return " ".join(filter(None, stated)) or _UNKNOWN
-
-
-def _value(data: dict[str, Any], field: Field) -> Any:
-    return (data[field.group] if field.group else data).get(field.member)
 
 
 def _text(value: Any) -> str:

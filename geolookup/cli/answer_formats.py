@@ -125,10 +125,11 @@ class Csv:
 
 def _value(envelope: dict[str, Any], field: Field) -> Any:
     """Return the value of a field of an answer; None where it has none."""
-    if field.path in envelope:
+    from geolookup.contract.fields import value_in
+
+    if field.path in envelope:  # the error code
         return envelope[field.path]
-    data = envelope["data"] or {}
-    return (data.get(field.group, {}) if field.group else data).get(field.member)
+    return envelope["data"] and value_in(envelope["data"], field)
 
 
 def _cell(value: Any) -> str:
@@ -143,9 +144,9 @@ def _json(fields: tuple[Field, ...] | None, _engine: Engine, compact: bool | Non
 
 
 def _csv(fields: tuple[Field, ...] | None, _engine: Engine, _compact: bool | None) -> Format:
-    from geolookup.contract.fields import ERROR_CODE, FIELDS
+    from geolookup.contract.fields import COLUMNS
 
-    return Csv(fields or (*FIELDS, ERROR_CODE))
+    return Csv(fields or COLUMNS)
 
 
 def _table(fields: tuple[Field, ...] | None, engine: Engine, _compact: bool | None) -> Format:
@@ -167,22 +168,14 @@ FORMATS: dict[str, Callable[[tuple[Field, ...] | None, Engine, bool | None], For
 
 
 def chosen(
-    name: str | None, paths: tuple[str, ...], engine: Engine, compact: bool | None
+    name: str | None, fields: tuple[Field, ...] | None, engine: Engine, compact: bool | None
 ) -> Format:
-    """Return a format; by default a table on a terminal, and JSON elsewhere or with --compact."""
+    """Return a format of some fields (None: all).
+
+    By default it is a table on a terminal, and JSON elsewhere or with --compact.
+    """
     if name is None:
         name = "table" if compact is None and sys.stdout.isatty() else "json"
     elif name != "json" and compact is not None:
         fail(f"--compact and --indent are for json, not for {name}")
-    return FORMATS[name](_fields(paths), engine, compact)
-
-
-def _fields(paths: tuple[str, ...]) -> tuple[Field, ...] | None:
-    if not paths:
-        return None
-    from geolookup.contract.fields import ERROR_CODE, FIELDS, expanded
-
-    try:
-        return expanded(paths, (*FIELDS, ERROR_CODE))
-    except ValueError as error:
-        fail(str(error))
+    return FORMATS[name](fields, engine, compact)

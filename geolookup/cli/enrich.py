@@ -18,13 +18,7 @@ from geolookup.contract.localtime import period
 @click.option("--output-format", type=click.Choice(options.WRITTEN), help="[default: by suffix]")
 @options.table_input
 @options.clean
-@click.option(
-    "--fields",
-    metavar="PATH,...",
-    multiple=True,
-    shell_complete=options.complete_paths,
-    help="Members and groups of the answer to add. [default: all but ip]",
-)
+@options.fields("add", "all but ip")
 @click.option("--prefix", default="", help="Prefix of the names of new columns.")
 @click.option("--error-code", is_flag=True, help="Add error_code: 10001, 10002 or null.")
 @click.option(
@@ -69,7 +63,7 @@ def enrich(
     delimiter: str | None,
     header: bool,
     clean: bool,
-    fields: tuple[str, ...],
+    paths: tuple[str, ...],
     prefix: str,
     error_code: bool,
     on_invalid: str,
@@ -95,7 +89,7 @@ def enrich(
     from geolookup.files.enriched_rows import EnrichOptions
 
     exit_on_signals()
-    paths = options.paths(fields)
+    options.fields_of(paths)  # before the files are opened
     instant, at_column = _instant(at)
     _check_zone(at_zone, at_column)
     wanted = EnrichOptions(
@@ -114,10 +108,6 @@ def enrich(
         header,
         compression_level,
     )
-    try:
-        wanted.paths()
-    except ValueError as error:
-        fail(str(error))
     with geolookup.open(dataset) as engine:
         job = EnrichJob(engine, wanted, force=force)
         if os.path.isdir(source):  # noqa: PTH112 - unlike pathlib it takes any name
@@ -145,8 +135,4 @@ def _instant(at: str | None) -> tuple[float | None, str | None]:
         found = options.instant_of(at)
     except ValueError:
         return None, at
-    if isinstance(found, float):
-        return found, None
-    if found.tzinfo is None:
-        fail("--at needs an offset, such as Z, after the time")
-    return found.timestamp(), None
+    return found if isinstance(found, float) else found.timestamp(), None

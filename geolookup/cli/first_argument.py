@@ -6,10 +6,10 @@ import os
 import re
 
 from geolookup.cli import COMMANDS, fail
+from geolookup.cli.address_input import STANDARD_INPUT
 from geolookup.contract.address import parse_text
 from geolookup.errors import InvalidAddressError, name_text, near_match
 
-_STANDARD_INPUT = "-"
 #: A misspelled command. Other texts may be addresses, which messages do not contain.
 _WORD = re.compile(r"[A-Za-z_-]+")
 
@@ -21,7 +21,7 @@ def completed(arguments: list[str], *, is_typed: bool = False) -> list[str]:
     being typed: then a shell asks for completions.
     """
     first = arguments[0]
-    if first == _STANDARD_INPUT or _is_address(first):
+    if first == STANDARD_INPUT or _is_address(first):
         return ["lookup", *arguments]
     if not is_typed:
         fail(_problem(first))

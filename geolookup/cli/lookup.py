@@ -34,13 +34,7 @@ _FAILURE = b'{"success":false,'
 @click.argument("addresses", metavar="[IP]...", nargs=-1)
 @options.dataset()
 @options.age_notice
-@click.option(
-    "--fields",
-    metavar="PATH,...",
-    multiple=True,
-    shell_complete=options.complete_paths,
-    help="Members and groups of the answer to print. [default: all]",
-)
+@options.fields("print", "all")
 @click.option(
     "--at",
     metavar="INSTANT",
@@ -61,7 +55,7 @@ _FAILURE = b'{"success":false,'
 def lookup(
     addresses: tuple[str, ...],
     dataset: str | None,
-    fields: tuple[str, ...],
+    paths: tuple[str, ...],
     at: str | None,
     clean: bool,
     form: str | None,
@@ -84,9 +78,10 @@ def lookup(
     Example: geolookup lookup 8.8.8.8 2001:4860:4860::8888
     """
     second = None if at is None else _second(at)
+    fields = options.fields_of(paths) or None
     with geolookup.open(dataset) as engine:
         note_age(engine)
-        show = chosen(form, options.paths(fields), engine, compact)
+        show = chosen(form, fields, engine, compact)
         lines = engine._open_state().lines()  # noqa: SLF001 - as adapters do
         failures, errors = 0, _Errors()
         for block in blocks(addresses, clean=clean):
@@ -123,8 +118,6 @@ def _second(text: str) -> int:
         fail("--at takes Unix seconds, or a time in ISO 8601 with offset")
     try:
         return instant(at)
-    except TypeError:
-        fail("--at needs an offset, such as Z, after the time")
     except ValueError as error:
         fail(f"--at: {error}")
 

@@ -6,12 +6,15 @@ import os
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from geolookup.cli import fail
 from geolookup.store.requirements import AGE_NOTICE
+
+if TYPE_CHECKING:
+    from geolookup.contract.fields import Field
 
 F = TypeVar("F", bound=Callable[..., Any])
 # Only the names, so that --help does not import Arrow; a test compares them with the registry.
@@ -30,6 +33,23 @@ def dataset(purpose: str = "Dataset or store to answer from.") -> Callable[[F], 
     return click.option("--dataset", metavar="PATH", type=PATH, help=text)
 
 
+def fields(purpose: str, default: str) -> Callable[[F], F]:
+    """Return the option ``--fields``: paths, separated by commas; it is repeatable."""
+    return click.option(
+        "--fields",
+        "paths",
+        metavar="PATH,...",
+        multiple=True,
+        callback=_separated,
+        shell_complete=complete_paths,
+        help=f"Members and groups of the answer to {purpose}. [default: {default}]",
+    )
+
+
+def _separated(_context: object, _option: object, given: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(path.strip() for each in given for path in each.split(",") if path.strip())
+
+
 def complete_paths(_context: object, _option: object, incomplete: str) -> list[str]:
     """Return the completions of ``--fields``, whose last path is incomplete."""
     from geolookup.contract.fields import PATHS
@@ -38,20 +58,29 @@ def complete_paths(_context: object, _option: object, incomplete: str) -> list[s
     return [before + comma + path for path in PATHS if path.startswith(last)]
 
 
-def paths(fields: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the paths of ``--fields``, which is repeatable and separates paths by commas."""
-    return tuple(path.strip() for each in fields for path in each.split(",") if path.strip())
+def fields_of(paths: tuple[str, ...]) -> tuple[Field, ...]:
+    """Return the fields that paths of ``--fields`` name; exits with status 2 for an unknown one."""
+    from geolookup.contract.fields import COLUMNS, expanded
+
+    try:
+        return expanded(paths, COLUMNS)
+    except ValueError as error:
+        fail(str(error))
 
 
 def instant_of(text: str) -> float | datetime:
-    """Return the instant that ``--at`` states: Unix seconds, or ISO 8601.
+    """Return the instant that ``--at`` states: Unix seconds, or ISO 8601 with offset.
 
-    Raises ValueError for another text, such as the name of a column.
+    Raises ValueError for another text, such as the name of a column. Exits with status 2 for a
+    time without offset.
     """
     try:
         return float(text)
     except ValueError:
-        return datetime.fromisoformat(text)
+        at = datetime.fromisoformat(text)
+    if at.tzinfo is None:
+        fail("--at needs an offset, such as Z, after the time")
+    return at
 
 
 def _hide_age_notice(_context: object, _option: object, value: bool) -> None:

@@ -10,7 +10,8 @@ from geolookup.errors import near_match
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+    from typing import Any
 
     from geolookup.contract.types import FieldPath
 
@@ -111,6 +112,9 @@ FIELDS = (
 #: A member of the envelope, not of data. Only tables have it as a column, and only on request.
 ERROR_CODE = Field("error_code", "int32")
 
+#: What an enriched table can have as columns.
+COLUMNS = (*FIELDS, ERROR_CODE)
+
 #: In each layer one source decides all fields; ``docs/recipe.md`` lists the fields of each.
 LAYERS = tuple(dict.fromkeys(field.layer for field in FIELDS if field.layer))
 #: The greatest absolute value of coordinates, in degrees.
@@ -148,6 +152,11 @@ NETWORK_MEMBERS_WITHOUT_ASN = members((each for each in FIELDS if not each.optio
 STATED = {
     layer: tuple(field.member for field in FIELDS if field.layer == layer) for layer in LAYERS
 } | {"location": ("continent_code", "country_code", *PLACE_MEMBERS, "time_zone")}
+
+
+def value_in(data: Mapping[str, Any], field: Field) -> Any:
+    """Return the value of a field in data; None if it is unknown or absent."""
+    return (data[field.group] if field.group else data).get(field.member)
 
 
 def expanded(paths: Iterable[str], known: tuple[Field, ...]) -> tuple[Field, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from geolookup.contract.fields import ERROR_CODE, FIELDS, Field, expanded
+from geolookup.contract.fields import COLUMNS, ERROR_CODE, FIELDS, Field, expanded
 
 #: What an address alone tells, so that interval ids cannot.
 OF_ADDRESS = (*(field for field in FIELDS if not field.group), ERROR_CODE)
@@ -37,4 +37,4 @@ def of_rows(paths: str | Iterable[str] | None) -> tuple[Field, ...]:
 
 
 def _expanded(paths: str | Iterable[str]) -> tuple[Field, ...]:
-    return expanded([paths] if isinstance(paths, str) else paths, (*FIELDS, ERROR_CODE))
+    return expanded([paths] if isinstance(paths, str) else paths, COLUMNS)
