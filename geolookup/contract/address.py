@@ -139,9 +139,20 @@ def embedded_ipv4(value: int) -> int | None:
     return None
 
 
+def effective(family: int, value: int) -> tuple[int, int]:
+    """Return the address whose answer this one has: the IPv4 address that it carries, or itself."""
+    carried = embedded_ipv4(value) if family == 6 else None
+    return (family, value) if carried is None else (4, carried)
+
+
 def canonical(family: int, value: int) -> str:
     """Return the text of an address: dotted quad, or RFC 5952 for IPv6."""
     return canonical_ipv4(value) if family == 4 else canonical_ipv6(value)
+
+
+def range_text(family: int, first: int, last: int) -> str:
+    """Return the text of a range: its first and last address with a hyphen between them."""
+    return f"{canonical(family, first)}-{canonical(family, last)}"
 
 
 def canonical_ipv4(value: int) -> str:

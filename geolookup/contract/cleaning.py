@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from geolookup.contract.address import embedded_ipv4, parse_text
+from geolookup.contract.address import effective, parse_text
 from geolookup.contract.special import is_private
 from geolookup.errors import InvalidAddressError
 
@@ -29,8 +29,8 @@ NODE = (
     rf"|\[(?P<literal>{_IPV4})\]{_PORT}|(?P<zoned>{_IPV6})(?:{_ZONE})?)$"
 )
 _NODE = re.compile(NODE)
-#: Entries of a list that name nobody: absent, unknown, or obfuscated (RFC 7239, section 6).
-_NAMELESS = re.compile(r"-?|unknown|_[0-9A-Za-z._-]*", re.IGNORECASE | re.ASCII)
+#: Entries of a list that state no address: absent, unknown, or obfuscated (RFC 7239, section 6).
+_WITHOUT_ADDRESS = re.compile(r"-?|unknown|_[0-9A-Za-z._-]*", re.IGNORECASE | re.ASCII)
 
 
 def clean_text(value: object) -> object:
@@ -90,12 +90,12 @@ def _unquoted_list(text: str) -> str:
 
 
 def _entry(text: str) -> str | None:
-    """Return the address of an entry, empty if it names nobody, None if it is malformed."""
+    """Return the address of an entry, empty if it states none, None if it is malformed."""
     node = _for(text) if "=" in text else text
     if node is None:
         return None
     node = _unquoted(node)
-    return "" if _NAMELESS.fullmatch(node) else _address(node)
+    return "" if _WITHOUT_ADDRESS.fullmatch(node) else _address(node)
 
 
 def _for(element: str) -> str | None:
@@ -109,6 +109,4 @@ def _for(element: str) -> str | None:
 
 
 def _is_public(text: str) -> bool:
-    family, value = parse_text(text)
-    carried = embedded_ipv4(value) if family == 6 else None
-    return not (is_private(family, value) if carried is None else is_private(4, carried))
+    return not is_private(*effective(*parse_text(text)))

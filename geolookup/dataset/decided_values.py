@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from geolookup.contract import fields
-from geolookup.contract.address import canonical, embedded_ipv4, parse
-from geolookup.dataset.networks import aligned_around, outside_error
+from geolookup.contract.address import effective, parse, range_text
+from geolookup.dataset.networks import aligned_around, holding, outside_error
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -25,8 +25,8 @@ _LOCATION = "location"
 def add_values(state: Intervals, explained: dict[str, Any], data: Any) -> None:
     """Add to each decided layer ``"values"``, ``"same_values"`` and ``"prefix"``; see Engine.
 
-    ``data`` is that of the answer.
-    Raises DatasetError where an index of the dataset points outside its table.
+    ``data`` is that of the answer. Raises DatasetError where an index of the dataset points
+    outside its table.
     """
     around = _Around(state, explained["ip"], data)
     try:
@@ -34,7 +34,7 @@ def add_values(state: Intervals, explained: dict[str, Any], data: Any) -> None:
             if decided:
                 decided["values"] = around.values(layer)
                 first, last = around.same_values(layer, *_ends(decided["range"]))
-                decided["same_values"] = around.text(first, last)
+                decided["same_values"] = range_text(around.family, first, last)
                 decided["prefix"] = around.prefix(*_row_ends(decided, around.family, first, last))
     except IndexError:
         raise outside_error(state) from None
@@ -45,12 +45,9 @@ class _Around:
 
     def __init__(self, state: Intervals, ip: str, data: Any) -> None:
         self._state = state
-        family, value = parse(ip)
-        carried = embedded_ipv4(value) if family == 6 else None
-        self.family, self._value = (family, value) if carried is None else (4, carried)
+        self.family, self._value = effective(*parse(ip))
         self._starts = state.dataset.starts(self.family)
-        find = state.interval_ipv4 if self.family == 4 else state.interval_ipv6
-        self._interval = find(self._value)
+        self._interval = holding(state, self.family, self._value)
         self._data = data
         self._of_rows: dict[tuple[int, str], Hashable] = {}
 
@@ -82,10 +79,6 @@ class _Around:
             key = tuple(members.get(name) for name in fields.STATED[layer])
             self._of_rows[network, layer] = key
         return self._of_rows[network, layer]
-
-    def text(self, first: int, last: int) -> str:
-        """Return a range as text."""
-        return f"{canonical(self.family, first)}-{canonical(self.family, last)}"
 
     def prefix(self, first: int, last: int) -> str:
         """Return the largest aligned network around the address in a range."""

@@ -16,6 +16,7 @@ from geolookup.contract.address import (
     BITS,
     BITS_AFTER_IPV4,
     MAX,
+    effective,
     embedded_ipv4,
     parse,
 )
@@ -73,7 +74,7 @@ def network_of(state: Intervals, ip: object) -> Network:
 
 def _interval(state: Intervals, family: int, value: int) -> tuple[int, int]:
     """Return first and last address of the interval around an address."""
-    starts, interval = state.dataset.starts(family), _holding(state, family, value)
+    starts, interval = state.dataset.starts(family), holding(state, family, value)
     return starts[interval], starts.last(interval)
 
 
@@ -102,10 +103,9 @@ def network_within(ip: object, family: int, value: int, around: Around) -> Netwo
     It is of the family asked, and reaches into no space of another kind;
     raises PrivateAddressError for a private address.
     """
-    carried = embedded_ipv4(value) if family == 6 else None
-    at = (family, value) if carried is None else (4, carried)
+    at = effective(family, value)
     first, bits = _largest(*at, _span(around, *at, ip))
-    return _network(family, first, bits) if carried is None else _carrying(value, first, bits)
+    return _network(family, first, bits) if at[0] == family else _carrying(value, first, bits)
 
 
 def aligned_around(family: int, value: int, first: int, last: int) -> Network:
@@ -147,7 +147,8 @@ def _public_up_to(family: int, value: int) -> int:
     return max(bisect_right(_PUBLIC[family], (value, MAX[family])) - 1, 0)
 
 
-def _holding(state: Intervals, family: int, value: int) -> int:
+def holding(state: Intervals, family: int, value: int) -> int:
+    """Return the position of the interval of a family that holds an address."""
     return state.interval_ipv4(value) if family == 4 else state.interval_ipv6(value)
 
 
@@ -195,7 +196,7 @@ def _within(
     state: Intervals, limits: list[tuple[int, int, int]]
 ) -> Iterator[tuple[Network, Object]]:
     for family, first, last in limits:
-        interval, starts = _holding(state, family, first), state.dataset.starts(family)
+        interval, starts = holding(state, family, first), state.dataset.starts(family)
         while interval < len(starts) and starts[interval] <= last:
             yield from _of_interval(state, starts, interval, _Span(first, last))
             interval += 1

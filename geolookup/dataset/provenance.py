@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from geolookup.contract import fields
-from geolookup.contract.address import canonical, embedded_ipv4, parse
+from geolookup.contract.address import canonical, effective, parse, range_text
 from geolookup.dataset.files import Dataset, File, Starts
 from geolookup.dataset.metadata import Source
 from geolookup.dataset.networks import network_within
@@ -33,8 +33,7 @@ class Explanation(dict[str, Any]):
 def explain(dataset: Dataset, sources: Sequence[Source], ip: object) -> Explanation:
     """Return which of the sources decided each layer of an address, in which range; see Engine."""
     family, value = parse(ip)
-    carried = embedded_ipv4(value) if family == 6 else None
-    at_family, at = (family, value) if carried is None else (4, carried)
+    at_family, at = effective(family, value)
     provenance = dataset.provenance(at_family)
     # Within networks of one family only: that of the address, or of the one it carries.
     network = network_within(ip, family, value, lambda _family, at: provenance.around(at))
@@ -112,7 +111,7 @@ class Provenance:
             "source": source.name,
             "date": source.date,
             "licence": source.licence,
-            "range": f"{canonical(self._family, first)}-{canonical(self._family, last)}",
+            "range": range_text(self._family, first, last),
         }
 
 

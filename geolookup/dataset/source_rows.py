@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from geolookup.contract import fields
-from geolookup.contract.address import MAX, canonical
+from geolookup.contract.address import MAX, range_text
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.crc32c import crc32c
 from geolookup.dataset.files import Dataset, Starts
@@ -84,7 +84,7 @@ class _Deciding:
         last = MAX[self._family] if after == end else self._starts[after] - 1
         if last < first:
             raise self._disordered()
-        return _text(self._family, first, last)
+        return range_text(self._family, first, last)
 
     def _disordered(self) -> DatasetError:
         return DatasetError(self._path, "the intervals are out of order", REBUILD)
@@ -112,11 +112,7 @@ class _Ranges:
         first, last = first_high << 64 | first_low, last_high << 64 | last_low
         if family not in MAX or not first <= last <= MAX[family]:
             raise DatasetError(self._path, f"row {row} has no range", REBUILD)
-        return _text(family, first, last)
-
-
-def _text(family: int, first: int, last: int) -> str:
-    return f"{canonical(family, first)}-{canonical(family, last)}"
+        return range_text(family, first, last)
 
 
 class _RowValues:
