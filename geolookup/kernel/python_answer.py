@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Never, TypeVar
 from geolookup.contract import envelope, fields
 from geolookup.errors import ContractError, InvalidAddressError, PrivateAddressError
 from geolookup.kernel import answers
-from geolookup.kernel.python import State, _found
 from geolookup.kernel.python_rows import data_of, value_of
+from geolookup.kernel.python_state import State, find
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -145,7 +145,7 @@ class Answer(_Immutable):
 def answer_of(state: State, ip: object, second: int) -> Answer:
     """Return the answer for an address."""
     try:
-        found = _found(state, ip)
+        found = find(state, ip)
     except ContractError as error:
         return _made(error=type(error))
     return _made(state=state, found=found, second=second)

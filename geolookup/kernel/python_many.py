@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from geolookup.contract import envelope, fields
 from geolookup.errors import ContractError
-from geolookup.kernel.python import State, _answer, _answer_json, _found
+from geolookup.kernel.python import _answer, _answer_json
 from geolookup.kernel.python_rows import value_of
+from geolookup.kernel.python_state import State, find
 
 if TYPE_CHECKING:
     from geolookup.contract.types import Envelope
@@ -44,7 +45,7 @@ def values(
 
 def _values(state: State, ip: object, paths: tuple[str, ...], second: int) -> tuple[Any, ...]:
     try:
-        found = _found(state, ip)
+        found = find(state, ip)
     except ContractError:
         return (None,) * len(paths)
     return tuple([value_of(state, found, path, second) for path in paths])

@@ -15,7 +15,7 @@ from geolookup.errors import REBUILD, DatasetError
 
 if TYPE_CHECKING:
     from geolookup.contract.types import Data
-    from geolookup.kernel.python import State
+    from geolookup.kernel.python_state import State
 
 #: Family, echo and rows of an address.
 Found = tuple[int, str, tuple[int, int]]

@@ -1,0 +1,174 @@
+"""An open dataset in the Python kernel: the search for one address, and caches of its rows.
+
+Strategy: a lookup finds the interval (IPv4 by the jump table and bisection, IPv6 by bisection)
+and reads its two row numbers. Locations, currencies and networks are rendered once and stored in
+bounded caches. The local time is rendered once per zone and second.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any
+
+from geolookup.contract.address import (
+    canonical_ipv4,
+    canonical_ipv6,
+    embedded_ipv4,
+    parse,
+    parse_ipv4,
+)
+from geolookup.contract.envelope import Object
+from geolookup.contract.localtime import time_json, time_object
+from geolookup.contract.special import classes, is_private
+from geolookup.dataset.files import Dataset
+from geolookup.errors import PrivateAddressError
+from geolookup.kernel.python_columns import parse_texts
+from geolookup.kernel.python_rows import Cache, Found, Rendering, copied_location, outside
+
+if TYPE_CHECKING:
+    from geolookup.contract.types import Envelope, Time
+    from geolookup.dataset.intervals import I64, U8, U64
+    from geolookup.kernel.columns import I32, U32
+    from geolookup.kernel.python_many import Lines
+
+_IPV4_CLASSES = classes(4)
+
+
+class State:
+    """See ``protocol.State``."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+        self._jump, self._jump_shift = dataset.jump, dataset.jump_shift
+        self._ipv4_starts = dataset.ipv4_starts
+        self._ipv6_starts = dataset.starts(6)
+        self._ipv4_locations = dataset.ipv4_locations
+        self._ipv4_networks = dataset.ipv4_networks
+        self._zones = dataset.zones()
+        # The caches do not refer to the state: without a reference cycle its files close as soon
+        # as the last reader ends.
+        rendering = Rendering(dataset)
+        self._locations_json = Cache(rendering.location_json)
+        self._networks_json = Cache(rendering.network_json)
+        self._locations: Cache[tuple[Any, int, Any]] = Cache(rendering.location)
+        self._networks: Cache[Any] = Cache(rendering.network)
+        self._times_json: dict[int, tuple[int, bytes]] = {}
+        self._times: dict[int, tuple[int, Time]] = {}
+
+    def interval_ipv4(self, value: int) -> int:
+        """See ``protocol.State``."""
+        jump, bucket = self._jump, value >> self._jump_shift
+        return bisect_right(self._ipv4_starts, value, jump[bucket], jump[bucket + 1] + 1) - 1
+
+    def interval_ipv6(self, value: int) -> int:
+        """See ``protocol.State``."""
+        return self._ipv6_starts.holding(value)
+
+    def rows(self, family: int, interval: int) -> tuple[int, int]:
+        """See ``protocol.State``."""
+        dataset = self.dataset
+        if family == 4:
+            return dataset.ipv4_locations[interval], dataset.ipv4_networks[interval]
+        return dataset.ipv6_locations[interval], dataset.ipv6_networks[interval]
+
+    def record(self, location_row: int, network_row: int) -> Object:
+        """See ``protocol.State``."""
+        location, _zone, currency = self._locations[location_row]
+        return {
+            "location": copied_location(location),
+            "currency": currency.copy(),
+            "network": self._networks[network_row].copy(),
+        }
+
+    def locate_texts(self, data: U8, offsets: I64, ids: I32, families: U8) -> None:
+        """See ``protocol.State``."""
+        from geolookup.kernel import columns
+
+        found = columns.parse(data, offsets[:-1], offsets[1:] - offsets[:-1], parse_texts)
+        families[:] = found.family
+        self.locate_numbers(found.family, found.high, found.low, ids)
+
+    def locate_numbers(self, families: U8, highs: U64, lows: U64, ids: I32) -> None:
+        """See ``protocol.State``."""
+        from geolookup.kernel.columns import locate_numbers
+
+        try:
+            locate_numbers(self.dataset, families, highs, lows, ids)
+        except IndexError:
+            raise outside(self) from None
+
+    def take_rows(self, ids: I32, locations: U32, networks: U32) -> None:
+        """See ``protocol.State``."""
+        from geolookup.kernel.columns import take_rows
+
+        take_rows(self.dataset, ids, locations, networks)
+
+    def envelopes(self, ips: list[object], seconds: int | list[int]) -> list[Envelope]:
+        """See ``protocol.State``."""
+        from geolookup.kernel.python_many import envelopes
+
+        return envelopes(self, ips, seconds)
+
+    def envelopes_json(self, ips: list[object], seconds: int | list[int]) -> list[bytes]:
+        """See ``protocol.State``."""
+        from geolookup.kernel.python_many import envelopes_json
+
+        return envelopes_json(self, ips, seconds)
+
+    def values(
+        self, ips: list[object], paths: tuple[str, ...], seconds: int | list[int]
+    ) -> list[tuple[Any, ...]]:
+        """See ``protocol.State``."""
+        from geolookup.kernel.python_many import values
+
+        return values(self, ips, paths, seconds)
+
+    def lines(self) -> Lines:
+        """See ``protocol.State``."""
+        from geolookup.kernel.python_many import Lines
+
+        return Lines(self)
+
+    def _time_json(self, zone: int, second: int) -> bytes:
+        """Return the JSON of the time object, cached for one second."""
+        cached = self._times_json.get(zone)
+        if cached is None or cached[0] != second:
+            cached = self._times_json[zone] = second, time_json(self._zones[zone], second)
+        return cached[1]
+
+    def _time(self, zone: int, second: int) -> Time:
+        """Return the time object, cached for one second; callers copy it."""
+        cached = self._times.get(zone)
+        if cached is None or cached[0] != second:
+            cached = self._times[zone] = second, time_object(self._zones[zone], second)
+        return cached[1]
+
+
+def find(state: State, ip: object) -> Found:
+    """Find an address; raises the contract's errors 10001 and 10002."""
+    try:
+        return resolve(state, ip)
+    except IndexError:
+        raise outside(state) from None
+
+
+def resolve(state: State, ip: object) -> Found:
+    """Return family, echo and rows of an address; raises the contract's errors 10001 and 10002."""
+    if type(ip) is str and (value := parse_ipv4(ip)) is not None:
+        return 4, ip, _rows_ipv4(state, value, ip)
+    family, value = parse(ip)
+    if family == 4:
+        return 4, canonical_ipv4(value), _rows_ipv4(state, value, ip)
+    carried = embedded_ipv4(value)
+    if carried is not None:
+        return 6, canonical_ipv6(value), _rows_ipv4(state, carried, ip)
+    if is_private(6, value):
+        raise PrivateAddressError(ip)
+    return 6, canonical_ipv6(value), state.rows(6, state.interval_ipv6(value))
+
+
+def _rows_ipv4(state: State, value: int, ip: object) -> tuple[int, int]:
+    if _IPV4_CLASSES[value >> 24] and is_private(4, value):
+        raise PrivateAddressError(ip)
+    interval = state.interval_ipv4(value)
+    return state._ipv4_locations[interval], state._ipv4_networks[interval]
