@@ -14,6 +14,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from geolookup.tables.locate import is_text
+
 Render = Callable[[pa.Array], pa.Array]
 _BYTES = pa.large_binary()
 
@@ -124,12 +126,6 @@ def _one_by_one(array: pa.Array) -> pa.Array:
     return pa.array(values, _BYTES)
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    )
-
-
 def _is_bytes(kind: pa.DataType) -> bool:
     return bool(
         pa.types.is_binary(kind)
@@ -161,7 +157,7 @@ _Table = tuple[tuple[Callable[[pa.DataType], bool], Render], ...]
 _NESTED: _Table = ((_is_list, _list), (pa.types.is_struct, _struct))
 _PLAIN: _Table = ((_is_number, _cast), (pa.types.is_duration, _duration))
 _AS_CELLS: _Table = (
-    (_is_text, _text),
+    (is_text, _text),
     *_PLAIN,
     (pa.types.is_floating, _cast),
     (_is_time, _cast),
@@ -170,7 +166,7 @@ _AS_CELLS: _Table = (
     *_NESTED,
 )
 _AS_JSON: _Table = (
-    (_is_text, _as_json_string(_text)),
+    (is_text, _as_json_string(_text)),
     *_PLAIN,
     (pa.types.is_floating, _finite),
     (_is_time, _as_json_string(_cast)),

@@ -64,8 +64,7 @@ def enrich_file(
                     write(batch)
                     step(table.fraction(counts.rows - before))
             sink.close()
-        if table.rows.malformed is not None and table.rows.malformed.count:
-            counts.malformed.append(f"{wanted.name}: {table.rows.malformed.text()}")
+        counts.malformed += table.malformed()
 
 
 def _read_options(source: TableFile, target: TableFile, options: EnrichOptions) -> ReadOptions:

@@ -30,8 +30,8 @@ from geolookup.files.row_streams import (
 from geolookup.files.timestamps import common_log_seconds
 from geolookup.kernel import copy_texts, split_log_lines
 from geolookup.parallel import in_order
+from geolookup.tables.instants import Bools, Int64
 
-Int64 = NDArray[np.int64]
 _FIELDS = ("ip", "ident", "user", "time", "request", "status", "size", "referer", "user_agent")
 #: Whatever follows the last field, and the text of a malformed line.
 _REST, _MALFORMED = "rest", "malformed"
@@ -39,7 +39,9 @@ _TYPES = {"time": pa.timestamp("s", "UTC"), "status": pa.int16(), "size": pa.int
 _ADDRESS, _TIME, _TIME_SIZE, _DASH = 0, 3, 26, ord("-")
 #: Lines from which the format is detected.
 _SAMPLE = 100
-_LINE = r"(?s)[ \t].*"
+#: The columns of lines that are not split, and what follows the address in such a line.
+_LINE_COLUMNS = ["ip", "line"]
+_AFTER_ADDRESS = r"(?s)[ \t].*"
 _NO_LINES = Lines(pa.array([], pa.large_binary()), np.zeros(0, np.int64))
 
 
@@ -49,12 +51,12 @@ class _Parsed:
 
     lines: Lines
     data: NDArray[np.uint8]
-    parts: NDArray[np.int64]  # (10, 2, n)
+    parts: Int64  # (10, 2, n)
 
     @property
-    def malformed(self) -> NDArray[np.bool_]:
+    def malformed(self) -> Bools:
         """Which lines are not of the format."""
-        wrong: NDArray[np.bool_] = self.parts[_ADDRESS, 1] < 0
+        wrong: Bools = self.parts[_ADDRESS, 1] < 0
         return wrong
 
 
@@ -87,7 +89,7 @@ class LogLines:
 
     def names(self, _stream: InputStream, _wanted: ReadOptions) -> list[str]:
         """Return the names of both columns."""
-        return ["ip", "line"]
+        return _LINE_COLUMNS
 
 
 def _is_combined(lines: Lines) -> bool | None:
@@ -101,13 +103,11 @@ def _is_combined(lines: Lines) -> bool | None:
 
 def _fields(blocks: Iterator[Lines], combined: bool, wanted: ReadOptions) -> Rows:
     names = [*(_FIELDS if combined else _FIELDS[:-2]), _REST, _MALFORMED]
-    check_columns(wanted.name, names, wanted.keys)
-    chosen = [name for name in names if wanted.rest != "dropped" or name in wanted.keys]
-    chosen = list(wanted.keys) if wanted.rest == "dropped" else chosen
+    chosen = _chosen(names, wanted)
     schema = pa.schema([(name, _TYPES.get(name, pa.large_string())) for name in chosen])
     numbers, malformed = RowNumbers(), Malformed()
 
-    def made(lines: Lines) -> tuple[Lines, NDArray[np.bool_], pa.RecordBatch]:
+    def made(lines: Lines) -> tuple[Lines, Bools, pa.RecordBatch]:
         parsed = _parsed(lines, combined)
         columns = [_COLUMNS[name](parsed) for name in chosen]
         return lines, parsed.malformed, pa.record_batch(columns, schema=schema)
@@ -123,6 +123,12 @@ def _fields(blocks: Iterator[Lines], combined: bool, wanted: ReadOptions) -> Row
     return Rows(schema, explained, numbers=numbers, malformed=malformed)
 
 
+def _chosen(names: list[str], wanted: ReadOptions) -> list[str]:
+    """Return the names of the columns to read; TableFileError for a key that is none of them."""
+    check_columns(wanted.name, names, wanted.keys)
+    return list(wanted.keys) if wanted.rest == "dropped" else names
+
+
 def _parsed(lines: Lines, combined: bool) -> _Parsed:
     """Split lines; those with a time that is none are malformed too."""
     count, texts = len(lines.texts), lines.texts
@@ -135,7 +141,7 @@ def _parsed(lines: Lines, combined: bool) -> _Parsed:
     return parsed
 
 
-def _times(parsed: _Parsed) -> tuple[Int64, NDArray[np.bool_]]:
+def _times(parsed: _Parsed) -> tuple[Int64, Bools]:
     """Return the Unix seconds of the lines, and in which lines they are written right."""
     first, size = parsed.parts[_TIME]
     right = size == _TIME_SIZE
@@ -203,9 +209,7 @@ _COLUMNS: dict[str, Callable[[_Parsed], pa.Array]] = {
 
 
 def _whole_lines(blocks: Iterator[Lines], wanted: ReadOptions) -> Rows:
-    names = ["ip", "line"]
-    check_columns(wanted.name, names, wanted.keys)
-    chosen = list(wanted.keys) if wanted.rest == "dropped" else names
+    chosen = _chosen(_LINE_COLUMNS, wanted)
     schema = pa.schema([(name, pa.large_string()) for name in chosen])
     numbers = RowNumbers()
 
@@ -214,7 +218,7 @@ def _whole_lines(blocks: Iterator[Lines], wanted: ReadOptions) -> Rows:
             numbers.add(lines.numbers)
             line = _text(lines.texts)
             columns: dict[str, Any] = {"line": line}
-            columns["ip"] = pc.replace_substring_regex(line, _LINE, "")
+            columns["ip"] = pc.replace_substring_regex(line, _AFTER_ADDRESS, "")
             yield pa.record_batch([columns[name] for name in chosen], schema=schema)
 
     return Rows(schema, explained_batches(batches(), wanted.name, "log"), numbers=numbers)

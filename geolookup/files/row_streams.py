@@ -77,9 +77,7 @@ class Malformed:
         self.first += numbers[: max(_LISTED - len(self.first), 0)].tolist()
 
     def text(self) -> str:
-        """Return a sentence about them, empty if there are none."""
-        if not self.count:
-            return ""
+        """Return a sentence about them, if there are any."""
         shown = ", ".join(map(str, self.first))
         more = f" and {self.count - len(self.first):,} more" if self.count > _LISTED else ""
         word = "line is" if self.count == 1 else "lines are"

@@ -123,5 +123,4 @@ def count_file(summary: Summary, file: TableFile, column: AddressColumn, step: S
         for batch in table.rows.batches:
             summary.add(batch.column(0), clean=column.clean)
             step(table.fraction(summary.addresses - before))
-        if table.rows.malformed is not None and table.rows.malformed.count:
-            summary.malformed.append(f"{table.stream.name}: {table.rows.malformed.text()}")
+        summary.malformed += table.malformed()

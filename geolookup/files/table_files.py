@@ -44,6 +44,11 @@ class OpenTable:
         """Return the part that was read, 0 to 1, after ``done`` rows; None where unknown."""
         return done / self.rows.total if self.rows.total else self.stream.fraction()
 
+    def malformed(self) -> list[str]:
+        """Return a line about the malformed lines of the file, which was read; none without any."""
+        found = self.rows.malformed
+        return [f"{self.stream.name}: {found.text()}"] if found and found.count else []
+
 
 @contextmanager
 def open_table(file: TableFile, options: ReadOptions) -> Iterator[OpenTable]:

@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 
 from geolookup.contract.localtime import LATEST
 from geolookup.errors import RowNote
-from geolookup.tables.instants import Instants
+from geolookup.tables.instants import Bools, Instants, Int64
+from geolookup.tables.locate import is_text
 from geolookup.tables.times import Clock
 
-Int64 = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 _NUMBER = r"^-?[0-9]+(\.[0-9]*)?$"
 _ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _ISO_WITH_OFFSET = _ISO + r"[T ][0-9:.]+(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
@@ -37,6 +36,7 @@ _SHORT_TIME = r"( [0-9]{2}:[0-9]{2}) "
 _AMBIGUOUS = 10**11
 _DAY = 86400
 _GIVE_ZONE = "give --at-zone, such as UTC"
+_UNKNOWN_FORM = "an instant is of no known form", "write Unix seconds or ISO 8601 with an offset"
 _SIZE = 26  # of 10/Oct/2000:13:55:36 -0700
 _MONTHS = [b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct"]
 _MONTHS += [b"nov", b"dec"]
@@ -68,7 +68,7 @@ def unix_seconds(column: pa.Array, zone: str | None = None, begin: int = 0) -> p
     kind = column.type
     if pa.types.is_dictionary(kind):
         return unix_seconds(column.dictionary_decode(), zone, begin)
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+    if is_text(kind):
         return _of_texts(column.cast(_TEXT), zone, begin)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return _of_numbers(column.cast(pa.float64(), safe=False), begin)
@@ -171,8 +171,7 @@ def _of_names(texts: pa.Array, begin: int) -> pa.Array:
     data = np.frombuffer(texts.buffers()[2] or b"", np.uint8)[: len(texts) * _SIZE]
     seconds, right = np.zeros(len(rows), np.int64), np.zeros(len(rows), bool)
     seconds[rows], right[rows] = common_log_seconds(data.reshape(-1, _SIZE))
-    wanted = "write Unix seconds or ISO 8601 with an offset"
-    _refuse(~right & ~absent, "an instant is of no known form", wanted, begin)
+    _refuse(~right & ~absent, *_UNKNOWN_FORM, begin)
     return pa.array(seconds, mask=absent)
 
 
@@ -231,8 +230,7 @@ def _cast(texts: pa.Array, kind: pa.DataType, begin: int) -> pa.Array:
         return texts.cast(kind)
     except pa.ArrowInvalid:
         row = _first_failing(texts, lambda part: part.cast(kind))
-        wanted = "write Unix seconds or ISO 8601 with an offset"
-        raise InstantError("an instant is of no known form", wanted, begin + row) from None
+        raise InstantError(*_UNKNOWN_FORM, begin + row) from None
 
 
 def _first_failing(texts: pa.Array, cast: Callable[[pa.Array], Any]) -> int:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from geolookup.contract.cleaning import NODE, clean_text
 from geolookup.kernel.columns import INVALID_ID
-from geolookup.tables.locate import Located, locate_chunk
+from geolookup.tables.locate import Located, is_text, locate_chunk
 
 if TYPE_CHECKING:
     from geolookup.kernel.protocol import Locator
@@ -41,11 +41,7 @@ def cleaned(locator: Locator, array: pa.Array, located: Located) -> tuple[pa.Arr
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        return _is_text(kind.value_type)
-    return bool(
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    )
+    return _is_text(kind.value_type) if pa.types.is_dictionary(kind) else is_text(kind)
 
 
 def _cleaned_texts(texts: pa.Array) -> pa.Array:

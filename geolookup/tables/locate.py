@@ -155,6 +155,13 @@ _READERS: tuple[tuple[Callable[[pa.DataType], bool], _Reader], ...] = (
 )
 
 
+def is_text(kind: pa.DataType) -> bool:
+    """Return whether an Arrow type is one of text, not of a dictionary."""
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
 def address_reader(kind: pa.DataType) -> _Reader:
     """Return the reader of addresses of an Arrow type; TypeError for a type that holds none."""
     if isinstance(kind, pa.BaseExtensionType):
