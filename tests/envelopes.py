@@ -15,6 +15,15 @@ import jsonschema
 
 from geolookup.errors import AddressError, ContractError
 
+#: code: message and status, as the contract has them.
+ERRORS = {
+    10001: ("Invalid IP address format", 400),
+    10002: ("Cannot geolocate private IP", 400),
+    20001: ("Missing API key", 401),
+    20002: ("Invalid API key", 401),
+    30001: ("Rate limit exceeded", 429),
+    30002: ("Quota exceeded", 429),
+}
 SCHEMA = Path(__file__).resolve().parent.parent / "docs" / "envelope.schema.json"
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from geolookup.contract.special import PUBLIC, partition
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.files import Dataset, Encoded, Starts
+from geolookup.dataset.files import Dataset, Encoded, Starts, outside
 from geolookup.dataset.intervals import Addresses, is_partition, overlay, sizes
 from geolookup.errors import REBUILD, DatasetError
 
@@ -158,7 +158,7 @@ def _within(path: str, rows: memoryview, length: int, size: int) -> Rows:
     if len(found) != length:
         raise DatasetError(path, "the columns differ in length", REBUILD)
     if length and found.max() >= size:
-        raise DatasetError(path, "an index points outside its table", REBUILD)
+        raise outside(path)
     return found
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from geolookup.contract import fields
 from geolookup.contract.address import effective, parse, range_text
-from geolookup.dataset.networks import aligned_around, holding, outside_error
+from geolookup.dataset.files import outside
+from geolookup.dataset.networks import aligned_around, holding
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -37,7 +38,7 @@ def add_values(state: Intervals, explained: dict[str, Any], data: Any) -> None:
                 decided["same_values"] = range_text(around.family, first, last)
                 decided["prefix"] = around.prefix(*_row_ends(decided, around.family, first, last))
     except IndexError:
-        raise outside_error(state) from None
+        raise outside(state.dataset.path) from None
 
 
 class _Around:

@@ -202,7 +202,7 @@ class Starts:
             low: int = self.lows[interval]
             return low if self.family == 4 else self.highs[interval] << 64 | low
         except IndexError:
-            raise self._outside() from None
+            raise outside(self._path) from None
 
     def last(self, interval: int) -> int:
         """Return the last address of an interval."""
@@ -228,10 +228,12 @@ class Starts:
         try:
             return bisect_right(self.lows, low, first, end) - 1
         except IndexError:
-            raise self._outside() from None
+            raise outside(self._path) from None
 
-    def _outside(self) -> DatasetError:
-        return DatasetError(self._path, "an index points outside its table", REBUILD)
+
+def outside(path: str) -> DatasetError:
+    """Return the error for a dataset with an index outside its table."""
+    return DatasetError(path, "an index points outside its table", REBUILD)
 
 
 def _jump_bits(path: str, entries: int) -> int:

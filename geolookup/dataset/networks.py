@@ -22,8 +22,8 @@ from geolookup.contract.address import (
 )
 from geolookup.contract.envelope import Object
 from geolookup.contract.special import PUBLIC, partition, ranges_of
-from geolookup.dataset.files import Dataset, Starts
-from geolookup.errors import REBUILD, DatasetError, PrivateAddressError
+from geolookup.dataset.files import Dataset, Starts, outside
+from geolookup.errors import PrivateAddressError
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 #: Gives first and last address of the interval around an address (family, value).
@@ -69,7 +69,7 @@ def network_of(state: Intervals, ip: object) -> Network:
     try:
         return network_within(ip, *parse(ip), partial(_interval, state))
     except IndexError:
-        raise outside_error(state) from None
+        raise outside(state.dataset.path) from None
 
 
 def _interval(state: Intervals, family: int, value: int) -> tuple[int, int]:
@@ -91,7 +91,7 @@ def prefix_length(state: Intervals, family: int, value: int) -> int:
         try:
             around_first, around_last = _interval(state, family, value)
         except IndexError:
-            raise outside_error(state) from None
+            raise outside(state.dataset.path) from None
         first = max(first, around_first)
         last = min(last, around_last)
     return length - _host_bits(family, value, first, last)
@@ -111,12 +111,6 @@ def network_within(ip: object, family: int, value: int, around: Around) -> Netwo
 def aligned_around(family: int, value: int, first: int, last: int) -> Network:
     """Return the largest aligned network around an address that a range holds."""
     return _network(family, *_largest(family, value, _Span(first, last)))
-
-
-def outside_error(state: Intervals) -> DatasetError:
-    """Return the error for an IndexError of a state."""
-    problem = "an index points outside its table"
-    return DatasetError(state.dataset.path, problem, REBUILD)
 
 
 def _carrying(value: int, first: int, bits: int) -> Network:
@@ -189,7 +183,7 @@ def _networks(
     try:
         yield from _within(state, limits)
     except IndexError:
-        raise outside_error(state) from None
+        raise outside(state.dataset.path) from None
 
 
 def _within(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from geolookup.contract import envelope, fields
 from geolookup.contract.localtime import instant
-from geolookup.dataset.files import Dataset
+from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import ClosedError, ContractError
 from geolookup.kernel.python_columns import (
     checksums,
@@ -20,7 +20,7 @@ from geolookup.kernel.python_columns import (
     parse_texts,
     split_log_lines,
 )
-from geolookup.kernel.python_rows import data_of, outside, value_of
+from geolookup.kernel.python_rows import data_of, value_of
 from geolookup.kernel.python_state import State, find, resolve
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ def _answer_json(state: State, ip: object, second: int) -> bytes:
     except ContractError as error:
         return envelope.FAILURES_JSON[type(error)]
     except IndexError:
-        raise outside(state) from None
+        raise outside(state.dataset.path) from None
 
 
 def restored(data: Data | None, prefix: str | None, code: int) -> Answer:

@@ -10,8 +10,7 @@ from geolookup.contract import envelope
 from geolookup.contract.envelope import Object
 from geolookup.contract.localtime import instant
 from geolookup.dataset import rows
-from geolookup.dataset.files import Dataset
-from geolookup.errors import REBUILD, DatasetError
+from geolookup.dataset.files import Dataset, outside
 
 if TYPE_CHECKING:
     from geolookup.contract.types import Data
@@ -116,7 +115,7 @@ def data_of(state: State, found: Found, second: int) -> Data:
             "network": state._networks[network_row].copy(),
         }
     except IndexError:
-        raise outside(state) from None
+        raise outside(state.dataset.path) from None
 
 
 def value_of(state: State, found: Found, path: str, at: Any) -> Any:
@@ -125,7 +124,7 @@ def value_of(state: State, found: Found, path: str, at: Any) -> Any:
     try:
         value = _group(state, found, group, at)
     except IndexError:
-        raise outside(state) from None
+        raise outside(state.dataset.path) from None
     return value.get(member) if member else value
 
 
@@ -142,9 +141,3 @@ def _group(state: State, found: Found, group: str, at: Any) -> Any:
     if group == "currency":
         return currency.copy()
     return state._time(zone, int(time()) if at is None else instant(at)).copy()
-
-
-def outside(state: State) -> DatasetError:
-    """Return the error for a dataset with an index outside its table."""
-    problem = "an index points outside its table"
-    return DatasetError(state.dataset.path, problem, REBUILD)

@@ -20,10 +20,10 @@ from geolookup.contract.address import (
 from geolookup.contract.envelope import Object
 from geolookup.contract.localtime import time_json, time_object
 from geolookup.contract.special import classes, is_private
-from geolookup.dataset.files import Dataset
+from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import PrivateAddressError
 from geolookup.kernel.python_columns import parse_texts
-from geolookup.kernel.python_rows import Cache, Found, Rendering, copied_location, outside
+from geolookup.kernel.python_rows import Cache, Found, Rendering, copied_location
 
 if TYPE_CHECKING:
     from geolookup.contract.types import Envelope, Time
@@ -95,7 +95,7 @@ class State:
         try:
             locate_numbers(self.dataset, families, highs, lows, ids)
         except IndexError:
-            raise outside(self) from None
+            raise outside(self.dataset.path) from None
 
     def take_rows(self, ids: I32, locations: U32, networks: U32) -> None:
         """See ``protocol.State``."""
@@ -149,7 +149,7 @@ def find(state: State, ip: object) -> Found:
     try:
         return resolve(state, ip)
     except IndexError:
-        raise outside(state) from None
+        raise outside(state.dataset.path) from None
 
 
 def resolve(state: State, ip: object) -> Found:

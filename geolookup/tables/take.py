@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, ZONE, Field
 from geolookup.contract.localtime import instant
-from geolookup.errors import REBUILD, DatasetError
+from geolookup.dataset.files import outside
 from geolookup.tables.fields import of_rows
 from geolookup.tables.instants import Instants
 from geolookup.tables.locate import column_of
@@ -86,7 +86,7 @@ class Taker:
             found = self._of_table(NETWORK, networks, self._columns(NETWORK))
             found |= self._of_location(locations)
         except IndexError:
-            raise self._outside() from None
+            raise outside(self._state.dataset.path) from None
         times = self._clock.take(found.get(ZONE), ids >= 0, self._times, instants)
         return [
             times[field.member] if field.group == "time" else found[field.path]
@@ -127,7 +127,3 @@ class Taker:
         return {
             name: self._tables.values(table, column).take(indices) for column, name in names.items()
         }
-
-    def _outside(self) -> DatasetError:
-        problem = "an index points outside its table"
-        return DatasetError(self._state.dataset.path, problem, REBUILD)
