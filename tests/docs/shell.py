@@ -73,9 +73,10 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 def environment(home: Path) -> dict[str, str]:
     """Return the environment of a reader: this Python's commands come first in the path, the
-    bundled dataset answers, and the home folder is one of its own.
+    bundled dataset answers, the home folder is one of its own, and a terminal has all characters.
     """
     scripts = Path(sys.executable).parent
     left_out = ("GEOLOOKUP_DATASET", "GEOLOOKUP_STORE", "GEOLOOKUP_CACHE", "XDG_CACHE_HOME")
     kept = {name: text for name, text in os.environ.items() if name not in left_out}
-    return {**kept, "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", "HOME": str(home)}
+    path = f"{scripts}{os.pathsep}{os.environ['PATH']}"
+    return {**kept, "PATH": path, "HOME": str(home), "LC_ALL": "C.UTF-8"}

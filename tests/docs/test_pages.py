@@ -12,6 +12,7 @@ from tests.conftest import ROOT
 from tests.docs.blocks import PAGES, Block, blocks, name_of, sessions
 from tests.docs.matching import matches
 from tests.docs.running import RUNS, read
+from tests.docs.shell import environment, shell
 from tests.docs.stated import NOT_RUN, PRESUMED, SHOWN, Presumed
 
 BLOCKS = {name_of(page): blocks(page) for page in PAGES}
@@ -106,3 +107,12 @@ def test_directives_are_no_examples(tmp_path: Path) -> None:
 def test_commands_of_several_lines() -> None:
     shown = "$ cat <<'E'\n> a\n> E\na\n$ b\n"
     assert list(sessions(shown)) == [("cat <<'E'\na\nE", "a\n"), ("b", "")]
+
+
+@pytest.mark.parametrize("name", ["POSIX", "C"])
+def test_a_reader_has_all_characters_in_any_locale(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", name)
+    with shell(tmp_path, tmp_path, environment(tmp_path)) as commands:
+        assert commands.run("locale charmap") == (0, "UTF-8\n")
