@@ -90,7 +90,7 @@ class _Commands(click.Group):
 def _program() -> None:
     """Look up the location, time, currency and network of IP addresses, offline.
 
-    An address in the place of the command is looked up.
+    Addresses need no command: they are looked up.
 
     Example: geolookup 8.8.8.8
     """

@@ -58,7 +58,7 @@ def score(
 
     The counts are in addresses, in rows of the truth and, with --traffic, in
     requests. --ip-column, --input-format, --delimiter and --no-header describe
-    the FILE of --traffic. Several datasets stand side by side, with the agreement
+    the FILE of --traffic. Several datasets have a column each, with the agreement
     of each pair and a majority vote. Exits with 0 if no gate fails, 1 if one
     does, 2 for misuse, a malformed gate, or an unusable dataset or FILE.
 

@@ -56,9 +56,9 @@ def update(
     """Download the sources of RECIPE that changed, compile them, and publish the result.
 
     RECIPE is a recipe file, the name of a packaged recipe (`geolookup recipes`) or
-    a file or folder of data. Without RECIPE: world, country and AS of every address. The
-    result is verified, compared with the current generation by the gates of the
-    recipe, and published into the store. Old generations are pruned.
+    a file or folder of data. Without RECIPE, the recipe world: country and AS of
+    every address. The result is verified, compared with the current generation by
+    the gates of the recipe, and published into the store. Old generations are pruned.
 
     Exits with 0 if the store is current or was updated, 1 if a source failed or a
     gate refused the result, 2 for misuse or a store or cache that cannot be
