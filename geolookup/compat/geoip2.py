@@ -5,15 +5,15 @@
 ...     reader.city("81.2.69.160").country.iso_code
 'GB'
 
-Strategy: a lookup answers as ``Engine.lookup`` does, and geoip2's own models are made of the
-answer. ``docs/how-to/from-geoip2.md`` lists the differences from geoip2.
+Strategy: a call finds the rows of an address and the prefix length in the kernel, and makes
+geoip2's own models of what ``geoip2_records`` keeps of the rows. ``docs/how-to/from-geoip2.md``
+lists the differences from geoip2.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from ipaddress import IPv4Address, IPv6Address
-from time import time
 from typing import TYPE_CHECKING, TypeVar
 
 try:
@@ -31,9 +31,7 @@ try:
 except ImportError as error:
     raise ImportError("geolookup.compat.geoip2 needs pip install 'geolookup[geoip2]'") from error
 
-from geolookup.compat.geoip2_records import KINDS, Arguments, database_type, fitting
-from geolookup.contract.address import parse
-from geolookup.dataset.networks import prefix_length
+from geolookup.compat.geoip2_records import KINDS, Arguments, Rows, database_type
 from geolookup.engine import Engine
 from geolookup.engine import open as open_engine
 from geolookup.errors import ClosedError, InvalidAddressError
@@ -43,7 +41,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
-    from geolookup.dataset.files import Dataset
     from geolookup.kernel.protocol import State
 
 __all__ = [
@@ -89,8 +86,8 @@ class Reader:
         self._owns = not isinstance(fileish, Engine)
         self._engine = fileish if isinstance(fileish, Engine) else open_engine(fileish)
         self._locales = ["en"] if locales is None else locales
-        #: The dataset that was last used, and the methods that fit it.
-        self._fitting: tuple[Dataset | None, frozenset[str]] = None, frozenset()
+        #: Of the dataset that was last used.
+        self._rows: Rows | None = None
 
     def country(self, ip_address: IPAddress) -> models.Country:
         """Return continent and country."""
@@ -135,13 +132,13 @@ class Reader:
         ``build_epoch`` is midnight UTC of the oldest date among the sources, 0 if none is dated:
         a dataset keeps no build time. ``node_count`` is the number of intervals.
         """
-        dataset = self._state().dataset
-        found = dataset.manifest.metadata()
+        rows = self._current()
+        found = rows.state.dataset.manifest.metadata()
         return Metadata(
             binary_format_major_version=0,
             binary_format_minor_version=0,
             build_epoch=_midnight(found.age.date),
-            database_type=database_type(self._methods(dataset)),
+            database_type=database_type(rows.methods),
             description={"en": found.name},
             ip_version=6,
             languages=["en"],
@@ -151,6 +148,7 @@ class Reader:
 
     def close(self) -> None:
         """Close the dataset, unless the reader was given an open engine."""
+        self._rows = None
         if self._owns:
             self._engine.close()
 
@@ -170,39 +168,33 @@ class Reader:
 
     def _found(self, method: str, ip_address: IPAddress) -> tuple[Arguments, int]:
         """Return the arguments of a method's model, and the prefix length of its network."""
-        state = self._state()
-        methods = self._methods(state.dataset)
-        if method not in methods:
-            database = database_type(methods)
+        rows = self._current()
+        if method not in rows.methods:
+            database = database_type(rows.methods)
             raise TypeError(f"The {method} method cannot be used with the {database} database")
-        family, value = _parsed(ip_address)
-        [answer] = state.envelopes([ip_address], int(time()))
-        arguments = KINDS[method].arguments(answer["data"]) if answer["success"] else {}
-        prefix = prefix_length(state, family, value)
+        location, network, prefix = _located(rows.state, ip_address)
+        arguments = KINDS[method].arguments(rows, location, network)
         if not arguments:
             text = "The address is not in the database."
             raise AddressNotFoundError(text, str(ip_address), prefix)
         return arguments, prefix
 
-    def _methods(self, dataset: Dataset) -> frozenset[str]:
-        """Return the methods that fit a dataset; a reload may have installed another."""
-        last, methods = self._fitting
-        if last is not dataset:
-            methods = fitting(dataset.manifest.metadata().fields)
-            self._fitting = dataset, methods
-        return methods
-
-    def _state(self) -> State:
+    def _current(self) -> Rows:
+        """Return the rows of the dataset in use; a reload may have installed another."""
         try:
-            return self._engine._open_state()  # noqa: SLF001 - all of an answer is of one dataset
+            state = self._engine._open_state()  # noqa: SLF001 - all of an answer is of one dataset
         except ClosedError:
             raise ValueError("the reader is closed; open the dataset again") from None
+        rows = self._rows
+        if rows is None or rows.state is not state:
+            rows = self._rows = Rows(state)
+        return rows
 
 
-def _parsed(ip_address: object) -> tuple[int, int]:
-    """Return family and integer of an address; TypeError and ValueError as geoip2."""
+def _located(state: State, ip_address: object) -> tuple[int, int, int]:
+    """Return the rows and the prefix length; TypeError and ValueError as geoip2."""
     try:
-        return parse(ip_address)
+        return state.rows_and_prefix(ip_address)
     except InvalidAddressError:
         if not isinstance(ip_address, (str, IPv4Address, IPv6Address)):
             text = "the address must be a text or an address object of ipaddress"

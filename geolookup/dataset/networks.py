@@ -9,7 +9,6 @@ from __future__ import annotations
 import ipaddress
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import NamedTuple, Protocol
 
 from geolookup.contract.address import (
@@ -21,7 +20,7 @@ from geolookup.contract.address import (
     parse,
 )
 from geolookup.contract.envelope import Object
-from geolookup.contract.special import PUBLIC, partition, ranges_of
+from geolookup.contract.special import PUBLIC, is_private, partition, ranges_of
 from geolookup.dataset.files import Dataset, Starts, outside
 from geolookup.errors import PrivateAddressError
 
@@ -53,6 +52,15 @@ class Intervals(Protocol):
     def rows(self, family: int, interval: int) -> tuple[int, int]:
         """Return the location and network rows of an interval of one family."""
 
+    def rows_and_prefix(self, ip: object) -> tuple[int, int, int]:
+        """Return location row, network row and prefix length of an address.
+
+        The prefix length is that of the largest aligned network around the address with one
+        answer, in the family asked. For a private address the rows are 0 (unknown), and the
+        network is the largest in private space. Raises InvalidAddressError, and DatasetError
+        if an index of the dataset points outside its table.
+        """
+
     def record(self, location_row: int, network_row: int) -> Object:
         """Return data without ip, ip_type and time; the caller may change it."""
 
@@ -66,10 +74,11 @@ class _Span(NamedTuple):
 
 def network_of(state: Intervals, ip: object) -> Network:
     """Return the largest aligned network around ``ip`` with one answer, in the family asked."""
-    try:
-        return network_within(ip, *parse(ip), partial(_interval, state))
-    except IndexError:
-        raise outside(state.dataset.path) from None
+    family, value = parse(ip)
+    if is_private(*effective(family, value)):
+        raise PrivateAddressError(ip)
+    bits = BITS[family] - state.rows_and_prefix(ip)[2]
+    return _network(family, value >> bits << bits, bits)
 
 
 def _interval(state: Intervals, family: int, value: int) -> tuple[int, int]:
@@ -79,10 +88,7 @@ def _interval(state: Intervals, family: int, value: int) -> tuple[int, int]:
 
 
 def prefix_length(state: Intervals, family: int, value: int) -> int:
-    """Return the prefix length of ``network_of``, without making the network.
-
-    For a private address: of the largest aligned network of private space around it.
-    """
+    """Return the prefix length that ``Intervals.rows_and_prefix`` does, for the Python kernel."""
     length = BITS[family]
     if family == 6 and (carried := embedded_ipv4(value)) is not None:
         length, family, value = length - _bits_after(value), 4, carried
@@ -92,6 +98,8 @@ def prefix_length(state: Intervals, family: int, value: int) -> int:
             around_first, around_last = _interval(state, family, value)
         except IndexError:
             raise outside(state.dataset.path) from None
+        if not around_first <= value <= around_last:
+            raise outside(state.dataset.path)
         first = max(first, around_first)
         last = min(last, around_last)
     return length - _host_bits(family, value, first, last)

@@ -13,8 +13,8 @@ columns (``_parse_words``), the check of rows (``_crc32c``, ``_rowcheck``), the 
 (``_buffers``), the parts of answers (``_json``, ``_templates``), time zones (``_tzrule``, ``_tzif``,
 ``_zones``), an open dataset (``_state``), the search for one address (``_search``) and for a column
 (``_columns``), the columns of rows (``_gather``), lines of logs (``_logs``), answers
-(``_envelope``), the public class (``_kernel``), answers as objects (``_answer``), many answers at
-once (``_many``), and values of paths (``_values``).
+(``_envelope``), the public class (``_kernel``), the networks around addresses (``_prefix``), answers
+as objects (``_answer``), many answers at once (``_many``), and values of paths (``_values``).
 """
 
 cimport cython
@@ -97,6 +97,7 @@ include "_gather.pxi"
 include "_logs.pxi"
 include "_envelope.pxi"
 include "_kernel.pxi"
+include "_prefix.pxi"
 include "_answer.pxi"
 include "_many.pxi"
 include "_values.pxi"

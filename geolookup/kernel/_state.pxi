@@ -120,6 +120,10 @@ cdef class State:
             return self.ipv4_locations[interval], self.ipv4_networks[interval]
         return self.ipv6_locations[interval], self.ipv6_networks[interval]
 
+    def rows_and_prefix(self, ip):
+        """See ``protocol.State``."""
+        return _rows_and_prefix(self, ip)
+
     def record(self, uint32_t location_row, uint32_t network_row):
         """See ``protocol.State``."""
         cdef _Country country = _country(self, location_row)

@@ -71,6 +71,16 @@ class State:
             return dataset.ipv4_locations[interval], dataset.ipv4_networks[interval]
         return dataset.ipv6_locations[interval], dataset.ipv6_networks[interval]
 
+    def rows_and_prefix(self, ip: object) -> tuple[int, int, int]:
+        """See ``protocol.State``."""
+        from geolookup.dataset.networks import prefix_length
+
+        try:
+            rows = find(self, ip)[2]
+        except PrivateAddressError:
+            rows = 0, 0
+        return *rows, prefix_length(self, *parse(ip))
+
     def record(self, location_row: int, network_row: int) -> Object:
         """See ``protocol.State``."""
         location, _zone, currency = self._locations[location_row]

@@ -47,6 +47,16 @@ def test_city(reader: Reader) -> None:
     assert found.traits.autonomous_system_number is None
 
 
+def test_a_model_may_be_changed(reader: Reader) -> None:
+    for method in ("city", "country", "enterprise"):
+        found = getattr(reader, method)(GOOGLE)
+        for each in (found, *getattr(found, "subdivisions", ())):
+            for record in (*vars(each).values(), each):
+                getattr(record, "names", {}).clear()
+        assert getattr(reader, method)(GOOGLE).country.names == {"en": "United States"}
+    assert reader.city(GOOGLE).subdivisions[0].name == "California"
+
+
 def test_country(reader: Reader) -> None:
     found = reader.country("2001:470::1")
     assert type(found) is geoip2.models.Country

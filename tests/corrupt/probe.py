@@ -15,7 +15,7 @@ import numpy as np
 
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.provenance import explain
-from geolookup.errors import DatasetError
+from geolookup.errors import DatasetError, InvalidAddressError
 from tests.damage import ADDRESSES
 from tests.envelopes import check
 
@@ -68,6 +68,8 @@ class Probe:
         _many(state, self._texts[::40])
         for text in self._texts[::40]:
             _answer(lambda ip: _compact(kernel.lookup(ip, at=_AT)), text)
+            with suppress(DatasetError, InvalidAddressError):
+                assert 0 <= state.rows_and_prefix(text)[2] <= 128
         return [_answer(lambda ip: kernel.lookup_json(ip, at=_AT), text) for text in self._texts]
 
     def explain(self, folder: Path) -> None:

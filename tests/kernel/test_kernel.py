@@ -16,7 +16,9 @@ from typing import Any
 import pytest
 
 import geolookup
+from geolookup.contract.address import canonical
 from geolookup.contract.fields import PATHS
+from geolookup.contract.special import partition
 from geolookup.dataset.files import Dataset
 from geolookup.kernel import python as kernel_python
 from tests.hostile import NO_ADDRESS
@@ -71,6 +73,16 @@ def test_instants(kernel: Any, reference: kernel_python.Kernel, dataset: Dataset
         for at in INSTANTS:
             assert kernel.lookup_json(address, at=at) == reference.lookup_json(address, at=at)
             assert kernel.lookup(address, at=at) == reference.lookup(address, at=at)
+
+
+def test_rows_and_prefixes(dataset: Dataset) -> None:
+    drawn = addresses(random.Random(7), dataset)
+    states = compiled.State(dataset), kernel_python.State(dataset)
+    starts = [(family, part[0]) for family in (4, 6) for part in partition(family)]
+    texts = [canonical(family, max(at + step, 0)) for family, at in starts for step in (-1, 0, 1)]
+    for text in [*texts, *(next(drawn) for _ in range(scaled(2_000, 50_000)))]:
+        found, expected = (state.rows_and_prefix(text) for state in states)
+        assert found == expected, text
 
 
 @pytest.mark.parametrize("number", range(len(NO_ADDRESS)))
