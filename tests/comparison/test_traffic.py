@@ -87,6 +87,13 @@ def test_a_csv_of_another_form(pair: tuple[Path, Path], tmp_path: Path) -> None:
     assert _counted(pair, asked)["requests"] == diff.Requests(total=5, private=3, invalid=0)
 
 
+def test_each_line_of_a_log_is_a_request(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    rest = ' - - [10/Oct/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 1'
+    (tmp_path / "t.log").write_text(f"8.8.8.8{rest}\n8.8.8.8\n10.0.0.1{rest}\n", encoding="utf-8")
+    found = _counted(pair, diff.Traffic(tmp_path / "t.log"))
+    assert found["requests"] == diff.Requests(total=3, private=1, invalid=1)
+
+
 def test_no_requests_at_all(pair: tuple[Path, Path], tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("ip\n", encoding="utf-8")
     comparison = diff.compare(*pair, diff.Traffic(tmp_path / "t.csv"))
@@ -106,7 +113,7 @@ def test_no_requests_at_all(pair: tuple[Path, Path], tmp_path: Path) -> None:
         ("t.csv", "ip,n\n8.8.8.8,\n", "n", "not a count"),
         ("t.csv", "ip,n\n8.8.8.8,1\n8.8.8.8,8.8.4.4,3\n", "n", "3 cells where the header"),
         ("t.txt", "8.8.8.8\n", "n", "no column 'n'"),
-        ("t.log", "8.8.8.8\n", None, "name its format by --input-format"),
+        ("t.dat", "8.8.8.8\n", None, "name its format by --input-format"),
         ("t.parquet", "8.8.8.8\n", None, "damaged or no Parquet file"),
         ("t.arrow", "8.8.8.8\n", None, "damaged or no Arrow file"),
         ("missing/t.csv", None, None, "No such file"),
