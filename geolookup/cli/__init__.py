@@ -145,6 +145,11 @@ def fail(message: str) -> NoReturn:
     sys.exit(MISUSE)
 
 
+def json_text(document: object) -> str:
+    """Return indented JSON, non-ASCII unescaped."""
+    return json.dumps(document, ensure_ascii=False, indent=2)
+
+
 def note_age(engine: Engine) -> None:
     """Print one line on standard error if the data are older than 180 days."""
     from geolookup.store.requirements import age_notice
@@ -161,7 +166,7 @@ def print_judged(found: Judged | Score, lines: Iterable[str], *, as_json: bool) 
     from geolookup.comparison import verdict_line
 
     if as_json:
-        click.echo(json.dumps(asdict(found), ensure_ascii=False, indent=2))
+        click.echo(json_text(asdict(found)))
     else:
         click.echo("\n".join(map(line_text, lines)))
     for verdict in found.failed:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from geolookup.cli import fail
+from geolookup.cli import fail, json_text
 from geolookup.cli.address_input import Piped
+from geolookup.contract.envelope import to_json
 
 if TYPE_CHECKING:
     from typing import Any, Protocol
@@ -48,8 +49,8 @@ class Json:
         """See ``Format``."""
         if self._fields is None and self._compact:
             return answers
-        write = _compact if self._compact else _indented
-        return "".join([write(self._chosen(each)) + "\n" for each in parsed(answers)]).encode()
+        write = to_json if self._compact else _indented
+        return b"".join([write(self._chosen(each)) + b"\n" for each in parsed(answers)])
 
     def tells(self, block: Block) -> bool:
         """See ``Format``: an answer does not say which line it is for."""
@@ -79,13 +80,9 @@ def _chosen(data: dict[str, Any], paths: set[str]) -> dict[str, Any]:
     return found
 
 
-def _compact(envelope: dict[str, Any]) -> str:
-    return json.dumps(envelope, ensure_ascii=False, separators=(",", ":"))
-
-
-def _indented(envelope: dict[str, Any]) -> str:
-    text = json.dumps(envelope, ensure_ascii=False, indent=2)
-    return _TOKEN.sub(_coloured, text) if has_colours() else text
+def _indented(envelope: dict[str, Any]) -> bytes:
+    text = json_text(envelope)
+    return (_TOKEN.sub(_coloured, text) if has_colours() else text).encode()
 
 
 def _coloured(token: re.Match[str]) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from geolookup.cli import exit_on_signals, options
+from geolookup.cli import exit_on_signals, json_text, options
 
 
 @click.command(name="build", short_help="Compile a recipe into a dataset.")
@@ -41,7 +40,7 @@ from geolookup.cli import exit_on_signals, options
     type=click.Path(path_type=Path),
     help="Earlier dataset or store, with which max_drop of a source compares.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@options.as_json("Print the report as JSON.")
 def build(
     recipe: str,
     output: Path,
@@ -75,6 +74,6 @@ def build(
     chosen = Options(force, rejects, max_rejects, cache, offline, base)
     report = compile_dataset(recipe, output, chosen, Progress())
     if as_json:
-        click.echo(json.dumps(asdict(report), ensure_ascii=False, indent=2))
+        click.echo(json_text(asdict(report)))
     else:
         click.echo("\n".join(report.lines()))

@@ -34,7 +34,7 @@ from geolookup.cli import options, print_judged
     show_default=True,
     help="Number of networks to list, by moved addresses.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json()
 def diff(
     old: str,
     new: str,

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 import geolookup
-from geolookup.cli import note_age, options
+from geolookup.cli import json_text, note_age, options
 from geolookup.errors import line_text
 
 #: What is printed below a layer begins here.
@@ -22,7 +22,7 @@ _PLACE = ("city_name", "region_name", "country_code", "time_zone")
 @click.argument("ip", metavar="IP")
 @options.dataset("Dataset or store to explain.")
 @options.age_notice
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json()
 def explain(ip: str, dataset: str | None, as_json: bool) -> None:
     """Print the value of each layer of the answer for IP, and the source that decided it.
 
@@ -38,7 +38,7 @@ def explain(ip: str, dataset: str | None, as_json: bool) -> None:
         explained = engine.explain(ip)
         note_age(engine)
     if as_json:
-        click.echo(json.dumps(explained, ensure_ascii=False, indent=2))
+        click.echo(json_text(explained))
     else:
         click.echo("\n".join(map(line_text, _lines(explained))))
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
+
+from geolookup.cli import json_text
 
 if TYPE_CHECKING:
     from geolookup.contract.described import FieldInfo
@@ -33,7 +34,7 @@ def fields(form: str) -> None:
 
 
 def _json(listed: tuple[FieldInfo, ...]) -> str:
-    return json.dumps([each._asdict() for each in listed], ensure_ascii=False, indent=2)
+    return json_text([each._asdict() for each in listed])
 
 
 def _table(listed: tuple[FieldInfo, ...]) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 import click
 
 import geolookup
-from geolookup.cli import options
+from geolookup.cli import json_text, options
 from geolookup.dataset.metadata import Metadata
 from geolookup.errors import line_text
 
@@ -22,7 +21,7 @@ _EXPLAINS = {"sources": "the deciding sources", "full": "the deciding sources an
 
 @click.command(name="info", short_help="Describe a dataset.")
 @click.argument("dataset", type=options.PATH, required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json()
 def info(dataset: str | None, as_json: bool) -> None:
     """Describe DATASET, or the current generation of a store: age, known fields, sources, licences.
 
@@ -44,7 +43,7 @@ def info(dataset: str | None, as_json: bool) -> None:
         zones = {"version": metadata.time_zones.version, "source": metadata.time_zones.source}
         of_today = {"age": asdict(metadata.age), "kernel": kernel, "time_zones": zones}
         described = {"path": str(path)} | asdict(metadata) | of_today | {"known": families}
-        click.echo(json.dumps(described, ensure_ascii=False, indent=2))
+        click.echo(json_text(described))
     else:
         lines = (f"path        {path}", *_lines(metadata, kernel, known))
         click.echo("\n".join(map(line_text, lines)))

@@ -89,6 +89,11 @@ def _hide_age_notice(_context: object, _option: object, value: bool) -> None:
         os.environ[AGE_NOTICE] = "0"
 
 
+def as_json(purpose: str = "Print JSON.") -> Callable[[F], F]:
+    """Return the option ``--json``, described by ``purpose``."""
+    return click.option("--json", "as_json", is_flag=True, help=purpose)
+
+
 age_notice = click.option(
     "--no-age-notice",
     is_flag=True,

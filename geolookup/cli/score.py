@@ -47,7 +47,7 @@ from geolookup.cli import exit_on_signals, options, print_judged
     show_default=True,
     help="Number of networks to list per level, by wrong addresses.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json()
 def score(
     datasets: tuple[str, ...],
     truth: tuple[str, ...],

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals
+from geolookup.cli import exit_on_signals, json_text, options
 from geolookup.errors import line_text
 
 _store = click.argument("store", required=False, type=click.Path(path_type=Path))
@@ -51,7 +50,7 @@ def rollback(store: Path | None) -> None:
 
 @click.command(name="generations", short_help="List the generations of a store.")
 @_store
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json()
 def generations(store: Path | None, as_json: bool) -> None:
     """List the generations of STORE, the newest first, and mark the current one.
 
@@ -61,7 +60,7 @@ def generations(store: Path | None, as_json: bool) -> None:
     """
     listed = geolookup.generations(store)
     if as_json:
-        click.echo(json.dumps([asdict(each) for each in listed], indent=2))
+        click.echo(json_text([asdict(each) for each in listed]))
         return
     for each in listed:
         state = "current" if each.current else "withdrawn" if each.withdrawn else ""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals, note_age, options
+from geolookup.cli import exit_on_signals, json_text, note_age, options
 
 if TYPE_CHECKING:
     from geolookup.files.summarize import Count, Summary
@@ -30,7 +29,7 @@ _TOTALS = ("addresses", "located", "unknown", "invalid", "private", "ipv4", "ipv
     show_default=True,
     help="Number of countries, of cities and of networks to list.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json()
 @options.dataset()
 @options.age_notice
 def summarize(
@@ -71,7 +70,7 @@ def summarize(
         for each in summary.malformed:
             click.echo(each, err=True)
         note_age(engine)
-    text = json.dumps(document, ensure_ascii=False, indent=2) if as_json else _text(document)
+    text = json_text(document) if as_json else _text(document)
     click.echo(text)
 
 

@@ -27,7 +27,7 @@ from geolookup.files.row_streams import (
     check_columns,
     explained_batches,
 )
-from geolookup.files.timestamps import common_log_seconds
+from geolookup.files.timestamps import COMMON_LOG_SIZE, common_log_seconds
 from geolookup.kernel import copy_texts, split_log_lines
 from geolookup.parallel import in_order
 from geolookup.tables.instants import Bools, Int64
@@ -36,7 +36,7 @@ _FIELDS = ("ip", "ident", "user", "time", "request", "status", "size", "referer"
 #: Whatever follows the last field, and the text of a malformed line.
 _REST, _MALFORMED = "rest", "malformed"
 _TYPES = {"time": pa.timestamp("s", "UTC"), "status": pa.int16(), "size": pa.int64()}
-_ADDRESS, _TIME, _TIME_SIZE, _DASH = 0, 3, 26, ord("-")
+_ADDRESS, _TIME, _DASH = 0, 3, ord("-")
 #: Lines from which the format is detected.
 _SAMPLE = 100
 #: The columns of lines that are not split, and what follows the address in such a line.
@@ -142,19 +142,19 @@ def _parsed(lines: Lines, combined: bool) -> _Parsed:
 
 
 def _times(parsed: _Parsed) -> tuple[Int64, Bools]:
-    """Return the Unix seconds of the lines, and in which lines they are written right."""
+    """Return the Unix seconds of the lines, and which of them are valid."""
     first, size = parsed.parts[_TIME]
-    right = size == _TIME_SIZE
-    texts = np.empty(int(right.sum()) * _TIME_SIZE, np.uint8)
-    copy_texts(parsed.data, first, np.where(right, size, -1), texts)
-    seconds = np.zeros(len(right), np.int64)
-    seconds[right], right[right] = common_log_seconds(texts.reshape(-1, _TIME_SIZE))
-    return seconds, right
+    valid = size == COMMON_LOG_SIZE
+    texts = np.empty(int(valid.sum()) * COMMON_LOG_SIZE, np.uint8)
+    copy_texts(parsed.data, first, np.where(valid, size, -1), texts)
+    seconds = np.zeros(len(valid), np.int64)
+    seconds[valid], valid[valid] = common_log_seconds(texts.reshape(-1, COMMON_LOG_SIZE))
+    return seconds, valid
 
 
 def _time(parsed: _Parsed) -> pa.Array:
-    seconds, right = _times(parsed)
-    return pa.array(seconds, mask=~right).cast(_TYPES["time"])
+    seconds, valid = _times(parsed)
+    return pa.array(seconds, mask=~valid).cast(_TYPES["time"])
 
 
 def _bytes(parsed: _Parsed, field: int, *, dashes: bool = False) -> pa.Array:

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from geolookup.contract.gregorian import DAY
 from geolookup.contract.localtime import LATEST
 from geolookup.errors import RowNote
 from geolookup.tables.instants import Bools, Instants, Int64
@@ -34,10 +35,10 @@ _SHORT_DAY = r"^((?:[A-Za-z]{3}, *)?)([0-9] )"
 _SHORT_TIME = r"( [0-9]{2}:[0-9]{2}) "
 #: Unix times from here on may be seconds after the year 5138, or milliseconds.
 _AMBIGUOUS = 10**11
-_DAY = 86400
 _GIVE_ZONE = "give --at-zone, such as UTC"
 _UNKNOWN_FORM = "an instant is of no known form", "write Unix seconds or ISO 8601 with an offset"
-_SIZE = 26  # of 10/Oct/2000:13:55:36 -0700
+#: Bytes of a time in the common log format: 10/Oct/2000:13:55:36 -0700
+COMMON_LOG_SIZE = 26
 _MONTHS = [b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct"]
 _MONTHS += [b"nov", b"dec"]
 _TEXT = pa.large_string()
@@ -134,8 +135,8 @@ def _in_zone(times: pa.Array, zone: str, begin: int) -> pa.Array:
     """Return the Unix seconds of local times; raises InstantError where there are none or two."""
     absent, local = _absent(times), _whole_seconds(times).fill_null(0).to_numpy()
     clock = Clock([None, zone], 0)
-    earlier = local - _offsets(clock, local - _DAY)
-    later = local - _offsets(clock, local + _DAY)
+    earlier = local - _offsets(clock, local - DAY)
+    later = local - _offsets(clock, local + DAY)
     is_earlier = local - _offsets(clock, earlier) == earlier
     is_later = local - _offsets(clock, later) == later
     twice = is_earlier & is_later & (earlier != later)
@@ -165,39 +166,39 @@ def _of_names(texts: pa.Array, begin: int) -> pa.Array:
     long = pc.replace_substring_regex(long, _SHORT_TIME, r"\1:00 ")
     common = pc.replace_substring_regex(long, _MAIL, r"\1/\2/\3:\4 \5")
     common = pc.replace_substring_regex(common, r" $", " +0000")
-    fits = pc.fill_null(pc.equal(pc.binary_length(common), _SIZE), False)
+    fits = pc.fill_null(pc.equal(pc.binary_length(common), COMMON_LOG_SIZE), False)
     rows = fits.to_numpy(zero_copy_only=False)
     texts = pa.concat_arrays([common.filter(fits)]).cast(pa.large_binary())
-    data = np.frombuffer(texts.buffers()[2] or b"", np.uint8)[: len(texts) * _SIZE]
-    seconds, right = np.zeros(len(rows), np.int64), np.zeros(len(rows), bool)
-    seconds[rows], right[rows] = common_log_seconds(data.reshape(-1, _SIZE))
-    _refuse(~right & ~absent, *_UNKNOWN_FORM, begin)
+    data = np.frombuffer(texts.buffers()[2] or b"", np.uint8)[: len(texts) * COMMON_LOG_SIZE]
+    seconds, valid = np.zeros(len(rows), np.int64), np.zeros(len(rows), bool)
+    seconds[rows], valid[rows] = common_log_seconds(data.reshape(-1, COMMON_LOG_SIZE))
+    _refuse(~valid & ~absent, *_UNKNOWN_FORM, begin)
     return pa.array(seconds, mask=absent)
 
 
 def common_log_seconds(texts: NDArray[np.uint8]) -> tuple[Int64, Bools]:
-    """Return the Unix seconds of n texts of 26 bytes, ``10/Oct/2000:13:55:36 -0700``.
+    """Return the Unix seconds of n texts of COMMON_LOG_SIZE bytes, ``10/Oct/2000:13:55:36 -0700``.
 
     Also returns which of them are of this form; the seconds of others are undefined.
     """
-    month, right = _months(texts[:, 3:6])
+    month, valid = _months(texts[:, 3:6])
     day, year = _digits(texts[:, 0:2]), _digits(texts[:, 7:11])
     hour, minute, second = (_digits(texts[:, at : at + 2]) for at in (12, 15, 18))
     offset_hour, offset_minute = _digits(texts[:, 22:24]), _digits(texts[:, 24:26])
     for at, byte in ((2, "/"), (6, "/"), (11, ":"), (14, ":"), (17, ":"), (20, " ")):
-        right &= texts[:, at] == ord(byte)
+        valid &= texts[:, at] == ord(byte)
     west = texts[:, 21] == ord("-")
-    right &= west | (texts[:, 21] == ord("+"))
+    valid &= west | (texts[:, 21] == ord("+"))
     for number, least, most in (
         *((day, 1, 31), (year, 2, 9998), (hour, 0, 23), (minute, 0, 59), (second, 0, 60)),
         *((offset_hour, 0, 23), (offset_minute, 0, 59)),
     ):
-        right &= (number >= least) & (number <= most)
-    months = ((np.where(right, year, 1970) - 1970) * 12 + month).astype("M8[M]")
+        valid &= (number >= least) & (number <= most)
+    months = ((np.where(valid, year, 1970) - 1970) * 12 + month).astype("M8[M]")
     first = months.astype("M8[D]").astype(np.int64)
-    right &= day <= (months + 1).astype("M8[D]").astype(np.int64) - first
+    valid &= day <= (months + 1).astype("M8[D]").astype(np.int64) - first
     offset = (offset_hour * 60 + offset_minute) * np.where(west, -60, 60)
-    return (first + day - 1) * _DAY + hour * 3600 + minute * 60 + second - offset, right
+    return (first + day - 1) * DAY + hour * 3600 + minute * 60 + second - offset, valid
 
 
 def _months(texts: NDArray[np.uint8]) -> tuple[Int64, Bools]:

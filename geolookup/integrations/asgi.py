@@ -23,7 +23,7 @@ class GeoMiddleware:
 
     It is a ``geolookup.integrations.client.ClientAnswer``. ``engine`` None opens the dataset of
     ``geolookup.open()``; for a server that runs for long, pass ``geolookup.open(watch=60)``.
-    ``trusted_proxies`` are networks whose ``X-Forwarded-For`` and ``Forwarded`` are believed,
+    ``trusted_proxies`` are networks whose ``X-Forwarded-For`` and ``Forwarded`` are read,
     and ``"unix:"`` for Unix sockets. Raises what ``geolookup.open`` raises, and SettingsError for
     malformed networks.
     """

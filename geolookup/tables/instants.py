@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from geolookup.contract.gregorian import DAY
 from geolookup.contract.localtime import EARLIEST, LATEST
 from geolookup.errors import RowNote
 
@@ -16,7 +17,6 @@ _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 Int64 = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 _ZERO = 48
-_DAY = 86400
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,8 @@ def iso_texts(seconds: Int64, offset: NDArray[np.int32], unknown: Bools) -> pa.A
     ``offset`` is in whole minutes; null where ``unknown``. RFC 3339, years 1 to 9999.
     """
     local = np.where(unknown, 0, seconds + offset)
-    days = local // _DAY
-    of_day = local - days * _DAY
+    days = local // DAY
+    of_day = local - days * DAY
     date = days.astype("M8[D]")
     month = date.astype("M8[M]")
     months = month.astype(np.int64)

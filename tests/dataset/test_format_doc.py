@@ -80,7 +80,7 @@ def answers(engine: geolookup.Engine, addresses: list[str]) -> list[tuple[Any, .
 
 
 def test_files_are_those_of_a_dataset(dataset: Path) -> None:
-    listed = [named(row[0])[0] for row in rows_under("The dataset format")]
+    listed = [named(row[0])[0] for row in rows_under("Dataset format")]
     assert listed == list(fmt.FILES)
     assert {*listed, fmt.MANIFEST} == {path.name for path in dataset.iterdir()}
 
