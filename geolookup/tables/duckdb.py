@@ -47,8 +47,7 @@ def register(
     to answer for (TIMESTAMPTZ, or Unix time); without it, it is the one at which
     DuckDB hands over a vector. ``clean`` is that of ``Engine.enrich``. Functions of these
     names that were registered before are replaced. A query raises
-    duckdb.InvalidInputException for columns
-    of other types and once the engine is closed.
+    duckdb.InvalidInputException for columns of other types and once the engine is closed.
     """
     for suffix, path in FUNCTIONS.items():
         function = _Function(engine, path, clean=clean)

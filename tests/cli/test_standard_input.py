@@ -7,11 +7,12 @@ import signal
 import subprocess
 import sys
 import time
+from array import array
 from contextlib import suppress
 from io import BufferedReader, BytesIO, TextIOWrapper
 from pathlib import Path
 from threading import Thread
-from typing import cast
+from typing import IO, cast
 from unittest import mock
 
 import pytest
@@ -133,6 +134,14 @@ def test_a_slow_pipe_is_read_to_its_end() -> None:
         assert output.count(b"15169") == 7
 
 
+def _unread(pipe: IO[bytes]) -> int:
+    """Return how many bytes in a pipe its reader has not taken."""
+    fcntl, termios = pytest.importorskip("fcntl"), pytest.importorskip("termios")
+    count = array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return count[0]
+
+
 @pytest.mark.parametrize("command", ["enrich", pytest.param("summarize", marks=pytest.mark.long)])
 def test_a_signal_ends_a_command_that_waits_for_the_pipe(command: str, tmp_path: Path) -> None:
     options = ["-", "--input-format", "csv"]
@@ -149,7 +158,9 @@ def test_a_signal_ends_a_command_that_waits_for_the_pipe(command: str, tmp_path:
         assert process.stdin is not None
         process.stdin.write(b"ip\n8.8.8.8\n")
         process.stdin.flush()
-        time.sleep(2)  # until it waits for more
+        while _unread(process.stdin):  # then the command waits for more
+            assert process.poll() is None
+            time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 128 + signal.SIGTERM
     assert list(tmp_path.iterdir()) == []
