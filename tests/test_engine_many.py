@@ -13,6 +13,7 @@ from threading import Thread
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import geolookup
@@ -69,6 +70,19 @@ def test_every_path(sample: geolookup.Engine) -> None:
 def test_an_unknown_path(sample: geolookup.Engine, ips: list[str]) -> None:
     with pytest.raises(ValueError, match="no field or group"):
         sample.get_many(ips, ["ip", "asn"])
+
+
+def test_arguments_in_the_wrong_order(sample: geolookup.Engine) -> None:
+    swapped: Any = "location.city_name", "8.8.8.8"
+    table = pa.table({"ip": ["8.8.8.8"]})
+    for call in (
+        lambda: sample.get(*swapped),
+        lambda: sample.get_many([swapped[0]], swapped[1]),
+        lambda: sample.enrich(table, fields=["network", "8.8.8.8"]),
+    ):
+        with pytest.raises(ValueError, match="no field or group, but an address") as caught:
+            call()
+        assert "8.8.8.8" not in str(caught.value)
 
 
 def test_things_that_are_no_address(sample: geolookup.Engine) -> None:

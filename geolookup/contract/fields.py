@@ -6,7 +6,7 @@ from this module. Fields are in contract order, and so are the columns of a tabl
 
 from __future__ import annotations
 
-from geolookup.errors import near_match
+from geolookup.errors import InvalidAddressError, near_match
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -174,12 +174,29 @@ def expanded(paths: Iterable[str], known: tuple[Field, ...]) -> tuple[Field, ...
 
 
 def unknown_path(path: object, *more: str) -> ValueError:
-    """Return the error for a path that is neither in ``PATHS`` nor in ``more``."""
+    """Return the error for a path that is neither in ``PATHS`` nor in ``more``.
+
+    Arguments in the wrong order make an address the path: the text does not contain it.
+    """
     if not isinstance(path, str) and hasattr(path, "__iter__"):
         return ValueError("no field or group: get takes one path, get_many takes several")
     from geolookup.contract.other_names import path_called
 
     known = "write location, time, currency, network or a member, such as location.country_code"
+    if _is_address(path):
+        return ValueError(f"no field or group, but an address; {known}")
     called = path_called(str(path))
     hint = near_match(called or path, (called,) if called else (*PATHS, *more), fallback=known)
     return ValueError(f"no field or group {path!r}; {hint}")
+
+
+def _is_address(path: object) -> bool:
+    """Return whether a path is an address or a network, also as ``clean=True`` reads it."""
+    from geolookup.contract.address import parse
+    from geolookup.contract.cleaning import clean_text
+
+    try:
+        parse(clean_text(str(path).partition("/")[0]))
+    except InvalidAddressError:
+        return False
+    return True

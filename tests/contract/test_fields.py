@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from ipaddress import ip_address
 from typing import Any
 
 import pytest
@@ -85,3 +87,22 @@ def test_the_layers_are_those_of_the_recipe() -> None:
 )
 def test_an_unknown_path_names_the_nearest(path: object, hint: str) -> None:
     assert str(fields.unknown_path(path)) == f"no field or group {path!r}; {hint}"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "8.8.8.8",
+        " 8.8.8.8:443",
+        "8.8.8.0/24",
+        "[2001:4860:4860::8888]:53",
+        "10.0.0.1",
+        "fe80::1%eth0",
+        "8.8.8.8, 1.1.1.1",
+        ip_address("8.8.8.8"),
+    ],
+)
+def test_an_address_as_a_path_is_not_in_the_text(address: object) -> None:
+    text = str(fields.unknown_path(address))
+    assert text.startswith("no field or group, but an address; write location, ")
+    assert not re.search(r"\d|::", text)
