@@ -177,6 +177,14 @@ def test_reprs(sample: geolookup.Engine) -> None:
     assert repr(answer.currency) == "CurrencyView(code='USD', name='US Dollar', symbol='$')"
 
 
+def test_a_repr_does_not_act_on_a_terminal(sample: geolookup.Engine) -> None:
+    data: Any = sample.lookup("8.8.8.8", at=AT)["data"]
+    data["location"]["city_name"] = "\x1b]0;b\x07\x9b\n"
+    answer = restored(data, "8.8.8.0/24", 0)
+    assert repr(answer).isprintable()
+    assert repr(answer.location).isprintable()
+
+
 def test_the_card_of_a_notebook(sample: geolookup.Engine) -> None:
     card = sample.answer("8.8.8.8", AT)._repr_html_()
     for text in ("Mountain View", "8.8.8.8", "8.8.8.0/24", "2026-01-15", "AS15169", "USD"):

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from geolookup.errors import line_text
+
 #: What happens to the parts of ranges that no lookup reaches under their own address.
 _PARTS = {
     "clipped": "in private space",
@@ -85,8 +87,8 @@ class BuildReport:
     def lines(self) -> Iterator[str]:
         """Yield the build report."""
         for source in self.sources:
-            yield from source.lines()
-        yield from (f"warning: {each}" for each in self.warnings)
+            yield from map(line_text, source.lines())  # a name may hold control characters
+        yield from (line_text(f"warning: {each}") for each in self.warnings)
         for name, each in self.enriched.items():
             yield f"{name}: {each.filled:,} locations filled, {each.not_found:,} not found"
         yield "dataset " + ", ".join(f"{count:,} {name}" for name, count in self.counts.items())

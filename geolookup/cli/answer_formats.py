@@ -48,9 +48,9 @@ class Json:
     def __call__(self, answers: bytes, _block: Block) -> bytes:
         """See ``Format``."""
         if self._fields is None and self._compact:
-            return answers
-        write = to_json if self._compact else _indented
-        return b"".join([write(self._chosen(each)) + b"\n" for each in parsed(answers)])
+            return _shown(answers.decode()).encode() if sys.stdout.isatty() else answers
+        write = _compact if self._compact else _indented
+        return "".join([write(self._chosen(each)) + "\n" for each in parsed(answers)]).encode()
 
     def tells(self, block: Block) -> bool:
         """See ``Format``: an answer does not say which line it is for."""
@@ -80,9 +80,22 @@ def _chosen(data: dict[str, Any], paths: set[str]) -> dict[str, Any]:
     return found
 
 
-def _indented(envelope: dict[str, Any]) -> bytes:
-    text = json_text(envelope)
-    return (_TOKEN.sub(_coloured, text) if has_colours() else text).encode()
+def _compact(envelope: dict[str, Any]) -> str:
+    return _shown(to_json(envelope).decode())
+
+
+def _indented(envelope: dict[str, Any]) -> str:
+    text = _shown(json_text(envelope))
+    return _TOKEN.sub(_coloured, text) if has_colours() else text
+
+
+def _shown(text: str) -> str:
+    """Return text as a terminal may have it; elsewhere it stays as it is."""
+    if not sys.stdout.isatty():
+        return text
+    from geolookup.cli.terminal_text import without_controls
+
+    return without_controls(text)
 
 
 def _coloured(token: re.Match[str]) -> str:
@@ -113,7 +126,7 @@ class Csv:
             self._is_begun = True
         for envelope in parsed(answers):
             writer.writerow([_cell(_value(envelope, field)) for field in self._fields])
-        return text.getvalue().encode()
+        return _shown(text.getvalue()).encode()
 
     def tells(self, _block: Block) -> bool:
         """See ``Format``: a row of an error is empty."""

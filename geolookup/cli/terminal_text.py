@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import unicodedata
 
 _UTF_8 = "utf-8"
 _LOCALE = ("LC_ALL", "LC_CTYPE", "LANG")  # the first that is set decides (POSIX)
+#: Control characters (C0 without tab and line feed, DEL, C1): a terminal obeys some of them.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 #: Letters that are no letter with a mark.
 _PLAIN = str.maketrans({"ß": "ss", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d"})
 
@@ -28,6 +31,11 @@ def charset() -> str:
 def has_flags(encoding: str) -> bool:
     """Return whether flags can be shown; the console of Linux has a font without them."""
     return _is_utf_8(encoding) and os.environ.get("TERM") not in ("linux", "dumb")
+
+
+def without_controls(text: str) -> str:
+    r"""Return text in which control characters are written as in JSON: ``\u001b``."""
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def in_charset(text: str, encoding: str) -> str:

@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from geolookup.contract.gregorian import DAY
-from geolookup.contract.localtime import LATEST
+from geolookup.contract.localtime import EARLIEST, LATEST
 from geolookup.errors import RowNote
-from geolookup.tables.instants import Bools, Instants, Int64
+from geolookup.tables.instants import PER_SECOND, Bools, Instants, Int64
 from geolookup.tables.locate import is_text
 from geolookup.tables.times import Clock
 
@@ -76,7 +76,7 @@ def unix_seconds(column: pa.Array, zone: str | None = None, begin: int = 0) -> p
     if pa.types.is_timestamp(kind) and kind.tz is None:
         if zone is None:
             raise InstantError("the timestamps have no time zone", _GIVE_ZONE)
-        return _in_zone(column.cast(pa.timestamp("us"), safe=False), zone, begin)
+        return _in_zone(column, zone, begin)
     return column
 
 
@@ -132,8 +132,12 @@ def _of_naive(texts: pa.Array, zone: str | None, begin: int) -> pa.Array:
 
 
 def _in_zone(times: pa.Array, zone: str, begin: int) -> pa.Array:
-    """Return the Unix seconds of local times; raises InstantError where there are none or two."""
+    """Return the Unix seconds of local times; raises InstantError where there are none or two.
+
+    Times outside the range of the contract stay outside it: the engine refuses them.
+    """
     absent, local = _absent(times), _whole_seconds(times).fill_null(0).to_numpy()
+    local = np.clip(local, EARLIEST - 2 * DAY, LATEST + 2 * DAY)  # so that no sum overflows
     clock = Clock([None, zone], 0)
     earlier = local - _offsets(clock, local - DAY)
     later = local - _offsets(clock, local + DAY)
@@ -148,7 +152,8 @@ def _in_zone(times: pa.Array, zone: str, begin: int) -> pa.Array:
 
 
 def _offsets(clock: Clock, seconds: Int64) -> Int64:
-    """Return the offset of the clock's zone at n Unix seconds."""
+    """Return the offset of the clock's zone at n Unix seconds; beyond the range that at its end."""
+    seconds = np.clip(seconds, EARLIEST, LATEST - 1)
     rows = pa.array(np.ones(len(seconds), np.uint16))
     everywhere = np.ones(len(seconds), bool)
     member = "utc_offset_seconds"
@@ -221,9 +226,10 @@ def _digits(texts: NDArray[np.uint8]) -> Int64:
 
 
 def _whole_seconds(times: pa.Array) -> pa.Array:
-    """Return microseconds as seconds, rounded down (Arrow's division rounds towards zero)."""
+    """Return timestamps as Unix seconds, rounded down (Arrow's division rounds towards zero)."""
     ticks = times.cast(pa.int64())
-    return pa.array(ticks.fill_null(0).to_numpy() // 10**6, mask=_absent(ticks))
+    seconds = ticks.fill_null(0).to_numpy() // PER_SECOND[times.type.unit]
+    return pa.array(seconds, mask=_absent(ticks))
 
 
 def _cast(texts: pa.Array, kind: pa.DataType, begin: int) -> pa.Array:

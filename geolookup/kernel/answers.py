@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from geolookup.contract import fields
 from geolookup.contract.envelope import Object
+from geolookup.errors import line_text
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -95,7 +96,8 @@ def text(answer: Answer) -> str:
     known = [answer.location.country_code, answer.location.city_name, asn]
     if not answer:
         return f"<geolookup.Answer error {answer.error_code}>"
-    return f"<geolookup.Answer {', '.join(each for each in known if each) or 'unknown'}>"
+    # A terminal would obey control characters in a text of the dataset.
+    return f"<geolookup.Answer {line_text(', '.join(filter(None, known))) or 'unknown'}>"
 
 
 def members(view: View) -> Object:

@@ -13,7 +13,8 @@ from geolookup.contract.gregorian import DAY
 from geolookup.contract.localtime import EARLIEST, LATEST
 from geolookup.errors import RowNote
 
-_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+#: Ticks of each unit of timestamps.
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 Int64 = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 _ZERO = 48
@@ -55,7 +56,7 @@ def _numbers(array: pa.Array) -> NDArray[Any]:
                 " they are in)"
             )
         ticks = _plain(array.cast(pa.int64()))
-        return ticks // _PER_SECOND[kind.unit]
+        return ticks // PER_SECOND[kind.unit]
     if pa.types.is_floating(kind):
         return _plain(array).astype(np.float64)
     if pa.types.is_integer(kind) or pa.types.is_null(kind):

@@ -10,7 +10,7 @@ from ipaddress import IPv4Address, ip_address, ip_network
 from itertools import pairwise
 
 import pytest
-from geolookup_builder.report import SourceReport
+from geolookup_builder.report import BuildReport, SourceReport
 
 from tests.conftest import Build
 from tests.oracle import Address, place
@@ -172,3 +172,8 @@ def test_the_summary_names_everything(build: Build) -> None:
         "  nulled      1 invalid values (1 asn)",
     ]
     assert lines[-1].endswith(f"generation {report.generation}")
+
+
+def test_names_do_not_act_on_a_terminal() -> None:
+    report = BuildReport(sources=[SourceReport("a\x1b]0;b\x07\x9b")], warnings=["c\x1b[31m"])
+    assert all(line.isprintable() for line in report.lines())

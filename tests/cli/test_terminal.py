@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -125,11 +126,22 @@ def test_typed_addresses_are_answered_line_by_line() -> None:
 
 
 @pytest.mark.long
-def test_text_of_a_dataset_does_not_act_on_the_terminal(build: Build) -> None:
-    folder, _ = build({"a.csv": "network,city_name\n8.8.8.0/24,\x1b]0;b\x07\n"})
-    shown, _ = terminal("8.8.8.8", "--dataset", str(folder), environment={"NO_COLOR": "1"})
-    assert "\x1b" not in shown
-    assert "\x07" not in shown
+@pytest.mark.parametrize(
+    "form",
+    [
+        *("--format=table", "--format=json", "--compact", "--format=csv"),
+        "--fields=location.city_name",
+        "--compact --fields=location.city_name",
+    ],
+)
+def test_text_of_a_dataset_does_not_act_on_the_terminal(build: Build, form: str) -> None:
+    folder, _ = build({"a.csv": "network,city_name\n8.8.8.0/24,\x1b]0;b\x07\x9b31m\x7f\n"})
+    named = ("8.8.8.8", "--dataset", str(folder), *form.split())
+    shown, _ = terminal(*named, environment={"NO_COLOR": "1"})
+    assert "b" in shown
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown)
+    if form == "--compact":
+        assert json.loads(shown)["data"]["location"]["city_name"] == "\x1b]0;b\x07\x9b31m\x7f"
 
 
 def test_widths_and_characters() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from geolookup.contract import fields
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.provenance import explain
 from geolookup.errors import DatasetError, InvalidAddressError
@@ -70,6 +71,7 @@ class Probe:
             _answer(lambda ip: _compact(kernel.lookup(ip, at=_AT)), text)
             with suppress(DatasetError, InvalidAddressError):
                 assert 0 <= state.rows_and_prefix(text)[2] <= 128
+            _view(kernel, text)
         return [_answer(lambda ip: kernel.lookup_json(ip, at=_AT), text) for text in self._texts]
 
     def explain(self, folder: Path) -> None:
@@ -92,6 +94,19 @@ def _answer(lookup: Callable[[str], bytes], text: str) -> bytes | None:
 
 def _compact(answer: object) -> bytes:
     return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _view(kernel: Any, text: str) -> None:
+    """Read an answer's members one by one, which hold what ``lookup`` does."""
+    try:
+        data = (answer := kernel.answer(text, at=_AT)).to_dict()["data"] or {}
+    except DatasetError:
+        return
+    repr(answer)
+    for group in fields.GROUPS:
+        view = getattr(answer, group)
+        for name, value in data.get(group, {}).items():
+            assert name == "current_time" or getattr(view, name) == value
 
 
 def _many(state: Any, texts: list[str]) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from geolookup.errors import RowNote
 from geolookup.files.timestamps import InstantError, unix_seconds
+from geolookup.tables.instants import instants_of
 
 SECOND = 971211336
 FORMS = [
@@ -75,6 +76,24 @@ def test_a_zone_for_instants_without_an_offset() -> None:
         "2026-10-25 03:00",
     ]
     assert seconds(edges, "Europe/Berlin") == [1774745999, 1774746000, 1792886399, 1792893600]
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "America/Anchorage", "UTC"])
+def test_the_last_days_have_no_neighbours(zone: str) -> None:
+    """Tables write 9999-12-31 and 0001-01-01 for no end and no beginning."""
+    inside = seconds(["0001-01-03 12:00", "9999-12-29 12:00"], zone)
+    instants_of(pa.array(inside))
+    kinds = [pa.timestamp("s"), pa.timestamp("us")]
+    ends = [-(2**63) + 1, 2**63 - 1]
+    outside = [
+        *seconds(["0000-01-01", "0001-01-01", "9999-12-31 23:59:59"], zone),
+        *(unix_seconds(pa.array([at], kind), zone)[0].as_py() for kind in kinds for at in ends),
+    ]
+    for second in outside:
+        with pytest.raises(ValueError, match="0001-01-02"):
+            instants_of(pa.array([second]))
+    naive = pa.array([-1, 10**9], pa.timestamp("ns"))
+    assert unix_seconds(naive, "UTC").to_pylist() == [-1, 1]
 
 
 offsets = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
