@@ -12,12 +12,11 @@ if TYPE_CHECKING:
     from geolookup.dataset.intervals import I64, U8
 
 _FIELDS = 10
-# Every part ends where the next begins, so that no line needs more than one pass.
-_QUOTED = rb'"((?:[^"\\]|\\.)*+)"'
+# Every part ends where the next begins, so that no line needs more than one pass. There are no
+# possessive quantifiers: early releases of Python 3.11 misplace the groups around them.
+_QUOTED = rb'"([^"\\]*(?:\\.[^"\\]*)*)"'
 _COMMON = (
-    rb"([^ ]+) ([^ ]+) (.(?:(?! \[).)*+) \[([^\]]*)\] "
-    + _QUOTED
-    + rb" ([0-9]{3}|-) ([0-9]{1,18}|-)"
+    rb"([^ ]+) ([^ ]+) (.(?:(?! \[).)*) \[([^\]]*)\] " + _QUOTED + rb" ([0-9]{3}|-) ([0-9]{1,18}|-)"
 )
 _PATTERNS = {
     combined: re.compile(_COMMON + middle + rb"(?: (.*))?", re.DOTALL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import ModuleType
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geolookup.kernel import python as kernel_python
+from geolookup.kernel import python_logs
 
 compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
 MODULES = [compiled, kernel_python]
@@ -87,3 +89,9 @@ def test_copied_texts(module: Any) -> None:
             module.copy_texts(data, *(np.array([each]) for each in wrong), np.zeros(2, np.uint8))
     with pytest.raises(ValueError, match="fill"):
         module.copy_texts(data, starts, lengths, np.zeros(6, np.uint8))
+
+
+def test_patterns_mean_the_same_in_every_release_of_python() -> None:
+    """Early releases of 3.11 misplace groups around possessive quantifiers and atomic groups."""
+    for pattern in python_logs._PATTERNS.values():
+        assert not re.search(rb"[*+?}]\+|\(\?>", pattern.pattern)
