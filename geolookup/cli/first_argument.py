@@ -7,8 +7,8 @@ import re
 
 from geolookup.cli import COMMANDS, fail
 from geolookup.cli.address_input import STANDARD_INPUT
-from geolookup.contract.address import parse_text
-from geolookup.errors import InvalidAddressError, name_text, near_match
+from geolookup.contract.address import is_address
+from geolookup.errors import name_text, near_match
 
 #: A misspelled command. Other texts may be addresses, which messages do not contain.
 _WORD = re.compile(r"[A-Za-z_-]+")
@@ -21,19 +21,11 @@ def completed(arguments: list[str], *, is_typed: bool = False) -> list[str]:
     being typed: then a shell asks for completions.
     """
     first = arguments[0]
-    if first == STANDARD_INPUT or _is_address(first):
+    if first == STANDARD_INPUT or is_address(first):
         return ["lookup", *arguments]
     if not is_typed:
         fail(_problem(first))
     return arguments
-
-
-def _is_address(text: str) -> bool:
-    try:
-        parse_text(text)
-    except InvalidAddressError:
-        return False
-    return True
 
 
 def _problem(first: str) -> str:

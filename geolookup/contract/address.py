@@ -64,6 +64,15 @@ def parse_text(text: str) -> tuple[int, int]:
     raise InvalidAddressError(text)
 
 
+def is_address(text: str) -> bool:
+    """Return whether a text is a well-formed address."""
+    try:
+        parse_text(text)
+    except InvalidAddressError:
+        return False
+    return True
+
+
 def parse_ipv4(text: str) -> int | None:
     """Return the integer of exactly four decimal octets, or None."""
     try:

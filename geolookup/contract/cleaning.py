@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import re
 
-from geolookup.contract.address import effective, parse_text
+from geolookup.contract.address import effective, is_address, parse_text
 from geolookup.contract.special import is_private
-from geolookup.errors import InvalidAddressError
 
 #: The longest text that is read, in characters without blanks; usual for a line of a header.
 LONGEST = 8192
@@ -65,14 +64,7 @@ def _address(text: str) -> str | None:
     if node is None or node.end() != len(text):  # "$" also matches before a final line feed
         return None
     found: str = node[node.lastgroup or 0]
-    return found if _parsed(found) else None
-
-
-def _parsed(text: str) -> tuple[int, int] | None:
-    try:
-        return parse_text(text)
-    except InvalidAddressError:
-        return None
+    return found if is_address(found) else None
 
 
 def _first_of_list(text: str) -> str | None:

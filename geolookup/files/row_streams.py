@@ -11,8 +11,8 @@ from typing import Any, Literal, Protocol
 
 import pyarrow as pa
 
-from geolookup.contract.address import parse
-from geolookup.errors import InvalidAddressError, TableFileError, near_match
+from geolookup.contract.address import is_address
+from geolookup.errors import TableFileError, near_match
 
 #: How columns that are not keys are read: ``as_is`` keeps their text or encoding, for an output
 #: of the same format; ``typed`` gives them Arrow types, for another format; ``dropped`` skips them.
@@ -115,15 +115,7 @@ class Sink(Protocol):
 
 def holds_address(cell: str) -> bool:
     """Tell whether a cell contains an address, also among other words or before a port."""
-    return bool(_IPV4.search(cell)) or any(map(_is_address, _OTHER.split(cell)))
-
-
-def _is_address(text: str) -> bool:
-    try:
-        parse(text)
-    except InvalidAddressError:
-        return False
-    return True
+    return bool(_IPV4.search(cell)) or any(map(is_address, _OTHER.split(cell)))
 
 
 def check_columns(name: str, present: Iterable[str], wanted: Iterable[str]) -> None:
