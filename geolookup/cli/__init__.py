@@ -146,8 +146,10 @@ def fail(message: str) -> NoReturn:
 
 
 def json_text(document: object) -> str:
-    """Return indented JSON, non-ASCII unescaped."""
-    return json.dumps(document, ensure_ascii=False, indent=2)
+    """Return indented JSON, non-ASCII unescaped but for control characters."""
+    from geolookup.cli.terminal_text import without_controls
+
+    return without_controls(json.dumps(document, ensure_ascii=False, indent=2))
 
 
 def note_age(engine: Engine) -> None:

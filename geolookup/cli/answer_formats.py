@@ -85,7 +85,7 @@ def _compact(envelope: dict[str, Any]) -> str:
 
 
 def _indented(envelope: dict[str, Any]) -> str:
-    text = _shown(json_text(envelope))
+    text = json_text(envelope)
     return _TOKEN.sub(_coloured, text) if has_colours() else text
 
 

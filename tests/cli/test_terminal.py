@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 import pytest
 
+from geolookup.cli import json_text
 from geolookup.cli.terminal_text import in_charset, shortened, width_of
 from tests.conftest import ROOT, Build, build_at
 
@@ -142,6 +143,12 @@ def test_text_of_a_dataset_does_not_act_on_the_terminal(build: Build, form: str)
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown)
     if form == "--compact":
         assert json.loads(shown)["data"]["location"]["city_name"] == "\x1b]0;b\x07\x9b31m\x7f"
+
+
+def test_json_is_inert_and_says_the_same() -> None:
+    document = {"name": "a\x1b]0;b\x07\x9b31m\x7f é"}
+    assert json_text(document).replace("\n", "").isprintable()
+    assert json.loads(json_text(document)) == document
 
 
 def test_widths_and_characters() -> None:
