@@ -6,7 +6,7 @@ from this module. Fields are in contract order, and so are the columns of a tabl
 
 from __future__ import annotations
 
-from geolookup.errors import InvalidAddressError, near_match
+from geolookup.errors import near_match
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -192,11 +192,7 @@ def unknown_path(path: object, *more: str) -> ValueError:
 
 def _is_address(path: object) -> bool:
     """Return whether a path is an address or a network, also as ``clean=True`` reads it."""
-    from geolookup.contract.address import parse
+    from geolookup.contract.address import is_address
     from geolookup.contract.cleaning import clean_text
 
-    try:
-        parse(clean_text(str(path).partition("/")[0]))
-    except InvalidAddressError:
-        return False
-    return True
+    return is_address(str(clean_text(str(path).partition("/")[0])))
