@@ -66,7 +66,8 @@ def test_a_csv_has_the_cells_of_enrich(tmp_path: Path) -> None:
         assert rows == enriched
 
 
-def test_a_table_in_a_pipe_has_no_width() -> None:
+def test_a_table_in_a_pipe_has_no_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
     text = "8.8.8.8\nx\n2606:4700:4700::1111\n"
     done = run("lookup", "--format", "table", "--at", str(AT), text=text)
     first, error, second = done.stdout.splitlines()
