@@ -24,6 +24,9 @@ from geolookup.tables.times import Clock
 
 _NUMBER = r"^-?[0-9]+(\.[0-9]*)?$"
 _ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
+#: What Arrow does not read: digits beyond microseconds (Docker and Go write them), UTC by name.
+_FINER = r"^([0-9-]{10}[T ][0-9:]{8}\.[0-9]{6})[0-9]{1,3}"
+_ISO_IN_UTC = r"^([0-9-]{10}[T ][0-9:.]+) ?UTC$"
 _ISO_WITH_OFFSET = _ISO + r"[T ][0-9:.]+(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
 #: RFC 5322, section 3.3, and the IMF-fixdate of HTTP (RFC 9110, section 5.6.7).
 _MAIL = (
@@ -82,6 +85,8 @@ def unix_seconds(column: pa.Array, zone: str | None = None, begin: int = 0) -> p
 
 def _of_texts(column: pa.Array, zone: str | None, begin: int) -> pa.Array:
     texts = pc.utf8_trim_whitespace(column) if _is_utf8(column) else column
+    texts = pc.replace_substring_regex(texts, _FINER, r"\1")
+    texts = pc.replace_substring_regex(texts, _ISO_IN_UTC, r"\1Z")
     number = pc.match_substring_regex(texts, _NUMBER)
     offset = pc.match_substring_regex(texts, _ISO_WITH_OFFSET)
     iso = pc.match_substring_regex(texts, _ISO)

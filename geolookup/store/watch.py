@@ -43,7 +43,7 @@ class Watch:
     """
 
     def __init__(self, engine: Reloadable, path: str, seconds: float) -> None:
-        if not seconds > 0:
+        if not isinstance(seconds, (int, float)) or not seconds > 0:
             raise ValueError("watch is the poll interval in seconds, above 0")
         self._engine = weakref.ref(engine)
         self._path, self._seconds = path, seconds

@@ -45,6 +45,7 @@ def test_nothing_is_wrong() -> None:
         ({"TRUSTED_PROXIES": ["x"]}, "GEOLOOKUP['TRUSTED_PROXIES'] 'x' is not a network; write"),
         ({"TRUSTED_PROXIES": "10.0.0.0/8"}, "GEOLOOKUP['TRUSTED_PROXIES'] '10.0.0.0/8' is not a"),
         ({"WATCH": 0}, "watch is the poll interval in seconds, above 0"),
+        ({"WATCH": "5"}, "watch is the poll interval in seconds, above 0"),
         ({"MAX_AGE": "soon"}, "max_age"),
         ({"ON_STALE": "cry"}, "on_stale"),
         ({"DATASET": 5}, "DATASET"),
