@@ -115,7 +115,7 @@ def _second(text: str) -> int:
     try:
         at = options.instant_of(text)
     except ValueError:
-        fail("--at takes Unix seconds, or a time in ISO 8601 with offset")
+        fail("--at takes Unix seconds, or ISO 8601 with offset, such as 2026-11-20T09:30Z")
     try:
         return instant(at)
     except ValueError as error:

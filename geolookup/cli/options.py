@@ -79,7 +79,7 @@ def instant_of(text: str) -> float | datetime:
     except ValueError:
         at = datetime.fromisoformat(text)
     if at.tzinfo is None:
-        fail("--at needs an offset, such as Z, after the time")
+        fail("--at needs an offset after the time, such as 2026-11-20T09:30Z")
     return at
 
 

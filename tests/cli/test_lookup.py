@@ -122,8 +122,8 @@ def test_many_errors_are_counted() -> None:
     ("args", "problem"),
     [
         (("--fields", "location.country_cod"), "did you mean 'location.country_code'?"),
-        (("--at", "2026-11-20"), "--at needs an offset"),
-        (("--at", "soon"), "--at takes Unix seconds"),
+        (("--at", "2026-11-20"), "--at needs an offset after the time, such as 2026-11-20T09:30Z"),
+        (("--at", "soon"), "with offset, such as 2026-11-20T09:30Z"),
         (("--at", "1e30"), "--at: at must be from"),
         (("--indent", "--format", "csv"), "for json, not for csv"),
         (("-",), "either - or addresses"),
