@@ -17,7 +17,7 @@ PAGES = (
 )
 _BLOCK = re.compile(
     r"^(?P<indent> *)(?P<fence>```+)(?P<kind>[^\s`]*)"
-    r"(?: +(?:title=\"(?P<title>[^\"\n]+)\"|(?P<bare>\S+)))?[^\n`]*\n"
+    r"(?: +(?P<name>\S+))?[^\n`]*\n"
     r"(?P<text>.*?)^(?P=indent)(?P=fence)$",
     re.MULTILINE | re.DOTALL,
 )
@@ -51,9 +51,8 @@ def blocks(page: Path, root: Path = ROOT) -> list[Block]:
         if match["kind"].startswith("{"):
             continue
         line = text.count("\n", 0, match.start()) + 1
-        name = match["title"] or match["bare"] or ""
         shown = textwrap.dedent(match["text"])
-        found.append(Block(name_of(page, root), line, match["kind"], name, shown))
+        found.append(Block(name_of(page, root), line, match["kind"], match["name"] or "", shown))
     return found
 
 

@@ -57,6 +57,22 @@ def test_every_block_runs_or_has_a_reason() -> None:
     assert silent == []
 
 
+def test_the_name_of_a_file_stands_above_its_block() -> None:
+    """A reader sees no name that stands in the fence."""
+    unnamed = [
+        block.place
+        for page, found in BLOCKS.items()
+        for block in found
+        if block.name and block.name not in _above(page, block.line)
+    ]
+    assert unnamed == []
+
+
+def _above(page: str, line: int) -> str:
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    return "\n".join(lines[max(0, line - 6) : line - 1])
+
+
 @pytest.mark.parametrize(("page", "start", "reason"), NOT_RUN)
 def test_a_reason_is_about_a_block(page: str, start: str, reason: str) -> None:
     assert any(block.text.startswith(start) for block in BLOCKS[page])
@@ -96,9 +112,7 @@ def test_a_page_begins_with_a_sentence_about_it(page: str) -> None:
 
 def test_directives_are_no_examples(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    text = (
-        '```{eval-rst}\n.. code::\n```\n\n````text\n```\n````\n\n```python title="a.py"\n1\n```\n'
-    )
+    text = "```{eval-rst}\n.. code::\n```\n\n````text\n```\n````\n\n```python a.py\n1\n```\n"
     page.write_text(text, encoding="utf-8")
     found = [(each.kind, each.name, each.text) for each in blocks(page, tmp_path)]
     assert found == [("text", "", "```\n"), ("python", "a.py", "1\n")]
