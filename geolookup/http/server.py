@@ -30,7 +30,7 @@ from geolookup.errors import SettingsError
 from geolookup.gate import open_accounts
 from geolookup.http.limits import HEAD_TIMEOUT, connections
 from geolookup.http.settings import HEAD_LIMIT, Settings
-from geolookup.http.supervision import KILL_AFTER, Supervisor
+from geolookup.http.supervision import KILL_AFTER, Supervisor, hold_while_forking
 from geolookup.http.worker import DRAIN, RELOAD, load
 from geolookup.proxies import TrustedProxies
 
@@ -156,6 +156,7 @@ def _install_signals(server: Supervisor, drain: float) -> None:
     own = os.getpid()
     on(signal.SIGHUP, lambda: _signal_workers(RELOAD), lambda: None)
     on(signal.SIGTERM, lambda: _drain(server, drain), _end_at_once)
+    hold_while_forking(signal.SIGTERM)
     # Ignored until a worker installs its handler: nothing to drain yet.
     signal.signal(DRAIN, signal.SIG_IGN)
 

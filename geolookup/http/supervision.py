@@ -106,6 +106,22 @@ def _ended(status: int | None) -> str:
     return f"ended with status {status}"
 
 
+def hold_while_forking(signum: int) -> None:
+    """Deliver a signal to a new child when it can run its handler.
+
+    CPython drops what reaches a child while it completes the fork; a blocked signal waits.
+    """
+
+    def unblock() -> None:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signum})
+
+    os.register_at_fork(
+        before=lambda: signal.pthread_sigmask(signal.SIG_BLOCK, {signum}),
+        after_in_parent=unblock,
+        after_in_child=unblock,
+    )
+
+
 def end_with_server() -> None:
     """Stop this worker when the server process dies, however it does; returns at once.
 

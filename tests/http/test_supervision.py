@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -86,3 +88,23 @@ def test_a_worker_that_is_starting_does_not_delay_the_end(own_store: Store, tmp_
         kill_workers(server, 1, within=30)
         server.until("Spawning worker-1", times=2)
     assert "refused to gracefully stop" not in server.output.read_text(encoding="utf-8")
+
+
+_SIGNALLED = """
+import os, signal, sys, time
+from geolookup.http.supervision import hold_while_forking
+signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+hold_while_forking(signal.SIGTERM)
+for _ in range(20):
+    child = os.fork()
+    if not child:
+        time.sleep(5)
+        os._exit(1)
+    os.kill(child, signal.SIGTERM)
+    if os.waitpid(child, 0)[1]:
+        sys.exit("a child has lost the signal")
+"""
+
+
+def test_a_new_child_loses_no_signal() -> None:
+    subprocess.run([sys.executable, "-c", _SIGNALLED], check=True)
