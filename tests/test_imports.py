@@ -51,7 +51,6 @@ THIRD_PARTY = {
     "geolookup/gate": {"redis"},
     "geolookup/http": {"granian", "uvloop"},
     "geolookup/integrations/django/apps.py": {"django"},
-    "geolookup/integrations/django/checks.py": {"django"},
     "geolookup/integrations/django/configuration.py": {"django"},
     "geolookup/integrations/django/geoip2.py": {"django"},
     "geolookup/integrations/django/middleware.py": {"asgiref", "django"},

@@ -7,12 +7,12 @@ import re
 import sys
 import unicodedata
 
+from geolookup.contract.names import without_marks
+
 _UTF_8 = "utf-8"
 _LOCALE = ("LC_ALL", "LC_CTYPE", "LANG")  # the first that is set decides (POSIX)
 #: Control characters (C0 without tab and line feed, DEL, C1): a terminal obeys some of them.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-#: Letters that are no letter with a mark.
-_PLAIN = str.maketrans({"ß": "ss", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d"})
 
 
 def charset() -> str:
@@ -39,7 +39,7 @@ def without_controls(text: str) -> str:
 
 
 def in_charset(text: str, encoding: str) -> str:
-    """Return text in which letters that the encoding lacks have lost their marks, or are ``?``."""
+    """Return text in which letters outside the encoding lose their accents, or become ``?``."""
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
@@ -48,8 +48,7 @@ def in_charset(text: str, encoding: str) -> str:
 
 
 def _in_charset(letter: str, encoding: str) -> str:
-    for each in (letter, unicodedata.normalize("NFKD", letter.translate(_PLAIN))):
-        plain = "".join([part for part in each if not unicodedata.combining(part)])
+    for plain in (letter, without_marks(letter)):
         try:
             plain.encode(encoding)
         except UnicodeEncodeError:
@@ -61,7 +60,7 @@ def _in_charset(letter: str, encoding: str) -> str:
 def width_of(text: str) -> int:
     """Return the columns of a terminal that text takes (Unicode Standard Annex 11).
 
-    The two letters of a flag take one column each.
+    A flag takes two columns: each of its two regional indicator symbols takes one.
     """
     return len(text) if text.isascii() else sum(map(_width, text))
 

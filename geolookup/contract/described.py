@@ -29,7 +29,7 @@ _MEANINGS: dict[FieldPath, tuple[str, str]] = {
     "ip": ("", "the address: IPv4 as given, IPv6 as RFC 5952 writes it"),
     "ip_type": ("", "`ipv4` or `ipv6`: the family of the address"),
     "location": ("", "continent, country and place"),
-    "location.continent_code": ("", "two letters: `NA`"),
+    "location.continent_code": ("", "two-letter code of the continent: `NA`"),
     "location.continent_name": ("", "English name of the continent"),
     "location.country_code": ("", "ISO 3166-1 alpha-2: `US`"),
     "location.country_code_iso3": ("", "ISO 3166-1 alpha-3: `USA`"),

@@ -124,7 +124,7 @@ def _fields(blocks: Iterator[Lines], combined: bool, wanted: ReadOptions) -> Row
 
 
 def _chosen(names: list[str], wanted: ReadOptions) -> list[str]:
-    """Return the names of the columns to read; TableFileError for a key that is none of them."""
+    """Return the names of the columns to read; TableFileError for an unknown column."""
     check_columns(wanted.name, names, wanted.keys)
     return list(wanted.keys) if wanted.rest == "dropped" else names
 

@@ -158,3 +158,4 @@ def test_widths_and_characters() -> None:
     assert shortened("東京都", 5, "utf-8") == "東京…"
     assert in_charset("Łódź ß 東 é", "latin-1") == "Lódz ß ? é"
     assert in_charset("Łódź ß 東 é", "ascii") == "Lodz ss ? e"
+    assert in_charset("Ærø Œuf", "ascii") == "AEro OEuf"
