@@ -193,6 +193,15 @@ def test_the_card_of_a_notebook(sample: geolookup.Engine) -> None:
     assert "None" not in sample.answer("203.0.112.9")._repr_html_()
 
 
+def test_a_card_names_the_place_once_and_who_uses_the_network(sample: geolookup.Engine) -> None:
+    data: Any = sample.lookup("8.8.8.8", at=AT)["data"]
+    data["location"] |= dict.fromkeys(("city_name", "region_name", "country_name"), "Singapore")
+    data["network"] |= {"asn_organization": None, "isp": None, "organization": "Acme"}
+    card = restored(data, "8.8.8.0/24", 0)._repr_html_()
+    assert card.count("Singapore") == 1
+    assert "AS15169 Acme" in card
+
+
 @pytest.mark.parametrize(
     "attack", ["<script>alert(1)</script>", '"><img src=x onerror=a()>', "&lt;"]
 )

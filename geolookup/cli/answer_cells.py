@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from geolookup.cli.terminal_text import charset, has_flags
 from geolookup.contract.fields import value_in
+from geolookup.contract.names import network_name, place_name
 
 if TYPE_CHECKING:
     from geolookup.contract.fields import Field
@@ -26,7 +27,7 @@ def overview(engine: Engine) -> Cells:
             data["ip"],
             _place(data["location"], with_flag=with_flag),
             _local_time(data["time"]),
-            _network(data["network"]),
+            network_name(data["network"]) or _UNKNOWN,
             str(engine.network(data["ip"])),
         ]
 
@@ -43,11 +44,9 @@ def values(fields: tuple[Field, ...]) -> Cells:
 
 
 def _place(location: dict[str, Any], *, with_flag: bool) -> str:
-    """Return the flag, and the names from the city to the country, each once."""
-    known = [location[f"{each}_name"] for each in ("city", "region", "country")]
-    names = [name for name in known if name] or [location["continent_name"] or "location unknown"]
     flag = location["country_flag_emoji"] if with_flag else None
-    return (f"{flag} " if flag else "") + ", ".join(dict.fromkeys(names))
+    name = place_name(location) or "location unknown"
+    return f"{flag} {name}" if flag else name
 
 
 def _local_time(time: dict[str, Any]) -> str:
@@ -57,14 +56,6 @@ def _local_time(time: dict[str, Any]) -> str:
     date, _, clock = time["current_time"].partition("T")
     abbr = time["abbr"] if time["abbr"].isalpha() else f"UTC{time['utc_offset']}"
     return f"{date} {clock[:5]} {abbr}"
-
-
-def _network(network: dict[str, Any]) -> str:
-    """Return the AS and its organization, or else who uses the network."""
-    asn = network.get("asn")
-    user = network["asn_organization"] or network["organization"] or network["isp"]
-    stated = [f"AS{asn}" if asn else "", user or ""]
-    return " ".join(filter(None, stated)) or _UNKNOWN
 
 
 def _text(value: Any) -> str:

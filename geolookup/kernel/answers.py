@@ -127,23 +127,23 @@ def view_text(view: View) -> str:
 
 def card(answer: Answer) -> str:
     """Return an answer as HTML for a notebook: a table of what is known."""
+    from geolookup.contract.names import network_name, place_name
     from geolookup.contract.notebook import joined, table
 
     if not answer:
         return table(f"error {answer.error_code}", [("message", answer.error_message)])
     location, time = answer.location, answer.time
     currency, network = answer.currency, answer.network
-    place = joined(location.city_name, location.region_name, location.country_name)
-    asn = None if network.asn is None else f"AS{network.asn}"
+    place = place_name(members(location)) or "unknown"
     return table(
-        joined(location.country_flag_emoji, place or location.continent_name or "unknown", by=" "),
+        joined(location.country_flag_emoji, place, by=" "),
         [
             ("address", answer.ip),
             ("prefix", answer.prefix),
             ("coordinates", joined(location.latitude, location.longitude)),
             ("local time", joined(time.current_time, time.zone, by=" ")),
             ("currency", joined(currency.code, currency.name)),
-            ("network", joined(asn, network.asn_organization or network.isp, by=" ")),
+            ("network", network_name(members(network))),
             ("kind", joined(network.connection_type, network.user_type)),
         ],
     )
