@@ -182,7 +182,7 @@ def networks_of(state: Intervals, within: object = None) -> Iterator[tuple[Netwo
     left out. ``within`` (a network or its text) limits what is yielded; raises
     ValueError, here and not at the first step, where it is no network.
     """
-    return _networks(state, _limits(within))
+    return _networks(state, limits_of(within))
 
 
 def _networks(
@@ -204,7 +204,11 @@ def _within(
             interval += 1
 
 
-def _limits(within: object) -> list[tuple[int, int, int]]:
+def limits_of(within: object) -> list[tuple[int, int, int]]:
+    """Return family, first and last address of a network or its text; of both families for None.
+
+    Raises ValueError where it is no network.
+    """
     if within is None:
         return [(family, 0, MAX[family]) for family in (4, 6)]
     try:

@@ -1,0 +1,175 @@
+"""The intervals of a dataset in public space, as columns: their ends and their rows.
+
+Strategy: public space is a few ranges. The intervals in each of them are consecutive, so that
+two searches find them and only the outermost are clipped. What a caller does not choose is
+never decoded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geolookup.contract.special import PUBLIC, Range, ranges_of
+from geolookup.dataset.files import Dataset, Encoded, Starts, outside
+from geolookup.dataset.intervals import I64, U64, Addresses, Bools
+from geolookup.dataset.networks import limits_of
+from geolookup.errors import REBUILD, DatasetError
+
+U32 = NDArray[np.uint32]
+#: Says which of n intervals to return, by their rows in the location and in the network table.
+Chosen = Callable[[U32, U32], Bools]
+#: The most intervals of a batch: its columns fit into the cache of a processor.
+_BATCH = 1 << 17
+
+
+class Ranges(NamedTuple):
+    """n ranges of one family in address order, disjoint, both ends included.
+
+    The columns have the shape (n,). Of IPv4 the high halves are 0. The rows are those of the
+    location and of the network table; 0 is "unknown".
+    """
+
+    family: int
+    first_high: U64
+    first_low: U64
+    last_high: U64
+    last_low: U64
+    location_rows: U32
+    network_rows: U32
+
+
+def public_ranges(
+    dataset: Dataset, family: int, within: object = None, chosen: Chosen | None = None
+) -> Iterator[Ranges]:
+    """Yield the intervals of a family in public space, in address order, in batches.
+
+    Special-purpose space and space that carries IPv4 addresses are left out. ``within`` (a
+    network or its text) limits what is yielded. ``chosen`` selects intervals; without it, those
+    about which nothing is known are yielded too. Adjacent ranges may have equal rows.
+
+    Raises ValueError, here and not at the first step, where ``within`` is no network.
+    Each step raises DatasetError where the dataset is damaged.
+    """
+    limits = [(first, last) for of, first, last in limits_of(within) if of == family]
+    return _ranges(_Intervals(dataset, family), limits, chosen)
+
+
+def known(location_rows: U32, network_rows: U32) -> Bools:
+    """Mark the intervals about which anything is known; a ``Chosen``."""
+    found: Bools = (location_rows | network_rows) != 0
+    return found
+
+
+def _ranges(intervals: _Intervals, limits: list[Range], chosen: Chosen | None) -> Iterator[Ranges]:
+    for first, last in _public(intervals.family, limits):
+        begin, end = intervals.holding(first), intervals.holding(last) + 1
+        for batch in range(begin, end, _BATCH):
+            until = min(batch + _BATCH, end)
+            # Only the outermost intervals reach beyond the limits.
+            bounds = first if batch == begin else None, last if until == end else None
+            found = intervals.ranges(batch, until, bounds, chosen)
+            if len(found.first_low):
+                yield found
+
+
+def _public(family: int, limits: list[Range]) -> Iterator[Range]:
+    """Yield the parts of the limits that lie in public space."""
+    for least, most in limits:
+        for first, last in ranges_of(family, PUBLIC):
+            if first <= most and last >= least:
+                yield max(first, least), min(last, most)
+
+
+class _Intervals:
+    """The columns of the intervals of one family, whose values are checked when they are read."""
+
+    def __init__(self, dataset: Dataset, family: int) -> None:
+        self.family, self._path = family, dataset.path
+        self._starts: Starts = dataset.starts(family)
+        rows = {
+            4: (dataset.ipv4_locations, dataset.ipv4_networks),
+            6: (dataset.ipv6_locations, dataset.ipv6_networks),
+        }[family]
+        self._starts.check_lengths(*rows)
+        tables = dataset.locations, dataset.networks
+        self._rows = [
+            (np.asarray(each), len(table)) for each, table in zip(rows, tables, strict=True)
+        ]
+        self._highs = np.asarray(self._starts.highs)
+        lows = self._starts.lows
+        self._lows = np.asarray(lows.indices if isinstance(lows, Encoded) else lows)
+        self._values = np.asarray(lows.values) if isinstance(lows, Encoded) else None
+
+    def holding(self, value: int) -> int:
+        """Return the position of the interval that holds an address."""
+        found = self._starts.holding(value)
+        if found < 0:
+            raise self._damaged()
+        return found
+
+    def ranges(
+        self,
+        begin: int,
+        end: int,
+        bounds: tuple[int | None, int | None],
+        chosen: Chosen | None,
+    ) -> Ranges:
+        """Return the chosen intervals from ``begin`` to before ``end``.
+
+        ``bounds`` are the first address of the first interval and the last one of the last, where
+        these intervals are clipped.
+        """
+        rows = [self._in_table(column[begin:end], size) for column, size in self._rows]
+        at = np.arange(end - begin) if chosen is None else np.flatnonzero(chosen(*rows))
+        firsts, lasts = self._starts_at(begin + at), self._ends_at(begin + at)
+        if len(at):
+            _clip(firsts, 0, bounds[0] if at[0] == 0 else None)
+            _clip(lasts, -1, bounds[1] if at[-1] == end - begin - 1 else None)
+        if np.any(lasts < firsts) or np.any(~(lasts[:-1] < firsts[1:])):
+            raise self._damaged()
+        (first_low, first_high), (last_low, last_high) = firsts.halves(), lasts.halves()
+        return Ranges(
+            self.family, first_high, first_low, last_high, last_low, *(r[at] for r in rows)
+        )
+
+    def _in_table(self, rows: NDArray[Any], size: int) -> U32:
+        if rows.max() >= size:
+            raise outside(self._path)
+        return rows
+
+    def _starts_at(self, intervals: I64) -> Addresses:
+        lows = self._lows[intervals]
+        if self._values is None:
+            return Addresses(lows)
+        if len(lows) and lows.max() >= len(self._values):
+            raise outside(self._path)
+        return Addresses(self._values[lows], self._highs[intervals])
+
+    def _ends_at(self, intervals: I64) -> Addresses:
+        """Return the last address of each interval."""
+        after = intervals + 1
+        # The start of the first interval is 0, and 0 - 1 wraps to the last address of the family.
+        after[after == len(self._highs)] = 0
+        return _before(self._starts_at(after))
+
+    def _damaged(self) -> DatasetError:
+        return DatasetError(self._path, "the intervals are out of order", REBUILD)
+
+
+def _before(starts: Addresses) -> Addresses:
+    """Return each address - 1; 0 becomes the family's last address."""
+    low = starts.low - starts.low.dtype.type(1)
+    return Addresses(low, None if starts.high is None else starts.high - (starts.low == 0))
+
+
+def _clip(addresses: Addresses, at: int, value: int | None) -> None:
+    """Set one of the addresses."""
+    if value is None:
+        return
+    if addresses.high is not None:
+        addresses.high[at], value = value >> 64, value & (1 << 64) - 1
+    addresses.low[at] = value
