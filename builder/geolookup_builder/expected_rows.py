@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from geolookup.errors import BuildError
+from geolookup.filesystem.unpacking import PACKED
 from geolookup_builder.report import SourceReport
 
 KEYS = ("empty", "min_rows", "max_drop", "releases")
@@ -24,7 +25,7 @@ _DATE = re.compile(
     rf"(?<![0-9])(?:{_YEAR}([-_.]?){_MONTH}\1{_DAY}(?:[-_.T][0-2][0-9][0-5][0-9](?:[0-5][0-9])?)?"
     rf"|(?<![A-Za-z]){_YEAR}[-_.]?{_MONTH})(?![0-9])"
 )
-_PACKED = re.compile(r"\.(?:tar\.gz|tgz|gz|zst|zip)(?=!|$)", re.IGNORECASE)
+_PACKED = re.compile(f"(?:{'|'.join(map(re.escape, PACKED))})(?=!|$)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

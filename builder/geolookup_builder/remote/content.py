@@ -10,6 +10,7 @@ from typing import IO, cast
 
 from geolookup.errors import BuildError
 from geolookup.filesystem.atomic import staged_file
+from geolookup.filesystem.unpacking import packing
 from geolookup_builder.remote.key import Key
 from geolookup_builder.sources.reading.budget import Budget, Passed
 from geolookup_builder.sources.reading.inputs import members, reading_errors
@@ -20,10 +21,11 @@ _BEGINNINGS = {
     ".zip": b"PK",
     ".gz": _GZIP,
     ".tgz": _GZIP,
+    **dict.fromkeys((".bz2", ".tbz2"), b"BZh"),
+    **dict.fromkeys((".xz", ".txz"), b"\xfd7zXZ\0"),
     ".zst": b"\x28\xb5\x2f\xfd",
     ".parquet": b"PAR1",
 }
-_PACKED = (".zip", ".gz", ".tgz", ".zst")
 #: HTML or XML: no table begins with a tag.
 _PAGE = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[!?a-z]", re.IGNORECASE)
 _CHUNK = 1 << 20
@@ -57,7 +59,7 @@ def check(path: Path, key: Key | None) -> None:
 
 def _check_end(path: Path, name: str) -> None:
     """Check the end of a file; a compressed one is read through, up to its checksum."""
-    if name.endswith(_PACKED):
+    if packing(path):
         for member in members(path.name, path.parent, ("",)):
             with member.open() as stream:
                 while stream.read(_CHUNK):

@@ -6,9 +6,11 @@ once with an empty cache and once with a good file in it, which has to stay.
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import hashlib
 import io
+import lzma
 import random
 import socket
 import subprocess
@@ -180,6 +182,8 @@ BAD: dict[str, tuple[str, Act, str]] = {
     "no zip": ("a.zip", file(ROWS), "the content is no .zip file; the key or the path may be"),
     "no gzip": ("a.csv.gz", file(ROWS), "the content is no .gz file"),
     "no tar": ("a.tgz", file(b"PK\3\4"), "the content is no .tgz file"),
+    "no bz2": ("a.csv.bz2", file(ROWS), "the content is no .bz2 file"),
+    "half xz": ("a.csv.xz", file(lzma.compress(ROWS)[:-9]), "truncated or damaged ("),
     "no zst": ("a.csv.zst", file(ROWS), "the content is no .zst file"),
     "no parquet": ("a.parquet", file(ROWS), "the content is no .parquet file"),
     "half zip": ("a.zip", file(zipped()[:-30]), "truncated or damaged (File is not a zip file)"),
@@ -223,6 +227,7 @@ def test_what_was_there_before_stays(name: str, tmp_path: Path) -> None:
     path, act, _ = BAD[name]
     good = {"zip": zipped(), "gz": gzip.compress(ROWS), "csv": ROWS, "parquet": parquet()}
     good["mmdb"] = b"\xab\xcd\xefMaxMind.com"
+    good |= {"bz2": bz2.compress(ROWS), "xz": lzma.compress(ROWS)}
     good["zst"] = bytes(pa.Codec("zstd").compress(ROWS, asbytes=True))
     good["tgz"] = EMPTY_TAR
     content = good[path.rpartition(".")[2]]

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import PurePath
 from types import ModuleType
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.errors import BuildError
+from geolookup.filesystem.unpacking import packing
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.formats import mmdb
@@ -108,7 +110,7 @@ class _File:
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    if spec.path.lower().endswith((".mmdb", ".mmdb.gz")):
+    if spec.path.lower().removesuffix(packing(PurePath(spec.path))).endswith(".mmdb"):
         yield from mmdb.FORMAT.read(spec)
         return
     files = [_identified(member) for member in members(spec.path, spec.base, _SUFFIXES)]

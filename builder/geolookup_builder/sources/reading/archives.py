@@ -17,6 +17,7 @@ from typing import IO, Any, cast
 import pyarrow as pa
 
 from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem.unpacking import SHORT_TARS, ZIP, bzip2, packing, xz
 from geolookup_builder.sources.reading.archive_names import Opener, holds_no_data
 from geolookup_builder.sources.reading.budget import Budget, Passed
 from geolookup_builder.sources.reading.tar_files import tar_files
@@ -30,19 +31,16 @@ def openers(path: Path, suffixes: tuple[str, ...], source: Budget) -> list[tuple
 
     Of an archive, the files with one of ``suffixes`` are returned, ordered by name.
     """
-    name = path.name.lower()
-    kind = next((kind for ending, kind in _KINDS.items() if name.endswith(ending)), None)
-    if kind is None:
+    kind = packing(path)
+    if not kind:
         return [(str(path), lambda: open_regular(path))]
-    return kind(path, suffixes, source.of_file(path))
-
-
-def _gzip(path: Path, _suffixes: tuple[str, ...], budget: Budget) -> list[tuple[str, Opener]]:
-    return [(str(path), _compressed(path, gzip.open, budget))]
-
-
-def _zstandard(path: Path, _suffixes: tuple[str, ...], budget: Budget) -> list[tuple[str, Opener]]:
-    return [(str(path), _compressed(path, _zstandard_stream, budget))]
+    budget = source.of_file(path)
+    if kind == ZIP:
+        return zip_files(path, suffixes, budget)
+    if kind in _TARS:
+        with _compressed(path, _TARS[kind], budget)() as stream:
+            return tar_files(path, stream, suffixes, budget)
+    return [(str(path), _compressed(path, _COMPRESSED[kind], budget))]
 
 
 def _zstandard_stream(file: IO[bytes]) -> AbstractContextManager[Any]:
@@ -60,23 +58,20 @@ def _compressed(path: Path, unpacked: Unpacked, budget: Budget) -> Opener:
     return opened
 
 
-def _tar(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[tuple[str, Opener]]:
-    with _compressed(path, gzip.open, budget)() as stream:
-        return tar_files(path, stream, suffixes, budget)
-
-
 def holds_data(path: Path, suffixes: tuple[str, ...]) -> bool:
     """Return whether a file of a folder is data: one with a suffix, compressed or in an archive."""
-    kind = next((ending for ending in _KINDS if path.name.lower().endswith(ending)), "")
+    kind = packing(path)
     name = path.name.lower().removesuffix(kind)
-    packed = kind and _KINDS[kind] in (_tar, zip_files)
-    return not holds_no_data(path.as_posix()) and (bool(packed) or name.endswith(suffixes))
+    archive = kind == ZIP or kind in _TARS
+    return not holds_no_data(path.as_posix()) and (archive or name.endswith(suffixes))
 
 
-_KINDS: dict[str, Callable[[Path, tuple[str, ...], Budget], list[tuple[str, Opener]]]] = {
-    ".tar.gz": _tar,
-    ".tgz": _tar,
-    ".gz": _gzip,
-    ".zst": _zstandard,
-    ".zip": zip_files,
+_COMPRESSED: dict[str, Unpacked] = {
+    ".gz": gzip.open,
+    ".bz2": bzip2,
+    ".xz": xz,
+    ".zst": _zstandard_stream,
+}
+_TARS = {f".tar{ending}": unpacked for ending, unpacked in _COMPRESSED.items()} | {
+    short: _COMPRESSED[ending] for short, ending in SHORT_TARS.items()
 }

@@ -6,7 +6,6 @@ What the directory of the archive states is checked before anything is unpacked.
 
 from __future__ import annotations
 
-import bz2
 import copy
 import io
 import lzma
@@ -18,11 +17,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
 from geolookup.errors import BuildError
 from geolookup.filesystem import limits
 from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem.unpacking import LZMA_MEMORY, Stepwise, bzip2
 from geolookup_builder.sources.reading.archive_names import UNPACK, Opener, data, link_error
 from geolookup_builder.sources.reading.budget import Budget, LimitedStream, Passed
 
@@ -31,9 +31,6 @@ _END, _END_MARK = struct.Struct("<12xI6x"), b"PK\5\6"
 _LOCATOR_BYTES, _LOCATOR_MARK = 20, b"PK\6\7"
 _END_64, _END_64_MARK = struct.Struct("<40xQ8x"), b"PK\6\6"
 _COMMENT_BYTES = 1 << 16
-_CHUNK = 1 << 16
-#: Memory for the dictionary of LZMA; archives are made with a tenth of it.
-_LZMA_MEMORY = 128 << 20
 _HAS_END_MARKER = 2  # of LZMA, in the flags of a member
 
 
@@ -104,7 +101,7 @@ def _plain(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
         stored = copy.copy(info)  # its compressed bytes, as if they were the file
         stored.compress_type, stored.file_size = zipfile.ZIP_STORED, info.compress_size
         del stored.CRC  # without it zipfile checks none; that of the file is checked below
-        return _Stepwise(archive.open(stored), info)  # type: ignore[return-value]
+        return _Checked(archive.open(stored), info)  # type: ignore[return-value]
 
 
 @contextmanager
@@ -116,60 +113,39 @@ def _supported(label: str) -> Iterator[None]:
         raise BuildError(label, f"cannot be unpacked ({error})", remedy=UNPACK) from error
 
 
-class _Decompressor(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
-
-
-class _Stepwise(io.RawIOBase):
-    """A member compressed by bzip2 or LZMA, unpacked no further than it is read."""
+class _Checked(io.RawIOBase):
+    """A member compressed by bzip2 or LZMA: no more bytes than stated, and their checksum."""
 
     def __init__(self, packed: IO[bytes], info: zipfile.ZipInfo) -> None:
         super().__init__()
-        self._packed, self._info = packed, info
+        self._info = info
         self._left, self._crc = info.file_size, 0
-        self._ready = b""
-        self._unpacker: _Decompressor = bz2.BZ2Decompressor()
         if info.compress_type == zipfile.ZIP_LZMA:
-            self._unpacker = lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=_LZMA_MEMORY)
-            self._ready = _lzma_header(packed, info)
+            self._stream = Stepwise(packed, _lzma, _lzma_header(packed, info))
+        else:
+            self._stream = bzip2(packed)
 
     def readable(self) -> bool:
         return True
 
     def close(self) -> None:
-        self._packed.close()
+        self._stream.close()
         super().close()
 
     def read(self, size: int = -1) -> bytes:
         if size < 0:
             return self.readall() or b""
-        parts, wanted = [], min(size, self._left)
-        while wanted and (part := self._next(wanted)):
-            parts.append(part)
-            wanted -= len(part)
-        data = b"".join(parts)
+        wanted = min(size, self._left)
+        data = self._stream.read(wanted)
         self._left -= len(data)
         self._crc = zlib.crc32(data, self._crc)
-        if wanted or (not self._left and self._crc != self._info.CRC):
+        if len(data) < wanted or (not self._left and self._crc != self._info.CRC):
             raise zipfile.BadZipFile(f"Bad CRC-32 for file {self._info.filename!r}")
         return data
 
-    def _next(self, most: int) -> bytes:
-        """Unpack at least one byte, and at most so many; nothing at the end."""
-        while not self._unpacker.eof:
-            if self._unpacker.needs_input and not self._ready:
-                self._ready = self._packed.read(_CHUNK)
-                if not self._ready:
-                    raise EOFError("Compressed file ended before the end of the stream")
-            data, self._ready = self._ready, b""
-            if part := self._unpacker.decompress(data, most):
-                return part
-        return b""
+
+def _lzma() -> lzma.LZMADecompressor:
+    return lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=LZMA_MEMORY)
 
 
 def _lzma_header(packed: IO[bytes], info: zipfile.ZipInfo) -> bytes:

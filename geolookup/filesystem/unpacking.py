@@ -1,0 +1,112 @@
+"""How files are packed, by their names; bzip2 and LZMA, unpacked no further than they are read.
+
+The readers of the standard library accept dictionaries of any size, and skip what follows the
+last stream of a file.
+"""
+
+from __future__ import annotations
+
+import bz2
+import io
+import lzma
+from collections.abc import Callable
+from pathlib import PurePath
+from typing import IO, Protocol
+
+#: The endings of the names of compressed files, and the short ones of tar archives.
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+SHORT_TARS = {".tgz": ".gz", ".tbz2": ".bz2", ".txz": ".xz"}
+ZIP = ".zip"
+#: The endings of all packed files, the longest first.
+PACKED = (*(f".tar{each}" for each in COMPRESSED), *SHORT_TARS, *COMPRESSED, ZIP)
+
+#: Memory for the dictionary of LZMA; ``xz -9`` needs half of it.
+LZMA_MEMORY = 128 << 20
+_CHUNK = 1 << 16
+_PADDING = b"\0"  # which may follow each stream of an .xz file
+
+
+def packing(path: PurePath) -> str:
+    """Return the ending of a name that shows how the file is packed; empty where it is not."""
+    name = path.name.lower()
+    return next((ending for ending in PACKED if name.endswith(ending)), "")
+
+
+class Unpacker(Protocol):
+    """A decompressor of the standard library."""
+
+    @property
+    def eof(self) -> bool:
+        """Whether the stream has ended."""
+
+    @property
+    def needs_input(self) -> bool:
+        """Whether it returns nothing without more compressed bytes."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """The bytes after the stream."""
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
+        """Unpack at most so many bytes."""
+
+
+class Stepwise(io.RawIOBase):
+    """One compressed stream, or several in a row; ``begun`` are its first bytes."""
+
+    def __init__(
+        self, packed: IO[bytes], unpacker: Callable[[], Unpacker], begun: bytes = b""
+    ) -> None:
+        super().__init__()
+        self._packed, self._new_unpacker = packed, unpacker
+        self._unpacker, self._ready = unpacker(), begun
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def close(self) -> None:
+        """Close the compressed stream too."""
+        self._packed.close()
+        super().close()
+
+    def read(self, size: int = -1) -> bytes:
+        """Read up to ``size`` bytes, fewer only at the end; EOFError where a stream is cut."""
+        if size < 0:
+            return self.readall() or b""
+        parts = []
+        while size and (part := self._next(size)):
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def _next(self, most: int) -> bytes:
+        """Unpack at least one byte, and at most so many; nothing at the end."""
+        while not self._unpacker.eof or self._begin_next():
+            if self._unpacker.needs_input and not self._ready:
+                self._ready = self._packed.read(_CHUNK)
+                if not self._ready:
+                    raise EOFError("Compressed file ended before the end of the stream")
+            data, self._ready = self._ready, b""
+            if part := self._unpacker.decompress(data, most):
+                return part
+        return b""
+
+    def _begin_next(self) -> bool:
+        """Begin the stream that follows; return whether there is one."""
+        following = self._unpacker.unused_data
+        while not (following := following.lstrip(_PADDING)):
+            if not (following := self._packed.read(_CHUNK)):
+                return False
+        self._unpacker, self._ready = self._new_unpacker(), following
+        return True
+
+
+def bzip2(packed: IO[bytes]) -> Stepwise:
+    """Return the unpacked bytes of a .bz2 file."""
+    return Stepwise(packed, bz2.BZ2Decompressor)
+
+
+def xz(packed: IO[bytes]) -> Stepwise:
+    """Return the unpacked bytes of an .xz file; LZMAError where it needs too much memory."""
+    return Stepwise(packed, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=LZMA_MEMORY))
