@@ -239,6 +239,20 @@ class DiffError(GeoLookupError):
         return f"{self.problem}; {self.remedy}"
 
 
+class ExportError(GeoLookupError):
+    """An unknown format of an export, or an option that its format does not have.
+
+    ``problem`` and ``remedy`` are the two parts of the text.
+    """
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(problem, remedy)
+        self.problem, self.remedy = problem, remedy
+
+    def __str__(self) -> str:
+        return f"{self.problem}; {self.remedy}"
+
+
 class AccountsError(GeoLookupError):
     """An account store that cannot be used; without it no request is admitted.
 

@@ -35,6 +35,7 @@ COMMANDS = {
     "download": "download",
     "enrich": "enrich",
     "explain": "explain",
+    "export": "export",
     "fields": "fields",
     "generations": "store",
     "info": "info",

@@ -40,13 +40,14 @@ def fields(purpose: str, default: str) -> Callable[[F], F]:
         "paths",
         metavar="PATH,...",
         multiple=True,
-        callback=_separated,
+        callback=separated,
         shell_complete=complete_paths,
         help=f"Members and groups of the answer to {purpose}. [default: {default}]",
     )
 
 
-def _separated(_context: object, _option: object, given: tuple[str, ...]) -> tuple[str, ...]:
+def separated(_context: object, _option: object, given: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the values of a repeatable option that are separated by commas."""
     return tuple(path.strip() for each in given for path in each.split(",") if path.strip())
 
 

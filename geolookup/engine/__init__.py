@@ -6,7 +6,7 @@ Single lookups are inherited from the kernel, the calls for many addresses from 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from geolookup.contract.envelope import Object
 from geolookup.contract.localtime import check_database
@@ -127,6 +127,28 @@ class Engine(ManyAnswers):
         from geolookup.dataset.networks import networks_of
 
         return networks_of(self._open_state(), within)
+
+    def export(
+        self,
+        output: str | os.PathLike[str],
+        format: str,  # noqa: A002 - the name of the option
+        *,
+        force: bool = False,
+        **options: Any,
+    ) -> Mapping[str, int]:
+        """Write the dataset to the file ``output`` in a format of another tool.
+
+        ``format`` is a name that ``geolookup export --help`` lists, and ``options`` are the
+        options of that format by their names there; those with several values take a sequence
+        of texts. Returns what was written, by the name of the things counted. Networks in
+        special-purpose space are left out, and those about which nothing is known. An
+        interrupted export leaves no file. Raises ExportError for an unknown format and for an
+        option that the format does not have, OutputError where the file cannot be written, or
+        exists and ``force`` is not set, and DatasetError for a damaged dataset.
+        """
+        from geolookup.export import write
+
+        return write(self._open_state().dataset, output, format, options, force=force)
 
     def reload(self) -> bool:
         """Install the current dataset of the path; return whether the dataset changed.

@@ -1,0 +1,63 @@
+"""``geolookup export``: writes a dataset in the format of another tool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+import geolookup
+from geolookup.cli import exit_on_signals, options
+from geolookup.export import FORMATS, options_of_formats, write
+
+
+def _formats(command: options.F) -> options.F:
+    """Add the options of all formats, each with the formats that have it in its help."""
+    for option, formats in reversed(options_of_formats().items()):
+        command = click.option(
+            f"--{option.name}",
+            metavar="|".join(option.choices) or option.metavar,
+            multiple=option.several,
+            callback=options.separated if option.several else None,
+            help=f"{option.help} Only for {', '.join(formats)}.",
+        )(command)
+    return command
+
+
+@click.command(name="export", short_help="Write a dataset in the format of another tool.")
+@click.argument("dataset", type=options.PATH)
+@click.option(
+    "--format",
+    "format_name",
+    metavar="|".join(FORMATS),
+    required=True,
+    help="Format to write.",
+)
+@click.option(
+    "--output",
+    metavar="FILE",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="File to write.",
+)
+@_formats
+@click.option("--force", is_flag=True, help="Replace an existing file.")
+def export(dataset: str, format_name: str, output: Path, force: bool, **given: Any) -> None:
+    """Write DATASET, or the current generation of a store, in another format.
+
+    Networks in special-purpose space are left out, and those about which nothing is
+    known. The same dataset gives the same bytes. Exits with 2 and writes no file if
+    the dataset is damaged, or an option is none of the format.
+
+    Example: geolookup export mydata --format mmdb --output mydata.mmdb
+    """
+    from geolookup.progress import Progress
+
+    exit_on_signals()
+    values = {name: value for name, value in given.items() if value not in (None, ())}
+    with geolookup.open(dataset) as engine:
+        data = engine._open_state().dataset  # noqa: SLF001 - as adapters do
+        counts = write(data, output, format_name, values, Progress(), force=force)
+    stated = "".join(f", {count:,} {name}" for name, count in counts.items())
+    click.echo(f"{output}: {output.stat().st_size:,} bytes{stated}")

@@ -1,0 +1,84 @@
+"""Datasets in the formats of other tools: the registry of formats, and how a file is written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from geolookup.errors import ExportError, near_match
+from geolookup.export.format import Counts, Format, Option, Values, Write
+
+if TYPE_CHECKING:
+    from geolookup.dataset.files import Dataset
+    from geolookup.progress import Progress
+
+#: A format is added by writing its module and naming it here.
+_FORMATS: tuple[Format, ...] = ()
+FORMATS = {each.name: each for each in _FORMATS}
+
+
+def options_of_formats() -> dict[Option, list[str]]:
+    """Return the options of all formats, each with the names of the formats that have it."""
+    found: dict[Option, list[str]] = {}
+    for each in FORMATS.values():
+        for option in each.options:
+            found.setdefault(option, []).append(each.name)
+    return found
+
+
+def write(
+    dataset: Dataset,
+    output: str | os.PathLike[str],
+    name: str,
+    values: Values,
+    progress: Progress | None = None,
+    *,
+    force: bool = False,
+) -> Counts:
+    """Write a dataset to a file in the format of that name; an interrupted export leaves no file.
+
+    Raises ExportError for an unknown format and for an option that is not one of its own,
+    OutputError where the file cannot be written, or exists and ``force`` is not set, and
+    DatasetError for a damaged dataset.
+    """
+    from geolookup.filesystem.atomic import check_file, staged_file
+    from geolookup.progress import Progress
+
+    module = import_module(f"{__name__}.{_checked(name, values).module}")
+    writer: Write = module.write
+    target = Path(output)
+    check_file(target, force=force)
+    with staged_file(target) as fresh:
+        return writer(dataset, fresh, values, progress or Progress(silent=True))
+
+
+def _checked(name: str, values: Values) -> Format:
+    """Return the format of that name, which has all the options."""
+    if name not in FORMATS:
+        raise ExportError(f"no format {name!r}", near_match(name, FORMATS))
+    chosen = FORMATS[name]
+    own = {option.name: option for option in chosen.options}
+    for given, value in values.items():
+        if given not in own:
+            raise ExportError(f"{name} has no option {given}", _whose(given, own))
+        _check_choice(own[given], value)
+    return chosen
+
+
+def _whose(given: str, own: Iterable[str]) -> str:
+    formats = [
+        each
+        for option, names in options_of_formats().items()
+        if option.name == given
+        for each in names
+    ]
+    return f"it is one of {', '.join(formats)}" if formats else near_match(given, own)
+
+
+def _check_choice(option: Option, value: Any) -> None:
+    for each in value if option.several else (value,):
+        if option.choices and each not in option.choices:
+            raise ExportError(f"no {option.name} {each!r}", near_match(each, option.choices))

@@ -1,0 +1,63 @@
+"""What a format of ``export`` is: its name, its options, and the module that writes it.
+
+Imports nothing heavy: the command reads it for ``--help``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from geolookup.dataset.files import Dataset
+    from geolookup.progress import Progress
+
+#: The values of options by name, without those that were not given.
+Values = Mapping[str, Any]
+#: What was written, by the name of the things counted, such as ``{"networks": 1200}``.
+Counts = Mapping[str, int]
+
+
+class Option(NamedTuple):
+    """An option of one or several formats: ``--name`` of the command, ``name`` of ``export``.
+
+    Its value is a text, one of the ``choices`` where there are any; with ``several`` it is a
+    tuple of texts, which the command takes separated by commas. ``metavar`` is its value in
+    ``--help``.
+    """
+
+    name: str
+    help: str
+    metavar: str = "NAME"
+    choices: tuple[str, ...] = ()
+    several: bool = False
+
+
+class Format(NamedTuple):
+    """A format by its name. ``module`` is a module of this package with a function ``write``."""
+
+    name: str
+    help: str
+    module: str
+    options: tuple[Option, ...] = ()
+
+
+class Write(Protocol):
+    """The function ``write`` of a format's module."""
+
+    def __call__(self, dataset: Dataset, path: Path, values: Values, progress: Progress) -> Counts:
+        """Write a dataset to ``path``, a new file that replaces the output on success.
+
+        ``values`` are those of the format's own options. Raises ExportError for a value that is
+        none of the option's, DatasetError where the dataset is damaged.
+        """
+
+
+#: Options that several formats have.
+FIELDS = Option(
+    "fields",
+    "Members and groups of the answer to write.",
+    metavar="PATH,...",
+    several=True,
+)
