@@ -45,6 +45,7 @@ THIRD_PARTY = {
     "geolookup/tables/duckdb.py": {*NUMERIC, "duckdb"},
     "geolookup/tables/spark.py": {*NUMERIC, "pyspark"},
     "geolookup/files": NUMERIC,
+    "geolookup/prefixes": NUMERIC,
     "geolookup/export": NUMERIC,
     "geolookup/updates/upgrade.py": NUMERIC,
     "geolookup/comparison": NUMERIC,

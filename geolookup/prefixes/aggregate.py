@@ -1,0 +1,171 @@
+"""Ranges of addresses as the fewest aligned prefixes, for whole columns.
+
+Strategy: a range that is no prefix is split at its most aligned address. The bits of the
+distance from the first address to there are the sizes of the prefixes before it, in ascending
+order; those of the distance to the end are the sizes of the prefixes after it, in descending
+order. So the sizes are read bit by bit, for all ranges at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from geolookup.contract.address import BITS
+from geolookup.dataset.intervals import I64, U8, U64
+from geolookup.prefixes.spans import Spans
+
+_ONE = np.uint64(1)
+_ALL = ~np.uint64(0)
+#: Masks of the pairs, nibbles and bytes whose bits are counted together.
+_PAIRS, _NIBBLES, _BYTES, _SUM = (
+    np.uint64(each)
+    for each in (
+        0x5555_5555_5555_5555,
+        0x3333_3333_3333_3333,
+        0x0F0F_0F0F_0F0F_0F0F,
+        (1 << 64) // 255,
+    )
+)
+
+
+class Prefixes(NamedTuple):
+    """n prefixes of one family: the halves of their first addresses, and their lengths in bits.
+
+    The columns have the shape (n,). Of IPv4 the high halves are 0.
+    """
+
+    family: int
+    high: U64
+    low: U64
+    lengths: U8
+
+
+class _Halves(NamedTuple):
+    """n integers of 128 bits."""
+
+    high: U64
+    low: U64
+
+
+class _Split(NamedTuple):
+    """m ranges that are no prefix: where to split them, and the distances to both ends."""
+
+    middle: _Halves
+    before: _Halves
+    after: _Halves
+
+
+#: The places of some prefixes in the result, their first addresses, and their host bits.
+_Put = tuple[I64, _Halves, I64]
+
+
+def prefixes_of(spans: Spans) -> tuple[Prefixes, I64]:
+    """Return the fewest aligned prefixes of each range, and for each the number of its range.
+
+    They are in address order. Ranges that touch are not joined: ``spans.joined`` does that.
+    """
+    first, last = _Halves(*spans[1:3]), _Halves(*spans[3:5])
+    mask = _mask(first, last)
+    rows = np.flatnonzero(_is_split(first, last, mask))
+    split = _split(*(_Halves(each.high[rows], each.low[rows]) for each in (first, last, mask)))
+    counts = np.ones(spans.count, np.int64)
+    counts[rows] = _ones(split.before) + _ones(split.after)
+    of = np.repeat(np.arange(spans.count), counts)
+    # This is right for the ranges that are one prefix; the others are overwritten.
+    high, low, host_bits = first.high[of], first.low[of], _ones(mask)[of]
+    ends = np.cumsum(counts)[rows]
+    for places, start, sizes in (*_before(split, ends - counts[rows]), *_after(split, ends)):
+        high[places], low[places], host_bits[places] = *start, sizes
+    return Prefixes(spans.family, high, low, (BITS[spans.family] - host_bits).astype(np.uint8)), of
+
+
+def _mask(first: _Halves, last: _Halves) -> _Halves:
+    """Return the host mask of the smallest prefix that holds each range."""
+    high, low = first.high ^ last.high, first.low ^ last.low
+    return _Halves(_filled(high), np.where(high != 0, _ALL, _filled(low)))
+
+
+def _filled(words: U64) -> U64:
+    """Set all bits below the highest one that is set."""
+    for shift in (1, 2, 4, 8, 16, 32):
+        words = words | words >> np.uint64(shift)
+    return words
+
+
+def _is_split(first: _Halves, last: _Halves, mask: _Halves) -> np.typing.NDArray[np.bool_]:
+    """Mark the ranges that are not the whole prefix of a host mask."""
+    differs = np.zeros(len(first.low), np.uint64)
+    for begin, end, bits in zip(first, last, mask, strict=True):
+        differs |= begin & bits | ~end & bits
+    return differs != 0
+
+
+def _split(first: _Halves, last: _Halves, mask: _Halves) -> _Split:
+    half = _Halves(mask.high >> _ONE, mask.low >> _ONE | mask.high << np.uint64(63))
+    middle = _Halves(last.high & ~half.high, last.low & ~half.low)
+    end_low = (last.low & half.low) + _ONE
+    after = _Halves((last.high & half.high) + (end_low == 0), end_low)
+    return _Split(middle, _difference(middle, first), after)
+
+
+def _difference(one: _Halves, other: _Halves) -> _Halves:
+    return _Halves(one.high - other.high - (one.low < other.low), one.low - other.low)
+
+
+def _before(split: _Split, begins: I64) -> Iterator[_Put]:
+    """Yield the prefixes from the first addresses to the middle; they begin at these places."""
+    (middle, before, _), zero = split, np.zeros_like(begins, np.uint64)
+    for rows, nth, rest, bit in _bits(before.low):
+        far = _Halves(before.high[rows], rest)
+        yield begins[rows] + nth, _difference(_taken(middle, rows), far), _ones_of(bit - _ONE)
+    begins = begins + _ones_of(before.low)
+    for rows, nth, rest, bit in _bits(before.high):
+        start = _difference(_taken(middle, rows), _Halves(rest, zero[rows]))
+        yield begins[rows] + nth, start, _ones_of(bit - _ONE) + 64
+
+
+def _after(split: _Split, ends: I64) -> Iterator[_Put]:
+    """Yield the prefixes from the middle to the last addresses; they end before these places."""
+    middle, _, after = split
+    for rows, nth, rest, bit in _bits(after.low):
+        start = _Halves(middle.high[rows] | after.high[rows], middle.low[rows] | rest ^ bit)
+        yield ends[rows] - 1 - nth, start, _ones_of(bit - _ONE)
+    ends = ends - _ones_of(after.low)
+    for rows, nth, rest, bit in _bits(after.high):
+        start = _Halves(middle.high[rows] | rest ^ bit, middle.low[rows])
+        yield ends[rows] - 1 - nth, start, _ones_of(bit - _ONE) + 64
+
+
+def _bits(words: U64) -> Iterator[tuple[I64, int, U64, U64]]:
+    """Yield the nth bits that are set, the lowest first.
+
+    That is the rows that have one, n from 0, what is left of their words, and the bit.
+    """
+    rows, nth = np.flatnonzero(words), 0
+    rest = words[rows]
+    while len(rows):
+        bit = rest & (~rest + _ONE)
+        yield rows, nth, rest, bit
+        rest, nth = rest ^ bit, nth + 1
+        left = np.flatnonzero(rest)
+        rows, rest = rows[left], rest[left]
+
+
+def _taken(halves: _Halves, rows: I64) -> _Halves:
+    return _Halves(halves.high[rows], halves.low[rows])
+
+
+def _ones(halves: _Halves) -> I64:
+    """Count the bits that are set in integers of 128 bits."""
+    return _ones_of(halves.high) + _ones_of(halves.low)
+
+
+def _ones_of(words: U64) -> I64:
+    """Count the bits that are set in words of 64 bits."""
+    words = words - (words >> _ONE & _PAIRS)
+    words = (words & _NIBBLES) + (words >> np.uint64(2) & _NIBBLES)
+    words = words + (words >> np.uint64(4)) & _BYTES
+    return (words * _SUM >> np.uint64(56)).astype(np.int64)

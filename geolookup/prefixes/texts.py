@@ -1,0 +1,133 @@
+"""The texts of prefixes, addresses and ranges, for whole columns.
+
+Strategy: a text is a row of cells, one byte each, 0 where a cell has none. Groups of digits are
+taken from tables of all their texts. Removing the zeros leaves the texts one after the other.
+IPv6 follows RFC 5952: without leading zeros, and the first of the longest runs of two or more
+zero groups is left out. No address of public space needs its mixed notation.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from geolookup.dataset.intervals import U8, U64
+from geolookup.prefixes.aggregate import Prefixes
+from geolookup.prefixes.spans import Spans
+
+_SHIFTS = {4: (24, 16, 8, 0), 6: (48, 32, 16, 0)}
+_GROUPS = 8
+#: Added to the value of a group that is left out, which is 0.
+_HIDDEN = 1 << 16
+
+
+def cidr_texts(prefixes: Prefixes) -> pa.StringArray:
+    """Return the text of each prefix: ``1.2.3.0/24``, ``2001:db8::/32``."""
+    cells = _address_cells(prefixes.family, prefixes.high, prefixes.low)
+    return _joined(cells, _cell("/"), _decimals(129)[prefixes.lengths])
+
+
+def range_texts(spans: Spans) -> pa.StringArray:
+    """Return the text of each range: its first and last address with a hyphen between them."""
+    first = _address_cells(spans.family, spans.first_high, spans.first_low)
+    last = _address_cells(spans.family, spans.last_high, spans.last_low)
+    return _joined(first, _cell("-"), last)
+
+
+def address_texts(family: int, high: U64, low: U64) -> pa.StringArray:
+    """Return the text of each address, of which these are the halves."""
+    return _joined(_address_cells(family, high, low))
+
+
+def _joined(first: U8, *further: U8) -> pa.StringArray:
+    """Return the texts of n rows of cells: parts side by side; further ones may have one row."""
+    count = len(first)
+    wide = [np.broadcast_to(each, (count, each.shape[1])) for each in (first, *further)]
+    cells = np.concatenate(wide, axis=1)
+    shown = cells != 0
+    offsets = np.zeros(count + 1, np.int32)
+    np.cumsum(np.count_nonzero(shown, axis=1), out=offsets[1:])
+    data = cells[shown]
+    return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(data))
+
+
+def _address_cells(family: int, high: U64, low: U64) -> U8:
+    return _ipv4_cells(low) if family == 4 else _ipv6_cells(high, low)
+
+
+def _ipv4_cells(low: U64) -> U8:
+    parts = []
+    for shift in _SHIFTS[4]:
+        octets = (low >> np.uint64(shift) & np.uint64(0xFF)).astype(np.intp)
+        parts.append(_decimals(256, "." if shift else "")[octets])
+    return np.concatenate(parts, axis=1)
+
+
+def _ipv6_cells(high: U64, low: U64) -> U8:
+    words = [
+        each >> np.uint64(shift) & np.uint64(0xFFFF) for each in (high, low) for shift in _SHIFTS[6]
+    ]
+    groups = [each.astype(np.intp) for each in words]
+    zeros = sum((each == 0).astype(np.intp) << at for at, each in enumerate(groups))
+    colons, hidden = _colons()
+    parts = []
+    for at, each in enumerate(groups):
+        parts += [colons[zeros, at], _hexadecimals()[each | hidden[zeros, at]]]
+    return np.concatenate(parts, axis=1)
+
+
+@cache
+def _cell(text: str) -> U8:
+    """Return one row of cells that holds a text."""
+    return np.frombuffer(text.encode("ascii"), np.uint8)[np.newaxis]
+
+
+@cache
+def _decimals(count: int, after: str = "") -> U8:
+    """Return the decimal numbers below ``count``, a row each, and a text after them."""
+    return _table([f"{each}{after}" for each in range(count)])
+
+
+@cache
+def _hexadecimals() -> U8:
+    """Return all groups of an IPv6 address, a row each; the row after them is empty."""
+    return _table([*(f"{each:x}" for each in range(_HIDDEN)), ""])
+
+
+@cache
+def _colons() -> tuple[U8, NDArray[np.intp]]:
+    """Return the colons before each group, and ``_HIDDEN`` for each group that is left out.
+
+    The shape is (256, 8, 2) and (256, 8): by which groups are zero, a bit each, and by group.
+    """
+    colons = np.zeros((256, _GROUPS, 2), np.uint8)
+    hidden = np.zeros((256, _GROUPS), np.intp)
+    for zeros in range(256):
+        begin, end = _longest_run(zeros)
+        for at in range(_GROUPS):
+            hidden[zeros, at] = _HIDDEN if begin <= at < end else 0
+            text = "::" if at == begin < end else ":" if at and not begin < at <= end else ""
+            colons[zeros, at, : len(text)] = ord(":")
+    return colons, hidden
+
+
+def _longest_run(zeros: int) -> tuple[int, int]:
+    """Return begin and end of the first longest run of two or more zero groups; (0, 0) for none."""
+    runs = [
+        (end - begin, -begin)
+        for begin in range(_GROUPS)
+        for end in range(begin + 2, _GROUPS + 1)
+        if all(zeros >> at & 1 for at in range(begin, end))
+    ]
+    length, begin = max(runs, default=(0, 0))
+    return -begin, length - begin
+
+
+def _table(texts: list[str]) -> U8:
+    """Return texts as rows of equal width, with 0 after a text that is shorter."""
+    width = max(map(len, texts))
+    data = b"".join(each.encode("ascii").ljust(width, b"\0") for each in texts)
+    return np.frombuffer(data, np.uint8).reshape(len(texts), width)
