@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from geolookup.contract.address import BITS
-from geolookup.dataset.intervals import I64, U8, U64
-from geolookup.prefixes.spans import Spans
+from geolookup.dataset.intervals import I64, U8, U64, Bools
+from geolookup.prefixes.spans import Halves, Spans
 
 _ONE = np.uint64(1)
 _ALL = ~np.uint64(0)
@@ -43,23 +43,16 @@ class Prefixes(NamedTuple):
     lengths: U8
 
 
-class _Halves(NamedTuple):
-    """n integers of 128 bits."""
-
-    high: U64
-    low: U64
-
-
 class _Split(NamedTuple):
     """m ranges that are no prefix: where to split them, and the distances to both ends."""
 
-    middle: _Halves
-    before: _Halves
-    after: _Halves
+    middle: Halves
+    before: Halves
+    after: Halves
 
 
 #: The places of some prefixes in the result, their first addresses, and their host bits.
-_Put = tuple[I64, _Halves, I64]
+_Put = tuple[I64, Halves, I64]
 
 
 def prefixes_of(spans: Spans) -> tuple[Prefixes, I64]:
@@ -67,13 +60,13 @@ def prefixes_of(spans: Spans) -> tuple[Prefixes, I64]:
 
     They are in address order. Ranges that touch are not joined: ``spans.joined`` does that.
     """
-    first, last = _Halves(*spans[1:3]), _Halves(*spans[3:5])
+    first, last = spans.first, spans.last
     mask = _mask(first, last)
     rows = np.flatnonzero(_is_split(first, last, mask))
-    split = _split(*(_Halves(each.high[rows], each.low[rows]) for each in (first, last, mask)))
-    counts = np.ones(spans.count, np.int64)
+    split = _split(*(each.taken(rows) for each in (first, last, mask)))
+    counts = np.ones(len(spans), np.int64)
     counts[rows] = _ones(split.before) + _ones(split.after)
-    of = np.repeat(np.arange(spans.count), counts)
+    of = np.repeat(np.arange(len(spans)), counts)
     # This is right for the ranges that are one prefix; the others are overwritten.
     high, low, host_bits = first.high[of], first.low[of], _ones(mask)[of]
     ends = np.cumsum(counts)[rows]
@@ -82,10 +75,10 @@ def prefixes_of(spans: Spans) -> tuple[Prefixes, I64]:
     return Prefixes(spans.family, high, low, (BITS[spans.family] - host_bits).astype(np.uint8)), of
 
 
-def _mask(first: _Halves, last: _Halves) -> _Halves:
+def _mask(first: Halves, last: Halves) -> Halves:
     """Return the host mask of the smallest prefix that holds each range."""
     high, low = first.high ^ last.high, first.low ^ last.low
-    return _Halves(_filled(high), np.where(high != 0, _ALL, _filled(low)))
+    return Halves(_filled(high), np.where(high != 0, _ALL, _filled(low)))
 
 
 def _filled(words: U64) -> U64:
@@ -95,35 +88,31 @@ def _filled(words: U64) -> U64:
     return words
 
 
-def _is_split(first: _Halves, last: _Halves, mask: _Halves) -> np.typing.NDArray[np.bool_]:
+def _is_split(first: Halves, last: Halves, mask: Halves) -> Bools:
     """Mark the ranges that are not the whole prefix of a host mask."""
     differs = np.zeros(len(first.low), np.uint64)
     for begin, end, bits in zip(first, last, mask, strict=True):
         differs |= begin & bits | ~end & bits
-    return differs != 0
+    marks: Bools = differs != 0
+    return marks
 
 
-def _split(first: _Halves, last: _Halves, mask: _Halves) -> _Split:
-    half = _Halves(mask.high >> _ONE, mask.low >> _ONE | mask.high << np.uint64(63))
-    middle = _Halves(last.high & ~half.high, last.low & ~half.low)
-    end_low = (last.low & half.low) + _ONE
-    after = _Halves((last.high & half.high) + (end_low == 0), end_low)
-    return _Split(middle, _difference(middle, first), after)
-
-
-def _difference(one: _Halves, other: _Halves) -> _Halves:
-    return _Halves(one.high - other.high - (one.low < other.low), one.low - other.low)
+def _split(first: Halves, last: Halves, mask: Halves) -> _Split:
+    half = Halves(mask.high >> _ONE, mask.low >> _ONE | mask.high << np.uint64(63))
+    middle = Halves(last.high & ~half.high, last.low & ~half.low)
+    after = Halves(last.high & half.high, last.low & half.low).successor()
+    return _Split(middle, middle.minus(first), after)
 
 
 def _before(split: _Split, begins: I64) -> Iterator[_Put]:
     """Yield the prefixes from the first addresses to the middle; they begin at these places."""
     (middle, before, _), zero = split, np.zeros_like(begins, np.uint64)
     for rows, nth, rest, bit in _bits(before.low):
-        far = _Halves(before.high[rows], rest)
-        yield begins[rows] + nth, _difference(_taken(middle, rows), far), _ones_of(bit - _ONE)
+        far = Halves(before.high[rows], rest)
+        yield begins[rows] + nth, middle.taken(rows).minus(far), _ones_of(bit - _ONE)
     begins = begins + _ones_of(before.low)
     for rows, nth, rest, bit in _bits(before.high):
-        start = _difference(_taken(middle, rows), _Halves(rest, zero[rows]))
+        start = middle.taken(rows).minus(Halves(rest, zero[rows]))
         yield begins[rows] + nth, start, _ones_of(bit - _ONE) + 64
 
 
@@ -131,11 +120,11 @@ def _after(split: _Split, ends: I64) -> Iterator[_Put]:
     """Yield the prefixes from the middle to the last addresses; they end before these places."""
     middle, _, after = split
     for rows, nth, rest, bit in _bits(after.low):
-        start = _Halves(middle.high[rows] | after.high[rows], middle.low[rows] | rest ^ bit)
+        start = Halves(middle.high[rows] | after.high[rows], middle.low[rows] | rest ^ bit)
         yield ends[rows] - 1 - nth, start, _ones_of(bit - _ONE)
     ends = ends - _ones_of(after.low)
     for rows, nth, rest, bit in _bits(after.high):
-        start = _Halves(middle.high[rows] | rest ^ bit, middle.low[rows])
+        start = Halves(middle.high[rows] | rest ^ bit, middle.low[rows])
         yield ends[rows] - 1 - nth, start, _ones_of(bit - _ONE) + 64
 
 
@@ -154,11 +143,7 @@ def _bits(words: U64) -> Iterator[tuple[I64, int, U64, U64]]:
         rows, rest = rows[left], rest[left]
 
 
-def _taken(halves: _Halves, rows: I64) -> _Halves:
-    return _Halves(halves.high[rows], halves.low[rows])
-
-
-def _ones(halves: _Halves) -> I64:
+def _ones(halves: Halves) -> I64:
     """Count the bits that are set in integers of 128 bits."""
     return _ones_of(halves.high) + _ones_of(halves.low)
 

@@ -1,9 +1,10 @@
-"""Ranges of addresses of one answer or several, as columns; ranges that touch are joined."""
+"""Ranges of addresses as columns; those that touch are joined."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,26 +12,49 @@ from numpy.typing import NDArray
 from geolookup.dataset.intervals import U64, Bools
 
 I32 = NDArray[np.int32]
+_ONE = np.uint64(1)
 
 
-class Spans(NamedTuple):
+class Halves(NamedTuple):
+    """n integers of 128 bits, of the shape (n,) each; of IPv4 addresses the high halves are 0."""
+
+    high: U64
+    low: U64
+
+    def taken(self, rows: Any) -> Halves:
+        """Return some of them, by number, by mask or by slice."""
+        return Halves(self.high[rows], self.low[rows])
+
+    def minus(self, other: Halves) -> Halves:
+        """Return the differences, modulo 2^128."""
+        return Halves(self.high - other.high - (self.low < other.low), self.low - other.low)
+
+    def successor(self) -> Halves:
+        """Return each integer + 1, modulo 2^128."""
+        low = self.low + _ONE
+        return Halves(self.high + (low == 0), low)
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
     """n ranges of one family in address order, disjoint, both ends included.
 
-    The columns have the shape (n,). Of IPv4 the high halves are 0. ``codes`` are columns of the
-    same length, one for each field by which ranges are told apart: the number of the value.
+    ``codes`` are columns of the shape (n,), one for each field by which ranges are told apart:
+    the number of the value.
     """
 
     family: int
-    first_high: U64
-    first_low: U64
-    last_high: U64
-    last_low: U64
+    first: Halves
+    last: Halves
     codes: tuple[I32, ...] = ()
 
-    @property
-    def count(self) -> int:
-        """How many ranges these are."""
-        return len(self.first_low)
+    def __len__(self) -> int:
+        return len(self.first.low)
+
+    def taken(self, rows: Any) -> Spans:
+        """Return some of the ranges, by number, by mask or by slice."""
+        codes = tuple(each[rows] for each in self.codes)
+        return Spans(self.family, self.first.taken(rows), self.last.taken(rows), codes)
 
 
 def joined(batches: Iterable[Spans]) -> Iterator[Spans]:
@@ -42,51 +66,43 @@ def joined(batches: Iterable[Spans]) -> Iterator[Spans]:
     held: Spans | None = None
     for batch in batches:
         if held is not None and held.family == batch.family:
-            batch = _concatenated(held, batch)
+            batch = _one_after_the_other(held, batch)
         elif held is not None:
             yield held
         found = _joined(batch)
         # The last range may continue in the next batch.
-        if found.count > 1:
-            yield _slice(found, 0, found.count - 1)
-        held = _slice(found, max(found.count - 1, 0), found.count)
-    if held is not None and held.count:
+        if len(found) > 1:
+            yield found.taken(slice(None, -1))
+        held = found.taken(slice(-1, None))
+    if held is not None and len(held):
         yield held
 
 
 def _joined(spans: Spans) -> Spans:
     begins = np.flatnonzero(~_continues(spans))
-    if len(begins) == spans.count:
+    if len(begins) == len(spans):
         return spans
-    ends = np.append(begins[1:], spans.count) - 1
-    return Spans(
-        spans.family,
-        spans.first_high[begins],
-        spans.first_low[begins],
-        spans.last_high[ends],
-        spans.last_low[ends],
-        tuple(each[begins] for each in spans.codes),
-    )
+    ends = np.append(begins[1:], len(spans)) - 1
+    codes = tuple(each[begins] for each in spans.codes)
+    return Spans(spans.family, spans.first.taken(begins), spans.last.taken(ends), codes)
 
 
 def _continues(spans: Spans) -> Bools:
     """Mark the ranges that begin right after the one before, with the same codes."""
-    marks = np.zeros(spans.count, bool)
-    after_low = spans.last_low[:-1] + np.uint64(1)
-    marks[1:] = spans.first_low[1:] == after_low
-    if spans.family == 6:
-        marks[1:] &= spans.first_high[1:] == spans.last_high[:-1] + (after_low == 0)
+    marks = np.ones(len(spans), bool)
+    marks[:1] = False
+    after = spans.last.taken(slice(None, -1)).successor()
+    for begin, end in zip(spans.first, after, strict=True):
+        marks[1:] &= begin[1:] == end
     for each in spans.codes:
         marks[1:] &= each[1:] == each[:-1]
     return marks
 
 
-def _concatenated(one: Spans, other: Spans) -> Spans:
-    ends = (np.concatenate(pair) for pair in zip(one[1:5], other[1:5], strict=True))
-    codes = zip(one.codes, other.codes, strict=True)
-    return Spans(one.family, *ends, tuple(np.concatenate(pair) for pair in codes))
-
-
-def _slice(spans: Spans, begin: int, end: int) -> Spans:
-    ends = (each[begin:end] for each in spans[1:5])
-    return Spans(spans.family, *ends, tuple(each[begin:end] for each in spans.codes))
+def _one_after_the_other(one: Spans, other: Spans) -> Spans:
+    first, last = (
+        Halves(*(np.concatenate(pair) for pair in zip(*ends, strict=True)))
+        for ends in ((one.first, other.first), (one.last, other.last))
+    )
+    codes = tuple(np.concatenate(pair) for pair in zip(one.codes, other.codes, strict=True))
+    return Spans(one.family, first, last, codes)

@@ -32,8 +32,8 @@ def cidr_texts(prefixes: Prefixes) -> pa.StringArray:
 
 def range_texts(spans: Spans) -> pa.StringArray:
     """Return the text of each range: its first and last address with a hyphen between them."""
-    first = _address_cells(spans.family, spans.first_high, spans.first_low)
-    last = _address_cells(spans.family, spans.last_high, spans.last_low)
+    first = _address_cells(spans.family, *spans.first)
+    last = _address_cells(spans.family, *spans.last)
     return _joined(first, _cell("-"), last)
 
 

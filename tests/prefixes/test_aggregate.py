@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from geolookup.contract.address import BITS, MAX
 from geolookup.prefixes.aggregate import Prefixes, prefixes_of
-from geolookup.prefixes.spans import Spans, joined
+from geolookup.prefixes.spans import Halves, Spans, joined
 from geolookup.prefixes.texts import cidr_texts, range_texts
 from tests.tiers import scaled
 
@@ -19,7 +20,7 @@ netaddr = pytest.importorskip("netaddr")
 
 Range = tuple[int, int]
 _LOW = (1 << 64) - 1
-_ADDRESS = {4: ipaddress.IPv4Address, 6: ipaddress.IPv6Address}
+_ADDRESS: dict[int, Any] = {4: ipaddress.IPv4Address, 6: ipaddress.IPv6Address}
 
 
 @st.composite
@@ -40,17 +41,19 @@ drawn = st.sampled_from((4, 6)).flatmap(lambda each: st.tuples(st.just(each), ra
 
 def spans_of(family: int, listed: list[Range], codes: list[int] | None = None) -> Spans:
     """Return ranges as columns."""
-    halves = [
-        np.array([each[end] >> 64 if high else each[end] & _LOW for each in listed], np.uint64)
+    first, last = (
+        Halves(
+            np.array([each[end] >> 64 for each in listed], np.uint64),
+            np.array([each[end] & _LOW for each in listed], np.uint64),
+        )
         for end in (0, 1)
-        for high in (True, False)
-    ]
-    return Spans(family, *halves, () if codes is None else (np.array(codes, np.int32),))
+    )
+    return Spans(family, first, last, () if codes is None else (np.array(codes, np.int32),))
 
 
 def listed_of(spans: Spans) -> list[Range]:
     """Return columns as ranges."""
-    columns = (each.tolist() for each in spans[1:5])
+    columns = (each.tolist() for each in (*spans.first, *spans.last))
     return [(fh << 64 | fl, lh << 64 | ll) for fh, fl, lh, ll in zip(*columns, strict=True)]
 
 
@@ -63,7 +66,7 @@ def networks(prefixes: Prefixes) -> list[ipaddress.IPv4Network | ipaddress.IPv6N
     ]
 
 
-@settings(max_examples=scaled(12, 200))
+@settings(max_examples=scaled(12, 50))
 @given(drawn)
 def test_prefixes_are_those_of_ipaddress(given_: tuple[int, list[Range]]) -> None:
     family, listed = given_
@@ -78,7 +81,7 @@ def test_prefixes_are_those_of_ipaddress(given_: tuple[int, list[Range]]) -> Non
     assert cidr_texts(prefixes).to_pylist() == [str(network) for network, _ in expected]
 
 
-@settings(max_examples=scaled(12, 200))
+@settings(max_examples=scaled(12, 50))
 @given(drawn, st.integers(1, 5))
 def test_joined_ranges_are_the_fewest_prefixes(given_: tuple[int, list[Range]], batch: int) -> None:
     family, listed = given_
@@ -96,7 +99,7 @@ def test_joined_ranges_are_the_fewest_prefixes(given_: tuple[int, list[Range]], 
     ]
 
 
-@settings(max_examples=scaled(12, 200))
+@settings(max_examples=scaled(12, 50))
 @given(drawn, st.data())
 def test_ranges_with_other_codes_stay_apart(
     given_: tuple[int, list[Range]], data: st.DataObject
@@ -116,7 +119,7 @@ def test_ranges_with_other_codes_stay_apart(
     ] == expected
 
 
-@settings(max_examples=scaled(12, 200))
+@settings(max_examples=scaled(12, 50))
 @given(drawn)
 def test_range_texts(given_: tuple[int, list[Range]]) -> None:
     family, listed = given_
