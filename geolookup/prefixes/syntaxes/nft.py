@@ -1,0 +1,51 @@
+"""nftables: a set of a table for each family, for ``nft -f``, which applies a file as a whole.
+
+The prefixes of a list are disjoint, so the sets need no ``auto-merge``. Without it an element of
+the set is a prefix of the list, and a later file can delete it by that name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+
+from geolookup.prefixes.syntaxes.lines import lines
+from geolookup.prefixes.syntaxes.protocol import Changes, Lists, Syntax, set_name
+from geolookup.prefixes.syntaxes.settings import Settings
+
+_TYPES = {4: "ipv4_addr", 6: "ipv6_addr"}
+
+
+def _whole(lists: Lists, settings: Settings) -> Iterator[bytes]:
+    """Create what is missing, empty the sets and fill them."""
+    yield f"add table inet {settings.table}\n".encode()
+    for family, batches in lists.items():
+        place = _place(family, settings)
+        yield f"add set {place} {{ type {_TYPES[family]}; flags interval; }}\n".encode()
+        yield f"flush set {place}\n".encode()
+        yield from _elements("add", place, batches)
+
+
+def _changes(changes: Changes, settings: Settings) -> Iterator[bytes]:
+    """Delete first: the kernel refuses an element that overlaps another."""
+    for command, lists in (("delete", changes.removed), ("add", changes.added)):
+        for family, batches in lists.items():
+            yield from _elements(command, _place(family, settings), batches)
+
+
+def _place(family: int, settings: Settings) -> str:
+    return f"inet {settings.table} {set_name(family, settings)}"
+
+
+def _elements(command: str, place: str, batches: Iterable[pa.Array]) -> Iterator[bytes]:
+    """Yield a command for each batch, so that no list has to be held as a whole."""
+    for texts in batches:
+        if len(texts):
+            yield f"{command} element {place} {{\n".encode()
+            yield from lines("\t", [texts], ",\n")
+            yield b"}\n"
+
+
+#: Changes are one transaction: all of them or none.
+SYNTAX = Syntax("nft", _whole, _changes, frozenset({"name", "table"}))

@@ -1,0 +1,22 @@
+"""pf and Squid: a prefix a line, in a file that their configuration names.
+
+Neither reads changes. ``pfctl -T replace`` compares the file with the table by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from geolookup.prefixes.syntaxes.lines import lines
+from geolookup.prefixes.syntaxes.protocol import Lists, Syntax
+from geolookup.prefixes.syntaxes.settings import Settings
+
+
+def whole(lists: Lists, _settings: Settings) -> Iterator[bytes]:
+    """Yield the lines of all lists."""
+    for batches in lists.values():
+        yield from lines("", batches)
+
+
+PF = Syntax("pf", whole)
+SQUID = Syntax("squid", whole)

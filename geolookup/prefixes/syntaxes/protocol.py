@@ -1,0 +1,40 @@
+"""What a syntax is: it writes lists of prefixes, and what changed in them, as one tool reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from geolookup.prefixes.syntaxes.settings import Settings
+
+#: By family, the texts of the prefixes in address order, in batches. A family without a prefix
+#: has no batch; a family that was not asked for is missing.
+Lists = Mapping[int, Iterable[pa.Array]]
+
+
+class Changes(NamedTuple):
+    """What was added to lists and what was removed from them. Both have the same families."""
+
+    added: Lists
+    removed: Lists
+
+
+@dataclass(frozen=True)
+class Syntax:
+    """A syntax: its name, how it writes lists and changes, and the settings that it takes.
+
+    ``changes`` is None where the tool that reads the syntax replaces lists as a whole.
+    """
+
+    name: str
+    whole: Callable[[Lists, Settings], Iterator[bytes]]
+    changes: Callable[[Changes, Settings], Iterator[bytes]] | None = None
+    takes: frozenset[str] = frozenset()
+
+
+def set_name(family: int, settings: Settings) -> str:
+    """Return the name of the set of a family."""
+    return f"{settings.name}_v{family}"

@@ -1,0 +1,50 @@
+"""Names in an output: no text can become anything but one word of it."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+
+from geolookup.prefixes.syntaxes.settings import Settings
+
+MEMBERS = ("name", "table", "target", "value", "acl")
+_HOSTILE = (
+    *("", " ", "a b", "a\nb", "a;b", "a{b", "a}b", "a#b", 'a"b', "a'b", "a$b", "a`b", "a\\b"),
+    *("a\0b", "a,b", "a|b", "a&b", "\u00e4", "\u0661", "a\u2028b", "x" * 2000, "a\n"),
+)
+
+
+@pytest.mark.parametrize("member", MEMBERS)
+@pytest.mark.parametrize("text", _HOSTILE)
+def test_what_would_end_a_word_is_refused(member: str, text: str) -> None:
+    with pytest.raises(ValueError, match=f"^{member} .* is not ") as caught:
+        Settings(**{member: text})
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("member", MEMBERS)
+def test_no_sign_of_a_syntax_is_accepted(member: str) -> None:
+    accepted = {sign for sign in map(chr, range(0x250)) if _is_accepted(member, f"a{sign}a")}
+    assert accepted >= set("azAZ09_")
+    assert accepted <= set(string.ascii_letters + string.digits + "_-./@:+")
+
+
+def _is_accepted(member: str, text: str) -> bool:
+    try:
+        Settings(**{member: text})
+    except ValueError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", ["-x", "_x", "1x", "INPUT", "DROP", "x" * 24, "a-b"])
+def test_names_that_a_tool_would_refuse_or_that_it_has(name: str) -> None:
+    with pytest.raises(ValueError, match="name "):
+        Settings(name=name)
+
+
+def test_names_that_are_accepted() -> None:
+    Settings(name="x" * 23, table="my-filter", target="f2b-chain", value="AT", acl="#12")
+    Settings(acl="/etc/haproxy/lists/geo.acl")
+    Settings(acl="virt@geo")

@@ -1,0 +1,104 @@
+"""The programs that read the syntaxes, in network namespaces of their own where they need one.
+
+A namespace has its own sets, rules and addresses, and is gone with its last process.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+_PATH = os.pathsep.join((os.environ["PATH"], "/usr/sbin", "/sbin"))
+#: Without the rights of root a namespace of users comes with that of the network.
+_APART = ["unshare", "-n"] if hasattr(os, "geteuid") and os.geteuid() == 0 else ["unshare", "-rn"]
+
+
+def needs(*programs: str) -> pytest.MarkDecorator:
+    """Skip where a program is missing; where nothing may be skipped that is a failure."""
+    missing = [each for each in programs if shutil.which(each, path=_PATH) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
+
+
+def needs_namespace(*programs: str) -> list[pytest.MarkDecorator]:
+    """Skip also where the system gives no network namespace, or no rights in it."""
+    allowed = (
+        shutil.which(_APART[0]) and not subprocess.run([*_APART, "true"], check=False).returncode
+    )
+    refused = pytest.mark.skipif(not allowed, reason="no network namespace for this user")
+    return [refused, needs(*programs)]
+
+
+def run(
+    *command: str, apart: bool = False, cwd: Path | None = None, text: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, and return its streams as text."""
+    return subprocess.run(
+        [*(_APART if apart else ()), *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PATH": _PATH},
+        cwd=cwd,
+        input=text,
+    )
+
+
+def script(folder: Path, text: str) -> str:
+    """Run a shell script in a folder and in a namespace; return what it prints."""
+    done = run("sh", "-e", "-c", text, apart=True, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr
+    return done.stdout
+
+
+@contextmanager
+def running(ready: Path, *command: str) -> Iterator[None]:
+    """Run a daemon in the foreground until the block ends; ``ready`` is the socket it opens."""
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "PATH": _PATH}
+    )
+    try:
+        _until_open(ready, process)
+        yield
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+def _until_open(ready: Path, process: subprocess.Popen[bytes]) -> None:
+    ends = time.monotonic() + 20
+    while True:
+        try:
+            with socket.socket(socket.AF_UNIX) as line:
+                line.connect(str(ready))
+                return
+        except OSError:
+            if process.poll() is not None:
+                pytest.fail(f"it ended: {process.communicate()[0].decode()}")
+            assert time.monotonic() < ends
+            time.sleep(0.01)
+
+
+def said(place: Path, text: bytes) -> bytes:
+    """Send a text to a socket and return all that comes back."""
+    with socket.socket(socket.AF_UNIX) as line:
+        line.settimeout(20)
+        line.connect(str(place))
+        line.sendall(text)
+        line.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: line.recv(1 << 16), b""))
+
+
+def requested(place: Path, client: str) -> bytes:
+    """Return the answer to a request from a client, as a proxy hands it on (PROXY protocol 1)."""
+    family = "TCP6" if ":" in client else "TCP4"
+    other = "::1" if ":" in client else "127.0.0.1"
+    return said(place, f"PROXY {family} {client} {other} 1 2\r\nGET / HTTP/1.0\r\n\r\n".encode())
