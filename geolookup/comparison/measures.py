@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.comparison.values import CODE, LOCATION_FIELDS, Pair, Values
-from geolookup.comparison.weighted import Kilometres, distances, distinct, quantiles
+from geolookup.comparison.weighted import Kilometres, distinct, quantiles
+from geolookup.dataset.distances import distances
 
 Bools = NDArray[np.bool_]
 F64 = NDArray[np.float64]

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from geolookup.comparison.measures import Bools, Move, Share, share
 from geolookup.comparison.scoring.places import Stated
-from geolookup.comparison.weighted import F64, Kilometres, distances, quantiles
+from geolookup.comparison.weighted import F64, Kilometres, quantiles
+from geolookup.dataset.distances import distances
 
 #: By level, the names that state it: the first that a side has is shown.
 FIELDS = {

@@ -1,0 +1,247 @@
+"""Conditions on answers, as texts and as Python values.
+
+A text is ``PATH OPERATOR VALUE``:
+
+- ``location.country_code=AT,DE``: one of these values; ``null`` is unknown. A value with a comma,
+  quotes or the text "null" stands in double quotes, which are doubled inside.
+- ``network.asn>=64512``: a number that is greater or less; also ``>``, ``<=`` and ``<``.
+- ``location.city_name^=San,Santa``: a text that begins with one of these.
+- ``location~48.2,16.4,50km``: at most so many km from a latitude and longitude.
+- ``location~46.3,9.5,49.1,17.2``: in the box of these latitudes and longitudes: south, west,
+  north, east.
+
+In Python a mapping states the same: the path, with the operator after it unless it is ``=``, to
+the value, or to a list of values; unknown is None.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from numbers import Real
+from typing import Any, NamedTuple, cast
+
+import pyarrow.compute as pc
+
+from geolookup.contract.fields import (
+    DEGREES,
+    FIELDS,
+    GROUPS,
+    LOCATION,
+    TEXT,
+    TEXTS,
+    Field,
+    unknown_path,
+)
+from geolookup.contract.other_names import path_called
+from geolookup.prefixes.predicates import Among, Around, Begins, Compared, InBox, Predicate
+
+#: What ``conditions_of`` takes.
+Where = str | Mapping[str, Any] | Iterable[str | Mapping[str, Any]] | None
+_COMPARE = {
+    ">=": pc.greater_equal,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    "<": pc.less,
+}
+_TEXT = re.compile(r"\s*([^\s=<>~^]+)\s*(>=|<=|\^=|[=<>~])(.*)", re.DOTALL)
+_KEY = re.compile(r"\s*([^\s=<>~^]*)\s*(>=|<=|\^=|[=<>~]|)\s*")
+_NOT = "not"
+_EXAMPLE = "write PATH=VALUE, such as location.country_code=AT,DE"
+_BY_PATH = {field.path: field for field in FIELDS}
+_PLACE = tuple(_BY_PATH[f"location.{member}"] for member in DEGREES)
+_ITEM = re.compile(r"""\s*(?:"((?:[^"]|"")*)"|([^",]*?))\s*(,|$)""")
+
+
+class Condition(NamedTuple):
+    """What the values of fields of one table must meet, or with ``negated`` must not meet."""
+
+    fields: tuple[Field, ...]
+    predicate: Predicate
+    negated: bool = False
+
+
+def conditions_of(where: Where, *, negated: bool = False) -> tuple[Condition, ...]:
+    """Return the conditions that texts and mappings state; all of them are to be met.
+
+    The key ``"not"`` of a mapping leads to conditions none of which may be met. Raises ValueError
+    for an unknown path, for a value that is none of its field, and for any other text; TypeError
+    for what is neither text nor mapping.
+    """
+    return tuple(_conditions(where, negated))
+
+
+def _conditions(where: Where, negated: bool) -> Iterator[Condition]:
+    if where is None:
+        return
+    if isinstance(where, str):
+        yield _of_text(where, negated)
+    elif isinstance(where, Mapping):
+        yield from _of_mapping(where, negated)
+    elif isinstance(where, Iterable):
+        for each in where:
+            if not isinstance(each, str | Mapping):
+                raise TypeError(f"a condition is a text or a mapping, not {type(each).__name__}")
+            yield from _conditions(each, negated)
+    else:
+        raise TypeError(f"conditions are texts or mappings, not {type(where).__name__}")
+
+
+def _of_mapping(where: Mapping[str, Any], negated: bool) -> Iterator[Condition]:
+    for key, value in where.items():
+        if key == _NOT:
+            if negated:
+                raise ValueError('"not" has no "not" inside')
+            yield from _conditions(value, negated=True)
+            continue
+        found = _KEY.fullmatch(key) if isinstance(key, str) else None
+        if found is None:
+            raise unknown_path(key)
+        yield _condition(found[1], found[2] or "=", value, negated)
+
+
+def _of_text(text: str, negated: bool) -> Condition:
+    found = _TEXT.fullmatch(text)
+    if found is None:  # it may be an address, so that no message contains it
+        raise ValueError(f"a condition has a path, an operator and a value; {_EXAMPLE}")
+    path, operator, value = found.groups()
+    return _condition(path, operator, _place(value) if operator == "~" else _items(value), negated)
+
+
+def _items(text: str) -> list[str | None]:
+    """Return the values of a text, which commas separate; None for ``null``."""
+    items: list[str | None] = []
+    at, after = 0, ","
+    while after == ",":
+        found = _ITEM.match(text, at)
+        if found is None or not (found[1] or found[2]):
+            raise ValueError(f"a value is missing or has a stray quote; {_EXAMPLE}, or =null")
+        quoted, plain, after = found.groups()
+        items.append(quoted.replace('""', '"') if quoted else None if plain == "null" else plain)
+        at = found.end()
+    return items
+
+
+def _place(text: str) -> list[str]:
+    """Return the numbers of a place as texts: three of a circle, four of a box."""
+    *first, last = (each.strip() for each in text.split(","))
+    if (len(first) == 2) != last.endswith("km"):
+        raise _no_place()
+    return [*first, last.removesuffix("km")]
+
+
+def _condition(path: str, operator: str, value: Any, negated: bool) -> Condition:
+    if operator == "~":
+        if path != LOCATION:
+            raise ValueError(f"only {LOCATION} has a distance or a box: write {LOCATION}~…")
+        return Condition(_PLACE, _of_place(value), negated)
+    field = field_of(path)
+    values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
+    if operator == "=":
+        known = tuple(_value(field, each) for each in values if each is not None)
+        predicate: Predicate = Among(known, unknown=None in values)
+    elif operator == "^=":
+        predicate = Begins(tuple(_begin(field, each) for each in values))
+    else:
+        predicate = Compared(_COMPARE[operator], _bound(field, operator, values))
+    return Condition((field,), predicate, negated)
+
+
+def field_of(path: str) -> Field:
+    """Return the stored field that a path names, or a name of it in other products.
+
+    Raises ValueError for another path, and for a field that no table stores.
+    """
+    field = _BY_PATH.get(path) or _called(path)
+    if field is None and path in GROUPS:
+        member = next(each.path for each in FIELDS if each.group == path)
+        raise ValueError(f"{path} has several members; name one, such as {member}")
+    if field is None:
+        raise unknown_path(path)
+    if not field.table:
+        follows = f"{path} follows from the address or the time"
+        raise ValueError(f"{follows}; a condition takes a stored field, such as time.zone")
+    return field
+
+
+def _called(name: str) -> Field | None:
+    """Return the field of a name without its group, or with the group of the field."""
+    field = _BY_PATH.get(path_called(name) or "")
+    group = name.rpartition(".")[0]
+    return field if field and group in ("", field.group) else None
+
+
+def _value(field: Field, value: Any) -> Any:
+    """Return a value that the column of a field can have."""
+    if field.type in (TEXT, TEXTS):
+        if isinstance(value, str):
+            return str(value)
+    elif field.type == "bool":
+        if isinstance(value, bool) or value in ("true", "false"):
+            return value if isinstance(value, bool) else value == "true"
+    elif (number := _number(field, value)) is not None:
+        return number
+    kind = {TEXT: "texts", TEXTS: "texts", "bool": "true or false"}.get(field.type, "numbers")
+    raise ValueError(f"the values of {field.path} are {kind}; {value!r} is none")
+
+
+def _number(field: Field, value: Any) -> float | None:
+    """Return a number that the column of a field can have, or None."""
+    if isinstance(value, str):
+        text = value[2:] if field.member == "asn" and value[:2].upper() == "AS" else value
+        try:
+            value = float(text) if field.type == "double" else int(text)
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        return None
+    if field.type == "double":
+        return float(value)
+    whole: int = math.floor(cast(Any, value))
+    most = (1 << 32 if field.type == "uint32" else 1 << 63) - 1
+    return whole if whole == value and 0 <= whole <= most else None
+
+
+def _begin(field: Field, value: Any) -> str:
+    if field.type not in (TEXT, TEXTS) or not isinstance(value, str) or not value:
+        raise ValueError(f"^= takes the beginning of a text, of a field of texts: {field.path}")
+    return str(value)
+
+
+def _bound(field: Field, operator: str, values: list[Any]) -> float:
+    if field.type in (TEXT, TEXTS, "bool"):
+        raise ValueError(f"{operator} compares numbers; the values of {field.path} are none")
+    try:
+        (bound,) = (float(each) for each in values)
+    except (TypeError, ValueError):
+        bound = math.nan
+    if math.isnan(bound):
+        raise ValueError(f"{field.path}{operator} takes one number")
+    return bound
+
+
+def _of_place(value: Any) -> Predicate:
+    """Return the circle of three numbers, or the box of four."""
+    try:
+        numbers = [float(each) for each in value]
+    except (TypeError, ValueError):
+        raise _no_place() from None
+    if len(numbers) == 3 and _are_degrees(numbers[:2]) and numbers[2] >= 0:
+        return Around(*numbers)
+    if len(numbers) == 4 and all(map(_are_degrees, (numbers[:2], numbers[2:]))):
+        south, _, north, _ = numbers
+        if south <= north:
+            return InBox(*numbers)
+    raise _no_place()
+
+
+def _are_degrees(numbers: list[float]) -> bool:
+    return all(abs(each) <= most for each, most in zip(numbers, DEGREES.values(), strict=True))
+
+
+def _no_place() -> ValueError:
+    return ValueError(
+        "location~ takes a latitude, a longitude and a distance, such as 48.2,16.4,50km, or the "
+        "south, west, north and east of a box, such as 46.3,9.5,49.1,17.2"
+    )

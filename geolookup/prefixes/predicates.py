@@ -1,0 +1,151 @@
+"""What a condition asks of a column: one of several values, a comparison, a text's begin, a place.
+
+Each predicate marks the rows of a table that meet it. Texts are compared once for each distinct
+text of a column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup.dataset.distances import distances
+from geolookup.dataset.intervals import Bools
+
+Compare = Callable[[pa.Array, pa.Scalar], pa.Array]
+
+
+class Predicate(Protocol):
+    """Marks the rows whose values meet it; ``columns`` have a value for each of the n rows."""
+
+    def marks(self, *columns: pa.Array) -> Bools:
+        """Return n marks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """The value is one of several, or unknown if ``unknown`` is set; of a list, one item is."""
+
+    values: tuple[Any, ...]
+    unknown: bool = False
+
+    def marks(self, *columns: pa.Array) -> Bools:
+        """See ``Predicate``."""
+        (column,) = columns
+        marks = _of_distinct(column, lambda values: pc.is_in(values, self._set(values.type)))
+        return marks | _bools(column.is_null()) if self.unknown else marks
+
+    def absent(self, column: pa.Array) -> list[Any]:
+        """Return the values that no row has."""
+        known = distinct(column)
+        values = self._set(known.type)
+        missing: list[Any] = values.filter(pc.invert(pc.is_in(values, known))).to_pylist()
+        return missing
+
+    def _set(self, kind: pa.DataType) -> pa.Array:
+        return pa.array(self.values, kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The number is greater or less than a bound; an unknown one is neither."""
+
+    compare: Compare
+    bound: float
+
+    def marks(self, *columns: pa.Array) -> Bools:
+        """See ``Predicate``."""
+        (column,) = columns
+        numbers = column.cast(pa.float64())  # exact: AS numbers and populations are below 2^53
+        return _bools(self.compare(numbers, pa.scalar(self.bound, pa.float64())))
+
+
+@dataclass(frozen=True, slots=True)
+class Begins:
+    """The text begins with one of several; of a list, one item does."""
+
+    texts: tuple[str, ...]
+
+    def marks(self, *columns: pa.Array) -> Bools:
+        """See ``Predicate``."""
+        (column,) = columns
+        return _of_distinct(column, self._begins)
+
+    def _begins(self, values: pa.Array) -> pa.Array:
+        found = pa.array(np.zeros(len(values), bool))
+        for each in self.texts:
+            found = pc.or_kleene(found, pc.starts_with(values, each))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """The coordinates are at most so many km from a point, along a great circle."""
+
+    latitude: float
+    longitude: float
+    kilometres: float
+
+    def marks(self, *columns: pa.Array) -> Bools:
+        """See ``Predicate``; the columns are latitude and longitude in degrees."""
+        places = np.stack([_floats(each) for each in columns])
+        point = np.array([[self.latitude], [self.longitude]])
+        marks: Bools = distances(places, point) <= self.kilometres
+        return marks
+
+
+@dataclass(frozen=True, slots=True)
+class InBox:
+    """The coordinates are in a bounding box, its edges included.
+
+    A box whose west is greater than its east crosses the 180th meridian.
+    """
+
+    south: float
+    west: float
+    north: float
+    east: float
+
+    def marks(self, *columns: pa.Array) -> Bools:
+        """See ``Predicate``; the columns are latitude and longitude in degrees."""
+        latitude, longitude = map(_floats, columns)
+        after, before = longitude >= self.west, longitude <= self.east
+        within = after & before if self.west <= self.east else after | before
+        marks: Bools = (latitude >= self.south) & (latitude <= self.north) & within
+        return marks
+
+
+def _of_distinct(column: pa.Array, marked: Callable[[pa.Array], pa.Array]) -> Bools:
+    """Mark the values of a column, each distinct text once; unknown ones are not marked."""
+    if pa.types.is_list(column.type):
+        marks = np.zeros(len(column), bool)
+        items = _bools(marked(column.flatten()))
+        marks[pc.list_parent_indices(column).to_numpy()[items]] = True
+        return marks
+    if not pa.types.is_dictionary(column.type):
+        return _bools(marked(column))
+    of_text: Bools = np.append(_bools(marked(column.dictionary)), False)
+    found: Bools = of_text[column.indices.fill_null(len(of_text) - 1).to_numpy()]
+    return found
+
+
+def distinct(column: pa.Array) -> pa.Array:
+    """Return the values of a column: of texts each once."""
+    if pa.types.is_list(column.type):
+        return column.flatten()
+    return column.dictionary if pa.types.is_dictionary(column.type) else column
+
+
+def _bools(marks: pa.Array) -> Bools:
+    found: Bools = marks.fill_null(False).to_numpy(zero_copy_only=False)
+    return found
+
+
+def _floats(column: pa.Array) -> Any:
+    """Return numbers, NaN where they are unknown."""
+    return column.to_numpy(zero_copy_only=False)
