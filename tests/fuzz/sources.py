@@ -7,6 +7,7 @@ Every rejected row has to be found again, with its line.
 from __future__ import annotations
 
 import csv
+import json
 import random
 import re
 from collections.abc import Callable, Iterator
@@ -33,6 +34,7 @@ from geolookup_builder.values import Known
 from geolookup.errors import BuildError
 from geolookup.filesystem import limits
 from geolookup.progress import Progress
+from tests.builder.sources.formats import test_cloud, test_rpki, test_tor
 from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.builder.sources.recipes import one
 from tests.builder.sources.test_hostile import KINDS
@@ -117,6 +119,11 @@ def built_in() -> Iterator[bytes]:
         yield _input(kind.recipe, kind.file, kind.content().encode())
     record = {"country": {"iso_code": "CH"}, "traits": {"isp": "x"}}
     yield _input(one("mmdb", "a.mmdb"), "a.mmdb", mmdb({"8.8.8.0/24": record}))
+    for each in test_cloud.DOCUMENTS.values():
+        yield _input(one("cloud", "a.json"), "a.json", json.dumps(each).encode())
+    yield _input(one("cloud", "ips-v4"), "ips-v4", test_cloud.LIST.encode())
+    yield _input(one("rpki", "a.json"), "a.json", test_rpki.document(test_rpki.VRPS).encode())
+    yield _input(one("tor", "exit-addresses"), "exit-addresses", test_tor.EXITS.encode())
 
 
 def _input(text: str, name: str, content: bytes) -> bytes:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from geolookup_builder.sources.formats import (
     cidr_list,
+    cloud,
     dbip,
     generic,
     geofeed,
@@ -19,7 +20,9 @@ from geolookup_builder.sources.formats import (
     mmdb,
     pfx2as,
     rir,
+    rpki,
     sapics,
+    tor,
 )
 from geolookup_builder.sources.reading.reader import Format
 
@@ -27,6 +30,7 @@ FORMATS: dict[str, Format] = {
     each.name: each
     for each in (
         cidr_list.FORMAT,
+        cloud.FORMAT,
         dbip.FORMAT,
         generic.FORMAT,
         geofeed.FORMAT,
@@ -39,6 +43,8 @@ FORMATS: dict[str, Format] = {
         mmdb.FORMAT,
         pfx2as.FORMAT,
         rir.FORMAT,
+        rpki.FORMAT,
         sapics.FORMAT,
+        tor.FORMAT,
     )
 }

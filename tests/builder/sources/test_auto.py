@@ -18,6 +18,7 @@ from geolookup.errors import BuildError
 from tests.builder.building import fails, known
 from tests.builder.sources.formats import (
     test_cidr_list,
+    test_cloud,
     test_dbip,
     test_geofeed,
     test_ip2location,
@@ -28,7 +29,9 @@ from tests.builder.sources.formats import (
     test_maxmind,
     test_pfx2as,
     test_rir,
+    test_rpki,
     test_sapics,
+    test_tor,
 )
 from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.builder.sources.recipes import one
@@ -40,6 +43,10 @@ HOSTING = 'fields = { user_type = "hosting" }'
 IPINFO = {f"{product}.csv": text for product, (text, _) in test_ipinfo.PRODUCTS.items()}
 FILES: dict[str, dict[str, str | bytes]] = {
     "cidr-list": {"a.txt": test_cidr_list.LIST, "b": "\ufeff\n ; x\n2600::/32\n"},
+    "cloud": {
+        **{f"{name}.json": json.dumps(each) for name, each in test_cloud.DOCUMENTS.items()},
+        "ips-v4": test_cloud.LIST,
+    },
     "csv": {
         "a.csv": "network,isp\n8.8.8.0/24,x\n",
         "b.csv": "\ufeffconnection_type,network\r\nMobile,8.8.8.0/24\r\n",
@@ -80,6 +87,7 @@ FILES: dict[str, dict[str, str | bytes]] = {
     "mmdb": {"a.mmdb": mmdb(LATIN), "renamed": mmdb(LATIN), "a.gz": gzip.compress(mmdb(LATIN))},
     "pfx2as": {"a": test_pfx2as.CAIDA, "b.dat": test_pfx2as.PYASN},
     "rir": {"a": test_rir.EXTENDED, "b": test_rir.PLAIN},
+    "rpki": {f"{at}": text for at, text in enumerate(test_rpki.WRITERS.values())},
     "sapics": {
         "asn-country-ipv4.csv": test_sapics.COUNTRY,
         "dbip-country-ipv6.csv": test_sapics.COUNTRY6,
@@ -91,6 +99,7 @@ FILES: dict[str, dict[str, str | bytes]] = {
         "c.csv": test_sapics.as_integers(test_sapics.DATA),
         "d.csv": test_sapics.as_integers(test_sapics.README),
     },
+    "tor": {"torbulkexitlist": test_tor.BULK, "a.txt": test_tor.EXITS},
 }
 CASES = [(name, file, content) for name, files in FILES.items() for file, content in files.items()]
 

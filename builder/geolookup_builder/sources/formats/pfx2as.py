@@ -1,8 +1,7 @@
 """Routing tables reduced to prefix and origin AS: CAIDA's pfx2as and pyasn's files.
 
 The number of cells in the first row tells the two apart. The compiler resolves nested
-prefixes. A default route says nothing about an address: its AS number is made invalid,
-so that it is nulled and counted.
+prefixes.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import pyarrow.compute as pc
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.sources.reading.default_routes import without_default_routes
 from geolookup_builder.sources.reading.delimited import batches, first_record
 from geolookup_builder.sources.reading.dictionary_columns import with_values
 from geolookup_builder.sources.reading.inputs import Member, members
@@ -31,8 +31,6 @@ _ADDRESS = re.compile(r"[0-9A-Fa-f]*[.:][0-9A-Fa-f.:]*(/[0-9]+)?")
 #: Several origins (``3356_174``) and AS sets (``10,20``); the first AS is used.
 _ORIGINS = r"^\{?([0-9]{1,10})[_,][0-9_,{}]*$"
 _AS = re.compile(r"[0-9{][0-9_,{}]*")
-_DEFAULT_ROUTES = ["0.0.0.0/0", "::/0"]
-_DEFAULT_ROUTE = "default route"
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
@@ -68,7 +66,7 @@ def _meaning(
     rows: pa.RecordBatch, names: AsNames | None
 ) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
     network = _network(rows)
-    asn = _without_default_routes(network, _first_origin(rows.column("asn")))
+    asn = without_default_routes(network, _first_origin(rows.column("asn")))
     fields = {"asn": asn} if names is None else {"asn": asn, "asn_organization": names.of(asn)}
     return from_networks(network), fields
 
@@ -81,15 +79,6 @@ def _network(rows: pa.RecordBatch) -> pa.Array:
 
 def _first_origin(asn: pa.DictionaryArray) -> pa.DictionaryArray:
     return with_values(asn, pc.replace_substring_regex(asn.dictionary, _ORIGINS, r"\1"))
-
-
-def _without_default_routes(network: pa.Array, asn: pa.DictionaryArray) -> pa.DictionaryArray:
-    defaults = pc.is_in(network, pa.array(_DEFAULT_ROUTES, network.type))
-    if not pc.any(defaults).as_py():
-        return asn
-    values = pa.concat_arrays([asn.dictionary, pa.array([_DEFAULT_ROUTE], asn.dictionary.type)])
-    last = pa.scalar(len(asn.dictionary), asn.indices.type)
-    return pa.DictionaryArray.from_arrays(pc.if_else(defaults, last, asn.indices), values)
 
 
 def _detect(opening: Opening) -> Detection | None:

@@ -1,0 +1,198 @@
+"""The address ranges that cloud providers publish: AWS, Azure, Cloudflare, Google, Oracle.
+
+A file states which prefixes the provider uses, and for which service. What no field holds
+(regions, services) is ignored, and the build report says so. A prefix that several services
+share is listed once for each: a delivery network decides, since "all services" lists it too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from geolookup.errors import BuildError
+from geolookup_builder.ranges import ParsedRanges, from_networks
+from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.sources.reading import delimited, json_document, sniffing
+from geolookup_builder.sources.reading.dictionary_columns import constant
+from geolookup_builder.sources.reading.equal_ranges import deciding
+from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.json_document import entries, value
+from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
+from geolookup_builder.sources.reading.text import line_layout, line_parts
+from geolookup_builder.sources.reading.vendor_files import tables
+
+_HOSTING, _DELIVERY = "hosting", "content_delivery_network"
+_START_BYTES = 1 << 17
+#: Azure's and Amazon's services that deliver content, as they name them.
+_DELIVERING = ("AzureFrontDoor", "CLOUDFRONT", "CLOUDFRONT_ORIGIN_FACING")
+
+
+class _Listed(NamedTuple):
+    """A prefix as a document states it, whose it is, and what it is used for."""
+
+    prefix: object
+    organization: str
+    user_type: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Provider:
+    """A provider: keys that its document has near the beginning, its prefixes, what is ignored."""
+
+    name: str
+    marks: tuple[bytes, ...]
+    listed: Callable[[Member, dict[str, Any]], list[_Listed]]
+    ignored: str
+
+
+def _of_aws(member: Member, whole: dict[str, Any]) -> list[_Listed]:
+    return [
+        _Listed(value(entry, key), "Amazon Web Services", _use(value(entry, "service")))
+        for array, key in (("prefixes", "ip_prefix"), ("ipv6_prefixes", "ipv6_prefix"))
+        for entry in entries(member, whole, array)
+    ]
+
+
+def _of_azure(member: Member, whole: dict[str, Any]) -> list[_Listed]:
+    tags = [value(tag, "properties") for tag in entries(member, whole, "values")]
+    return [
+        _Listed(prefix, "Microsoft Azure", _use(value(tag, "systemService")))
+        for tag in tags
+        for prefix in entries(member, tag, "addressPrefixes")
+    ]
+
+
+def _of_cloudflare(member: Member, whole: dict[str, Any]) -> list[_Listed]:
+    result = value(whole, "result")
+    return [
+        _Listed(prefix, "Cloudflare", _DELIVERY)
+        for array in ("ipv4_cidrs", "ipv6_cidrs")
+        for prefix in entries(member, result, array)
+    ]
+
+
+def _of_google(member: Member, whole: dict[str, Any]) -> list[_Listed]:
+    """Return the prefixes; those of customers name a service, Google's own services do not."""
+    found = []
+    for entry in entries(member, whole, "prefixes"):
+        prefix = value(entry, "ipv4Prefix") or value(entry, "ipv6Prefix")
+        of_customers = value(entry, "service") is not None
+        name = "Google Cloud" if of_customers else "Google"
+        found.append(_Listed(prefix, name, _HOSTING if of_customers else None))
+    return found
+
+
+def _of_oracle(member: Member, whole: dict[str, Any]) -> list[_Listed]:
+    return [
+        _Listed(value(entry, "cidr"), "Oracle Cloud", _HOSTING)
+        for region in entries(member, whole, "regions")
+        for entry in entries(member, region, "cidrs")
+    ]
+
+
+def _use(service: object) -> str:
+    return _DELIVERY if service in _DELIVERING else _HOSTING
+
+
+_PROVIDERS = (
+    _Provider("AWS", (b'"syncToken"', b'"ip_prefix"'), _of_aws, "region, service"),
+    _Provider("Azure", (b'"changeNumber"', b'"addressPrefixes"'), _of_azure, "region, service"),
+    _Provider("Cloudflare", (b'"ipv4_cidrs"', b'"ipv6_cidrs"'), _of_cloudflare, ""),
+    _Provider("Google", (b'"syncToken"', b'"ipv4Prefix"'), _of_google, "scope"),
+    _Provider("Oracle", (b'"regions"', b'"cidrs"'), _of_oracle, "region, tags"),
+)
+#: Cloudflare's lists, which nothing but their names tells from lists of others.
+_LIST = "Cloudflare's list"
+_LIST_NAME = re.compile(r"(cloudflare[-_.])?ips-v[46](\.txt)?")
+_LAYOUT = line_layout("[ \t]*#")
+_PATTERN = r"^\s*(?P<network>\S+)\s*$"
+_ROW = re.compile(rf"\s*{sniffing.NETWORK.pattern}\s*")
+
+
+def _read(spec: SourceSpec) -> Iterator[SourceTable]:
+    found = [
+        _identified(each) for each in members(spec.path, spec.base, (".json", ".txt", *_NAMES))
+    ]
+    names = dict.fromkeys(name for name, _ in found)
+    ignored = dict.fromkeys(p.ignored for p in _PROVIDERS if p.name in names and p.ignored)
+    notes = [f"{keys} ignored: no field holds them" for keys in ignored]
+    yield from tables(spec, [*names], [(name, batches) for name, batches in found], _call, notes)
+
+
+_NAMES = ("ips-v4", "ips-v6")
+
+
+def _call(batches: Callable[[], Iterator[Batch]]) -> Iterator[Batch]:
+    return batches()
+
+
+def _identified(member: Member) -> tuple[str, Callable[[], Iterator[Batch]]]:
+    """Return the provider of a file and what reads it; BuildError where it is of none."""
+    provider = _provider(member)
+    if provider is not None:
+        return provider.name, partial(_of_document, member, provider)
+    if not _is_list(member):
+        problem = "not a file of ranges of " + ", ".join(each.name for each in _PROVIDERS)
+        remedy = 'name such a file; for a plain list of prefixes use format = "cidr-list"'
+        raise BuildError(member.label, problem, remedy=remedy)
+    return _LIST, lambda: delimited.batches(member, _LAYOUT, _of_list)
+
+
+def _provider(member: Member) -> _Provider | None:
+    if not json_document.begins_object(member):
+        return None
+    with member.open() as stream:
+        start = stream.read(_START_BYTES)
+    return next((each for each in _PROVIDERS if all(mark in start for mark in each.marks)), None)
+
+
+def _is_list(member: Member) -> bool:
+    named = any(_LIST_NAME.fullmatch(_plain(name)) for name in member.file_names)
+    return named and lines_match(sniffing.opening(member).start, _LAYOUT, _ROW)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\.(gz|zst|bz2|xz|zip)$", "", name.lower())
+
+
+def _of_document(member: Member, provider: _Provider) -> Iterator[Batch]:
+    listed = provider.listed(member, json_document.document(member))
+    ranges = from_networks(json_document.texts(each.prefix for each in listed))
+    decided = deciding(ranges, _ranks(listed))
+    fields = {
+        name: pa.array([getattr(each, name) for each in listed], pa.string())
+        .dictionary_encode()
+        .take(pa.array(decided))
+        for name in ("organization", "user_type")
+    }
+
+    def prefixes() -> list[object]:
+        return [each.prefix for each in provider.listed(member, json_document.document(member))]
+
+    yield json_document.batch(member, prefixes, ranges, fields)
+
+
+def _ranks(listed: Sequence[_Listed]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return np.array([each.user_type == _DELIVERY for each in listed], np.int64)
+
+
+def _of_list(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
+    ranges = from_networks(line_parts(rows, _PATTERN)["network"])
+    stated = {"organization": "Cloudflare", "user_type": _DELIVERY}
+    return ranges, {name: constant(word, len(rows)) for name, word in stated.items()}
+
+
+def _detect(opening: Opening) -> Detection | None:
+    name, _ = _identified(opening.start)
+    return Detection(name, named=name == _LIST)
+
+
+FORMAT = Format("cloud", frozenset(), _read, _detect)

@@ -1,0 +1,113 @@
+"""Validated ROA payloads (VRPs): CSV and JSON as rpki-client, Routinator and Cloudflare write them.
+
+A VRP says which AS may announce a prefix, not which one does. It describes the whole prefix: the
+maximum length limits the announcements, not the addresses. AS 0 states that nobody may announce it
+(RFC 6483, section 4); any other VRP of the same prefix overrides that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup.dataset.intervals import I64
+from geolookup.errors import BuildError
+from geolookup_builder.ranges import ParsedRanges, from_networks
+from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.sources.reading import delimited, json_document
+from geolookup_builder.sources.reading.default_routes import without_default_routes
+from geolookup_builder.sources.reading.equal_ranges import all_ranges, deciding, with_values_of
+from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.json_document import texts, value
+from geolookup_builder.sources.reading.lookup_tables import AsNames, load_as_names
+from geolookup_builder.sources.reading.reader import Batch, Format, Meaning, SourceTable
+from geolookup_builder.sources.reading.sniffing import Detection, Opening
+from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.sources.reading.vendor_files import header
+
+_ASN, _PREFIX, _LENGTH = "ASN", "IP Prefix", "Max Length"
+_AS0 = "^([Aa][Ss])?0+$"
+_MARKS = (b'"roas"', b'"prefix"', b'"maxLength"')
+_START_BYTES = 1 << 17
+
+
+def _read(spec: SourceSpec) -> Iterator[SourceTable]:
+    names = load_as_names(spec)
+    found = [(each, _syntax(each)) for each in members(spec.path, spec.base, (".csv", ".json"))]
+    yield SourceTable(
+        spec.name,
+        (batch for member, syntax in found for batch in _batches(member, syntax, names)),
+        "maximum length, trust anchor and expiry ignored: no field holds them",
+    )
+
+
+def _syntax(member: Member) -> str:
+    """Return whether a file is JSON or CSV; BuildError where it holds no VRPs."""
+    if json_document.begins_object(member):
+        with member.open() as stream:
+            start = stream.read(_START_BYTES)
+        if all(mark in start for mark in _MARKS):
+            return "JSON"
+    elif {_ASN, _PREFIX, _LENGTH} <= set(header(member)):
+        return "CSV"
+    remedy = "name the csv or json output of rpki-client or Routinator, or Cloudflare's rpki.json"
+    raise BuildError(member.label, "not a list of VRPs", remedy=remedy)
+
+
+def _batches(member: Member, syntax: str, names: AsNames | None) -> Iterator[Batch]:
+    """Yield the rows of a file, which is read whole: its order does not decide over AS 0."""
+    found = [*_READERS[syntax](member, partial(_meaning, names=names))]
+    if all(len(each) for each in found):
+        rank = np.concatenate([_authorises(each.fields["asn"]) for each in found])
+        found = with_values_of(found, deciding(all_ranges(found), rank))
+    yield from found
+
+
+def _of_csv(member: Member, meaning: Meaning) -> Iterator[Batch]:
+    layout = Layout(header(member), frozenset({_PREFIX}), frozenset({_ASN}))
+    yield from delimited.batches(member, layout, meaning)
+
+
+def _of_document(member: Member, meaning: Meaning) -> Iterator[Batch]:
+    listed = _entries(member)
+    columns = {
+        _PREFIX: texts(value(each, "prefix") for each in listed),
+        _ASN: texts(value(each, "asn") for each in listed).cast(pa.string()).dictionary_encode(),
+    }
+    ranges, fields = meaning(pa.RecordBatch.from_pydict(columns))
+    yield json_document.batch(member, partial(_entries, member), ranges, fields)
+
+
+def _entries(member: Member) -> list[Any]:
+    return json_document.entries(member, json_document.document(member), "roas")
+
+
+_READERS = {"CSV": _of_csv, "JSON": _of_document}
+
+
+def _meaning(
+    rows: pa.RecordBatch, names: AsNames | None
+) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
+    network = rows.column(_PREFIX)
+    asn = without_default_routes(network, rows.column(_ASN))
+    fields = {"asn": asn} if names is None else {"asn": asn, "asn_organization": names.of(asn)}
+    return from_networks(network), fields
+
+
+def _authorises(asn: pa.DictionaryArray) -> I64:
+    """Return 1 for an AS that may announce the prefix, 0 for AS 0."""
+    none = pc.match_substring_regex(asn.dictionary, _AS0)
+    denied = pc.fill_null(none.take(asn.indices), True)
+    return 1 - np.asarray(denied).astype(np.int64)
+
+
+def _detect(opening: Opening) -> Detection | None:
+    return Detection(f"VRPs, {_syntax(opening.start)}")
+
+
+FORMAT = Format("rpki", frozenset({"names"}), _read, _detect)

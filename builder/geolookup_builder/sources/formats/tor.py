@@ -1,0 +1,53 @@
+"""Exit addresses of Tor: the bulk list, an address a line, and the exit-addresses file.
+
+In the second each relay has a few lines, of which ``ExitAddress`` states an address from which it
+was seen to connect. Format: https://2019.www.torproject.org/tordnsel/exitlist-spec.txt
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from geolookup_builder.ranges import ParsedRanges, from_networks
+from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.sources.reading import sniffing
+from geolookup_builder.sources.reading.delimited import batches
+from geolookup_builder.sources.reading.dictionary_columns import constant
+from geolookup_builder.sources.reading.inputs import members
+from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
+from geolookup_builder.sources.reading.text import line_layout, line_parts
+
+#: Lines about a relay or the list; of an exit the address alone has a field.
+_LAYOUT = line_layout("[ \t]*#", "@type ", "Downloaded ", "ExitNode ", "Published ", "LastStatus ")
+_PATTERN = r"^\s*(?:ExitAddress\s+)?(?P<address>[^\s/]+)(?:\s+[0-9-]{10} [0-9:]{8})?\s*$"
+_EXIT = re.compile(rf"ExitAddress\s+({sniffing.ADDRESS.pattern})\s.*")
+_ADDRESS = re.compile(rf"\s*({sniffing.ADDRESS.pattern})\s*")
+_NAME = re.compile(r"(tor[-_]?(bulk)?[-_]?exit|exit[-_]addresses)", re.IGNORECASE)
+_USER_TYPE = "consumer_privacy_network"
+
+
+def _read(spec: SourceSpec) -> Iterator[SourceTable]:
+    found = members(spec.path, spec.base, ("",))
+    yield SourceTable(
+        spec.name, (batch for member in found for batch in batches(member, _LAYOUT, _meaning))
+    )
+
+
+def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
+    ranges = from_networks(line_parts(rows, _PATTERN)["address"])
+    return ranges, {"user_type": constant(_USER_TYPE, len(rows))}
+
+
+def _detect(opening: Opening) -> Detection | None:
+    if lines_match(opening.start, _LAYOUT, _EXIT):
+        return Detection("exit addresses", named=True)
+    named = any(_NAME.match(name) for name in opening.member.file_names)
+    listed = named and lines_match(opening.start, _LAYOUT, _ADDRESS)
+    return Detection("bulk exit list", named=True) if listed else None
+
+
+FORMAT = Format("tor", frozenset(), _read, _detect)

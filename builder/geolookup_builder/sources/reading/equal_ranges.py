@@ -1,0 +1,71 @@
+"""Rows that state the same range, and which of them decides where that is not the later one.
+
+The compiler lets the later of equal ranges decide. A format that prefers another row gives all
+rows of the range its values, so that no row is removed and the report counts them as duplicates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from geolookup.dataset.intervals import I64, Addresses, concat
+from geolookup_builder.flatten import changes
+from geolookup_builder.ranges import ParsedRanges
+from geolookup_builder.sources.reading.reader import Batch
+
+
+def deciding(ranges: ParsedRanges, rank: I64) -> I64:
+    """Return, for each row, the last row of the same range with the greatest rank."""
+    ends = ranges.last.low, ranges.last.high, ranges.first.low, ranges.first.high
+    keys = [each for each in ends if each is not None] + [ranges.family]
+    order = np.lexsort((rank, *keys))
+    if not len(order):
+        return order
+    begins = changes(*(each[order] for each in keys))
+    last = np.append(np.flatnonzero(begins)[1:], len(order)) - 1
+    rows = np.empty(len(order), np.int64)
+    rows[order] = order[last][np.cumsum(begins) - 1]
+    return rows
+
+
+def with_values_of(batches: Sequence[Batch], rows: I64) -> list[Batch]:
+    """Return the batches with the fields of other rows, numbered over all batches."""
+    bounds = np.cumsum([0, *map(len, batches)])
+    names = {name for each in batches for name in each.fields}
+    columns = {}
+    for name in names:
+        parts = [each.fields[name] for each in batches if len(each)]
+        whole = pa.chunked_array(parts).unify_dictionaries().combine_chunks()
+        columns[name] = (whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole).take(
+            pa.array(rows)
+        )
+    return [
+        replace(
+            each,
+            fields={
+                name: column.slice(begin, len(each))
+                for name, column in columns.items()
+                if name in each.fields
+            },
+        )
+        for each, begin in zip(batches, bounds.tolist(), strict=False)
+    ]
+
+
+def all_ranges(batches: Sequence[Batch]) -> ParsedRanges:
+    """Return the ranges of all batches, in order."""
+    parts = [each.ranges for each in batches]
+    return ParsedRanges(
+        np.concatenate([each.family for each in parts]),
+        _joined([each.first for each in parts]),
+        _joined([each.last for each in parts]),
+        np.concatenate([each.reason for each in parts]),
+    )
+
+
+def _joined(parts: list[Addresses]) -> Addresses:
+    return concat([each.in_128_bits() for each in parts])

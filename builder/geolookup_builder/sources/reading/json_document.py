@@ -1,0 +1,120 @@
+"""A JSON document that is read whole: one object, with arrays of entries in it.
+
+Files of this kind are small beside tables of ranges. The limits hold what a hostile one
+costs: Python's objects take many times the bytes of their text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from geolookup.dataset.intervals import I64
+from geolookup.errors import BuildError
+from geolookup_builder.ranges import ParsedRanges
+from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
+
+#: Bytes of a document, and the arrays and objects in it; the largest in use has a third of both.
+MAX_BYTES = 256 << 20
+MAX_CONTAINERS = 8 << 20
+_START_BYTES = 1 << 10
+_REJECT_CHARACTERS = 1 << 10
+_FETCH_AGAIN = "fetch it again"
+
+
+def begins_object(member: Member) -> bool:
+    """Return whether the first character of a file begins a JSON object."""
+    with member.open() as stream:
+        return stream.read(_START_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+
+
+def document(member: Member) -> dict[str, Any]:
+    """Read a document; BuildError where it is no JSON object, or beyond the limits."""
+    with member.open() as stream:
+        data = stream.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        problem = f"a JSON document of more than {MAX_BYTES:,} bytes"
+        raise BuildError(member.label, problem, remedy="split it into several files")
+    if data.count(b"{") + data.count(b"[") > MAX_CONTAINERS:
+        problem = f"a JSON document of more than {MAX_CONTAINERS:,} arrays and objects"
+        raise BuildError(member.label, problem, remedy="split it into several files")
+    found = _parsed(member, data)
+    if not isinstance(found, dict):
+        raise BuildError(member.label, "not a JSON object", remedy=_FETCH_AGAIN)
+    return found
+
+
+def _parsed(member: Member, data: bytes) -> Any:
+    try:
+        return json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = 1 + data.count(b"\n", 0, error.start)
+        raise BuildError(
+            member.label, "not UTF-8", line=line, remedy="convert it to UTF-8"
+        ) from error
+    except json.JSONDecodeError as error:
+        problem = f"not JSON ({error.msg})"
+        raise BuildError(member.label, problem, line=error.lineno, remedy=_FETCH_AGAIN) from error
+    except (ValueError, RecursionError) as error:  # a number of 4,301 digits, or deep nesting
+        problem = f"not JSON that can be read ({type(error).__name__})"
+        raise BuildError(member.label, problem, remedy=_FETCH_AGAIN) from error
+
+
+def entries(member: Member, holder: object, key: str) -> list[Any]:
+    """Return the array at ``key`` of an object; BuildError where there is none."""
+    found = holder.get(key) if isinstance(holder, Mapping) else None
+    if not isinstance(found, list):
+        raise BuildError(member.label, f"no array {key!r} in it", remedy=_FETCH_AGAIN)
+    return found
+
+
+def value(entry: object, key: str) -> Any:
+    """Return the value at ``key`` of an entry; None where it is no object or has no such key."""
+    return entry.get(key) if isinstance(entry, Mapping) else None
+
+
+def texts(values: Iterable[object]) -> pa.Array:
+    """Return texts, and integers in digits; null for any other value."""
+    return pa.array([_text(each) for each in values], pa.large_string())
+
+
+def _text(found: object) -> str | None:
+    if isinstance(found, str):
+        # A lone surrogate is no text: no column can hold it.
+        return found if found.isascii() or _is_text(found) else None
+    return str(found) if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def _is_text(found: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in found)
+
+
+def batch(
+    member: Member,
+    listed: Callable[[], Sequence[object]],
+    ranges: ParsedRanges,
+    fields: Mapping[str, pa.DictionaryArray],
+) -> Batch:
+    """Return a batch of all entries; ``listed`` reads them again, to show those rejected."""
+
+    def find_rejects(rejected: Member, wanted: dict[int, str]) -> Iterable[Reject]:
+        found = listed()
+        for number, reason in sorted(wanted.items()):
+            shown = json.dumps(found[number - 1], ensure_ascii=False)[:_REJECT_CHARACTERS]
+            # A surrogate cannot be written to the file of rejects.
+            text = shown.encode("utf-8", "replace").decode()
+            yield Reject(rejected.label, number, reason, text)
+
+    numbers = RecordNumbers(member, find_rejects, _entry_numbers)  # type: ignore[arg-type]
+    numbers.delivered = len(ranges.family)
+    return Batch(numbers, 0, ranges, fields)
+
+
+def _entry_numbers(_member: Member, records: I64) -> I64:
+    """Return the numbers of the entries, which take the place of lines."""
+    return np.asarray(records)

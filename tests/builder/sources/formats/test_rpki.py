@@ -1,0 +1,157 @@
+"""Validated ROA payloads: the writers' layouts, AS 0, several origins, damage."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from geolookup_builder.sources.reading import delimited
+
+from tests.builder.building import known
+from tests.builder.plain_rows import check_rows
+from tests.builder.sources.recipes import one, refused
+from tests.conftest import Build
+
+RPKI_CLIENT = """\
+ASN,IP Prefix,Max Length,Trust Anchor,Expires
+AS13335,1.0.0.0/24,24,apnic,1732000000
+AS38803,1.0.4.0/22,22,apnic,1732000000
+AS56203,1.0.4.0/24,24,apnic,1732000000
+AS0,1.0.5.0/24,32,apnic,1732000000
+AS13335,2606:4700::/44,48,arin,1732000000
+"""
+ROUTINATOR = "".join(",".join(line.split(",")[:4]) + "\n" for line in RPKI_CLIENT.splitlines())
+COMPATIBLE = "".join(
+    ",".join(f'"{cell}"' for cell in line.split(",")) + "\n" for line in ROUTINATOR.splitlines()
+)
+EXTENDED = "URI,ASN,IP Prefix,Max Length,Not Before,Not After\n" + "".join(
+    f"rsync://x/{at}.roa,{','.join(line.split(',')[:3])},2026-01-01 00:00:00,2027-01-01 00:00:00\n"
+    for at, line in enumerate(ROUTINATOR.splitlines()[1:])
+)
+VRPS = [line.split(",") for line in ROUTINATOR.splitlines()[1:]]
+
+
+def document(vrps: list[list[str]], *, number: bool = False, **more: object) -> str:
+    roas: list[Any] = [
+        {
+            "asn": int(asn.removeprefix("AS")) if number else asn,
+            "prefix": prefix,
+            "maxLength": int(length),
+            "ta": anchor,
+        }
+        for asn, prefix, length, anchor in vrps
+    ]
+    return json.dumps({"metadata": {"vrps": len(roas)}, "roas": roas, **more})
+
+
+RECIPE = one("rpki", "vrps")
+FOUND = {
+    "1.0.0.1": {"asn": 13335},
+    "1.0.6.1": {"asn": 38803},
+    "1.0.4.1": {"asn": 56203},
+    "1.0.5.1": {},  # AS 0: nobody may announce it, so that the wider VRP does not show through
+    "2606:4700::1": {"asn": 13335},
+}
+WRITERS = {
+    "rpki-client": RPKI_CLIENT,
+    "routinator": ROUTINATOR,
+    "compatible": COMPATIBLE,
+    "extended": EXTENDED,
+    "crlf": COMPATIBLE.replace("\n", "\r\n"),
+    "routinator, json": document(VRPS),
+    "rpki-client, json": document(VRPS, number=True, aspas=[], bgpsec_keys=[]),
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [each if "," in each else pytest.param(each, marks=pytest.mark.long) for each in WRITERS],
+)
+def test_each_writer(build: Build, name: str) -> None:
+    dataset, report = build({"vrps": WRITERS[name]}, RECIPE)
+    source = report.sources[0]
+    assert (source.read, source.rejected.total(), source.nulled.total()) == (5, 0, 0)
+    assert known(dataset, *FOUND) == [*FOUND.values()]
+
+
+SEVERAL = [
+    ["AS0", "8.8.8.0/24", "32", "x"],
+    ["AS15169", "8.8.8.0/24", "24", "x"],
+    ["AS15169", "8.8.4.0/24", "24", "x"],
+    ["AS3356", "9.0.0.0/24", "24", "x"],
+    ["AS174", "9.0.0.0/24", "28", "x"],
+    ["as00", "8.8.4.0/24", "32", "x"],
+    ["AS5", "0.0.0.0/0", "32", "x"],
+]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("json_", [True, False])
+def test_several_origins_and_as_0(
+    build: Build, monkeypatch: pytest.MonkeyPatch, json_: bool
+) -> None:
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", 64)  # rows of one prefix lie in several batches
+    csv = "ASN,IP Prefix,Max Length\n" + "".join(",".join(each[:3]) + "\n" for each in SEVERAL)
+    dataset, report = build({"vrps": document(SEVERAL) if json_ else csv}, RECIPE)
+    source = report.sources[0]
+    assert (source.read, source.duplicates, dict(source.nulled)) == (7, 3, {"asn": 1})
+    found = known(dataset, "8.8.8.8", "8.8.4.4", "9.0.0.1", "7.7.7.7")
+    assert found == [{"asn": 15169}, {"asn": 15169}, {"asn": 174}, {}]
+
+
+@pytest.mark.long
+def test_names(build: Build) -> None:
+    files: dict[str, str | bytes] = {"vrps": RPKI_CLIENT, "names.csv": "13335,Cloudflare\n"}
+    dataset, _ = build(files, one("rpki", "vrps", 'names = "names.csv"'))
+    assert known(dataset, "1.0.0.1") == [{"asn": 13335, "asn_organization": "Cloudflare"}]
+
+
+@pytest.mark.long
+def test_bad_rows_are_rejected_with_their_places(build: Build, tmp_path: Path) -> None:
+    bad = [
+        ["AS1", "8.8.8.0/33", "24", "x"],
+        ["AS1", "8.8.8.1/24", "24", "x"],
+        ["AS1", "x", "1", "x"],
+    ]
+    rejects = tmp_path / "rejects.csv"
+    csv = ROUTINATOR + "".join(",".join(each) + "\n" for each in bad)
+    for content, first in ((csv, 7), (document(VRPS + bad), 6)):
+        _, report = build({"vrps": content}, RECIPE, rejects=rejects)
+        assert (report.sources[0].read, report.sources[0].rejected.total()) == (8, 3)
+        lines = [line.split(",")[1] for line in rejects.read_text().splitlines()[1:]]
+        assert lines == [str(first + at) for at in range(3)]
+
+
+@pytest.mark.long
+def test_an_origin_that_is_no_number_is_nulled(build: Build) -> None:
+    text = ROUTINATOR + "ASx,9.0.0.0/24,24,y\nAS4294967296,9.0.1.0/24,24,y\n"
+    dataset, report = build({"vrps": text}, RECIPE)
+    assert dict(report.sources[0].nulled) == {"asn": 2}
+    assert known(dataset, "9.0.0.1") == [{}]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("ASN,Prefix\nAS1,8.8.8.0/24\n", "not a list of VRPs"),
+        ('{"roas": {"prefix": 1, "maxLength": 2}}', "no array 'roas'"),
+        ('{"aspas": []}', "not a list of VRPs"),
+        (document(VRPS)[:-10], "not JSON"),
+        (RPKI_CLIENT.encode() + b"\xff\n", "not UTF-8"),
+        ("ASN,ASN,IP Prefix,Max Length\n", "column 'ASN' twice"),
+    ],
+)
+def test_a_file_that_is_none(tmp_path: Path, content: str | bytes, words: str) -> None:
+    assert words in refused(tmp_path, "vrps", content, RECIPE).problem
+
+
+@pytest.mark.long
+def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
+    rows = [
+        {"network": prefix, "asn": asn.removeprefix("AS").replace("0", "", asn == "AS0")}
+        for asn, prefix, *_ in VRPS
+    ]
+    check_rows(tmp_path, {"vrps": RPKI_CLIENT}, RECIPE, rows)
