@@ -259,6 +259,7 @@ class _Build:
                 rows.add(prepared)
                 rejected.add(batch)
                 positions.add(batch)
+                report.add_keys(batch.keys)
                 self._progress.rows(len(batch))
         report.rejected = rejected.counts()
         report.nulled = +report.nulled

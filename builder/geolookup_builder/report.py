@@ -15,7 +15,34 @@ _PARTS = {
     "excluded": "in 6to4 and NAT64, looked up by their IPv4 address",
 }
 _WORDS_SHOWN = 5
+_KEYS_SHOWN = 12
 _WORD_CHARACTERS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class KeysRead:
+    """What became of the keys of records, in files whose product decides what keys mean.
+
+    ``fields`` are the keys of each field in order of precedence, ``constants`` the values that
+    the product itself states, ``ignored`` the other keys, and ``more`` how many of those are not
+    listed.
+    """
+
+    product: str
+    fields: Mapping[str, tuple[str, ...]]
+    constants: Mapping[str, str]
+    ignored: tuple[str, ...]
+    more: int
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line for the keys that are read, and one for those that are not."""
+        stated = [f"{name} from {' or '.join(keys)}" for name, keys in self.fields.items()]
+        stated += [f"{name} {value}" for name, value in self.constants.items()]
+        yield f"  keys        {self.product}: {', '.join(stated) or 'none has a value'}"
+        if self.ignored:
+            more = len(self.ignored) - _KEYS_SHOWN + self.more
+            last = f", and {more:,} more" if more > 0 else ""
+            yield f"  not read    {', '.join(self.ignored[:_KEYS_SHOWN])}{last}"
 
 
 @dataclass(slots=True)
@@ -41,6 +68,12 @@ class SourceReport:
     addresses_folded: int = 0
     addresses_excluded: int = 0
     note: str = ""
+    keys: list[KeysRead] = field(default_factory=list)
+
+    def add_keys(self, keys: KeysRead | None) -> None:
+        """Add what became of a file's keys, once for files that are alike."""
+        if keys is not None and keys not in self.keys:
+            self.keys.append(keys)
 
     def lines(self) -> Iterator[str]:
         """Yield a line for the rows, and one for each other number that is not zero."""
@@ -61,6 +94,8 @@ class SourceReport:
             yield f"  unknown     {name} {_commonest(words)}"
         if self.note:
             yield f"  note        {self.note}"
+        for each in self.keys:
+            yield from each.lines()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,14 @@ from geolookup.filesystem.unpacking import packing
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.formats import mmdb
+from geolookup_builder.sources.formats.ipinfo_products import (
+    CONSTANTS,
+    FIELDS,
+    FLAGS,
+    PRODUCTS,
+    REGION_CODE,
+    flag_words,
+)
 from geolookup_builder.sources.reading import delimited, jsonlines, parquet
 from geolookup_builder.sources.reading.dictionary_columns import (
     constant,
@@ -33,69 +41,15 @@ from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.vendor_files import (
-    Product,
     header,
     product_of,
     shown_header,
     tables,
 )
 
-#: In the order of their tables; a file with the columns of several is of the first one.
-PRODUCTS = (
-    Product("Core", frozenset({"city", "asn"})),  # and Plus, which has more columns
-    Product("Location", frozenset({"city"})),
-    Product("Carrier", frozenset({"name", "mcc"})),
-    Product("Privacy", frozenset({"vpn", "hosting"})),
-    Product("Company", frozenset({"name", "as_name"})),
-    Product("ASN", frozenset({"asn", "name"})),
-    Product("Country ASN", frozenset({"country", "continent", "asn"})),  # and Lite
-    Product("Country", frozenset({"country", "continent"})),
-)
 _RANGES = (("network",), ("start_ip", "end_ip"))
-_COUNTRY = {
-    "country_code": ("country_code", "country"),
-    "continent_code": ("continent_code", "continent"),
-}
-_PLACE = {
-    **_COUNTRY,
-    "region_code": ("region_code",),
-    "region_name": ("region_name", "region"),
-    "city_name": ("city",),
-    "postal_code": ("postal_code",),
-    "latitude": ("latitude", "lat"),
-    "longitude": ("longitude", "lng"),
-    "time_zone": ("timezone",),
-}
-_AS = {"asn": ("asn",), "asn_organization": ("as_name",)}
-#: For each product and field, the columns that may state it. The country of a company, an AS
-#: or a carrier is where it is registered, not a location, and so is left out.
-_FIELDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "Core": {**_PLACE, **_AS, "user_type": ("as_type",), "isp": ("carrier_name",)},
-    "Location": _PLACE,
-    "Carrier": {"isp": ("name",)},
-    "Privacy": {},
-    "Company": {**_AS, "organization": ("name",), "user_type": ("type",)},
-    "ASN": {"asn": ("asn",), "asn_organization": ("name",), "user_type": ("type",)},
-    "Country ASN": {**_COUNTRY, **_AS},
-    "Country": _COUNTRY,
-}
-#: The value that a true flag states, by field; the first true flag is used.
-_FLAGS = {
-    "user_type": {
-        "is_relay": "consumer_privacy_network",
-        "relay": "consumer_privacy_network",
-        "is_vpn": "consumer_privacy_network",
-        "vpn": "consumer_privacy_network",
-        "is_hosting": "hosting",
-        "hosting": "hosting",
-        "is_mobile": "cellular",
-    },
-    "connection_type": {"is_mobile": "Mobile", "is_satellite": "Satellite"},
-}
-_CARRIER = {"user_type": "cellular", "connection_type": "Mobile"}
 #: Columns of other vendors' files that have the same names otherwise.
 _FOREIGN = frozenset({"org"})
-_REGION_CODE = "^[A-Z0-9]{1,3}$"
 _SUFFIXES = (".csv", ".json", ".jsonl", ".ndjson", ".parquet")
 
 
@@ -143,10 +97,10 @@ def _range(names: tuple[str, ...]) -> tuple[str, ...] | None:
 def _batches(file: _File) -> Iterator[Batch]:
     stating = {
         field: next(name for name in columns if name in file.names)
-        for field, columns in _FIELDS[file.product].items()
+        for field, columns in FIELDS[file.product].items()
         if set(columns) & set(file.names)
     }
-    flags = {field: set(words) & set(file.names) for field, words in _FLAGS.items()}
+    flags = {field: set(words) & set(file.names) for field, words in FLAGS.items()}
     if {"region", "region_name"} <= set(file.names) and "region_code" not in file.names:
         stating |= {"region_code": "region"}
     columns = _range(file.names) or ()
@@ -163,7 +117,7 @@ def _meaning(
     fields = {field: rows.column(name) for field, name in stating.items()}
     if stating.get("region_code") == "region":
         fields["region_code"] = _codes(fields["region_code"])
-    for field, words in _FLAGS.items():
+    for field, words in FLAGS.items():
         flagged = [
             _where_true(rows.column(name), words[name])
             for name in words
@@ -171,21 +125,21 @@ def _meaning(
         ]
         if flagged:
             fields[field] = first_known(*flagged, *([fields[field]] if field in fields else []))
-    if product == "Carrier":
-        fields |= {field: constant(word, len(rows)) for field, word in _CARRIER.items()}
+    for field, word in CONSTANTS.get(product, {}).items():
+        fields[field] = constant(word, len(rows))
     ends = [rows.column(name) for name in columns]
     return from_pairs(*ends) if len(ends) > 1 else from_networks(*ends), fields
 
 
 def _where_true(flags: pa.DictionaryArray, word: str) -> pa.DictionaryArray:
     """Return ``word`` where a flag is true, else null."""
-    return renamed(flags, {"true": word, "false": None, "1": word, "0": None})
+    return renamed(flags, flag_words(word))
 
 
 def _codes(regions: pa.DictionaryArray) -> pa.DictionaryArray:
     """Return the regions that look like codes, as ``region`` is beside ``region_name``."""
     texts = regions.dictionary.cast(pa.string())
-    codes = pc.match_substring_regex(texts, _REGION_CODE)
+    codes = pc.match_substring_regex(texts, f"^{REGION_CODE.pattern}$")
     return with_values(regions, pc.if_else(codes, texts, pa.scalar(None, pa.string())))
 
 

@@ -7,7 +7,7 @@ is not read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -17,14 +17,14 @@ from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.schema import FIELDS
-from geolookup_builder.sources.formats.mmdb_schemas import (
-    REGISTERED,
-    Paths,
-    paths_of,
-    recognised,
-    texts_of,
+from geolookup_builder.sources.formats.mmdb_keys import keys_read, shown, shown_kind
+from geolookup_builder.sources.formats.mmdb_products import REGISTERED, Product, recognised
+from geolookup_builder.sources.formats.mmdb_values import paths_of, texts_of
+from geolookup_builder.sources.reading.dictionary_columns import (
+    with_values,
+    without,
+    without_null_island,
 )
-from geolookup_builder.sources.reading.dictionary_columns import without, without_null_island
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.mmdb_file import Records, networks, opened
 from geolookup_builder.sources.reading.reader import (
@@ -40,7 +40,12 @@ from geolookup_builder.sources.reading.sniffing import Detection, Opening, endin
 _CHUNK_RECORDS = 1 << 14
 _SAMPLE = 1 << 12  # records that show the schema
 _MARKER = b"\xab\xcd\xefMaxMind.com"  # begins the metadata, at the end of the file
-_SHOWN = 8  # paths, in messages
+#: IP2Location writes an offset, which identifies no time zone.
+_OFFSET = "^[+-][0-9]{2}:[0-9]{2}$"
+#: ISO 3166-2 writes the country before the code of a region, some vendors do too.
+_COUNTRY = "^[A-Z]{2}-"
+#: Besides an empty text: DB-IP's countries, and IP2Location's cells.
+_UNKNOWN = {"continent_code": ("ZZ", "-"), "country_code": ("ZZ", "-")}
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
@@ -49,8 +54,8 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
     yield SourceTable(spec.name, (_batch(member, mapped) for member in found))
 
 
-def _mapped(spec: SourceSpec) -> Paths | None:
-    """Return the paths that the recipe maps to fields; None where the schema is to be detected."""
+def _mapped(spec: SourceSpec) -> Product | None:
+    """Return the meaning of keys that the recipe states; None where the product decides."""
     stated = spec.options.get("fields")
     if stated is None:
         return None
@@ -64,42 +69,65 @@ def _mapped(spec: SourceSpec) -> Paths | None:
         if not isinstance(path, str) or not path:
             problem = f"source.fields.{name} is not a path"
             raise BuildError(spec.recipe, problem, remedy='join keys with dots, "city.names.en"')
-    return {name: (path,) for name, path in stated.items()}
+    paths = {name: (path,) for name, path in stated.items()}
+    return Product("keys that the recipe names", None, (), paths)
 
 
-def _batch(member: Member, mapped: Paths | None) -> Batch:
+def _batch(member: Member, mapped: Product | None) -> Batch:
     with opened(member) as file:
         found = networks(file)
         _, rows, codes = np.unique(found.offsets, return_index=True, return_inverse=True)
         records = Records(file, found.ranges.first[rows])
         seen = paths_of(records.sample(_SAMPLE))
-        stated = _columns(records, mapped or _recognised(member, seen))
+        kinds = file.kinds
+        product = mapped or _product(member, kinds, seen)
+        stated = _columns(records, product)
     _locate_by_registration(stated)
-    _check_mapped(member, mapped or {}, stated, seen)
-    fields = {name: _of_networks(each, codes) for name, each in stated.items() if len(each)}
-    for name in ("continent_code", "country_code"):
-        if name in fields:
-            fields[name] = without(fields[name], "ZZ")
-    numbers = RecordNumbers(member, _no_rejects, _no_lines)
-    return Batch(numbers, 0, found.ranges, without_null_island(fields))
+    if mapped is not None:
+        _check_mapped(member, mapped, stated, seen)
+    fields = {
+        name: _of_networks(_known(name, each), codes) for name, each in stated.items() if len(each)
+    }
+    numbers, keys = RecordNumbers(member, _no_rejects, _no_lines), keys_read(product, kinds, seen)
+    return Batch(numbers, 0, found.ranges, without_null_island(fields), keys)
 
 
-def _recognised(member: Member, seen: set[str]) -> Paths:
-    paths = recognised(seen)
-    if paths is None:
-        shown = ", ".join(sorted(seen)[:_SHOWN]) or "none at all"
-        remedy = 'map some in the recipe, such as fields = { city_name = "city.names.en" }'
-        raise BuildError(member.label, f"none of its fields are known ({shown})", remedy=remedy)
-    return paths
+def _product(member: Member, kinds: Sequence[str], seen: set[str]) -> Product:
+    """Return the product of a file; BuildError where it is of none, or of one that is refused."""
+    found = recognised(kinds, seen)
+    remedy = 'map keys in the recipe, such as fields = { city_name = "city.names.en" }'
+    if found is None:
+        problem = f"none of its fields are known ({shown(seen) or 'none at all'})"
+        raise BuildError(member.label, problem, remedy=remedy)
+    product, deciding = found
+    if product.refusal:
+        keys = f", keys {shown(deciding or seen)}"
+        problem = f"{product.name} ({shown_kind(kinds)}{keys}): {product.refusal}"
+        remedy = f"leave the file out, or {remedy}"
+        raise BuildError(member.label, problem, remedy=remedy)
+    return product
 
 
-def _columns(records: Records, fields: Paths) -> dict[str, pa.DictionaryArray]:
+def _columns(records: Records, product: Product) -> dict[str, pa.DictionaryArray]:
     """Return a column a field, with a row for each distinct record."""
-    parts: dict[str, list[pa.Array]] = {name: [pa.array([], pa.string())] for name in fields}
+    names = [*product.flags, *product.fields, *product.constants]
+    parts: dict[str, list[pa.Array]] = {name: [pa.array([], pa.string())] for name in names}
     for chunk in records.chunks(_CHUNK_RECORDS):
-        for name, texts in texts_of(chunk, fields).items():
+        for name, texts in texts_of(chunk, product).items():
             parts[name].append(texts)
     return {name: pa.concat_arrays(each).dictionary_encode() for name, each in parts.items()}
+
+
+def _known(name: str, column: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Return a column without the vendors' words for "unknown", and codes as in the contract."""
+    known = without(column, *_UNKNOWN.get(name, ("-",)))
+    values = known.dictionary
+    if name == "time_zone":
+        offsets = pc.match_substring_regex(values, _OFFSET)
+        values = pc.if_else(offsets, pa.scalar(None, pa.string()), values)
+    if name == "region_code":
+        values = pc.replace_substring_regex(values, _COUNTRY, "")
+    return with_values(known, values)
 
 
 def _locate_by_registration(columns: dict[str, pa.DictionaryArray]) -> None:
@@ -115,10 +143,10 @@ def _locate_by_registration(columns: dict[str, pa.DictionaryArray]) -> None:
 
 
 def _check_mapped(
-    member: Member, mapped: Paths, columns: Mapping[str, pa.DictionaryArray], seen: set[str]
+    member: Member, mapped: Product, columns: Mapping[str, pa.DictionaryArray], seen: set[str]
 ) -> None:
     """Raise BuildError where no record has a value at a path of the recipe."""
-    for name, (path,) in mapped.items():
+    for name, (path,) in mapped.fields.items():
         if columns[name].null_count == len(columns[name]):
             remedy = near_match(path, sorted(seen))
             raise BuildError(member.label, f"no record has a value at {path!r}", remedy=remedy)

@@ -52,6 +52,14 @@ class MmdbFile:
         """The width of the addresses in the tree."""
         return {4: 32, 6: 128}[self.reader.metadata().ip_version]
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The database type, then the descriptions; what is no text is left out."""
+        about = self.reader.metadata()
+        described = about.description if isinstance(about.description, dict) else {}
+        texts = (about.database_type, *described.values())
+        return tuple(each for each in texts if isinstance(each, str))
+
 
 @contextmanager
 def opened(member: Member) -> Iterator[MmdbFile]:

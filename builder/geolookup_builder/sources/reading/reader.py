@@ -16,6 +16,7 @@ import pyarrow as pa
 from geolookup.dataset.intervals import I64
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.report import KeysRead
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 
@@ -59,12 +60,16 @@ class RecordNumbers:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Consecutive rows of one member: a range and the stated fields of each."""
+    """Consecutive rows of one member: a range and the stated fields of each.
+
+    ``keys`` says which keys became fields, where the product of the file decides it.
+    """
 
     numbers: RecordNumbers
     start: int  # of the first row, among the delivered rows of the member
     ranges: ParsedRanges
     fields: Mapping[str, pa.DictionaryArray]
+    keys: KeysRead | None = None
 
     def __len__(self) -> int:
         return len(self.ranges.family)

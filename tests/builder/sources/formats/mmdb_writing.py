@@ -13,9 +13,18 @@ Node = list[Any]
 
 
 def mmdb(
-    records: Mapping[str, Any], *, version: int = 6, bits: int = 28, aliases: bool = False
+    records: Mapping[str, Any],
+    *,
+    version: int = 6,
+    bits: int = 28,
+    aliases: bool = False,
+    kind: Any = "Test",
+    description: Any = None,
 ) -> bytes:
-    """A file of prefixes and their records, later ones over earlier ones."""
+    """A file of prefixes and their records, later ones over earlier ones.
+
+    ``kind`` is its database type.
+    """
     tree: Node = [None, None]
     for prefix, record in records.items():
         _put(tree, *_path(prefix, version), record)
@@ -24,13 +33,22 @@ def mmdb(
         for prefix in _ALIASES:
             _put(tree, *_path(prefix, 6), ipv4)
     data, nodes = _numbered(tree)
-    return assembled(nodes, data, version=version, bits=bits)
+    texts = {"database_type": kind, "description": description or {"en": "a test"}}
+    return assembled(nodes, data, version=version, bits=bits, texts=texts)
 
 
 def assembled(
-    nodes: Sequence[tuple[int, int]], data: bytes, *, version: int = 6, bits: int = 28
+    nodes: Sequence[tuple[int, int]],
+    data: bytes,
+    *,
+    version: int = 6,
+    bits: int = 28,
+    texts: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """A file of nodes as they are; records count on from the number of nodes, as in the format."""
+    """A file of nodes as they are; records count on from the number of nodes, as in the format.
+
+    ``texts`` are the metadata that are no numbers.
+    """
     numbers = {  # with their types, for readers are strict
         "binary_format_major_version": (5, 2),
         "binary_format_minor_version": (5, 0),
@@ -39,8 +57,8 @@ def assembled(
         "node_count": (6, len(nodes)),
         "record_size": (5, bits),
     }
-    texts = {"database_type": "Test", "description": {"en": "a test"}, "languages": ["en"]}
-    metadata = [encoded(key) + encoded(each) for key, each in texts.items()]
+    stated = {"database_type": "Test", "description": {"en": "a test"}, "languages": ["en"]}
+    metadata = [encoded(key) + encoded(each) for key, each in (stated | dict(texts or {})).items()]
     metadata += [encoded(key) + integer(*each) for key, each in numbers.items()]
     tree = b"".join(_node(*node, bits) for node in nodes)
     head = _control(7, len(metadata))

@@ -219,7 +219,10 @@ def test_a_company_and_a_carrier_are_at_home_elsewhere(build: Build) -> None:
     for record, expected in (
         (company, {"organization": "Tenant AG", "asn": 64500, "asn_organization": "Owner",
                    "user_type": "business"}),
-        ({**home, "mcc": "228", "mnc": "01"}, {"isp": "Tenant AG"}),
+        (
+            {**home, "mcc": "228", "mnc": "01"},
+            {"isp": "Tenant AG", "connection_type": "Mobile", "user_type": "cellular"},
+        ),
     ):  # fmt: skip
         dataset, _ = build({"a.mmdb": mmdb({"8.8.8.0/24": record})}, recipe())
         assert known(dataset, "8.8.8.8") == [expected]
@@ -450,8 +453,6 @@ def test_bad_files(tmp_path: Path, shared_data: Path) -> None:
         ("MaxMind-DB-test-broken-pointers-24", "damaged"),
         ("MaxMind-DB-test-broken-search-tree-24", "damaged"),
         ("MaxMind-DB-string-value-entries", "none of its fields"),
-        ("GeoIP2-Domain-Test", "none of its fields are known (domain)"),
-        ("GeoIP2-Static-IP-Score-Test", "none of its fields are known (score)"),
     ],
 )
 def test_files_that_are_refused(tmp_path: Path, shared_data: Path, name: str, reason: str) -> None:

@@ -1,0 +1,74 @@
+"""IPinfo's products: the keys that tell them apart, and the fields that their keys state.
+
+The same for CSV, JSON lines, Parquet and MMDB.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from geolookup_builder.sources.reading.vendor_files import Product
+
+#: In the order of their tables; a file with the keys of several is of the first one.
+PRODUCTS = (
+    Product("Core", frozenset({"city", "asn"})),  # and Plus, which has more columns
+    Product("Location", frozenset({"city"})),
+    Product("Carrier", frozenset({"name", "mcc"})),
+    Product("Privacy", frozenset({"vpn", "hosting"})),
+    Product("Company", frozenset({"name", "as_name"})),
+    Product("ASN", frozenset({"asn", "name"})),
+    Product("Country ASN", frozenset({"country", "continent", "asn"})),  # and Lite
+    Product("Country", frozenset({"country", "continent"})),
+)
+_COUNTRY = {
+    "country_code": ("country_code", "country"),
+    "continent_code": ("continent_code", "continent"),
+}
+_PLACE = {
+    **_COUNTRY,
+    "region_code": ("region_code",),
+    "region_name": ("region_name", "region"),
+    "city_name": ("city",),
+    "postal_code": ("postal_code", "postal"),
+    "latitude": ("latitude", "lat"),
+    "longitude": ("longitude", "lng"),
+    "time_zone": ("timezone",),
+}
+_AS = {"asn": ("asn",), "asn_organization": ("as_name",)}
+#: For each product and field, the keys that may state it. The country of a company, an AS
+#: or a carrier is where it is registered, not a location, and so is left out.
+FIELDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "Core": {**_PLACE, **_AS, "user_type": ("as_type",), "isp": ("carrier_name",)},
+    "Location": _PLACE,
+    "Carrier": {"isp": ("name",)},
+    "Privacy": {},
+    "Company": {**_AS, "organization": ("name",), "user_type": ("type",)},
+    "ASN": {"asn": ("asn",), "asn_organization": ("name",), "user_type": ("type",)},
+    "Country ASN": {**_COUNTRY, **_AS},
+    "Country": _COUNTRY,
+}
+#: The value that a true flag states, by field; the first true flag is used.
+FLAGS: Mapping[str, Mapping[str, str]] = {
+    "user_type": {
+        "is_relay": "consumer_privacy_network",
+        "relay": "consumer_privacy_network",
+        "is_vpn": "consumer_privacy_network",
+        "vpn": "consumer_privacy_network",
+        "is_hosting": "hosting",
+        "hosting": "hosting",
+        "is_mobile": "cellular",
+    },
+    "connection_type": {"is_mobile": "Mobile", "is_satellite": "Satellite"},
+}
+#: What being in a file of a product states.
+CONSTANTS: Mapping[str, Mapping[str, str]] = {
+    "Carrier": {"user_type": "cellular", "connection_type": "Mobile"}
+}
+#: ``region`` beside ``region_name`` is a code where it has this form.
+REGION_CODE = re.compile("[A-Z0-9]{1,3}")
+
+
+def flag_words(word: str) -> dict[str, str | None]:
+    """Return what the texts of a flag state: ``word`` where it is true, nothing where false."""
+    return {"true": word, "1": word, "false": None, "0": None}

@@ -1,0 +1,254 @@
+"""The products that MMDB files are of: how each is recognised, and what its keys mean.
+
+A file is of the first product of the table whose conditions it meets. Keys are paths in a
+record, such as ``city.names.en``. A file's metadata alone decides little: converters write
+MaxMind's database types into files of other content.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from geolookup_builder.schema import FIELDS
+from geolookup_builder.sources.formats import ipinfo_products, maxmind
+from geolookup_builder.sources.formats.maxmind_joins import PROVIDER_FIELDS
+
+#: The keys that may state each field, in order of preference.
+Paths: TypeAlias = Mapping[str, Sequence[str]]
+#: Besides the fields: the country of registration, for records without a location.
+REGISTERED = "registered_country_code"
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A product: its conditions, and the meaning of its keys, or why it is refused.
+
+    Where stated, ``kind`` must occur in the database type or in a description of the file, and
+    its records must have all keys of one set of ``marks``. True ``flags`` take precedence over
+    the keys of a field; ``constants`` are what every record states.
+    """
+
+    name: str
+    kind: re.Pattern[str] | None
+    marks: tuple[frozenset[str], ...]
+    fields: Paths = field(default_factory=dict)
+    flags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    constants: Mapping[str, str] = field(default_factory=dict)
+    refusal: str = ""
+
+    def deciding(self, kinds: Collection[str], keys: Collection[str]) -> frozenset[str] | None:
+        """Return the marks by which a file is of the product; None where it is not."""
+        if self.kind is not None and not any(map(self.kind.search, kinds)):
+            return None
+        if not self.marks:
+            return frozenset()
+        return next((each for each in self.marks if each.issubset(keys)), None)
+
+
+def recognised(
+    kinds: Collection[str], keys: Collection[str]
+) -> tuple[Product, frozenset[str]] | None:
+    """Return the product of a file, and the keys that decided; None where it is of none.
+
+    ``kinds`` are the database type and the descriptions, ``keys`` those of the records.
+    """
+    for product in PRODUCTS:
+        deciding = product.deciding(kinds, keys)
+        if deciding is not None:
+            return product, deciding
+    return None
+
+
+def _kind(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def _marks(*sets: str) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(each.split()) for each in sets)
+
+
+_CONTACT = "its country and address are those of a contact, not of the addresses"
+_HOLDER = "its country and address are those of the holder in a registry, not of the addresses"
+_VENUE = "its place is a venue whose visitors used the address, not the place of the address"
+_NO_FIELD = "no field of a dataset holds what it states"
+
+_IPINFO, _MAXMIND, _DBIP = _kind("^ipinfo "), _kind("^geo(ip2?|lite2)-?"), _kind("^dbip")
+_REFUSED = (
+    Product("IPinfo Abuse Contact", _kind("^ipinfo(?: .*)?[ _]abuse_"), (), refusal=_CONTACT),
+    Product("IPinfo WHOIS", _kind("^ipinfo(?: .*)?[ _](?:r?whois|rir)"), (), refusal=_HOLDER),
+    Product("IPinfo Places", _kind("^ipinfo(?: .*)?[ _](?:poi|places)"), (), refusal=_VENUE),
+    Product(
+        "WHOIS records",
+        None,
+        _marks("maintainer", "mnt_id", "admin_id", "tech_id", "netname", "id name updated"),
+        refusal=_HOLDER,
+    ),
+    Product(
+        "contacts",
+        None,
+        _marks("email", "emails.0", "abuse_email", "phone address", "phone_numbers.0"),
+        refusal=_CONTACT,
+    ),
+    Product("points of interest", None, _marks("ssid", "bssid", "category brand"), refusal=_VENUE),
+)
+
+#: Of MaxMind, and of the vendors that follow its structure.
+_NESTED: Paths = {
+    # Some editions of DB-IP state plain codes and names.
+    "continent_code": ("continent.code", "continent"),
+    "country_code": ("country.iso_code", "country"),
+    REGISTERED: ("registered_country.iso_code",),
+    "region_code": ("subdivisions.0.iso_code",),
+    "region_name": ("subdivisions.0.names.en",),
+    "city_name": ("city.names.en", "city"),
+    "postal_code": ("postal.code",),
+    "latitude": ("location.latitude",),
+    "longitude": ("location.longitude",),
+    "weather_code": ("location.weather_code",),
+    "time_zone": ("location.time_zone",),
+    **{name: (f"traits.{key}",) for key, name in PROVIDER_FIELDS.items()},
+}
+_NESTED_MARKS = _marks(
+    "country.iso_code",
+    "registered_country.iso_code",
+    "continent.code",
+    "city.names.en",
+    "location.latitude",
+    *(f"traits.{key}" for key in PROVIDER_FIELDS),
+)
+_PROVIDER: Paths = {name: (key,) for key, name in PROVIDER_FIELDS.items()}
+_PROVIDER_MARKS = _marks("autonomous_system_number", "isp organization", "connection_type")
+
+_IPINFO_LOCATION = ipinfo_products.FIELDS["Location"]
+
+
+def _ipinfo(name: str, kind: re.Pattern[str] | None, *marks: str) -> Product:
+    """Return a product of IPinfo that states what its CSV states."""
+    return Product(
+        f"IPinfo {name}",
+        kind,
+        _marks(*marks),
+        ipinfo_products.FIELDS[name],
+        ipinfo_products.FLAGS,
+        ipinfo_products.CONSTANTS.get(name, {}),
+    )
+
+
+_IPINFO_PRODUCTS = (
+    Product(
+        "IPinfo Location, extended",
+        None,
+        _marks("city region region_name"),
+        {**_IPINFO_LOCATION, "region_code": ("region",), "region_name": ("region_name",)},
+        ipinfo_products.FLAGS,
+    ),
+    *(_ipinfo(each.name, _IPINFO, " ".join(each.marks)) for each in ipinfo_products.PRODUCTS),
+    # The same, where the metadata is not of IPinfo; other products are flat records below.
+    _ipinfo("Company", None, "name as_name"),
+    _ipinfo("Carrier", None, "name mcc"),
+    _ipinfo("Privacy", None, "vpn hosting"),
+)
+
+_IPREGISTRY = Product(
+    "ipregistry",
+    None,
+    _marks("location.country.code", "connection.asn", "connection.organization"),
+    {
+        "continent_code": ("location.continent.code",),
+        "country_code": ("location.country.code",),
+        "region_code": ("location.region.code",),
+        "region_name": ("location.region.name",),
+        "city_name": ("location.city",),
+        "postal_code": ("location.postal",),
+        "latitude": ("location.latitude",),
+        "longitude": ("location.longitude",),
+        "time_zone": ("time_zone.id",),
+        "asn": ("connection.asn",),
+        "asn_organization": ("connection.organization",),
+        "organization": ("company.name",),
+        "isp": ("carrier.name",),
+        "user_type": ("connection.type",),
+    },
+)
+
+_PROXIES = Product(
+    "IP2Proxy",
+    None,
+    _marks("proxy_type"),
+    {
+        "country_code": ("country_code",),
+        "region_name": ("region_name", "region"),
+        "city_name": ("city_name", "city"),
+        "isp": ("isp",),
+        "user_type": ("usage_type",),
+        "asn": ("asn",),
+        "asn_organization": ("as",),
+    },
+)
+
+#: Names of the fields themselves, and what other vendors call them.
+_FLAT: Paths = {
+    name: (name, *others)
+    for name, others in {
+        **dict.fromkeys(FIELDS, ()),
+        "continent_code": ("continent",),
+        "country_code": ("country",),
+        "region_name": ("region", "state1"),
+        "city_name": ("city",),
+        "postal_code": ("postal", "postcode", "zip_code"),
+        "latitude": ("lat",),
+        "longitude": ("lng",),
+        "time_zone": ("timezone",),
+        "asn": ("autonomous_system_number",),
+        "asn_organization": ("as_name", "autonomous_system_organization"),
+        "isp": ("carrier_name",),
+        "user_type": ("as_type",),
+    }.items()
+}
+_FLAT_MARKS = _marks(
+    *("country_code", "country", "city", "asn", "autonomous_system_number", "isp"),
+    *("connection_type", "user_type", "city_name", "asn_organization", "organization"),
+)
+
+#: Products of MaxMind that the reader of its CSV ignores too.
+_MAXMIND_IGNORED = tuple(
+    Product(f"MaxMind {each.name}", _MAXMIND, (each.marks,), refusal=_NO_FIELD)
+    for each in maxmind.IGNORED
+)
+
+#: In order of precedence; the table of docs/sources/mmdb.md lists them too.
+PRODUCTS = (
+    *_REFUSED,
+    *_IPINFO_PRODUCTS,
+    _IPREGISTRY,
+    Product("MaxMind or IP2Location", _MAXMIND, _NESTED_MARKS, _NESTED),
+    Product("DB-IP", _DBIP, _NESTED_MARKS, _NESTED),
+    Product("records in MaxMind's structure", None, _NESTED_MARKS, _NESTED),
+    Product("MaxMind ASN, ISP or Connection-Type", _MAXMIND, _PROVIDER_MARKS, _PROVIDER),
+    _PROXIES,
+    # The country of an AS is where it is registered, not where the address is.
+    Product(
+        "iplocate ASN",
+        None,
+        _marks("asn name org"),
+        {"asn": ("asn",), "asn_organization": ("org", "name")},
+    ),
+    _ipinfo("ASN", None, "asn name domain"),
+    Product(
+        "IPNetDB",
+        None,
+        _marks("as as_entity"),
+        {"asn": ("as",), "asn_organization": ("as_entity",)},
+    ),
+    Product("flat records", None, _FLAT_MARKS, _FLAT, ipinfo_products.FLAGS),
+    *_MAXMIND_IGNORED,
+    Product("hosted domains", None, _marks("domains total"), refusal=_NO_FIELD),
+    Product("host names", None, _marks("hostname"), refusal=_NO_FIELD),
+    Product("residential proxies", None, _marks("service percent_days_seen"), refusal=_NO_FIELD),
+    Product(
+        "contacts", None, _marks("abuse.email", "abuse.address", "abuse.emails.0"), refusal=_CONTACT
+    ),
+)

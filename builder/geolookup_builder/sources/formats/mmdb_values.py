@@ -1,0 +1,111 @@
+"""The values of MMDB records at the paths of their keys, as columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from geolookup_builder.sources.formats.ipinfo_products import REGION_CODE, flag_words
+from geolookup_builder.sources.formats.mmdb_products import Product
+
+Record: TypeAlias = Any
+_ALPHA2 = re.compile(r"[A-Za-z]{2}")
+#: Keys that hold a code in some editions, a name in others.
+_CODES = {
+    ("country_code", "country"): _ALPHA2,
+    ("continent_code", "continent"): _ALPHA2,
+    ("region_code", "region"): REGION_CODE,
+}
+#: Limits memory where each record of a file has keys of its own.
+_MAX_PATHS = 10_000
+
+
+def paths_of(records: Sequence[Record]) -> set[str]:
+    """Return the paths at which any of the records has a text, a number or a flag."""
+    seen: set[str] = set()
+    for record in records:
+        seen.update(islice(_paths(record, ""), _MAX_PATHS))
+        if len(seen) > _MAX_PATHS:
+            break
+    return seen
+
+
+def _paths(value: Record, path: str) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from _paths(each, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for at, each in enumerate(value):
+            yield from _paths(each, f"{path}.{at}")
+    elif isinstance(value, str | int | float):
+        yield path
+
+
+def texts_of(records: Sequence[Record], product: Product) -> dict[str, pa.Array]:
+    """Return a text for each record and field: the first that a flag or a key states.
+
+    Paths are followed step by step for all records at once; a shared step is followed once.
+    """
+    reached: dict[str, Sequence[Record]] = {"": records}
+    found: dict[str, list[str | None]] = {}
+    for name, flags in product.flags.items():
+        for path, word in flags.items():
+            _fill(found, name, _flagged(word, _at(path, reached)))
+    for name, paths in product.fields.items():
+        for path in paths:
+            _fill(found, name, _texts(name, path, _at(path, reached)))
+    for name, word in product.constants.items():
+        found[name] = [word if record else None for record in records]
+    return {name: pa.array([text or None for text in found[name]], pa.string()) for name in found}
+
+
+def _fill(found: dict[str, list[str | None]], name: str, texts: list[str | None]) -> None:
+    """Add texts of a field to the records that have none."""
+    if name not in found:
+        found[name] = texts
+    elif texts.count(None) < len(texts):
+        found[name] = [one or other for one, other in zip(found[name], texts, strict=True)]
+
+
+def _at(path: str, reached: dict[str, Sequence[Record]]) -> Sequence[Record]:
+    """Return the value of each record at a path; None where there is none."""
+    if path not in reached:
+        above, _, step = path.rpartition(".")
+        values = _at(above, reached)
+        if step.isdigit():
+            reached[path] = [_item(value, step) for value in values]
+        else:
+            reached[path] = [v.get(step) if v.__class__ is dict else None for v in values]
+    return reached[path]
+
+
+def _item(value: Record, step: str) -> Record:
+    if isinstance(value, list):
+        return value[int(step)] if int(step) < len(value) else None
+    return value.get(step) if isinstance(value, dict) else None
+
+
+def _texts(name: str, path: str, values: Sequence[Record]) -> list[str | None]:
+    texts = [v if v is None or v.__class__ is str else _text(v) for v in values]
+    code = _CODES.get((name, path))
+    if code is not None:
+        return [text if text and code.fullmatch(text) else None for text in texts]
+    return texts
+
+
+def _text(value: Record) -> str | None:
+    """Return a text or number as text; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    return str(value)
+
+
+def _flagged(word: str, values: Sequence[Record]) -> list[str | None]:
+    """Return ``word`` where a flag is true; a text that is no flag stays, to be counted."""
+    words = flag_words(word)
+    texts = [str(v).lower() if v.__class__ is bool else _text(v) for v in values]
+    return [text if text is None else words.get(text, text) for text in texts]

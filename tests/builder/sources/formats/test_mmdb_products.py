@@ -1,0 +1,563 @@
+"""The products of MMDB files: recognised, read as their CSV is, reported, or refused by name.
+
+Strategy: the reader's batches are compared with those of the CSV reader of the same records; the
+files of MaxMind are each read with exactly the listed keys, or refused.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.report import KeysRead
+from geolookup_builder.schema import FIELDS
+from geolookup_builder.sources import FORMATS
+from geolookup_builder.sources.formats import ip2location, mmdb_products
+from geolookup_builder.sources.reading.reader import Batch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geolookup.errors import BuildError
+from tests.builder.building import known
+from tests.builder.sources.formats.mmdb_writing import assembled, encoded, mmdb
+from tests.builder.sources.formats.test_ipinfo import PRODUCTS as IPINFO
+from tests.builder.sources.recipes import one, refused
+from tests.conftest import ROOT, Build, build_at
+
+pytest.importorskip("maxminddb", reason="MMDB files are read by maxminddb")
+
+RANGE = ("network", "start_ip", "end_ip", "join_key", "ip")
+NETWORK = "8.8.4.0/24"
+
+
+def read(folder: Path, format_: str, name: str, content: bytes | None = None) -> Batch:
+    """The only batch of a file, as its reader gives it to the compiler."""
+    if content is not None:
+        (folder / name).write_bytes(content)
+    spec = SourceSpec(format_, name, frozenset(FIELDS), {}, {}, folder / "recipe.toml", folder)
+    [table] = FORMATS[format_].read(spec)
+    [batch] = table.batches
+    return batch
+
+
+def keys_of(folder: Path, name: str, content: bytes | None = None) -> KeysRead:
+    keys = read(folder, "mmdb", name, content).keys
+    assert keys is not None
+    return keys
+
+
+def rows(batch: Batch) -> list[tuple[str, str, dict[str, str]]]:
+    """Range and known fields of each row."""
+    columns = {name: each.to_pylist() for name, each in batch.fields.items()}
+    first, last = batch.ranges.first, batch.ranges.last
+    return [
+        (
+            str(first.item(row)),
+            str(last.item(row)),
+            {name: each[row] for name, each in columns.items() if each[row]},
+        )
+        for row in range(len(batch))
+    ]
+
+
+# Carrier, privacy and other products of IPinfo
+
+
+def records(text: str) -> list[dict[str, Any]]:
+    """The rows of a CSV as MMDB records: all texts, without the range."""
+    found = csv.DictReader(io.StringIO(text))
+    return [{key: row[key] for key in row if key not in RANGE} for row in found]
+
+
+@pytest.mark.parametrize("kind", ["ipinfo standard_x_mmdb_v4.mmdb", "Test"])
+@pytest.mark.parametrize("product", IPINFO)
+def test_a_product_of_ipinfo_is_what_its_csv_is(tmp_path: Path, product: str, kind: str) -> None:
+    text, _ = IPINFO[product]
+    content = mmdb({NETWORK: records(text)[0]}, kind=kind)
+    found = read(tmp_path, "mmdb", "a.mmdb", content)
+    assert rows(found) == rows(read(tmp_path, "ipinfo", "a.csv", text.encode()))
+
+
+VALUES = {
+    **dict.fromkeys(("country_code",), ("NO", "SE", "")),
+    **dict.fromkeys(("continent_code",), ("EU", "")),
+    **dict.fromkeys(("asn",), ("AS64500", "AS64501", "")),
+    **dict.fromkeys(("latitude", "longitude"), ("1.5", "12.5", "")),
+    **dict.fromkeys(("type", "as_type"), ("isp", "hosting", "")),
+    **dict.fromkeys(
+        ("hosting", "proxy", "tor", "vpn", "relay", "is_hosting", "is_mobile", "is_vpn"),
+        ("true", "false", ""),
+    ),
+    **dict.fromkeys(("is_relay", "is_satellite", "is_anonymous"), ("true", "false", "")),
+}
+NAMES = ("Acme", "Example, Inc.", "Ø", "")
+CODES = ("NO", "SE", "")
+
+
+def _cells(product: str, columns: list[str]) -> st.SearchStrategy[dict[str, str]]:
+    legacy = "country_code" not in columns
+    return st.fixed_dictionaries(
+        {
+            column: st.sampled_from(
+                CODES
+                if legacy and column == "country"
+                else ("EU", "")
+                if legacy and column == "continent"
+                else VALUES.get(column, NAMES)
+            )
+            for column in columns
+        }
+    )
+
+
+@pytest.mark.long
+@given(data=st.data())
+@pytest.mark.parametrize("product", ["carrier", "privacy", "core", "location, extended", "asn"])
+def test_any_records_of_ipinfo_are_what_their_csv_is(
+    tmp_path_factory: pytest.TempPathFactory, product: str, data: st.DataObject
+) -> None:
+    columns = list(records(IPINFO[product][0])[0])
+    drawn = data.draw(st.lists(_cells(product, columns), min_size=1, max_size=4))
+    folder = tmp_path_factory.mktemp("a")
+    text = io.StringIO()
+    table = csv.DictWriter(text, ["network", *columns], lineterminator="\n")
+    table.writeheader()
+    table.writerows({"network": f"8.8.{at}.0/24", **row} for at, row in enumerate(drawn))
+    content = mmdb(
+        {f"8.8.{at}.0/24": row for at, row in enumerate(drawn)}, kind="ipinfo x_sample.mmdb"
+    )
+    found = read(folder, "mmdb", "a.mmdb", content)
+    assert rows(found) == rows(read(folder, "ipinfo", "a.csv", text.getvalue().encode()))
+
+
+def test_flags_may_be_booleans_and_numbers(tmp_path: Path) -> None:
+    flags: tuple[dict[str, Any], ...] = (
+        {"vpn": True},
+        {"hosting": 1},
+        {"hosting": False},
+        {"relay": "1"},
+        {},
+    )
+    content = mmdb(
+        {
+            f"8.8.{at}.0/24": {"vpn": False, "hosting": False, "service": "", **each}
+            for at, each in enumerate(flags)
+        }
+    )
+    found = [
+        stated.get("user_type") for _, _, stated in rows(read(tmp_path, "mmdb", "a.mmdb", content))
+    ]
+    anonymous = "consumer_privacy_network"
+    assert found == [anonymous, "hosting", None, anonymous, None]
+
+
+def test_an_empty_record_of_a_carrier_file_states_nothing(tmp_path: Path) -> None:
+    carrier = {"name": "Acme", "country": "US", "mcc": "1", "mnc": "2"}
+    content = mmdb({"8.8.4.0/24": carrier, "8.8.5.0/24": {}})
+    found = [stated for _, _, stated in rows(read(tmp_path, "mmdb", "a.mmdb", content))]
+    assert found == [
+        {"isp": "Acme", "user_type": "cellular", "connection_type": "Mobile"},
+        {},
+    ]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("product", ["carrier", "privacy", "company", "core", "Lite"])
+def test_the_datasets_are_the_same(tmp_path: Path, product: str) -> None:
+    text, _ = IPINFO[product]
+    answers = []
+    for name, content in (("a.csv", text.encode()), ("a.mmdb", mmdb({NETWORK: records(text)[0]}))):
+        (tmp_path / name).mkdir()
+        format_ = "ipinfo" if name == "a.csv" else "auto"
+        dataset, _ = build_at(tmp_path / name, {name: content}, one(format_, name))
+        answers.append(known(dataset, "8.8.4.4", "8.8.5.5"))
+    assert answers[0] == answers[1]
+
+
+# Other vendors
+
+
+def test_an_mmdb_of_ip2location_is_what_its_csv_is(tmp_path: Path) -> None:
+    """The vendor writes MaxMind's structure and database type, with the cells of its CSV."""
+    lines = (
+        '"134743040","134743295","TH","Thailand","Sakon Nakhon","Kut Bak","17.08","103.81","47180"'
+        ',"+07:00"\n"134743296","134743551","-","-","-","-","0.000000","0.000000","-","-"\n'
+    )
+    nested = [
+        {
+            "country": {"iso_code": code, "names": {"en": "Thailand"}},
+            "subdivisions": ({"names": {"en": region}},),
+            "city": {"names": {"en": city}},
+            "location": {"latitude": latitude, "longitude": longitude, "time_zone": zone},
+            "postal": {"code": postal},
+        }
+        for code, region, city, latitude, longitude, postal, zone in (
+            ("TH", "Sakon Nakhon", "Kut Bak", 17.08, 103.81, "47180", "+07:00"),
+            ("-", "-", "-", 0.0, 0.0, "-", "-"),
+        )
+    ]
+    content = mmdb({"8.8.4.0/24": nested[0], "8.8.5.0/24": nested[1]}, kind="GeoLite2-City")
+    name = "IP2LOCATION-LITE-DB11.CSV"
+    assert ip2location.FORMAT.name == "ip2location"
+    found = read(tmp_path, "mmdb", "a.mmdb", content)
+    assert rows(found) == rows(read(tmp_path, "ip2location", name, lines.encode()))
+
+
+OTHERS: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
+    "ipregistry": (
+        {
+            "location": {
+                "continent": {"code": "EU"},
+                "country": {"code": "NO", "name": "Norway"},
+                "region": {"code": "NO-03", "name": "Oslo"},
+                "city": "Oslo",
+                "postal": "0150",
+                "latitude": 59.9,
+                "longitude": 10.75,
+            },
+            "time_zone": {"id": "Europe/Oslo"},
+            "connection": {"asn": 64500, "organization": "Acme AS", "type": "hosting"},
+            "company": {"name": "Acme"},
+            "carrier": {"name": "Acme Mobile"},
+            "security": {"is_vpn": False},
+        },
+        {
+            "continent_code": "EU",
+            "country_code": "NO",
+            "region_code": "03",
+            "region_name": "Oslo",
+            "city_name": "Oslo",
+            "postal_code": "0150",
+            "latitude": "59.9",
+            "longitude": "10.75",
+            "time_zone": "Europe/Oslo",
+            "asn": "64500",
+            "asn_organization": "Acme AS",
+            "organization": "Acme",
+            "isp": "Acme Mobile",
+            "user_type": "hosting",
+        },
+    ),
+    "IP2Proxy": (
+        {
+            "proxy_type": "DCH",
+            "country_code": "NO",
+            "region_name": "Oslo",
+            "city_name": "-",
+            "isp": "Acme",
+            "usage_type": "DCH",
+            "asn": "64500",
+            "as": "Acme AS",
+            "threat": "-",
+        },
+        {
+            "country_code": "NO",
+            "region_name": "Oslo",
+            "isp": "Acme",
+            "user_type": "DCH",
+            "asn": "64500",
+            "asn_organization": "Acme AS",
+        },
+    ),
+    "IPNetDB": (
+        {"as": 64500, "as_entity": "Acme AS", "as_cc": "US", "allocation_cc": "US"},
+        {"asn": "64500", "asn_organization": "Acme AS"},
+    ),
+    "flat records": (
+        dict.fromkeys(FIELDS, "1"),
+        dict.fromkeys(FIELDS, "1"),
+    ),
+}
+
+
+@pytest.mark.parametrize("product", OTHERS)
+def test_products_of_other_vendors(tmp_path: Path, product: str) -> None:
+    record, expected = OTHERS[product]
+    batch = read(tmp_path, "mmdb", "a.mmdb", mmdb({NETWORK: record}))
+    assert [stated for _, _, stated in rows(batch)] == [expected]
+    assert batch.keys is not None
+    assert batch.keys.product == f"{product} (database type 'Test')"
+
+
+# Refused
+
+CONTACT = {
+    "name": "Registry",
+    "email": "abuse@registry.example",
+    "address": "US, VA, Centreville, P.O. Box 1",
+    "country": "US",
+    "phone": "+1-555-0100",
+}
+REFUSED: dict[str, tuple[str, dict[str, Any], str, str]] = {
+    "abuse, by kind": (
+        "ipinfo standard_abuse_mmdb_v4.mmdb",
+        {"country": "US", "city": "Centreville"},
+        "IPinfo Abuse Contact (database type 'ipinfo standard_abuse_mmdb_v4.mmdb', keys city, ",
+        "those of a contact",
+    ),
+    "abuse, by keys": ("Test", CONTACT, "contacts (database type 'Test', keys email)", "a contact"),
+    "e-mails": ("Test", {"country": "US", "emails": ("a@b",)}, "contacts (", "keys emails.0)"),
+    "nested": ("Test", {"abuse": {"email": "a@b", "country": "US"}}, "contacts (", "abuse.email"),
+    "rwhois": (
+        "Test",
+        {"id": "N-1", "name": "Acme", "country": "MX", "city": "Naucalpan", "updated": "2021"},
+        "WHOIS records (database type 'Test', keys id, name, updated)",
+        "those of the holder in a registry",
+    ),
+    "whois of a registry": (
+        "ipinfo rir_whois.mmdb",
+        {"name": "Acme", "country": "PL", "asn": "AS1", "as_name": "Acme"},
+        "IPinfo WHOIS (",
+        "holder",
+    ),
+    "places": (
+        "ipinfo poi_all_extended_sample.mmdb",
+        {"city": "Taphan Hin", "country_code": "TH", "latitude": "16.2", "longitude": "100.4"},
+        "IPinfo Places (",
+        "its place is a venue",
+    ),
+    "places, by keys": (
+        "Test",
+        {"ssid": "Guest", "city": "Taphan Hin", "country_code": "TH"},
+        "points of interest (database type 'Test', keys ssid)",
+        "venue",
+    ),
+    "domains": ("Test", {"domains": "a.example", "total": "1"}, "hosted domains (", "no field"),
+    "host names": ("Test", {"hostname": "a.example"}, "host names (", "no field"),
+    "proxies": (
+        "ipinfo ip_residential_proxy_sample.mmdb",
+        {"service": "x", "last_seen": "2024-09-07", "percent_days_seen": "2"},
+        "residential proxies (",
+        "no field",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_records_that_locate_no_address_are_refused_by_name(tmp_path: Path, case: str) -> None:
+    kind, record, name, why = REFUSED[case]
+    with pytest.raises(BuildError) as caught:
+        read(tmp_path, "mmdb", "a.mmdb", mmdb({NETWORK: record}, kind=kind))
+    assert name in caught.value.problem
+    assert why in caught.value.problem
+    assert "fields = {" in (caught.value.remedy or "")
+
+
+def test_auto_refuses_them_too(tmp_path: Path) -> None:
+    error = refused(tmp_path, "a.mmdb", mmdb({NETWORK: CONTACT}), one("auto", "a.mmdb"))
+    assert "contacts (database type 'Test', keys email)" in str(error)
+
+
+def test_the_recipe_may_name_keys_of_a_refused_product(build: Build) -> None:
+    text = one("mmdb", "a.mmdb", 'fields = { organization = "name" }')
+    dataset, report = build({"a.mmdb": mmdb({NETWORK: CONTACT})}, text)
+    assert known(dataset, "8.8.4.4") == [{"organization": "Registry"}]
+    [keys] = report.sources[0].keys
+    assert keys.fields == {"organization": ("name",)}
+    assert keys.ignored == ("address", "country", "email", "phone")
+
+
+def test_text_about_abuse_in_a_description_does_not_refuse(tmp_path: Path) -> None:
+    about = {"en": "Countries. Report abuse to the vendor. geo-whois-asn-country"}
+    content = mmdb({NETWORK: {"country_code": "NO"}}, kind="Acme abuse", description=about)
+    assert keys_of(tmp_path, "a.mmdb", content).fields == {"country_code": ("country_code",)}
+
+
+# Report
+
+
+def test_the_report_says_which_key_became_which_field(build: Build) -> None:
+    record = {
+        "country": {"iso_code": "NO", "geoname_id": 1, "names": {"en": "Norway", "de": "Norwegen"}},
+        "registered_country": {"iso_code": "SE", "geoname_id": 2},
+        "city": {"names": {"en": "Oslo", "de": "Oslo"}},
+        "represented_country": {"iso_code": "US", "type": "military"},
+        "subdivisions": ({"iso_code": "03"}, {"iso_code": "x", "geoname_id": 3}),
+        "traits": {"is_anycast": True},
+    }
+    content = mmdb({NETWORK: record}, kind="GeoIP2-City")
+    _, report = build({"a.mmdb": content, "b.mmdb": content}, one("mmdb", "*.mmdb"))
+    [source] = report.sources
+    assert list(source.lines())[2:] == [
+        (
+            "  keys        MaxMind or IP2Location (database type 'GeoIP2-City'): country_code from"
+            " country.iso_code or registered_country.iso_code, region_code from"
+            " subdivisions.0.iso_code, city_name from city.names.en"
+        ),
+        (
+            "  not read    city.names.*, country.geoname_id, country.names,"
+            " registered_country.geoname_id, represented_country, subdivisions.1, traits"
+        ),
+    ]
+    document = json.loads(json.dumps(asdict(report)))["sources"][0]["keys"]
+    assert document == [
+        {
+            "product": "MaxMind or IP2Location (database type 'GeoIP2-City')",
+            "fields": {
+                "country_code": ["country.iso_code", "registered_country.iso_code"],
+                "region_code": ["subdivisions.0.iso_code"],
+                "city_name": ["city.names.en"],
+            },
+            "constants": {},
+            "ignored": [
+                *("city.names.*", "country.geoname_id", "country.names"),
+                *(
+                    "registered_country.geoname_id",
+                    "represented_country",
+                    "subdivisions.1",
+                    "traits",
+                ),
+            ],
+            "more": 0,
+        }
+    ]
+
+
+def test_flags_and_constants_are_in_the_report(tmp_path: Path) -> None:
+    carrier = keys_of(tmp_path, "a.mmdb", mmdb({NETWORK: {"name": "Acme", "mcc": "1"}}))
+    assert list(carrier.lines()) == [
+        (
+            "  keys        IPinfo Carrier (database type 'Test'): isp from name,"
+            " user_type cellular, connection_type Mobile"
+        ),
+        "  not read    mcc",
+    ]
+    privacy = {"vpn": "true", "hosting": "", "service": "x"}
+    keys = keys_of(tmp_path, "b.mmdb", mmdb({NETWORK: privacy}))
+    assert keys.fields == {"user_type": ("vpn", "hosting")}
+    assert keys.ignored == ("service",)
+
+
+def test_files_of_different_products_each_have_their_keys(build: Build) -> None:
+    files: Mapping[str, str | bytes] = {
+        "a.mmdb": mmdb({NETWORK: {"country_code": "NO"}}),
+        "b.mmdb": mmdb({"8.8.5.0/24": {"name": "Acme", "mcc": "1"}}),
+    }
+    _, report = build(dict(files), one("mmdb", "*.mmdb"))
+    assert [each.product.partition(" (")[0] for each in report.sources[0].keys] == [
+        "flat records",
+        "IPinfo Carrier",
+    ]
+
+
+# Hostile files
+
+
+def test_metadata_of_any_type_is_one_line(tmp_path: Path) -> None:
+    kinds = ("a\nb\x1b[31m", "x" * 60_000, ["GeoIP2-City"], {"en": 1}, 7)
+    for at, kind in enumerate(kinds):
+        for record in ({"country_code": "NO"}, CONTACT, {"nothing": "x"}):
+            content = mmdb({NETWORK: record}, kind=kind, description={"en": kind, "de": 1})
+            try:
+                lines = "".join(keys_of(tmp_path, f"{at}.mmdb", content).lines())
+            except BuildError as error:
+                lines = str(error)
+            assert "\n" not in lines
+            assert "\x1b" not in lines
+            assert len(lines) < 1000
+
+
+def test_keys_without_end_are_counted(tmp_path: Path) -> None:
+    many = {f"k{at:05}": "x" for at in range(12_000)}
+    content = mmdb({NETWORK: {"country_code": "NO", "long" * 200: "x", **many}})
+    keys = keys_of(tmp_path, "a.mmdb", content)
+    assert (len(keys.ignored), keys.more > 9000) == (100, True)
+    assert max(map(len, keys.ignored)) < 70
+    assert max(map(len, keys.lines())) < 1000
+
+
+def test_keys_with_dots_and_control_characters_stay_one_line(tmp_path: Path) -> None:
+    record = {"country_code": "NO", "a.b": {"": "x"}, "": "y", "\n\x9b": "z", "7": ({"8": "x"},)}
+    lines = "".join(keys_of(tmp_path, "a.mmdb", mmdb({NETWORK: record})).lines())
+    assert lines.isprintable()
+
+
+def test_pointers_in_a_circle_and_records_that_are_no_maps_end(tmp_path: Path) -> None:
+    for name, record in {"text": "NO", "list": ({"country_code": "NO"},)}.items():
+        with pytest.raises(BuildError, match="none of its fields are known"):
+            read(tmp_path, "mmdb", f"{name}.mmdb", mmdb({NETWORK: record}))
+    loop = mmdb({NETWORK: {"country_code": "NO"}}).replace(encoded("NO"), b"\x20\x00\x00")
+    deep = assembled([(1 + 16, 1)], (b"\xe1" + encoded("a")) * 5000 + encoded("NO"), version=4)
+    for content in (loop, deep):
+        with pytest.raises(BuildError, match="damaged"):
+            read(tmp_path, "mmdb", "a.mmdb", content)
+
+
+# Real files and the page
+
+_NESTED = {
+    "continent_code": ("continent.code",),
+    "country_code": ("country.iso_code", "registered_country.iso_code"),
+}
+_PLACED = {
+    **_NESTED,
+    "region_code": ("subdivisions.0.iso_code",),
+    "region_name": ("subdivisions.0.names.en",),
+    "city_name": ("city.names.en",),
+    "postal_code": ("postal.code",),
+    "latitude": ("location.latitude",),
+    "longitude": ("location.longitude",),
+    "time_zone": ("location.time_zone",),
+}
+_AS = {"asn": "autonomous_system_number", "asn_organization": "autonomous_system_organization"}
+_PROVIDED = {"isp": "isp", "organization": "organization", **_AS}
+_TRAITS = {**_PROVIDED, "connection_type": "connection_type", "user_type": "user_type"}
+_ENTERPRISE = {**_PLACED, **{name: (f"traits.{key}",) for name, key in _TRAITS.items()}}
+#: The key of each field in MaxMind's test file of a product; None where it is refused.
+MAXMIND: dict[str, Mapping[str, tuple[str, ...]] | None] = {
+    "GeoIP-Anonymous-Plus": None,
+    "GeoIP-Residential-Proxy": None,
+    "GeoIP2-Anonymous-IP": None,
+    "GeoIP2-City": _PLACED,
+    "GeoIP2-City-Shield": _PLACED,
+    "GeoIP2-Connection-Type": {"connection_type": ("connection_type",)},
+    "GeoIP2-Country": _NESTED,
+    "GeoIP2-Country-Shield": _NESTED,
+    "GeoIP2-DensityIncome": None,
+    "GeoIP2-Domain": None,
+    "GeoIP2-Enterprise": _ENTERPRISE,
+    "GeoIP2-Enterprise-Shield": _ENTERPRISE,
+    "GeoIP2-IP-Risk": None,
+    "GeoIP2-ISP": {name: (key,) for name, key in _PROVIDED.items()},
+    "GeoIP2-Precision-Enterprise": _ENTERPRISE,
+    "GeoIP2-Precision-Enterprise-Shield": _ENTERPRISE,
+    "GeoIP2-Static-IP-Score": None,
+    "GeoIP2-User-Count": None,
+    "GeoLite2-ASN": {name: (key,) for name, key in _AS.items()},
+    "GeoLite2-City": _PLACED,
+    "GeoLite2-Country": _NESTED,
+}
+
+
+@pytest.mark.parametrize("name", [name for name, keys in MAXMIND.items() if keys])
+def test_files_of_maxmind_are_read_by_these_keys(shared_data: Path, name: str) -> None:
+    folder = shared_data / "maxmind-db" / "test-data"
+    assert keys_of(folder, f"{name}-Test.mmdb").fields == MAXMIND[name]
+
+
+@pytest.mark.parametrize("name", [name for name, keys in MAXMIND.items() if not keys])
+def test_files_of_maxmind_without_a_field_are_refused(shared_data: Path, name: str) -> None:
+    with pytest.raises(BuildError) as caught:
+        keys_of(shared_data / "maxmind-db" / "test-data", f"{name}-Test.mmdb")
+    assert caught.value.problem.startswith("MaxMind ")
+    assert f"(database type '{name}', keys " in caught.value.problem
+    assert "no field of a dataset holds what it states" in caught.value.problem
+
+
+def test_no_file_of_maxmind_is_left_out(shared_data: Path) -> None:
+    found = (shared_data / "maxmind-db" / "test-data").glob("Geo*-Test.mmdb")
+    assert sorted(path.name.removesuffix("-Test.mmdb") for path in found) == sorted(MAXMIND)
+
+
+def test_the_page_lists_every_product() -> None:
+    page = (ROOT / "docs" / "sources" / "mmdb.md").read_text(encoding="utf-8")
+    table = [line for line in page.splitlines() if line.startswith("|")]
+    for product in mmdb_products.PRODUCTS:
+        assert any(product.name in line.split("|")[1] for line in table), product.name
