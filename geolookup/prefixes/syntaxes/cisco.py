@@ -6,6 +6,7 @@ so a list that is in use is changed entry by entry.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pyarrow as pa
@@ -13,11 +14,14 @@ import pyarrow.compute as pc
 
 from geolookup.contract.address import canonical_ipv4
 from geolookup.prefixes.syntaxes.lines import lines
-from geolookup.prefixes.syntaxes.protocol import Changes, Lists, Syntax, set_name
+from geolookup.prefixes.syntaxes.protocol import Changes, Lists, Syntax, prefix_words, set_name
 from geolookup.prefixes.syntaxes.settings import Settings
 
 _KINDS = {4: "network", 6: "v6-network"}
 _MASKS = [canonical_ipv4((1 << 32) - (1 << 32 - length)) for length in range(33)]
+_LENGTHS = {mask: length for length, mask in enumerate(_MASKS)}
+_HOST = re.compile(rb"^ host ([0-9.]+)$", re.MULTILINE)
+_MASKED = re.compile(rb"^ ([0-9.]+) ([0-9.]+)$", re.MULTILINE)
 
 
 def _whole(lists: Lists, settings: Settings) -> Iterator[bytes]:
@@ -53,4 +57,14 @@ def _with_masks(prefixes: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(lengths, 32), hosts, masked)
 
 
-SYNTAX = Syntax("cisco", _whole, _changes, frozenset({"name"}))
+def _words(content: bytes) -> list[str]:
+    """Return the prefixes of groups; IPv4 networks with a mask are written with a length."""
+    return prefix_words(_MASKED.sub(_with_length, _HOST.sub(rb"\1/32", content)))
+
+
+def _with_length(found: re.Match[bytes]) -> bytes:
+    length = _LENGTHS.get(found[2].decode("ascii"))
+    return found[0] if length is None else b"%s/%d" % (found[1], length)
+
+
+SYNTAX = Syntax("cisco", _whole, _changes, frozenset({"name"}), _words)

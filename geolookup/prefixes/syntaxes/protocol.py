@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -22,17 +23,27 @@ class Changes(NamedTuple):
     removed: Lists
 
 
+_PREFIX = re.compile(rb"(?<![\w.:/])[0-9A-Fa-f.:]+/[0-9]+(?![\w.:/])")
+
+
+def prefix_words(content: bytes) -> list[str]:
+    """Return the words of a file that have the form of a prefix."""
+    return [word.decode("ascii") for word in _PREFIX.findall(content)]
+
+
 @dataclass(frozen=True)
 class Syntax:
     """A syntax: its name, how it writes lists and changes, and the settings that it takes.
 
-    ``changes`` is None where the tool that reads the syntax replaces lists as a whole.
+    ``changes`` is None where the tool that reads the syntax replaces lists as a whole. ``words``
+    returns the prefixes of a list that was written.
     """
 
     name: str
     whole: Callable[[Lists, Settings], Iterator[bytes]]
     changes: Callable[[Changes, Settings], Iterator[bytes]] | None = None
     takes: frozenset[str] = frozenset()
+    words: Callable[[bytes], list[str]] = prefix_words
 
 
 def set_name(family: int, settings: Settings) -> str:

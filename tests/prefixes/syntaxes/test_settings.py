@@ -16,11 +16,11 @@ _HOSTILE = (
 
 
 @pytest.mark.parametrize("member", MEMBERS)
-@pytest.mark.parametrize("text", _HOSTILE)
-def test_what_would_end_a_word_is_refused(member: str, text: str) -> None:
-    with pytest.raises(ValueError, match=f"^{member} .* is not ") as caught:
-        Settings(**{member: text})
-    assert str(caught.value).isprintable()
+def test_what_would_end_a_word_is_refused(member: str) -> None:
+    for text in _HOSTILE:
+        with pytest.raises(ValueError, match=f"^{member} .* is not ") as caught:
+            Settings(**{member: text})
+        assert str(caught.value).isprintable()
 
 
 @pytest.mark.parametrize("member", MEMBERS)

@@ -1,0 +1,79 @@
+"""What changed in lists of prefixes since earlier lists.
+
+Strategy: prefixes are compared as texts, of which each has only one. So the earlier lists may be
+a file that was written too: its prefixes are the words of that form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup.contract.address import BITS, parse_text
+from geolookup.errors import InvalidAddressError, TableFileError
+from geolookup.prefixes.syntaxes.protocol import Changes, Lists, Syntax
+from geolookup.prefixes.syntaxes.settings import Settings
+
+_COMMENT = re.compile(rb"^[ \t]*#.*$", re.MULTILINE)
+_REMEDY = "name a file that geolookup prefixes has written"
+#: How a line begins that only a file of changes has.
+_CHANGE = re.compile(rb"^(?:delete element |del |-D |prompt$| no |[+-][0-9a-f:])", re.MULTILINE)
+
+
+def changes(old: Lists, new: Lists) -> Changes:
+    """Return the prefixes that are only in the new lists, and those only in the old ones.
+
+    A family that the new lists do not have is left out.
+    """
+    before = {family: _column(old.get(family, ())) for family in new}
+    after = {family: _column(batches) for family, batches in new.items()}
+    return Changes(_without(after, before), _without(before, after))
+
+
+def _column(batches: Iterable[pa.Array]) -> pa.Array:
+    return pa.concat_arrays([pa.array([], pa.string()), *batches])
+
+
+def _without(some: dict[int, pa.Array], others: dict[int, pa.Array]) -> Lists:
+    return {
+        family: [texts.filter(pc.invert(pc.is_in(texts, value_set=others[family])))]
+        for family, texts in some.items()
+    }
+
+
+def written(path: Path, syntax: Syntax) -> Lists:
+    """Return the prefixes of a file that was written in a syntax, or as a prefix a line.
+
+    Raises TableFileError for a file that holds changes, a malformed prefix, or something else.
+    """
+    content = _COMMENT.sub(b"", path.read_bytes())
+    if _CHANGE.search(content):
+        raise TableFileError(path, "holds changes, not a list", "name a file without changes")
+    found = syntax.words(content)
+    if not found and content.split()[:1] != _first_word(syntax):
+        raise TableFileError(path, "holds no prefix", _REMEDY)
+    lists: dict[int, list[str]] = {family: [] for family in BITS}
+    for text in found:
+        try:
+            lists[_family(text)].append(text)
+        except InvalidAddressError:
+            raise TableFileError(path, "holds a malformed prefix", _REMEDY) from None
+    return {family: [pa.array(texts, pa.string())] for family, texts in lists.items()}
+
+
+def _first_word(syntax: Syntax) -> list[bytes]:
+    """Return how a file begins that has no prefix: with one word, or none."""
+    return b"".join(syntax.whole(dict.fromkeys(BITS, ()), Settings())).split()[:1]
+
+
+def _family(prefix: str) -> int:
+    """Return the family of a prefix; raises InvalidAddressError for a malformed one."""
+    address, _, length = prefix.partition("/")
+    family, _ = parse_text(address)
+    if not length.isdecimal() or int(length) > BITS[family]:
+        raise InvalidAddressError
+    return family

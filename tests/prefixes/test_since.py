@@ -1,0 +1,80 @@
+"""What changed since earlier lists: an old list with its changes is the new list."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from geolookup.errors import TableFileError
+from geolookup.prefixes.since import changes, written
+from geolookup.prefixes.syntaxes import SYNTAXES
+from geolookup.prefixes.syntaxes.protocol import Lists
+from tests.prefixes.syntaxes.lists import changes_text, drawn, lists, whole_text
+
+
+def _texts(found: Lists) -> dict[int, list[str]]:
+    return {
+        family: [text for texts in batches for text in texts.to_pylist()]
+        for family, batches in found.items()
+    }
+
+
+@pytest.mark.parametrize(("old", "new"), [(1, 2), (1, 1), (2, 1)])
+def test_the_old_list_with_its_changes_is_the_new_one(old: int, new: int) -> None:
+    before, after = drawn(old, 60), drawn(new, 60)
+    added, removed = map(_texts, changes(lists(before), lists(after)))
+    for family in (4, 6):
+        assert set(added[family]) == set(after[family]) - set(before[family])
+        assert set(removed[family]) == set(before[family]) - set(after[family])
+        assert added[family] == [each for each in after[family] if each in set(added[family])]
+
+
+def test_a_family_that_is_not_asked_for_is_left_out() -> None:
+    found = changes(lists(drawn(1, 5)), {6: []})
+    assert set(found.added) == set(found.removed) == {6}
+    assert _texts(changes({}, lists(drawn(1, 5))).added) == drawn(1, 5)
+
+
+@pytest.mark.parametrize("name", SYNTAXES)
+def test_a_file_that_was_written_is_read(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "list"
+    nothing: dict[int, list[str]] = {4: [], 6: []}
+    for content in (nothing, drawn(3, 40)):
+        path.write_text(f"# a comment 9.0.0.0/8\n{whole_text(name, content)}")
+        assert _texts(written(path, SYNTAXES[name])) == content
+    path.write_text("1.0.0.0/24\n2a00::/12\n")
+    assert _texts(written(path, SYNTAXES[name])) == {4: ["1.0.0.0/24"], 6: ["2a00::/12"]}
+
+
+@pytest.mark.parametrize("name", [name for name, each in SYNTAXES.items() if each.changes])
+def test_a_file_of_changes_is_refused(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "list"
+    path.write_text(changes_text(name, drawn(1, 9), drawn(2, 9)))
+    with pytest.raises(TableFileError, match="holds changes, not a list"):
+        written(path, SYNTAXES[name])
+
+
+@pytest.mark.parametrize("text", ["1.0.0.0/33", "::/129", "1.0.0/8", "1:2/3"])
+def test_a_malformed_prefix_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "list"
+    path.write_text(f"1.0.0.0/24\n{text}\n")
+    with pytest.raises(TableFileError, match="holds a malformed prefix; name a file") as caught:
+        written(path, SYNTAXES["pf"])
+    assert text not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", SYNTAXES)
+def test_another_file_is_refused(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "list"
+    path.write_text("ip,country\n1.0.0.0,AU\n")
+    with pytest.raises(TableFileError, match="holds no prefix; name a file"):
+        written(path, SYNTAXES[name])
+
+
+def test_prefixes_are_compared_as_columns() -> None:
+    before = {4: [pa.array([], pa.string())]}
+    assert _texts(changes(before, {4: iter([pa.array(["1.0.0.0/24"])])}).added) == {
+        4: ["1.0.0.0/24"]
+    }
