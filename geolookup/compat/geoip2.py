@@ -12,7 +12,6 @@ lists the differences from geoip2.
 
 from __future__ import annotations
 
-import datetime as dt
 from ipaddress import IPv4Address, IPv6Address
 from typing import TYPE_CHECKING, TypeVar
 
@@ -31,7 +30,13 @@ try:
 except ImportError as error:
     raise ImportError("geolookup.compat.geoip2 needs pip install 'geolookup[geoip2]'") from error
 
-from geolookup.compat.geoip2_records import KINDS, Arguments, Rows, database_type
+from geolookup.compat.geoip2_records import (
+    KINDS,
+    Arguments,
+    Rows,
+    build_epoch,
+    database_type,
+)
 from geolookup.engine import Engine
 from geolookup.engine import open as open_engine
 from geolookup.errors import ClosedError, InvalidAddressError
@@ -137,7 +142,7 @@ class Reader:
         return Metadata(
             binary_format_major_version=0,
             binary_format_minor_version=0,
-            build_epoch=_midnight(found.age.date),
+            build_epoch=build_epoch(found),
             database_type=database_type(rows.methods),
             description={"en": found.name},
             ip_version=6,
@@ -200,10 +205,3 @@ def _located(state: State, ip_address: object) -> tuple[int, int, int]:
             text = "the address must be a text or an address object of ipaddress"
             raise TypeError(text) from None
         raise ValueError("the address does not appear to be an IPv4 or IPv6 address") from None
-
-
-def _midnight(date: str | None) -> int:
-    """Return the Unix time at which a date begins in UTC; 0 for None."""
-    if date is None:
-        return 0
-    return int(dt.datetime.fromisoformat(f"{date[:10]}T00:00+00:00").timestamp())

@@ -8,54 +8,40 @@ because a model keeps them and its user may change them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+import datetime as dt
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from geolookup.contract.localtime import time_object
 from geolookup.dataset.files import outside
 from geolookup.kernel.python_rows import Cache
 
 if TYPE_CHECKING:
-    from geolookup.contract.types import Network
+    from geolookup.dataset.metadata import Metadata
     from geolookup.kernel.protocol import State
 
 Arguments = dict[str, Any]
 #: geoip2's words for the connection types of the contract that are named otherwise.
-_CONNECTION_TYPES = {"Residential": "Cable/DSL", "Mobile": "Cellular"}
+CONNECTION_TYPES = {"Residential": "Cable/DSL", "Mobile": "Cellular"}
 #: The language of all names: that of the dataset.
-_LANGUAGE = "en"
+LANGUAGE = "en"
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A database of geoip2: its name in ``database_type``, and what a method answers from it.
+    """A database of geoip2: its name in ``database_type``, and what its records contain.
 
-    The method fits a dataset that has a field of each of ``fields``. ``arguments`` returns those
-    of the model from a location and a network row; nothing if the rows say nothing that the
-    database would. The caller may change them.
+    Its method fits a dataset that has a field of each of ``fields``. ``paths`` are where a record
+    has the fields of a dataset: keys, joined by dots; a number is a position in a list. A Boolean
+    is there if it is true. ``arguments`` returns those of the model from a location and a network
+    row; nothing if the rows say nothing that the database would. The caller may change them.
     """
 
     database: str
     fields: tuple[frozenset[str], ...] = ()
+    paths: Mapping[str, str] = field(default_factory=dict)
     arguments: Callable[[Rows, int, int], Arguments] = lambda *_: {}
-
-
-class Place(NamedTuple):
-    """What the models state of a row of locations."""
-
-    continent_code: str | None
-    continent_name: str | None
-    country_code: str | None
-    country_name: str | None
-    country_is_eu: bool | None
-    region_code: str | None
-    region_name: str | None
-    city_name: str | None
-    postal_code: str | None
-    latitude: float | None
-    longitude: float | None
-    zone: str | None
 
 
 class Rows:
@@ -65,7 +51,7 @@ class Rows:
         reading = _Reading(state)
         self.state = state
         self.methods = fitting(state.dataset.manifest.metadata().fields)
-        self.places = Cache(reading.place)  # None: nothing is known
+        self.places = Cache(reading.place)
         self.networks = Cache(reading.network)
 
 
@@ -76,24 +62,27 @@ class _Reading:
         self._state = state
         self._zones = state.dataset.zones()
 
-    def place(self, row: int) -> Place | None:
+    def place(self, row: int) -> Arguments:
+        """Return what City would have of a location row."""
         state = self._state
         try:
             found = state.record(row, 0)["location"]
             zone = self._zones[state.dataset.location_zones[row]]
         except IndexError:
             raise outside(state.dataset.path) from None
-        if all(value is None for value in found.values()):
-            return None
-        found["zone"] = time_object(zone, 0)["zone"]
-        return Place._make(found[name] for name in Place._fields)
+        values = {f"location.{name}": value for name, value in found.items()}
+        return _nested(_CITY_PATHS, {**values, "time.zone": time_object(zone, 0)["zone"]})
 
-    def network(self, row: int) -> Network:
+    def network(self, row: int) -> Arguments:
+        """Return what the databases of networks would have of a network row."""
         try:
-            found: Network = self._state.record(0, row)["network"]
+            found = self._state.record(0, row)["network"]
         except IndexError:
             raise outside(self._state.dataset.path) from None
-        return found
+        values = {f"network.{name}": value for name, value in found.items()}
+        word = found["connection_type"]
+        values["network.connection_type"] = CONNECTION_TYPES.get(word, word)
+        return _nested(_TRAITS, values)
 
 
 def fitting(fields: Collection[str]) -> frozenset[str]:
@@ -105,77 +94,94 @@ def fitting(fields: Collection[str]) -> frozenset[str]:
     )
 
 
+def build_epoch(metadata: Metadata) -> int:
+    """Return the Unix time at which the date of the data begins in UTC; 0 where none is stated."""
+    date = metadata.age.date
+    if date is None:
+        return 0
+    return int(dt.datetime.fromisoformat(f"{date[:10]}T00:00+00:00").timestamp())
+
+
 def database_type(methods: Collection[str]) -> str:
     """Return the type of a database that all these methods fit."""
     return "-".join(["geolookup", *(KINDS[each].database for each in KINDS if each in methods)])
 
 
+def _nested(paths: Mapping[str, str], values: Mapping[str, Any]) -> Arguments:
+    """Return the known values at their paths."""
+    found: Arguments = {}
+    for path, name in paths.items():
+        value = values.get(name)
+        if value is not None and value is not False:
+            *groups, last = path.replace(".0.", ".").split(".")
+            at = found
+            for group in groups:
+                at = at.setdefault(group, {})
+            at[last] = value
+    if "subdivisions" in found:
+        found["subdivisions"] = [found["subdivisions"]]
+    return found
+
+
 def _country(rows: Rows, location: int, _network: int) -> Arguments:
     place = rows.places[location]
-    if place is None:
-        return {}
-    return {
-        "continent": {"code": place.continent_code, "names": _names(place.continent_name)},
-        "country": {
-            "iso_code": place.country_code,
-            "is_in_european_union": bool(place.country_is_eu),
-            "names": _names(place.country_name),
-        },
-    }
+    return {name: _copy(place[name]) for name in ("continent", "country") if name in place}
 
 
-def _city(rows: Rows, location: int, network: int) -> Arguments:
-    place = rows.places[location]
-    if place is None:
-        return {}
-    found = _country(rows, location, network)
-    found["city"] = {"names": _names(place.city_name)}
-    found["location"] = {
-        "latitude": place.latitude,
-        "longitude": place.longitude,
-        "time_zone": place.zone,
-    }
-    found["postal"] = {"code": place.postal_code}
-    code, name = place.region_code, place.region_name
-    if code is not None or name is not None:
-        found["subdivisions"] = [{"iso_code": code, "names": _names(name)}]
+def _city(rows: Rows, location: int, _network: int) -> Arguments:
+    found: Arguments = _copy(rows.places[location])
     return found
 
 
 def _enterprise(rows: Rows, location: int, network: int) -> Arguments:
     found = _city(rows, location, network)
-    user = _known("user_type", rows.networks[network]["user_type"])
-    traits = _isp(rows, location, network) | _connection_type(rows, location, network) | user
+    traits = rows.networks[network]
     if traits:
-        found["traits"] = traits
+        found["traits"] = dict(traits)
     return found
 
 
-def _asn(rows: Rows, _location: int, network: int) -> Arguments:
-    found = rows.networks[network]
-    return _known("autonomous_system_number", found.get("asn")) | _known(
-        "autonomous_system_organization", found["asn_organization"]
-    )
+def _of_network(paths: Collection[str]) -> Callable[[Rows, int, int], Arguments]:
+    """Return what gives the arguments of a model from the network row alone."""
+
+    def arguments(rows: Rows, _location: int, network: int) -> Arguments:
+        found = rows.networks[network]
+        return {name: found[name] for name in paths if name in found}
+
+    return arguments
 
 
-def _isp(rows: Rows, location: int, network: int) -> Arguments:
-    found = rows.networks[network]
-    providers = _known("isp", found["isp"]) | _known("organization", found["organization"])
-    return _asn(rows, location, network) | providers
+def _copy(value: Any) -> Any:
+    """Copy maps and lists, which a model keeps."""
+    if value.__class__ is dict:
+        return {name: _copy(each) for name, each in value.items()}
+    return [_copy(each) for each in value] if value.__class__ is list else value
 
 
-def _connection_type(rows: Rows, _location: int, network: int) -> Arguments:
-    word = rows.networks[network]["connection_type"]
-    return _known("connection_type", _CONNECTION_TYPES.get(word or "", word))
-
-
-def _known(name: str, value: object) -> Arguments:
-    return {} if value is None else {name: value}
-
-
-def _names(name: str | None) -> dict[str, str]:
-    return {} if name is None else {_LANGUAGE: name}
-
+_COUNTRY_PATHS = {
+    "continent.code": "location.continent_code",
+    f"continent.names.{LANGUAGE}": "location.continent_name",
+    "country.iso_code": "location.country_code",
+    "country.is_in_european_union": "location.country_is_eu",
+    f"country.names.{LANGUAGE}": "location.country_name",
+}
+_CITY_PATHS = _COUNTRY_PATHS | {
+    f"city.names.{LANGUAGE}": "location.city_name",
+    "location.latitude": "location.latitude",
+    "location.longitude": "location.longitude",
+    "location.time_zone": "time.zone",
+    "postal.code": "location.postal_code",
+    "subdivisions.0.iso_code": "location.region_code",
+    f"subdivisions.0.names.{LANGUAGE}": "location.region_name",
+}
+_ASN_PATHS = {
+    "autonomous_system_number": "network.asn",
+    "autonomous_system_organization": "network.asn_organization",
+}
+_ISP_PATHS = _ASN_PATHS | {"isp": "network.isp", "organization": "network.organization"}
+_CONNECTION_PATHS = {"connection_type": "network.connection_type"}
+_TRAITS = _ISP_PATHS | _CONNECTION_PATHS | {"user_type": "network.user_type"}
+_ENTERPRISE_PATHS = _CITY_PATHS | {f"traits.{path}": name for path, name in _TRAITS.items()}
 
 _COUNTRY = frozenset(("location.continent_code", "location.country_code"))
 _CITY = frozenset(
@@ -189,12 +195,14 @@ _NETWORK = _ASN | _ISP | _CONNECTION | {"network.user_type"}
 
 #: The methods of a reader, in the order in which ``database_type`` names their databases.
 KINDS = {
-    "enterprise": Kind("Enterprise", (_CITY, _NETWORK), _enterprise),
-    "city": Kind("City", (_CITY,), _city),
-    "country": Kind("Country", (_COUNTRY,), _country),
-    "isp": Kind("ISP", (_ISP,), _isp),
-    "asn": Kind("ASN", (_ASN,), _asn),
-    "connection_type": Kind("Connection-Type", (_CONNECTION,), _connection_type),
+    "enterprise": Kind("Enterprise", (_CITY, _NETWORK), _ENTERPRISE_PATHS, _enterprise),
+    "city": Kind("City", (_CITY,), _CITY_PATHS, _city),
+    "country": Kind("Country", (_COUNTRY,), _COUNTRY_PATHS, _country),
+    "isp": Kind("ISP", (_ISP,), _ISP_PATHS, _of_network(_ISP_PATHS)),
+    "asn": Kind("ASN", (_ASN,), _ASN_PATHS, _of_network(_ASN_PATHS)),
+    "connection_type": Kind(
+        "Connection-Type", (_CONNECTION,), _CONNECTION_PATHS, _of_network(_CONNECTION_PATHS)
+    ),
     "anonymous_ip": Kind("Anonymous-IP"),
     "anonymous_plus": Kind("Anonymous-Plus"),
     "domain": Kind("Domain"),

@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from geolookup.errors import ExportError, near_match
 from geolookup.export.format import Counts, Format, Option, Values, Write
+from geolookup.export.mmdb import options as mmdb
 
 if TYPE_CHECKING:
     from geolookup.dataset.files import Dataset
     from geolookup.progress import Progress
 
 #: A format is added by writing its module and naming it here.
-_FORMATS: tuple[Format, ...] = ()
+_FORMATS = (
+    Format("mmdb", "MaxMind DB, for the readers of that format", "mmdb.write", mmdb.OPTIONS),
+)
 FORMATS = {each.name: each for each in _FORMATS}
 
 

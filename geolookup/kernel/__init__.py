@@ -44,6 +44,8 @@ if TYPE_CHECKING:
         State,
         checksums,
         copy_texts,
+        count_nodes,
+        fill_nodes,
         gather,
         parse_texts,
         restored,
@@ -73,6 +75,7 @@ else:
     checksums, parse_texts = _chosen.checksums, _chosen.parse_texts
     gather, copy_texts = _chosen.gather, _chosen.copy_texts
     split_log_lines = _chosen.split_log_lines
+    count_nodes, fill_nodes = _chosen.count_nodes, _chosen.fill_nodes
     restored = _chosen.restored
 
 __all__ = [
@@ -82,6 +85,8 @@ __all__ = [
     "check_kernel",
     "checksums",
     "copy_texts",
+    "count_nodes",
+    "fill_nodes",
     "gather",
     "parse_texts",
     "restored",

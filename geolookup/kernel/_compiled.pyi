@@ -99,3 +99,10 @@ def copy_texts(
     lengths: NDArray[np.int64],
     out: NDArray[np.uint8],
 ) -> None: ...
+def count_nodes(highs: NDArray[np.uint64], lows: NDArray[np.uint64]) -> int: ...
+def fill_nodes(
+    highs: NDArray[np.uint64],
+    lows: NDArray[np.uint64],
+    values: NDArray[np.uint32],
+    nodes: NDArray[np.uint32],
+) -> None: ...

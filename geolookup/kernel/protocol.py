@@ -1,9 +1,9 @@
 """The interface of a kernel: protocols that the compiled and the Python kernel satisfy.
 
 Both modules define a class ``State``, a class ``Kernel`` and functions ``checksums``, ``gather``,
-``parse_texts``, ``split_log_lines`` and ``copy_texts``. mypy checks them against this module (see
-``geolookup.kernel``). A name that only one of them has begins with an underscore. Only type
-checkers import this module, to keep the cold start short.
+``parse_texts``, ``split_log_lines``, ``copy_texts``, ``count_nodes`` and ``fill_nodes``. mypy
+checks them against this module (see ``geolookup.kernel``). A name that only one of them has begins
+with an underscore. Only type checkers import this module, to keep the cold start short.
 
 Columns are contiguous numpy arrays, all of the same length unless stated; other lengths raise
 ValueError. An *interval id* is the position of an interval: its position among the IPv4
@@ -240,4 +240,29 @@ class Implementation(Protocol):
 
         A length below 0 is that of no text. Raises ValueError for a text outside ``data``, and
         where the texts are shorter or longer than ``out``.
+        """
+
+    def count_nodes(self, highs: NDArray[np.uint64], lows: NDArray[np.uint64]) -> int:
+        """Return how many nodes the search tree of n boundaries has.
+
+        The boundaries are 128-bit integers in halves, ascending from above 0: each is the first
+        address of a range that reaches to before the next one. The tree is the smallest binary
+        tree over all prefixes, one bit a node: a prefix that lies in one range has no node, but
+        a value. Without boundaries there is no node. Raises ValueError where they do not ascend.
+        """
+
+    def fill_nodes(
+        self,
+        highs: NDArray[np.uint64],
+        lows: NDArray[np.uint64],
+        values: NDArray[np.uint32],
+        nodes: NDArray[np.uint32],
+    ) -> None:
+        """Fill in the nodes (count, 2) of the search tree that ``count_nodes`` describes.
+
+        ``values`` are n + 1, those of the ranges: the first is that of the addresses before the
+        first boundary. A node has a number or a value for its bit 0, and one for its bit 1: the
+        number of the next node, or the value of the range in which the prefix lies. The root is
+        number 0, and the nodes of the prefix of zeros are numbered by their lengths. Raises
+        ValueError where the arrays do not fit, or the boundaries do not ascend.
         """

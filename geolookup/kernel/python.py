@@ -16,6 +16,8 @@ from geolookup.errors import ClosedError, ContractError
 from geolookup.kernel.python_columns import (
     checksums,
     copy_texts,
+    count_nodes,
+    fill_nodes,
     gather,
     parse_texts,
     split_log_lines,
@@ -49,6 +51,8 @@ __all__ = [
     "State",
     "checksums",
     "copy_texts",
+    "count_nodes",
+    "fill_nodes",
     "gather",
     "parse_texts",
     "restored",

@@ -68,3 +68,17 @@ def _parsed(text: memoryview) -> tuple[int, int]:
         return parse_text(str(text, "latin-1"))
     except InvalidAddressError:
         return 0, 0
+
+
+def count_nodes(highs: U64, lows: U64) -> int:
+    """Return the number of nodes of a search tree; see ``protocol.Implementation``."""
+    from geolookup.kernel import python_tree
+
+    return python_tree.count_nodes(highs, lows)
+
+
+def fill_nodes(highs: U64, lows: U64, values: U32, nodes: U32) -> None:
+    """Fill in the nodes of a search tree; see ``protocol.Implementation``."""
+    from geolookup.kernel import python_tree
+
+    python_tree.fill_nodes(highs, lows, values, nodes)

@@ -1,0 +1,1 @@
+"""The format ``mmdb``: a database for the readers of MaxMind's format."""

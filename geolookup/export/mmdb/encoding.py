@@ -1,0 +1,157 @@
+"""Values of the data section of an MMDB file, whole columns at once.
+
+A value is a control byte, which has its type and size, then its bytes; a pointer is the position
+of a value that is written elsewhere. Columns are Arrow arrays of bytes, one value each.
+Format: https://maxmind.github.io/MaxMind-DB/ ("Output Data Section").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from geolookup.dataset.intervals import I64, U8
+
+#: The numbers of types.
+STRING, DOUBLE, UINT16, UINT32, MAP, UINT64, ARRAY, BOOLEAN = 2, 3, 5, 6, 7, 9, 11, 14
+#: The largest type that the control byte holds; others follow in a byte of their own.
+_LAST_SHORT_TYPE = 7
+#: Sizes from which more bytes hold the size, and what the control byte then has for it.
+_LONG_SIZES = ((65_821, 31, 3), (285, 30, 2), (29, 29, 1))
+#: Positions from which a pointer has more bytes, and its control byte.
+_POINTERS = ((0, 0x20), (2_048, 0x28), (526_336, 0x30), (134_744_064, 0x38))
+#: The bytes of a pointer at most.
+POINTER_BYTES = 5
+BINARY = pa.large_binary()
+
+
+def header(kind: int, size: int) -> bytes:
+    """Return control byte, further bytes of the type and of the size."""
+    in_control, more = size, b""
+    for least, marker, length in _LONG_SIZES:
+        if size >= least:
+            in_control, more = marker, (size - least).to_bytes(length, "big")
+            break
+    if kind <= _LAST_SHORT_TYPE:
+        return bytes([kind << 5 | in_control]) + more
+    return bytes([in_control, kind - _LAST_SHORT_TYPE]) + more
+
+
+def headers(kind: int, sizes: I64) -> pa.Array:
+    """Return the header of each of n values of a type."""
+    different, codes = np.unique(sizes, return_inverse=True)
+    return binary(header(kind, int(size)) for size in different).take(pa.array(codes.ravel()))
+
+
+def binary(values: Iterable[bytes]) -> pa.Array:
+    """Return a column of bytes."""
+    return pa.array(list(values), BINARY)
+
+
+def joined(*columns: pa.Array | pa.Scalar) -> pa.Array:
+    """Join the bytes of columns row by row; null counts as no bytes."""
+    return pc.binary_join_element_wise(
+        *columns, pa.scalar(b"", BINARY), null_handling="replace", null_replacement=b""
+    )
+
+
+def of_matrix(bytes_: U8, lengths: I64) -> pa.Array:
+    """Return a column of bytes: of each row of a matrix (n, width) as many as its length."""
+    data = bytes_[np.arange(bytes_.shape[1]) < lengths[:, None]]
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    return pa.Array.from_buffers(BINARY, len(lengths), buffers)
+
+
+def pointers(positions: I64) -> pa.Array:
+    """Return a pointer to each of n positions in the data section."""
+    bases = np.array([base for base, _ in _POINTERS])
+    size = np.searchsorted(bases, positions, side="right") - 1
+    size[size < 0] = 0
+    is_full = size == len(_POINTERS) - 1
+    value = np.where(is_full, positions, positions - bases[size])
+    matrix = np.zeros((len(positions), POINTER_BYTES), np.uint8)
+    for at, (_, control) in enumerate(_POINTERS):
+        rows, bits = np.flatnonzero(size == at), 8 * (at + 1)
+        top = np.zeros(len(rows), np.int64) if at == len(_POINTERS) - 1 else value[rows] >> bits
+        matrix[rows, 0] = control | top
+        for byte in range(at + 1):
+            matrix[rows, byte + 1] = value[rows] >> (bits - 8 * (byte + 1)) & 0xFF
+    return of_matrix(matrix, size + 2)
+
+
+def strings(values: pa.Array) -> pa.Array:
+    """Encode a column of texts."""
+    texts = values.cast(BINARY)
+    sizes = pc.binary_length(texts).to_numpy(zero_copy_only=False)
+    return joined(headers(STRING, sizes), texts)
+
+
+def _doubles(values: pa.Array) -> pa.Array:
+    numbers = np.ascontiguousarray(values.to_numpy(zero_copy_only=False), ">f8")
+    matrix = np.empty((len(numbers), 9), np.uint8)
+    matrix[:, :1] = np.frombuffer(header(DOUBLE, 8), np.uint8)
+    matrix[:, 1:] = numbers.view(np.uint8).reshape(-1, 8)
+    return of_matrix(matrix, np.full(len(numbers), 9))
+
+
+def _whole(kind: int) -> Callable[[pa.Array], pa.Array]:
+    """Return what encodes a column of whole numbers, without zeros before them."""
+
+    def encoded(values: pa.Array) -> pa.Array:
+        numbers = np.ascontiguousarray(values.to_numpy(zero_copy_only=False), ">u8")
+        matrix = numbers.view(np.uint8).reshape(-1, 8)
+        zeros = (np.cumsum(matrix, axis=1, dtype=np.int64) == 0).sum(axis=1)
+        moved = np.minimum(np.arange(8) + zeros[:, None], 7)
+        significant = np.take_along_axis(matrix, moved, axis=1)
+        return joined(headers(kind, 8 - zeros), of_matrix(significant, 8 - zeros))
+
+    return encoded
+
+
+def _booleans(values: pa.Array) -> pa.Array:
+    return binary(header(BOOLEAN, int(value)) for value in values.to_pylist())
+
+
+def _lists(values: pa.Array) -> pa.Array:
+    return binary(encoded(value) for value in values.to_pylist())
+
+
+#: What encodes a column of values by its Arrow type.
+ENCODERS: Mapping[str, Callable[[pa.Array], pa.Array]] = {
+    "string": strings,
+    "double": _doubles,
+    "uint32": _whole(UINT32),
+    "int64": _whole(UINT64),
+    "bool": _booleans,
+    "list<item: string>": _lists,
+}
+
+
+def encoded(value: Any) -> bytes:
+    """Encode one value: a text, a list, a map, or ``(type, integer)``; none is shared."""
+    if isinstance(value, str):
+        text = value.encode()
+        return header(STRING, len(text)) + text
+    if isinstance(value, dict):
+        members = b"".join(encoded(name) + encoded(each) for name, each in value.items())
+        return header(MAP, len(value)) + members
+    if isinstance(value, list):
+        return header(ARRAY, len(value)) + b"".join(map(encoded, value))
+    kind, number = value
+    size = (number.bit_length() + 7) // 8
+    return header(kind, size) + int(number).to_bytes(size, "big")
+
+
+def placed_bytes(column: pa.Array) -> NDArray[np.uint8]:
+    """Return the bytes of a column without null, one value after the other."""
+    offsets = np.frombuffer(column.buffers()[1], np.int64)[column.offset :][: len(column) + 1]
+    data = column.buffers()[2]
+    if data is None:
+        return np.empty(0, np.uint8)
+    return np.frombuffer(data, np.uint8)[offsets[0] : offsets[-1]]

@@ -1,0 +1,186 @@
+"""The members of records: which distinct values and maps the rows of a dataset give.
+
+Strategy: a member is a column of codes, one for each row of the location or of the network table,
+-1 where the row has no such member. The codes of a map number the distinct combinations of the
+codes of its members; so nothing is encoded twice, however many rows have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, ZONE, Field
+from geolookup.dataset.intervals import I64
+from geolookup.export.mmdb.encoding import ARRAY, ENCODERS, MAP, binary, header, joined
+from geolookup.export.mmdb.schemas import Schema
+from geolookup.tables.rows import RowTables
+
+#: Members by key, a field or members again; keys that are digits are positions in an array.
+Nested = Mapping[str, "Nested | Field"]
+
+
+@dataclass(slots=True)
+class Leaf:
+    """A field: the code of each row, and the encoded value by code."""
+
+    codes: I64
+    encoded: pa.Array
+    references: pa.Array | None = None
+
+    @property
+    def height(self) -> int:
+        """0: it contains nothing."""
+        return 0
+
+
+@dataclass(slots=True)
+class Group:
+    """A map or an array: the code of each row, and by code the codes of its members."""
+
+    codes: I64
+    rows: I64  # (codes, members)
+    members: Mapping[str, Member]
+    references: pa.Array | None = field(default=None)
+
+    @property
+    def height(self) -> int:
+        """How many members lie inside one another here, at most."""
+        return 1 + max(each.height for each in self.members.values())
+
+    @property
+    def counts(self) -> I64:
+        """How many members the group has, by code."""
+        found: I64 = (self.rows >= 0).sum(axis=1)
+        return found
+
+    def contents(self, keys: Mapping[str, bytes]) -> pa.Array:
+        """Return the bytes of the members by code: each key, then the reference of the value."""
+        parts = []
+        for (name, member), codes in zip(self.members.items(), self.rows.T, strict=True):
+            key = pa.scalar(keys.get(name, b""), pa.large_binary())
+            keyed = joined(key, member.references)
+            parts.append(keyed.take(pa.array(codes, mask=codes < 0)))
+        return joined(*parts)
+
+    def encoded(self, keys: Mapping[str, bytes]) -> pa.Array:
+        """Return the value by code."""
+        kind = ARRAY if _is_array(self.members) else MAP
+        headers = binary(header(kind, count) for count in range(len(self.members) + 1))
+        return joined(headers.take(pa.array(self.counts)), self.contents(keys))
+
+
+Member = Leaf | Group
+
+
+def nested(paths: Mapping[str, Field]) -> Nested:
+    """Return the members that paths such as ``city.names.en`` name."""
+    found: dict[str, Nested | Field] = {}
+    for path, each in paths.items():
+        *groups, last = path.split(".")
+        at = found
+        for name in groups:
+            at = at.setdefault(name, {})  # type: ignore[assignment]
+        at[last] = each
+    return found
+
+
+def keys_of(members: Nested) -> Iterator[str]:
+    """Yield the keys of maps, outer ones first."""
+    if not _is_array(members):
+        yield from members
+    for each in members.values():
+        if not isinstance(each, Field):
+            yield from keys_of(each)
+
+
+def _is_array(members: Mapping[str, object]) -> bool:
+    return all(name.isdigit() for name in members)
+
+
+def table_of(member: Nested | Field) -> str:
+    """Return the table, LOCATION or NETWORK, whose rows decide a member."""
+    while not isinstance(member, Field):
+        member = next(iter(member.values()))
+    return NETWORK if member.table == NETWORK else LOCATION
+
+
+class Columns:
+    """The members that a schema has, as columns of a dataset's rows."""
+
+    def __init__(self, tables: RowTables, schema: Schema) -> None:
+        self._tables, self._schema = tables, schema
+
+    def group(self, members: Nested, table: str) -> Group:
+        """Return a group of members that are all of one table, LOCATION or NETWORK."""
+        made = {name: self._member(each) for name, each in members.items()}
+        codes, rows = _combined([each.codes for each in made.values()], self._count(table))
+        return Group(codes, rows, made)
+
+    def _count(self, table: str) -> int:
+        column = COUNTRY if table == LOCATION else "asn"
+        return len(self._tables.values(table, column))
+
+    def _member(self, member: Nested | Field) -> Member:
+        if isinstance(member, Field):
+            return self._leaf(member)
+        return self.group(member, table_of(member))
+
+    def _leaf(self, of: Field) -> Leaf:
+        found = self._column(of).dictionary_encode()
+        codes = _codes(found.indices)
+        if of.table in (COUNTRY, ZONE):
+            codes = codes[self._tables.values(LOCATION, of.table).to_numpy()]
+        values = found.dictionary
+        if of.type == "bool" and self._schema.only_true:
+            codes = np.where(np.array([*values.to_pylist(), False], bool)[codes], codes, -1)
+        words = self._schema.words.get(of.path)
+        if words:
+            values = pa.array([words.get(each, each) for each in values.to_pylist()], pa.string())
+        return Leaf(codes, ENCODERS[of.type](values))
+
+    def _column(self, of: Field) -> pa.Array:
+        if of.table == ZONE:
+            return pa.array(self._tables.zones, pa.string())
+        column = self._tables.columns[of]
+        if pa.types.is_list(column.type):  # no dictionary has lists
+            values = column.to_pylist()
+            number = {each: at for at, each in enumerate({tuple(v) for v in values if v})}
+            codes = [number[tuple(each)] if each else None for each in values]
+            lists = pa.array(list(number), column.type)
+            return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), lists)
+        return column
+
+
+def _codes(indices: pa.Array) -> I64:
+    found: I64 = pc.fill_null(indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)
+    return found
+
+
+def _combined(columns: Sequence[I64], count: int) -> tuple[I64, I64]:
+    """Number the distinct combinations of codes of ``count`` rows; return numbers and combinations.
+
+    The number is -1 where all codes are.
+    """
+    numbers, firsts = np.zeros(count, np.int64), np.zeros(1, np.int64)
+    for codes in columns:
+        numbers, firsts = _numbered(numbers * (int(codes.max(initial=-1)) + 2) + codes + 1)
+    rows = np.stack([codes[firsts] for codes in columns], axis=1) if count else _no(len(columns))
+    is_known = (rows >= 0).any(axis=1)
+    renumbered = np.where(is_known, np.cumsum(is_known) - 1, -1)
+    return renumbered[numbers], rows[is_known]
+
+
+def _numbered(keys: I64) -> tuple[I64, I64]:
+    """Number the distinct keys; return the number of each, and where each is first."""
+    numbers = pa.array(keys).dictionary_encode().indices.to_numpy().astype(np.int64)
+    before = np.maximum.accumulate(np.concatenate([[-1], numbers[:-1]]))
+    return numbers, np.flatnonzero(numbers > before)
+
+
+def _no(members: int) -> I64:
+    return np.zeros((0, members), np.int64)

@@ -1,0 +1,134 @@
+"""The nodes of a search tree in the Python kernel, with numpy: all nodes at once.
+
+Strategy: a boundary lies inside the prefixes of all lengths below its own; those that the boundary
+before it does not lie in are new nodes, numbered one after the other. What is on the right of a
+node follows from the first boundary after the start of its right half.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from geolookup.dataset.intervals import I64, U64, Addresses, is_partition
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_BITS = 128
+
+
+class _Added(NamedTuple):
+    """What n boundaries add: nodes of the depths from ``firsts`` to before ``lengths``."""
+
+    firsts: I64
+    lengths: I64
+
+
+def count_nodes(highs: U64, lows: U64) -> int:
+    """See ``protocol.Implementation``."""
+    starts = _partition(highs, lows)
+    added = _added(starts)
+    return int((added.lengths - added.firsts).sum())
+
+
+def fill_nodes(
+    highs: U64, lows: U64, values: NDArray[np.uint32], nodes: NDArray[np.uint32]
+) -> None:
+    """See ``protocol.Implementation``."""
+    if len(values) != len(lows) + 1:
+        raise ValueError("the columns differ in length")
+    if nodes.shape != (count_nodes(highs, lows), 2):
+        raise ValueError("the nodes are not as many as counted")
+    starts = Addresses(lows, highs)
+    added = _added(starts)
+    counts = added.lengths - added.firsts
+    bases = np.cumsum(counts) - counts
+    owners = np.repeat(np.arange(len(lows)), counts)
+    numbers = np.arange(len(owners))
+    depths = added.firsts[owners] + numbers - bases[owners]
+    bit = _bit(starts[owners], depths)
+    nodes[:, 0] = np.where(bit, values[owners], numbers + 1)
+    # On the right of a 1 is the next node, but of the last bit: there begins the boundary's range.
+    nodes[:, 1] = numbers + 1
+    at = np.flatnonzero(~bit | (depths == added.lengths[owners] - 1))
+    nodes[at, 1] = _right(starts, values, bases, _start_of_right(starts[owners[at]], depths[at]))
+
+
+class _Half(NamedTuple):
+    """The right halves of n nodes: their first addresses and their prefix lengths."""
+
+    starts: Addresses
+    lengths: I64
+
+
+def _partition(highs: U64, lows: U64) -> Addresses:
+    if len(highs) != len(lows):
+        raise ValueError("the boundaries do not ascend")
+    zero = np.zeros(1, np.uint64)
+    starts = Addresses(np.concatenate([zero, lows]), np.concatenate([zero, highs]))
+    if not is_partition(starts):
+        raise ValueError("the boundaries do not ascend")
+    return starts[1:]
+
+
+def _added(starts: Addresses) -> _Added:
+    lengths = _lengths(starts)
+    firsts = np.zeros(len(starts), np.int64)
+    if len(starts):
+        firsts[1:] = np.minimum(_common(starts), lengths[:-1] - 1) + 1
+    return _Added(firsts, lengths)
+
+
+def _lengths(starts: Addresses) -> I64:
+    """Return the number of bits up to the last one that is set."""
+    low, high = starts.halves()
+    last_low, last_high = low & (~low + np.uint64(1)), high & (~high + np.uint64(1))
+    return np.where(low != 0, _BITS - _bit_length(last_low) + 1, 64 - _bit_length(last_high) + 1)
+
+
+def _common(starts: Addresses) -> I64:
+    """Return how many leading bits each address but the first has in common with the one before."""
+    low, high = starts.halves()
+    low, high = low[1:] ^ low[:-1], high[1:] ^ high[:-1]
+    return np.where(high != 0, 64 - _bit_length(high), _BITS - _bit_length(low))
+
+
+def _bit_length(values: U64) -> I64:
+    """Return the number of bits of each value; floats hold halves of 32 bits exactly."""
+    upper, lower = values >> np.uint64(32), values & np.uint64(0xFFFF_FFFF)
+    of_upper, of_lower = (np.frexp(half.astype(np.float64))[1] for half in (upper, lower))
+    return np.where(upper != 0, of_upper + 32, of_lower).astype(np.int64)
+
+
+def _bit(addresses: Addresses, depths: I64) -> NDArray[np.bool_]:
+    low, high = addresses.halves()
+    half = np.where(depths < 64, high, low)
+    found: NDArray[np.bool_] = (half >> (63 - depths % 64).astype(np.uint64) & np.uint64(1)) != 0
+    return found
+
+
+def _start_of_right(addresses: Addresses, depths: I64) -> _Half:
+    """Return the right halves of the prefixes of these depths around the addresses."""
+    low, high = addresses.halves()
+    bit = np.uint64(1) << (63 - depths % 64).astype(np.uint64)
+    kept = ~(bit - np.uint64(1))
+    in_high = depths < 64
+    starts = Addresses(
+        np.where(in_high, np.uint64(0), low & kept | bit),
+        np.where(in_high, high & kept | bit, high),
+    )
+    return _Half(starts, depths + 1)
+
+
+def _right(
+    boundaries: Addresses, values: NDArray[np.uint32], bases: I64, right: _Half
+) -> NDArray[np.uint32]:
+    """Return a node's number where a boundary lies inside a right half, else its value."""
+    after = boundaries.search(right.starts)
+    next_one = boundaries[np.minimum(after, len(boundaries) - 1)]
+    first, other = _start_of_right(next_one, right.lengths - 1).starts, right.starts
+    is_inside = (after < len(boundaries)) & first.equals(other) & _bit(next_one, right.lengths - 1)
+    numbers = bases[np.minimum(after, len(boundaries) - 1)]
+    return np.where(is_inside, numbers, values[after]).astype(np.uint32)
