@@ -36,18 +36,18 @@ def _formats(command: options.F) -> options.F:
 )
 @click.option(
     "--output",
-    metavar="FILE",
+    metavar="PATH",
     required=True,
-    type=click.Path(path_type=Path),
-    help="File to write.",
+    type=options.PATH,
+    help="File or folder to write, or -.",
 )
 @_formats
-@click.option("--force", is_flag=True, help="Replace an existing file.")
-def export(dataset: str, format_name: str, output: Path, force: bool, **given: Any) -> None:
+@click.option("--force", is_flag=True, help="Replace an existing output.")
+def export(dataset: str, format_name: str, output: str, force: bool, **given: Any) -> None:
     """Write DATASET, or the current generation of a store, in another format.
 
     Networks in special-purpose space are left out, and those about which nothing is
-    known. The same dataset gives the same bytes. Exits with 2 and writes no file if
+    known. The same dataset gives the same bytes. Exits with 2 and writes nothing if
     the dataset is damaged, or an option is none of the format.
 
     Example: geolookup export mydata --format mmdb --output mydata.mmdb
@@ -59,5 +59,13 @@ def export(dataset: str, format_name: str, output: Path, force: bool, **given: A
     with geolookup.open(dataset) as engine:
         data = engine._open_state().dataset  # noqa: SLF001 - as adapters do
         counts = write(data, output, format_name, values, Progress(), force=force)
-    stated = "".join(f", {count:,} {name}" for name, count in counts.items())
-    click.echo(f"{output}: {output.stat().st_size:,} bytes{stated}")
+    stated = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    if output == "-":
+        click.echo(stated, err=True)
+    else:
+        click.echo(f"{output}: {_size(Path(output)):,} bytes, {stated}")
+
+
+def _size(output: Path) -> int:
+    files = output.rglob("*") if output.is_dir() else (output,)
+    return sum(each.stat().st_size for each in files if each.is_file())

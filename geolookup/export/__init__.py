@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from geolookup.errors import ExportError, near_match
+from geolookup.export import plain_formats
 from geolookup.export.format import Counts, Format, Option, Values, Write
 from geolookup.export.mmdb import options as mmdb
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 #: A format is added by writing its module and naming it here.
 _FORMATS = (
     Format("mmdb", "MaxMind DB, for the readers of that format", "mmdb.write", mmdb.OPTIONS),
+    *plain_formats.FORMATS,
 )
 FORMATS = {each.name: each for each in _FORMATS}
 
@@ -41,21 +42,22 @@ def write(
     *,
     force: bool = False,
 ) -> Counts:
-    """Write a dataset to a file in the format of that name; an interrupted export leaves no file.
+    """Write a dataset in the format of that name; an interrupted export leaves no output.
+
+    ``output`` is a file, a folder, or ``-`` for standard output, as the format says.
 
     Raises ExportError for an unknown format and for an option that is not one of its own,
-    OutputError where the file cannot be written, or exists and ``force`` is not set, and
+    OutputError where the output cannot be written, or exists and ``force`` is not set, and
     DatasetError for a damaged dataset.
     """
-    from geolookup.filesystem.atomic import check_file, staged_file
+    from geolookup.export.outputs import opened
     from geolookup.progress import Progress
 
-    module = import_module(f"{__name__}.{_checked(name, values).module}")
+    chosen = _checked(name, values)
+    module = import_module(f"{__name__}.{chosen.module}")
     writer: Write = module.write
-    target = Path(output)
-    check_file(target, force=force)
-    with staged_file(target) as fresh:
-        return writer(dataset, fresh, values, progress or Progress(silent=True))
+    with opened(dataset, os.fspath(output), chosen, force=force) as place:
+        return writer(dataset, place, values, progress or Progress(silent=True))
 
 
 def _checked(name: str, values: Values) -> Format:

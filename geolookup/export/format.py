@@ -6,7 +6,6 @@ Imports nothing heavy: the command reads it for ``--help``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -35,19 +34,26 @@ class Option(NamedTuple):
 
 
 class Format(NamedTuple):
-    """A format by its name. ``module`` is a module of this package with a function ``write``."""
+    """A format by its name. ``module`` is a module of this package with a function ``write``.
+
+    ``output`` is a kind of ``outputs``: ``file``; ``database``, a file that a library creates;
+    ``folder``, whose files have names that ``holds`` matches; ``stream``, which may be standard
+    output and, by its suffix, compressed.
+    """
 
     name: str
     help: str
     module: str
     options: tuple[Option, ...] = ()
+    output: str = "file"
+    holds: str = ""
 
 
 class Write(Protocol):
     """The function ``write`` of a format's module."""
 
-    def __call__(self, dataset: Dataset, path: Path, values: Values, progress: Progress) -> Counts:
-        """Write a dataset to ``path``, a new file that replaces the output on success.
+    def __call__(self, dataset: Dataset, place: Any, values: Values, progress: Progress) -> Counts:
+        """Write a dataset to ``place``, what ``outputs.opened`` yields; an error leaves no output.
 
         ``values`` are those of the format's own options. Raises ExportError for a value that is
         none of the option's, DatasetError where the dataset is damaged.

@@ -206,30 +206,39 @@ class CellSink:
 
     def __init__(self, stream: Any, schema: pa.Schema, delimiter: str, *, header: bool) -> None:
         self._stream = stream
-        self._delimiter = delimiter.encode()
-        self._special = f'["\r\n{"" if delimiter.isalnum() else chr(92)}{delimiter}]'
+        self._delimiter = delimiter
         if header:
-            self._put([pa.array([name.encode()], pa.large_binary()) for name in schema.names])
+            self._put(header_cells(schema.names))
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write rows; null is an empty cell, an empty text is ``""``."""
-        self._put([cell_texts(column) for column in batch.columns])
+        self._put(batch.columns)
 
     def _put(self, columns: list[pa.Array]) -> None:
-        parts: list[Any] = []
-        for column in columns:
-            parts += [self._delimiter, self._quoted(column)]
-        self._stream.write(bytes_of(joined(*parts[1:], b"\n")))
-
-    def _quoted(self, texts: pa.Array) -> pa.Array:
-        needs = pc.or_(
-            pc.match_substring_regex(texts, self._special), pc.equal(pc.binary_length(texts), 0)
-        )
-        needs = pc.fill_null(needs, False)
-        if not pc.any(needs).as_py():
-            return texts
-        doubled = pc.replace_substring(texts.filter(needs), b'"', b'""')
-        return pc.replace_with_mask(texts, needs, joined(b'"', doubled, b'"'))
+        self._stream.write(bytes_of(joined(joined_cells(columns, self._delimiter), b"\n")))
 
     def close(self) -> None:
         """Do nothing: every row is written."""
+
+
+def header_cells(names: list[str]) -> list[pa.Array]:
+    """Return names as the columns of one row."""
+    return [pa.array([name]) for name in names]
+
+
+def joined_cells(columns: list[pa.Array], delimiter: str) -> pa.Array:
+    """Return n rows as texts: the cells, quoted where they must be, and delimiters."""
+    special = f'["\r\n{"" if delimiter.isalnum() else chr(92)}{delimiter}]'
+    parts: list[Any] = []
+    for column in columns:
+        parts += [delimiter.encode(), _quoted(cell_texts(column), special)]
+    return joined(*parts[1:])
+
+
+def _quoted(texts: pa.Array, special: str) -> pa.Array:
+    needs = pc.or_(pc.match_substring_regex(texts, special), pc.equal(pc.binary_length(texts), 0))
+    needs = pc.fill_null(needs, False)
+    if not pc.any(needs).as_py():
+        return texts
+    doubled = pc.replace_substring(texts.filter(needs), b'"', b'""')
+    return pc.replace_with_mask(texts, needs, joined(b'"', doubled, b'"'))

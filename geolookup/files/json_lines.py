@@ -148,17 +148,12 @@ class ObjectSink:
         self._stream = stream
         self._line = schema.names.index(LINE) if LINE in schema.names else None
         self._first = 0 if self._line is None else self._line + 1
-        self._names = [
-            json.dumps(n, ensure_ascii=False).encode() for n in schema.names[self._first :]
-        ]
+        self._names = schema.names[self._first :]
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write rows; a null value is written as null."""
-        parts: list[Any] = []
-        for name, column in zip(self._names, batch.columns[self._first :], strict=True):
-            parts += [b",", name + b":", json_texts(column).fill_null(b"null")]
-        parts[:1] = self._begin(batch)
-        self._stream.write(bytes_of(joined(*parts, b"}\n")))
+        members = joined_members(self._names, batch.columns[self._first :])
+        self._stream.write(bytes_of(joined(*self._begin(batch), members, b"}\n")))
 
     def _begin(self, batch: pa.RecordBatch) -> list[pa.Array]:
         """Return the text before the first new member of each row."""
@@ -172,3 +167,12 @@ class ObjectSink:
 
     def close(self) -> None:
         """Do nothing: every row is written."""
+
+
+def joined_members(names: list[str], columns: list[pa.Array]) -> pa.Array:
+    """Return n rows as texts: the members of their objects, and commas."""
+    parts: list[Any] = []
+    for name, column in zip(names, columns, strict=True):
+        key = json.dumps(name, ensure_ascii=False).encode() + b":"
+        parts += [b",", key, json_texts(column).fill_null(b"null")]
+    return joined(*parts[1:])

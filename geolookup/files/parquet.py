@@ -73,9 +73,10 @@ def _batches(file: Any, schema: pa.Schema, wanted: ReadOptions) -> Iterator[pa.R
 class GroupSink:
     """Collects batches into row groups, compressed with Zstandard, which all readers support."""
 
-    def __init__(self, stream: Any, schema: pa.Schema) -> None:
+    def __init__(self, stream: Any, schema: pa.Schema, group_rows: int = _GROUP_ROWS) -> None:
         self._stream = stream
         self._schema = schema
+        self._group_rows = group_rows
         self._writer: Any = None  # opened when the first row group decides the encoding
         self._waiting: list[pa.RecordBatch] = []
         self._rows = 0
@@ -86,7 +87,7 @@ class GroupSink:
         self._waiting.append(batch)
         self._rows += len(batch)
         self._bytes += sum(_size(column) for column in batch.columns)
-        if self._rows >= _GROUP_ROWS or self._bytes >= _GROUP_BYTES:
+        if self._rows >= self._group_rows or self._bytes >= _GROUP_BYTES:
             self._write_group()
 
     def _write_group(self) -> None:

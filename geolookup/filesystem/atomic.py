@@ -24,10 +24,13 @@ _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
 
-def check_folder(output: Path, *, force: bool, replaceable: Callable[[Path], bool]) -> None:
+def check_folder(
+    output: Path, *, force: bool, replaceable: Callable[[Path], bool], what: str = "dataset"
+) -> None:
     """Raise OutputError unless a folder may be written at ``output``.
 
-    With ``force`` an empty folder, or one that is ``replaceable``, may be replaced.
+    With ``force`` an empty folder, or one that is ``replaceable``, may be replaced; ``what``
+    names what such a folder is.
     """
     with output_errors(output):
         if not output.parent.is_dir():
@@ -37,9 +40,9 @@ def check_folder(output: Path, *, force: bool, replaceable: Callable[[Path], boo
         if not force:
             raise OutputError(output, "exists already", "choose another name or use --force")
         if not output.is_dir() or output.is_symlink():
-            raise OutputError(output, "is not a dataset folder", "choose another name")
+            raise OutputError(output, f"is not a {what} folder", "choose another name")
         if any(output.iterdir()) and not replaceable(output):
-            problem = "is not empty and not a dataset"
+            problem = f"is not empty and not a {what}"
             raise OutputError(output, problem, "choose another name")
 
 
@@ -102,6 +105,25 @@ def staged_file(output: Path, mode: int = 0o666) -> Iterator[Path]:
             fsync_folder(output.parent)
     finally:
         fresh.unlink(missing_ok=True)
+
+
+@contextmanager
+def staged_file_in_folder(output: Path) -> Iterator[Path]:
+    """Yield a path in a new folder beside ``output``; rename the file into place on success.
+
+    For libraries that create the file themselves, with others beside it. See ``staged_file``.
+    """
+    sweep_once(output.parent)
+    folder = temporary_name(output)
+    try:  # from here on: a signal may end the process as soon as the folder exists
+        with output_errors(output), claimed(folder, folder.mkdir):
+            fresh = folder / output.name
+            yield fresh
+            fsync_file(fresh)
+            fresh.replace(output)
+            fsync_folder(output.parent)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

@@ -1,0 +1,73 @@
+"""ClickHouse: a dictionary with the layout ``ip_trie``, and the rows that it is loaded from.
+
+Attributes of this layout cannot be null: an unknown text is empty, an unknown number 0, and
+unknown coordinates are ``nan``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+
+from geolookup.contract.fields import TEXTS
+from geolookup.dataset.files import Dataset
+from geolookup.export.escaped import joined_cells, list_texts
+from geolookup.export.format import Counts, Values
+from geolookup.export.ranges import PREFIXES, FieldRanges
+from geolookup.export.text_rows import Syntax, write_rows
+from geolookup.filesystem.atomic import fsync_file
+from geolookup.progress import Progress
+
+#: Where ClickHouse reads files that a statement names, unless it is configured otherwise.
+_FOLDER = "/var/lib/clickhouse/user_files/geolookup"
+_ROWS = "prefixes.tsv"
+_TYPES = {
+    "double": "Float64 default nan",
+    "uint32": "UInt32",
+    "int64": "Int64",
+    "bool": "Bool",
+    TEXTS: "Array(String)",
+}
+_DICTIONARY = """\
+create or replace dictionary geolookup ({columns})
+primary key network
+source(file(path '{path}' format 'TabSeparated'))
+layout(ip_trie)
+lifetime(0);
+"""
+
+
+def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> Counts:
+    """Write ``dictionary.sql`` and ``prefixes.tsv``; see ``format.Write``."""
+    ranges = FieldRanges(dataset, values, progress)
+    rows, statement = place / _ROWS, place / "dictionary.sql"
+    with pa.OSFile(str(rows), "wb") as stream:
+        count = write_rows(_SYNTAX, ranges, PREFIXES, stream)
+    path = f"{values.get('folder', _FOLDER).rstrip('/')}/{_ROWS}"
+    statement.write_text(_statement(ranges.columns.schema, path), encoding="utf-8")
+    for each in (rows, statement):
+        fsync_file(each)
+    return {PREFIXES.counted: count}
+
+
+def _statement(schema: pa.Schema, path: str) -> str:
+    fields = [f"{each.name} {_TYPES.get(str(each.type), 'String')}" for each in schema]
+    quoted = path.replace("\\", "\\\\").replace("'", "\\'")
+    return _DICTIONARY.format(columns=", ".join(["network String", *fields]), path=quoted)
+
+
+def _array(column: pa.Array) -> pa.Array:
+    return list_texts(column, "[", "'", "]")
+
+
+def _cells(_names: list[str], columns: list[pa.Array]) -> pa.Array:
+    known = (_without_null(each) if pa.types.is_floating(each.type) else each for each in columns)
+    return joined_cells(list(known), _array)
+
+
+def _without_null(column: pa.Array) -> pa.Array:
+    return column.fill_null(float("nan"))
+
+
+_SYNTAX = Syntax(_cells, b"\t")

@@ -1,0 +1,96 @@
+"""PostgreSQL: a script for psql that creates and fills a table by ``COPY``, in one transaction.
+
+The new table takes the place of one of the same name at the end, so that readers see the old
+rows or the new ones.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from geolookup.contract.fields import TEXTS
+from geolookup.dataset.files import Dataset
+from geolookup.export.escaped import escaped, joined_cells, list_texts
+from geolookup.export.format import Counts, Values
+from geolookup.export.origin import origin
+from geolookup.export.ranges import PREFIXES, RANGES, SPANS, FieldRanges, Form, form_of
+from geolookup.export.text_rows import Syntax, write_rows
+from geolookup.progress import Progress
+
+
+class _Layout(NamedTuple):
+    """The type of the columns with addresses, the index over them, and what they need."""
+
+    form: Form
+    kind: str
+    lookup: str
+    before: str = ""
+
+
+_LAYOUTS = {
+    "cidr": _Layout(PREFIXES, "cidr", "using gist (network inet_ops)"),
+    "range": _Layout(RANGES, "inet", "(first)"),
+    "ip4r": _Layout(
+        SPANS, "iprange", "using gist (range)", "create extension if not exists ip4r;\n"
+    ),
+}
+_FORMS = {name: layout.form for name, layout in _LAYOUTS.items()}
+_TYPES = {
+    "double": "double precision",
+    "uint32": "bigint",
+    "int64": "bigint",
+    "bool": "boolean",
+    TEXTS: "text[]",
+}
+_BEGIN = """\
+\\set ON_ERROR_STOP on
+begin;
+set local standard_conforming_strings = on;
+{before}drop table if exists geolookup_new;
+create table geolookup_new ({columns});
+comment on table geolookup_new is '{about}';
+copy geolookup_new from stdin with (encoding 'UTF8');
+"""
+_END = """\
+\\.
+create index geolookup_new_address on geolookup_new {index};
+drop table if exists geolookup;
+alter table geolookup_new rename to geolookup;
+alter index geolookup_new_address rename to geolookup_address;
+commit;
+analyze geolookup;
+"""
+
+
+def write(dataset: Dataset, place: Any, values: Values, progress: Progress) -> Counts:
+    """Write the script; see ``format.Write``."""
+    ranges, form = FieldRanges(dataset, values, progress), form_of(values, _FORMS)
+    layout = _LAYOUTS[values.get("ranges", "cidr")]
+    place.write(_begin(layout, ranges, dataset).encode())
+    count = write_rows(_SYNTAX, ranges, form, place)
+    place.write(_END.format(index=layout.lookup).encode())
+    return {form.counted: count}
+
+
+def _begin(layout: _Layout, ranges: FieldRanges, dataset: Dataset) -> str:
+    addresses = [f"{name} {layout.kind} not null" for name in layout.form.names]
+    fields = [f"{each.name} {_TYPES.get(str(each.type), 'text')}" for each in ranges.columns.schema]
+    about = json.dumps(origin(dataset)).replace("'", "''")
+    return _BEGIN.format(
+        before=layout.before, columns=", ".join([*addresses, *fields]), about=about
+    )
+
+
+def _array(column: pa.Array) -> pa.Array:
+    """Return lists as array literals, in which a backslash stands before any character."""
+    return escaped(list_texts(column, "{", '"', "}"))
+
+
+def _cells(_names: list[str], columns: list[pa.Array]) -> pa.Array:
+    return joined_cells(columns, _array)
+
+
+_SYNTAX = Syntax(_cells, b"\t")

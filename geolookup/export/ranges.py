@@ -1,0 +1,145 @@
+"""The known ranges of a dataset as rows: their ends in one of several forms, and their fields.
+
+Adjacent ranges with the same values of the chosen fields are one row. Ranges about which none
+of these fields is known have no row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from geolookup.dataset.files import Dataset
+from geolookup.dataset.intervals import I64, U64
+from geolookup.dataset.networks import limits_of
+from geolookup.dataset.public_ranges import public_ranges
+from geolookup.errors import ExportError
+from geolookup.export.columns import FieldColumns, fields_of
+from geolookup.export.format import Values
+from geolookup.prefixes.aggregate import prefixes_of
+from geolookup.prefixes.spans import Spans, joined, sliced
+from geolookup.prefixes.texts import address_texts, cidr_texts, range_texts
+from geolookup.progress import Progress
+
+#: Ranges that become rows at a time: one of IPv6 can be 254 prefixes.
+_BATCH = 1 << 15
+_IPV6 = pa.binary(16)
+
+
+class Rows(NamedTuple):
+    """Columns that say which addresses n rows have, and the range of each row."""
+
+    columns: list[pa.Array]
+    of: I64
+
+
+class Form(NamedTuple):
+    """How the addresses of a row are written: column names, and a function that makes them."""
+
+    names: tuple[str, ...]
+    types: Mapping[int, pa.DataType]  # of these columns, by family
+    rows: Callable[[Spans], Rows]
+    counted: str  # what the rows are: ranges or networks
+
+
+def as_texts(spans: Spans) -> Rows:
+    """Return the ends of ranges as texts."""
+    ends = (spans.first_high, spans.first_low), (spans.last_high, spans.last_low)
+    return Rows([address_texts(spans.family, *each) for each in ends], np.arange(spans.count))
+
+
+def as_prefixes(spans: Spans) -> Rows:
+    """Return the prefixes of ranges as texts."""
+    prefixes, of = prefixes_of(spans)
+    return Rows([cidr_texts(prefixes)], of)
+
+
+def as_values(spans: Spans) -> Rows:
+    """Return the ends of ranges: of IPv4 uint32, of IPv6 16 bytes in network order."""
+    ends = (spans.first_high, spans.first_low), (spans.last_high, spans.last_low)
+    make = _numbers if spans.family == 4 else _bytes
+    return Rows([make(*each) for each in ends], np.arange(spans.count))
+
+
+def as_spans(spans: Spans) -> Rows:
+    """Return ranges as texts with a hyphen."""
+    return Rows([range_texts(spans)], np.arange(spans.count))
+
+
+def as_halves(spans: Spans) -> Rows:
+    """Return the ends of ranges as uint64 halves."""
+    return Rows([pa.array(each) for each in spans[1:5]], np.arange(spans.count))
+
+
+def _numbers(_high: U64, low: U64) -> pa.Array:
+    return pa.array(low.astype(np.uint32))
+
+
+def _bytes(high: U64, low: U64) -> pa.Array:
+    data = np.stack([high, low], axis=1).astype(">u8")
+    return pa.Array.from_buffers(_IPV6, len(high), [None, pa.py_buffer(data)])
+
+
+_ENDS, _TEXTS = ("first", "last"), {4: pa.string(), 6: pa.string()}
+RANGES = Form(_ENDS, _TEXTS, as_texts, "ranges")
+PREFIXES = Form(("network",), _TEXTS, as_prefixes, "networks")
+SPANS = Form(("range",), _TEXTS, as_spans, "ranges")
+HALVES = Form(Spans._fields[1:5], dict.fromkeys((4, 6), pa.uint64()), as_halves, "ranges")
+TYPED = Form(_ENDS, {4: pa.uint32(), 6: _IPV6}, as_values, "ranges")
+#: The values of the option ``ranges`` in text.
+TEXT_FORMS = {"range": RANGES, "cidr": PREFIXES}
+
+
+def form_of(values: Values, forms: Mapping[str, Form]) -> Form:
+    """Return the form that the option ``ranges`` names, the first by default.
+
+    Raises ExportError for a form that is not one of the format's.
+    """
+    name = values.get("ranges", next(iter(forms)))
+    if name not in forms:
+        raise ExportError(f"no ranges {name!r} in this format", f"write {' or '.join(forms)}")
+    return forms[name]
+
+
+class FieldRanges:
+    """The ranges of a dataset that the options choose, with the values of the chosen fields."""
+
+    def __init__(self, dataset: Dataset, values: Values, progress: Progress) -> None:
+        self.fields = fields_of(values.get("fields"))
+        self.columns = FieldColumns(dataset, self.fields)
+        self._dataset, self.progress = dataset, progress
+        self._within = values.get("within")
+        self.families = (int(values["family"]),) if "family" in values else (4, 6)
+        self._check_within()
+
+    def _check_within(self) -> None:
+        try:
+            limits_of(self._within)
+        except ValueError as error:
+            raise ExportError(str(error), "write it like 8.0.0.0/8") from None
+
+    def spans(self, family: int) -> Iterator[Spans]:
+        """Yield the ranges of a family; their codes are the rows of locations and of networks."""
+        columns = self.columns
+        batches = public_ranges(self._dataset, family, self._within, columns.known)
+        for spans in joined(Spans(*each[:5], columns.first_equal(*each[5:])) for each in batches):
+            for begin in range(0, spans.count, _BATCH):
+                yield sliced(spans, begin, begin + _BATCH)
+
+    def schema(self, form: Form, family: int = 4) -> pa.Schema:
+        """Return the columns of the rows of a family."""
+        ends = [pa.field(name, form.types[family]) for name in form.names]
+        return pa.schema([*ends, *self.columns.schema])
+
+    def batches(self, form: Form, family: int) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a family: the columns of the form, then those of the fields."""
+        schema = self.schema(form, family)
+        for spans in self.spans(family):
+            rows = form.rows(spans)
+            locations, networks = (each[rows.of] for each in spans.codes)
+            arrays: list[Any] = [*rows.columns, *self.columns.take(locations, networks)]
+            self.progress.rows(len(locations))
+            yield pa.record_batch(arrays, schema=schema)

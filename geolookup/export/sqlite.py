@@ -1,0 +1,96 @@
+"""SQLite: a table of ranges for each family, and the values that they refer to.
+
+The first address is the key of a range and orders the table, so that one search finds the range
+of an address. IPv4 addresses are integers. IPv6 addresses are blobs of 16 bytes in network
+order, which SQLite compares byte by byte.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from geolookup.contract.fields import LOCATION, NETWORK, TEXTS
+from geolookup.dataset.files import Dataset
+from geolookup.dataset.intervals import Bools
+from geolookup.export.columns import FieldColumns
+from geolookup.export.format import Counts, Values
+from geolookup.export.origin import SOURCE, origin
+from geolookup.export.ranges import FieldRanges, as_values
+from geolookup.progress import Progress
+
+_TYPES = {"double": "real", "uint32": "integer", "int64": "integer", "bool": "integer"}
+_ROWS = "location integer not null, network integer not null"
+_RANGES = {
+    4: f"create table ipv4 (first integer primary key, last integer not null, {_ROWS})",
+    6: f"create table ipv6 (first blob primary key, last blob not null, {_ROWS}) without rowid",
+}
+_ADD = {family: f"insert into ipv{family} values (?, ?, ?, ?)" for family in _RANGES}  # noqa: S608
+#: The file has no name before it is complete, so that nothing needs a journal.
+_SETTINGS = "pragma journal_mode = off; pragma synchronous = off;"
+
+
+def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> Counts:
+    """Write a database; see ``format.Write``."""
+    ranges = FieldRanges(dataset, values, progress)
+    used = [np.zeros(count, bool) for count in ranges.columns.counts]
+    with closing(sqlite3.connect(place, isolation_level=None)) as database:
+        database.executescript(f"{_SETTINGS} begin")
+        for statement in _RANGES.values():
+            database.execute(statement)
+        count = sum(_add_ranges(database, ranges, family, used) for family in ranges.families)
+        for table, rows in zip((LOCATION, NETWORK), used, strict=True):
+            _add_values(database, table, ranges.columns, rows)
+        _add_origin(database, origin(dataset))
+        database.execute("commit")
+    return {"ranges": count}
+
+
+def _add_ranges(
+    database: sqlite3.Connection, ranges: FieldRanges, family: int, used: list[Bools]
+) -> int:
+    count = 0
+    for spans in ranges.spans(family):
+        for marks, rows in zip(used, spans.codes, strict=True):
+            marks[rows] = True
+        ends = (each.to_pylist() for each in as_values(spans).columns)
+        codes = (each.tolist() for each in spans.codes)
+        database.executemany(_ADD[family], zip(*ends, *codes, strict=True))
+        count += spans.count
+    return count
+
+
+def _add_values(
+    database: sqlite3.Connection, table: str, columns: FieldColumns, used: Bools
+) -> None:
+    """Write the rows that ranges refer to, by number."""
+    rows = np.flatnonzero(used).astype(np.uint32)
+    chosen = columns.of_table(network=table == NETWORK)
+    described = [f"{name} {_TYPES.get(str(each.type), 'text')}" for name, each in chosen.items()]
+    database.execute(f"create table {table} ({', '.join(['id integer primary key', *described])})")
+    marks = ", ".join(["?"] * (len(described) + 1))
+    cells = zip(rows.tolist(), *(_cells(each.take(rows)) for each in chosen.values()), strict=True)
+    database.executemany(f"insert into {table} values ({marks})", cells)  # noqa: S608 - a constant
+
+
+def _cells(column: pa.Array) -> Iterable[Any]:
+    """Return the values of a column, lists as JSON texts."""
+    values: list[Any] = column.to_pylist()
+    if str(column.type) == TEXTS:
+        return [each if each is None else json.dumps(each, ensure_ascii=False) for each in values]
+    return values
+
+
+def _add_origin(database: sqlite3.Connection, about: dict[str, Any]) -> None:
+    database.execute("create table dataset (name text, generation text)")
+    database.execute("insert into dataset values (?, ?)", (about["name"], about["generation"]))
+    database.execute(f"create table source ({', '.join(f'{each} text' for each in SOURCE)})")
+    marks = ", ".join(f":{each}" for each in SOURCE)
+    database.executemany(f"insert into source values ({marks})", about["sources"])  # noqa: S608
