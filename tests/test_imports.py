@@ -47,6 +47,7 @@ THIRD_PARTY = {
     "geolookup/files": NUMERIC,
     "geolookup/prefixes": NUMERIC,
     "geolookup/export": NUMERIC,
+    "geolookup/export/duckdb.py": {*NUMERIC, "duckdb"},
     "geolookup/updates/upgrade.py": NUMERIC,
     "geolookup/comparison": NUMERIC,
     "geolookup/compat/geoip2.py": {"geoip2", "maxminddb"},

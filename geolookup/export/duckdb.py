@@ -32,12 +32,15 @@ _TYPES = {
     "bool": "boolean",
     "list<item: string>": "varchar[]",
 }
+#: Rows of a transaction, which DuckDB keeps in memory until it is committed.
+_COMMIT = 1 << 19
+_LIMITS: dict[str, Any] = {"memory_limit": "256MB"}
 
 
 def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> Counts:
     """Write a database; see ``format.Write``."""
     ranges = FieldRanges(dataset, values, progress)
-    with closing(duckdb.connect(place)) as database:
+    with closing(duckdb.connect(place, config=_LIMITS)) as database:
         database.execute("begin")
         for family in (4, 6):
             database.execute(_table(family, ranges.columns.schema))
@@ -62,6 +65,9 @@ def _add_ranges(database: Any, ranges: FieldRanges, family: int) -> int:
         database.register("batch", batch)
         database.execute(insert)
         count += len(batch)
+        if count % _COMMIT < len(batch):
+            database.execute("commit")
+            database.execute("begin")
     return count
 
 

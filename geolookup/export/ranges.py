@@ -15,12 +15,12 @@ import pyarrow as pa
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64, U64
 from geolookup.dataset.networks import limits_of
-from geolookup.dataset.public_ranges import public_ranges
+from geolookup.dataset.public_ranges import Ranges, public_ranges
 from geolookup.errors import ExportError
 from geolookup.export.columns import FieldColumns, fields_of
 from geolookup.export.format import Values
 from geolookup.prefixes.aggregate import prefixes_of
-from geolookup.prefixes.spans import Spans, joined, sliced
+from geolookup.prefixes.spans import Halves, Spans, joined
 from geolookup.prefixes.texts import address_texts, cidr_texts, range_texts
 from geolookup.progress import Progress
 
@@ -47,8 +47,8 @@ class Form(NamedTuple):
 
 def as_texts(spans: Spans) -> Rows:
     """Return the ends of ranges as texts."""
-    ends = (spans.first_high, spans.first_low), (spans.last_high, spans.last_low)
-    return Rows([address_texts(spans.family, *each) for each in ends], np.arange(spans.count))
+    ends = spans.first, spans.last
+    return Rows([address_texts(spans.family, *each) for each in ends], np.arange(len(spans)))
 
 
 def as_prefixes(spans: Spans) -> Rows:
@@ -59,19 +59,18 @@ def as_prefixes(spans: Spans) -> Rows:
 
 def as_values(spans: Spans) -> Rows:
     """Return the ends of ranges: of IPv4 uint32, of IPv6 16 bytes in network order."""
-    ends = (spans.first_high, spans.first_low), (spans.last_high, spans.last_low)
     make = _numbers if spans.family == 4 else _bytes
-    return Rows([make(*each) for each in ends], np.arange(spans.count))
+    return Rows([make(*each) for each in (spans.first, spans.last)], np.arange(len(spans)))
 
 
 def as_spans(spans: Spans) -> Rows:
     """Return ranges as texts with a hyphen."""
-    return Rows([range_texts(spans)], np.arange(spans.count))
+    return Rows([range_texts(spans)], np.arange(len(spans)))
 
 
 def as_halves(spans: Spans) -> Rows:
     """Return the ends of ranges as uint64 halves."""
-    return Rows([pa.array(each) for each in spans[1:5]], np.arange(spans.count))
+    return Rows([pa.array(each) for each in (*spans.first, *spans.last)], np.arange(len(spans)))
 
 
 def _numbers(_high: U64, low: U64) -> pa.Array:
@@ -87,7 +86,12 @@ _ENDS, _TEXTS = ("first", "last"), {4: pa.string(), 6: pa.string()}
 RANGES = Form(_ENDS, _TEXTS, as_texts, "ranges")
 PREFIXES = Form(("network",), _TEXTS, as_prefixes, "networks")
 SPANS = Form(("range",), _TEXTS, as_spans, "ranges")
-HALVES = Form(Spans._fields[1:5], dict.fromkeys((4, 6), pa.uint64()), as_halves, "ranges")
+HALVES = Form(
+    ("first_high", "first_low", "last_high", "last_low"),
+    dict.fromkeys((4, 6), pa.uint64()),
+    as_halves,
+    "ranges",
+)
 TYPED = Form(_ENDS, {4: pa.uint32(), 6: _IPV6}, as_values, "ranges")
 #: The values of the option ``ranges`` in text.
 TEXT_FORMS = {"range": RANGES, "cidr": PREFIXES}
@@ -123,11 +127,16 @@ class FieldRanges:
 
     def spans(self, family: int) -> Iterator[Spans]:
         """Yield the ranges of a family; their codes are the rows of locations and of networks."""
-        columns = self.columns
-        batches = public_ranges(self._dataset, family, self._within, columns.known)
-        for spans in joined(Spans(*each[:5], columns.first_equal(*each[5:])) for each in batches):
-            for begin in range(0, spans.count, _BATCH):
-                yield sliced(spans, begin, begin + _BATCH)
+        found = public_ranges(self._dataset, family, self._within, self.columns.known)
+        for spans in joined(map(self._represented, found)):
+            for begin in range(0, len(spans), _BATCH):
+                yield spans.taken(slice(begin, begin + _BATCH))
+
+    def _represented(self, found: Ranges) -> Spans:
+        first = Halves(found.first_high, found.first_low)
+        last = Halves(found.last_high, found.last_low)
+        rows = self.columns.first_equal(found.location_rows, found.network_rows)
+        return Spans(found.family, first, last, rows)
 
     def schema(self, form: Form, family: int = 4) -> pa.Schema:
         """Return the columns of the rows of a family."""

@@ -63,7 +63,7 @@ def _add_ranges(
         ends = (each.to_pylist() for each in as_values(spans).columns)
         codes = (each.tolist() for each in spans.codes)
         database.executemany(_ADD[family], zip(*ends, *codes, strict=True))
-        count += spans.count
+        count += len(spans)
     return count
 
 

@@ -1,0 +1,157 @@
+"""Rows of plain files hold what the dataset answers, whatever its texts are."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import geolookup
+from geolookup.errors import ExportError, OutputError
+from geolookup.export.columns import STORED, fields_of
+from tests.conftest import build_at
+from tests.export.reading import READERS, expected
+from tests.tiers import few
+
+#: What ends a cell, a line, a text of SQL or a list somewhere, and what a spreadsheet computes.
+HOSTILE = (
+    'a "b"\', c',
+    "line\nfeed\r\nand\ttab",
+    "back\\slash \\N \\. \\t",
+    "=1+1",
+    "@x'); drop table geolookup; --",
+    "\\",
+    '"',
+    "{}[\u2028]",
+    "ñ😀",
+)
+_HEADER = "network,country_code,city_name,latitude,longitude,asn,isp"
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Generator[geolookup.Engine, None, None]:
+    quoted = ['"' + each.replace('"', '""') + '"' for each in HOSTILE]
+    rows = [f"8.{at}.0.0/16,DE,{each},1.5,-0.25,,{each}" for at, each in enumerate(quoted)]
+    rows += [f"2a00:{at}::/33,,,,,{at + 1},{each}" for at, each in enumerate(quoted)]
+    folder = tmp_path_factory.mktemp("hostile")
+    output, _ = build_at(folder, {"a.csv": "\n".join([_HEADER, *rows, ""])})
+    with geolookup.open(output) as engine:
+        yield engine
+
+
+@pytest.mark.parametrize("name", few(READERS, 5))
+def test_rows_are_the_answers(name: str, hostile: geolookup.Engine, tmp_path: Path) -> None:
+    output, wanted = tmp_path / "out", expected(hostile)
+    counts = hostile.export(output, name)
+    assert READERS[name](output, fields_of(None)) == wanted
+    assert counts == {"ranges": len(wanted)}
+    assert {each for row in wanted for each in row[3]} >= {*HOSTILE}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [*READERS])
+def test_every_stored_field(name: str, sample: geolookup.Engine, tmp_path: Path) -> None:
+    output, paths = tmp_path / "out", tuple(field.path for field in STORED)
+    sample.export(output, name, fields=paths)
+    assert READERS[name](output, fields_of(paths)) == expected(sample, paths)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["csv", "jsonl"])
+def test_prefixes_are_the_ranges(name: str, sample: geolookup.Engine, tmp_path: Path) -> None:
+    output, paths = tmp_path / "out", ("network.asn", "location.country_code")
+    counts = sample.export(output, name, fields=paths, ranges="cidr")
+    wanted = expected(sample, paths)
+    assert READERS[name](output, fields_of(paths)) == wanted
+    assert counts["networks"] > len(wanted)
+
+
+@pytest.mark.long
+def test_adjacent_ranges_of_equal_values_are_one(sample: geolookup.Engine, tmp_path: Path) -> None:
+    few = sample.export(tmp_path / "few", "csv", fields=["location.continent_code"])["ranges"]
+    assert few == len(expected(sample, ("location.continent_code",)))
+    assert few < sample.export(tmp_path / "all", "csv")["ranges"]
+
+
+def test_a_part_of_the_space(sample: geolookup.Engine, tmp_path: Path) -> None:
+    paths = ("network.asn",)
+    sample.export(tmp_path / "part", "csv", fields=paths, within="8.8.8.128/25", ranges="cidr")
+    text = (tmp_path / "part").read_text()
+    assert text == "network,network_asn\n8.8.8.128/25,15169\n"
+    sample.export(tmp_path / "ipv6", "csv", fields=paths, family="6")
+    rows = READERS["csv"](tmp_path / "ipv6", fields_of(paths))
+    assert rows == [each for each in expected(sample, paths) if each[0] == 6]
+
+
+@pytest.mark.long
+def test_nothing_to_write(sample: geolookup.Engine, tmp_path: Path) -> None:
+    for name, read in READERS.items():
+        output = tmp_path / name
+        assert sample.export(output, name, within="10.0.0.0/8") == {"ranges": 0}
+        assert read(output, fields_of(None)) == []
+
+
+@pytest.mark.long
+def test_the_same_dataset_gives_the_same_bytes(sample: geolookup.Engine, tmp_path: Path) -> None:
+    for name in ("csv", "jsonl", "parquet", "sqlite", "clickhouse", "postgresql"):
+        first, second = (_written(sample, name, tmp_path / f"{name}{n}") for n in (1, 2))
+        assert first == second != b""
+
+
+def _written(engine: geolookup.Engine, name: str, output: Path) -> bytes:
+    engine.export(output, name)
+    files = sorted(output.rglob("*")) if output.is_dir() else [output]
+    return b"".join(each.read_bytes() for each in files if each.is_file())
+
+
+@pytest.mark.long
+def test_compressed_by_suffix(sample: geolookup.Engine, tmp_path: Path) -> None:
+    sample.export(tmp_path / "a.csv", "csv")
+    sample.export(tmp_path / "a.csv.gz", "csv")
+    assert (
+        gzip.decompress((tmp_path / "a.csv.gz").read_bytes()) == (tmp_path / "a.csv").read_bytes()
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fields": ("time.abbr",)}, "time.abbr is not the same for a whole range"),
+        ({"fields": ("ip",)}, "ip is not the same for a whole range"),
+        ({"fields": ("location.town",)}, "no field or group 'location.town'"),
+        ({"within": "8.8.8.8/8"}, "within must be a network"),
+        ({"ranges": "ip4r"}, "no ranges 'ip4r' in this format; write range or cidr"),
+        ({"family": "5"}, "no family '5'"),
+    ],
+)
+def test_wrong_options(
+    sample: geolookup.Engine, tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ExportError) as caught:
+        sample.export(tmp_path / "out", "csv", **options)
+    assert message in str(caught.value)
+    assert not any(tmp_path.iterdir())
+
+
+def test_no_output_in_the_dataset(sample: geolookup.Engine) -> None:
+    before = sorted(sample.path.iterdir())
+    for output in (sample.path, sample.path / "ipv4.arrow", sample.path / "new"):
+        with pytest.raises(OutputError, match="is in the dataset itself"):
+            sample.export(output, "parquet", force=True)
+    assert sorted(sample.path.iterdir()) == before
+
+
+@pytest.mark.long
+def test_a_folder_of_other_files_stays(sample: geolookup.Engine, tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    sample.export(output, "parquet")
+    with pytest.raises(OutputError, match="exists already"):
+        sample.export(output, "parquet")
+    sample.export(output, "parquet", family="6", force=True)
+    assert sorted(each.name for each in output.iterdir()) == ["ipv6"]
+    (output / "mine.parquet").touch()
+    with pytest.raises(OutputError, match="is not empty and not a parquet export"):
+        sample.export(output, "parquet", force=True)
