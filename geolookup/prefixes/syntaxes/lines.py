@@ -27,3 +27,15 @@ def content(texts: pa.Array) -> bytes:
     first, last = ends[texts.offset], ends[texts.offset + len(texts)]
     joined: bytes = values[first:last].to_pybytes()
     return joined
+
+
+def parts(batches: Iterable[pa.Array], size: int) -> Iterator[pa.Array]:
+    """Yield the texts of all batches in parts of ``size`` texts; the last may be smaller."""
+    held = pa.array([], pa.string())
+    for texts in batches:
+        held = pa.concat_arrays([held, texts])
+        while len(held) >= size:
+            yield held[:size]
+            held = held[size:]
+    if len(held):
+        yield held

@@ -10,10 +10,13 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
-from geolookup.prefixes.syntaxes.lines import lines
+from geolookup.prefixes.syntaxes.lines import lines, parts
 from geolookup.prefixes.syntaxes.protocol import Changes, Lists, Syntax, set_name
 from geolookup.prefixes.syntaxes.settings import Settings
 
+#: The most elements of a command. In commands of 1,000, nft 1.0.6 takes half as long again to load
+#: 100,000 elements; in one command no less.
+_SIZE = 10_000
 _TYPES = {4: "ipv4_addr", 6: "ipv6_addr"}
 
 
@@ -39,13 +42,10 @@ def _place(family: int, settings: Settings) -> str:
 
 
 def _elements(command: str, place: str, batches: Iterable[pa.Array]) -> Iterator[bytes]:
-    """Yield a command for each batch, so that no list has to be held as a whole."""
-    for texts in batches:
-        if len(texts):
-            yield f"{command} element {place} {{\n".encode()
-            yield from lines("\t", [texts], ",\n")
-            yield b"}\n"
+    for part in parts(batches, _SIZE):
+        yield f"{command} element {place} {{\n".encode()
+        yield from lines("\t", [part], ",\n")
+        yield b"}\n"
 
 
-#: Changes are one transaction: all of them or none.
 SYNTAX = Syntax("nft", _whole, _changes, frozenset({"name", "table"}))

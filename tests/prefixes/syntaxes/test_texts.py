@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from geolookup.prefixes.syntaxes import SYNTAXES
@@ -152,6 +154,13 @@ def test_changes(name: str) -> None:
 @pytest.mark.parametrize("name", EMPTY)
 def test_a_list_of_one_family_without_a_prefix(name: str) -> None:
     assert whole_text(name, {4: []}, NAMED) == EMPTY[name]
+
+
+def test_long_lists_are_several_commands_of_nft() -> None:
+    prefixes = [f"{10 + (at >> 16)}.{at >> 8 & 255}.{at & 255}.0/24" for at in range(20_001)]
+    text = whole_text("nft", {4: prefixes})
+    assert [each.count(",") for each in text.split("add element")] == [0, 10_000, 10_000, 1]
+    assert re.findall(r"\S+/24", text) == prefixes
 
 
 def test_the_tools_that_replace_lists_as_a_whole() -> None:
