@@ -56,12 +56,17 @@ def _runs(names: list[str], seconds: int, seed: int) -> list[Run]:
     """Fuzz targets side by side, and print a line of each."""
     workers = min(os.cpu_count() or 1, len(names))
     each = max(1, seconds * workers // len(names))
-    with ThreadPoolExecutor(workers) as pool:
+
+    def one_after_another(chosen: list[str]) -> list[Run]:
         runs = []
-        for run in pool.map(lambda name: fuzzed(name, each, seed, LEARNT / name), names):
+        for run in fuzzed(chosen, each, seed, LEARNT):
             print(run.line(), *([run.output] if run.found else []), sep="\n", flush=True)
             runs.append(run)
-    return runs
+        return runs
+
+    with ThreadPoolExecutor(workers) as pool:
+        parts = pool.map(one_after_another, [names[at::workers] for at in range(workers)])
+        return [run for part in parts for run in part]
 
 
 def _keep(name: str, folder: Path) -> None:

@@ -1,15 +1,17 @@
-"""One target under atheris, in a process of its own; see ``python -m tests.fuzz``.
+"""Targets under atheris, each in a process of its own; see ``python -m tests.fuzz``.
 
-``python -m tests.fuzz.one NAME SECONDS FOUND PLANTED [libFuzzer's options]`` prints how many inputs
-were run; the status is 1 where one was found, which is then in the folder FOUND. PLANTED is 1
-where the planted bug is to be found, else 0.
+``python -m tests.fuzz.one`` reads a ``Job`` as JSON from each line of standard input and writes a
+line with its exit status: not 0 where an input was found, which is then in the folder ``found``.
+The process imports and instruments the code once, and forks for each job.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import sys
+import tempfile
 import traceback
 from contextlib import nullcontext
 from math import inf
@@ -19,15 +21,40 @@ from typing import NoReturn
 
 import atheris
 
+from tests.fuzz.job import READY, Job
+
 #: Packages whose code guides libFuzzer: ours in Python, and the parser of recipes.
 _GUIDING = ["geolookup_builder", "geolookup", "tomllib"]
+with atheris.instrument_imports(include=_GUIDING):
+    from tests.fuzz.corpus import file_name
+    from tests.fuzz.targets import TARGETS
 
 
-def main(name: str, seconds: int, found: Path, options: list[str], *, planted: bool) -> None:
-    with atheris.instrument_imports(include=_GUIDING):
-        from tests.fuzz.corpus import file_name
-        from tests.fuzz.targets import TARGETS
-    target, inputs, end = TARGETS[name], 0, inf
+def main() -> None:
+    print(READY, end="", flush=True)
+    for line in sys.stdin:
+        job = Job(**json.loads(line))
+        child = os.fork()
+        if not child:
+            _child(job)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+def _child(job: Job) -> NoReturn:
+    """Fuzz with the output in the job's file and temporary files in its folder."""
+    output = os.open(job.output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    for descriptor in (1, 2):
+        os.dup2(output, descriptor)
+    tempfile.tempdir = job.memory
+    try:
+        _fuzz(job)
+    except BaseException:  # noqa: BLE001 - the child must not go on as its parent
+        traceback.print_exc()
+    _end(0, 1)
+
+
+def _fuzz(job: Job) -> None:
+    target, inputs, end = TARGETS[job.name], 0, inf
 
     def run(data: bytes) -> None:
         nonlocal inputs
@@ -35,7 +62,7 @@ def main(name: str, seconds: int, found: Path, options: list[str], *, planted: b
         try:
             target.run(data)
         except Exception:  # noqa: BLE001 - whatever it is, it is a finding
-            (found / f"{name}-{file_name(data)}").write_bytes(data)
+            (Path(job.found) / f"{job.name}-{file_name(data)}").write_bytes(data)
             traceback.print_exc()
             _end(inputs, 1)
         if monotonic() > end:
@@ -43,7 +70,7 @@ def main(name: str, seconds: int, found: Path, options: list[str], *, planted: b
 
     def mutate(data: bytes, size: int, seed: int) -> bytes:
         nonlocal end
-        end = min(end, monotonic() + seconds)  # the time begins behind the seeds
+        end = min(end, monotonic() + job.seconds)  # the time begins behind the seeds
 
         def change(part: bytes) -> bytes:
             changed: bytes = atheris.Mutate(part, max(len(part), size - len(data) + len(part)))
@@ -51,8 +78,8 @@ def main(name: str, seconds: int, found: Path, options: list[str], *, planted: b
 
         return target.mutate(data, change, random.Random(seed))[:size]
 
-    atheris.Setup([sys.argv[0], *options], run, custom_mutator=mutate)
-    with target.planted() if planted else nullcontext():
+    atheris.Setup([sys.argv[0], *job.options], run, custom_mutator=mutate)
+    with target.planted() if job.planted else nullcontext():
         atheris.Fuzz()
 
 
@@ -64,5 +91,4 @@ def _end(inputs: int, status: int) -> NoReturn:
 
 
 if __name__ == "__main__":
-    _name, _seconds, _found, _planted, *_options = sys.argv[1:]
-    main(_name, int(_seconds), Path(_found), _options, planted=_planted == "1")
+    main()

@@ -1,18 +1,21 @@
-"""One target under libFuzzer: starts it in a process of its own, and reads what it says."""
+"""Targets under libFuzzer, each in a process of its own, and what it says of them."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tests.conftest import ROOT
 from tests.fuzz import corpus
+from tests.fuzz.job import READY, Job
 from tests.fuzz.search import passes
 from tests.fuzz.targets import TARGETS
 
@@ -42,16 +45,19 @@ class Run:
         return f"{self.name:20} {self.inputs:10,} inputs, {self.covered:6,} edges, {verdict}"
 
 
-def fuzzed(name: str, seconds: int, seed: int, learnt: Path, found: Path = HOME / "found") -> Run:
-    """Fuzz a target from its seeds, its corpus and what was learnt before."""
-    return _run(name, seconds, seed, learnt, found, starts(name), planted=False)
+def fuzzed(names: Sequence[str], seconds: int, seed: int, learnt: Path) -> Iterator[Run]:
+    """Fuzz targets in turn, each from its seeds, its corpus and what was learnt before."""
+    begin = {name: starts(name) for name in names}
+    yield from _runs(begin, seconds, seed, learnt, HOME / "found", planted=False)
 
 
-def fuzzed_for_the_planted_bug(name: str, seconds: int, seed: int, folder: Path) -> Run:
-    """Fuzz a target with its bug, from the inputs that do not show it."""
-    with TARGETS[name].planted():
-        passing = [data for data in starts(name) if passes(TARGETS[name], data)]
-    return _run(name, seconds, seed, folder / name, folder / "found", passing, planted=True)
+def fuzzed_for_the_planted_bugs(names: Sequence[str], seconds: int, folder: Path) -> Iterator[Run]:
+    """Fuzz targets with their bugs, from the inputs that do not show them."""
+    begin = {}
+    for name in names:
+        with TARGETS[name].planted():
+            begin[name] = [data for data in starts(name) if passes(TARGETS[name], data)]
+    yield from _runs(begin, seconds, 1, folder, folder / "found", planted=True)
 
 
 def starts(name: str) -> list[bytes]:
@@ -59,39 +65,71 @@ def starts(name: str) -> list[bytes]:
     return [*TARGETS[name].seeds(), *corpus.entries(name)]
 
 
-def _run(
-    name: str,
+def _runs(
+    begin: Mapping[str, list[bytes]],
     seconds: int,
     seed: int,
     learnt: Path,
     found: Path,
-    begin: Iterable[bytes],
     *,
     planted: bool,
-) -> Run:
-    for folder in (learnt, found):
-        folder.mkdir(parents=True, exist_ok=True)
-    inputs = list(begin)
-    for data in inputs:
+) -> Iterator[Run]:
+    """Yield what libFuzzer said of each target, in a process that imports the code once."""
+    found.mkdir(parents=True, exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as memory,
+        _fuzzing(Path(memory) / "errors") as process,
+    ):
+        for name, inputs in begin.items():
+            options = _options(name, seed, learnt / name, found, inputs)
+            output = Path(memory) / f"{name}.txt"
+            (Path(memory) / name).mkdir()
+            folder = str(Path(memory) / name)
+            job = Job(name, seconds, str(found), folder, str(output), options, planted)
+            yield _judged(name, _status(process, job), output.read_text(errors="replace"))
+
+
+def _options(name: str, seed: int, learnt: Path, found: Path, begin: list[bytes]) -> list[str]:
+    """Write the inputs that a run begins with, and return the options of libFuzzer."""
+    learnt.mkdir(parents=True, exist_ok=True)
+    for data in begin:
         (learnt / corpus.file_name(data)).write_bytes(data)
-    options = (
+    longest = max(4096, 2 * max(map(len, begin)))
+    return [
         *(f"-seed={seed}", f"-timeout={_TIME_LIMIT}", f"-rss_limit_mb={_MEMORY_LIMIT_MB}"),
-        *(f"-max_len={max(4096, 2 * max(map(len, inputs)))}", f"-artifact_prefix={found}/{name}-"),
-        str(learnt),
-    )
-    command = [sys.executable, "-m", "tests.fuzz.one", name, str(seconds), str(found)]
-    with tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as memory:
-        done = subprocess.run(
-            [*command, str(int(planted)), *options],
+        *(f"-max_len={longest}", f"-artifact_prefix={found}/{name}-", str(learnt)),
+    ]
+
+
+@contextmanager
+def _fuzzing(errors: Path) -> Iterator[subprocess.Popen[str]]:
+    """Start the process that forks for each job, and end it; RuntimeError if it cannot start."""
+    with (
+        errors.open("w+", encoding="utf-8") as told,
+        subprocess.Popen(
+            [sys.executable, "-m", "tests.fuzz.one"],
             cwd=ROOT,
             # Without a random hash seed, one seed of mutations gives one sequence of inputs.
-            env={**os.environ, "TMPDIR": memory, "PYTHONHASHSEED": "0"},
-            capture_output=True,
+            env={**os.environ, "PYTHONHASHSEED": "0"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=told,
             text=True,
-            errors="replace",
-            check=False,
-        )
-    return _judged(name, done.returncode, done.stderr + done.stdout)
+        ) as process,
+    ):
+        if process.stdout is None or process.stdout.readline() != READY:
+            raise RuntimeError(errors.read_text(encoding="utf-8"))
+        yield process
+
+
+def _status(process: subprocess.Popen[str], job: Job) -> int:
+    """Return the exit status of a job."""
+    told, said = process.stdin, process.stdout
+    if told is None or said is None:
+        raise ValueError("the process has no pipes")
+    told.write(json.dumps(asdict(job)) + "\n")
+    told.flush()
+    return int(said.readline())
 
 
 def _judged(name: str, status: int, output: str) -> Run:
