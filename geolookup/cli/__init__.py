@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 #: The module of each command in this package; its function has the name of the command.
 COMMANDS = {
     "accounts": "accounts",
+    "annotate": "annotate",
     "build": "build",
     "diff": "diff",
     "download": "download",

@@ -38,7 +38,7 @@ def values(fields: tuple[Field, ...]) -> Cells:
     """Return a function to the cells of data: the address, then the values of fields."""
 
     def cells(data: dict[str, Any]) -> list[str]:
-        return [data["ip"], *(_text(value_in(data, field)) for field in fields)]
+        return [data["ip"], *(shown(value_in(data, field)) for field in fields)]
 
     return cells
 
@@ -58,7 +58,8 @@ def _local_time(time: dict[str, Any]) -> str:
     return f"{date} {clock[:5]} {abbr}"
 
 
-def _text(value: Any) -> str:
+def shown(value: Any) -> str:
+    """Return a value as text: yes or no, the items of a list, a dash if it is unknown."""
     if value is None:
         return _UNKNOWN
     if isinstance(value, bool):

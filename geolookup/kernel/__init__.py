@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         copy_texts,
         count_nodes,
         fill_nodes,
+        find_addresses,
         gather,
         parse_texts,
         restored,
@@ -76,6 +77,7 @@ else:
     gather, copy_texts = _chosen.gather, _chosen.copy_texts
     split_log_lines = _chosen.split_log_lines
     count_nodes, fill_nodes = _chosen.count_nodes, _chosen.fill_nodes
+    find_addresses = _chosen.find_addresses
     restored = _chosen.restored
 
 __all__ = [
@@ -87,6 +89,7 @@ __all__ = [
     "copy_texts",
     "count_nodes",
     "fill_nodes",
+    "find_addresses",
     "gather",
     "parse_texts",
     "restored",

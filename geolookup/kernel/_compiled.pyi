@@ -106,3 +106,13 @@ def fill_nodes(
     values: NDArray[np.uint32],
     nodes: NDArray[np.uint32],
 ) -> None: ...
+def find_addresses(
+    data: NDArray[np.uint8],
+    begin: int,
+    end: int,
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    families: NDArray[np.uint8],
+    highs: NDArray[np.uint64],
+    lows: NDArray[np.uint64],
+) -> int: ...

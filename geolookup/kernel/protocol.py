@@ -1,9 +1,10 @@
 """The interface of a kernel: protocols that the compiled and the Python kernel satisfy.
 
 Both modules define a class ``State``, a class ``Kernel`` and functions ``checksums``, ``gather``,
-``parse_texts``, ``split_log_lines``, ``copy_texts``, ``count_nodes`` and ``fill_nodes``. mypy
-checks them against this module (see ``geolookup.kernel``). A name that only one of them has begins
-with an underscore. Only type checkers import this module, to keep the cold start short.
+``parse_texts``, ``split_log_lines``, ``copy_texts``, ``count_nodes``, ``fill_nodes`` and
+``find_addresses``. mypy checks them against this module (see ``geolookup.kernel``). A name that
+only one of them has begins with an underscore. Only type checkers import this module, to keep the
+cold start short.
 
 Columns are contiguous numpy arrays, all of the same length unless stated; other lengths raise
 ValueError. An *interval id* is the position of an interval: its position among the IPv4
@@ -265,4 +266,39 @@ class Implementation(Protocol):
         number of the next node, or the value of the range in which the prefix lies. The root is
         number 0, and the nodes of the prefix of zeros are numbered by their lengths. Raises
         ValueError where the arrays do not fit, or the boundaries do not ascend.
+        """
+
+    def find_addresses(
+        self,
+        data: NDArray[np.uint8],
+        begin: int,
+        end: int,
+        starts: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        families: NDArray[np.uint8],
+        highs: NDArray[np.uint64],
+        lows: NDArray[np.uint64],
+    ) -> int:
+        """Find the addresses in a text that begin at the bytes ``begin`` to ``end - 1`` of it.
+
+        Fills in the first byte of each, the byte after its last, its family and the halves of
+        its integer, in their order. Returns how many there are, or the length of the columns if
+        there are at least as many. No decision depends on more than 64 bytes before or after the
+        first byte of an address. Raises ValueError if the part is outside the text.
+
+        A *word* is of ASCII letters, digits and underscores. An address is as
+        ``contract.address`` parses it, with these bounds:
+
+        - Before it there is no byte of a word and no dot; no hyphen with a letter or an underscore
+          before it (``lib-1.2.3.4``); no slash after a name of a product (``Chrome/120.0.0.0``):
+          up to 32 bytes of words, dots, hyphens and plus signs, with no other slash before them.
+        - After it there is no byte of a word; no dot with a byte of a word after it; no hyphen
+          with a letter or an underscore after it.
+        - An IPv6 address begins where its run of hexadecimal digits and colons begins; or after
+          the first colon of the run, if at most four digits are before that colon and the run
+          continues a word (``ip6:2001:db8::1``). It ends where the run ends, or before the last
+          colon of the run, if one follows a digit or two colons; or with the four octets that
+          follow the run, if it is an address with these.
+        - An IPv6 address has a decimal digit (``abc::def`` has none) and is not of eight pairs of
+          digits (an EUI-64).
         """

@@ -48,6 +48,15 @@ def copy_texts(data: U8, starts: I64, lengths: I64, out: U8) -> None:
     python_logs.copy_texts(data, starts, lengths, out)
 
 
+def find_addresses(
+    data: U8, begin: int, end: int, starts: I64, ends: I64, families: U8, highs: U64, lows: U64
+) -> int:
+    """Find the addresses in a text; see ``protocol.Implementation``."""
+    from geolookup.kernel import python_scan
+
+    return python_scan.find_addresses(data, begin, end, starts, ends, families, highs, lows)
+
+
 def parse_texts(data: U8, starts: I64, lengths: I64, families: U8, highs: U64, lows: U64) -> None:
     """Parse the texts ``data[start : start + length]``; see ``protocol.Implementation``."""
     if any(len(column) != len(starts) for column in (lengths, families, highs, lows)):

@@ -1,0 +1,33 @@
+"""The rows of the location and network tables for the addresses of a part of a text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from geolookup.inline.scanner import Part
+    from geolookup.kernel.protocol import State
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of n addresses; both are 0 for a private one."""
+
+    locations: NDArray[np.uint32]
+    networks: NDArray[np.uint32]
+    is_private: NDArray[np.bool_]
+
+
+def rows_of(state: State, part: Part) -> Rows:
+    """Return the rows of the addresses of a part."""
+    count = len(part.starts)
+    ids = np.empty(count, np.int32)
+    locations, networks = np.zeros(count, np.uint32), np.zeros(count, np.uint32)
+    if count:
+        state.locate_numbers(part.families, part.highs, part.lows, ids)
+        state.take_rows(ids, locations, networks)
+    return Rows(locations, networks, ids < 0)

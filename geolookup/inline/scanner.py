@@ -1,0 +1,71 @@
+"""The addresses of a text that arrives in blocks, wherever the blocks are cut.
+
+Strategy: what may be the beginning of an address at the end of a block is held until the next
+block, 64 bytes at most. Of the text before, 64 bytes are kept as context. So the memory that is
+needed does not depend on the text or its lines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from geolookup.dataset.intervals import I64, U8, U64
+from geolookup.kernel import find_addresses
+
+#: Bytes before and after the first byte of an address that decide about it.
+_CONTEXT = 64
+#: Bytes that an address, or what must not surround it, may consist of.
+_TOKEN = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_.:-"
+#: Bytes of the shortest address, ``::1``, and of what divides it from the next one.
+_SHORTEST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a text, ``data[begin:end]``, and the n addresses in it.
+
+    ``starts`` and ``ends`` are positions in ``data``, in ascending order.
+    """
+
+    data: U8
+    begin: int
+    end: int
+    starts: I64
+    ends: I64
+    families: U8
+    highs: U64
+    lows: U64
+
+
+class Scanner:
+    """Finds the addresses in the blocks of a text."""
+
+    def __init__(self) -> None:
+        self._before = self._held = b""
+
+    def part(self, block: bytes) -> Part:
+        """Return the part of the text that is decided after one more block.
+
+        An empty block ends the text: the part is the rest of it. The next block begins another.
+        """
+        data = self._before + self._held + block
+        tail = data[-_CONTEXT:] if block else b""
+        held = len(tail) - len(tail.rstrip(_TOKEN))
+        found = _found(data, len(self._before), max(len(data) - held, len(self._before)))
+        self._before = data[max(found.end - _CONTEXT, 0) : found.end] if block else b""
+        self._held = data[found.end :]
+        return found
+
+
+def _found(data: bytes, begin: int, end: int) -> Part:
+    """Return the part with the addresses that begin in it; it ends after the last one."""
+    room = (len(data) + 1) // _SHORTEST + 1
+    starts, ends = np.empty(room, np.int64), np.empty(room, np.int64)
+    families, halves = np.empty(room, np.uint8), np.empty((2, room), np.uint64)
+    view = np.frombuffer(data, np.uint8)
+    count = find_addresses(view, begin, end, starts, ends, families, *halves)
+    end = max(end, int(ends[count - 1])) if count else end
+    high, low = halves[:, :count]
+    return Part(view, begin, end, starts[:count], ends[:count], families[:count], high, low)

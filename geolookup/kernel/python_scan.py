@@ -1,0 +1,126 @@
+"""Addresses in a text, in the Python kernel: the text around each dot and colon is read.
+
+Strategy: a regular expression reads the bytes before or after a place, at most as many as the rule
+of ``protocol.Implementation.find_addresses`` needs. None of them can take more than linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from geolookup.contract.address import parse_text
+from geolookup.errors import InvalidAddressError
+
+if TYPE_CHECKING:
+    from geolookup.dataset.intervals import I64, U8, U64
+
+_LOW = (1 << 64) - 1
+_LONGEST = 45  # characters of an address
+_STOP = re.compile(rb"[.:]")
+_OCTET = rb"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_OCTETS = re.compile(rb"%b(?:\.%b){3}(?![0-9])" % (_OCTET, _OCTET))
+_NO_END = re.compile(rb"[0-9A-Za-z_]|\.[0-9A-Za-z_]|-[A-Za-z_]")
+_RUN = re.compile(rb"[0-9A-Fa-f:]*")
+_EUI_64 = re.compile(rb"(?:[0-9A-Fa-f]{2}:){7}[0-9A-Fa-f]{2}")
+_DIGITS = re.compile(rb"[0-9]{0,3}\Z")
+_RUN_BEFORE = re.compile(rb"[0-9A-Fa-f:]*\Z")
+#: What stands before no address: a word or a dot, a name and a hyphen, a product and a slash.
+_NO_BEGIN = re.compile(
+    rb"(?:[0-9A-Za-z_.]|[A-Za-z_]-"
+    rb"|(?:[0-9A-Za-z_.+-]{33}|(?:\A|[^/0-9A-Za-z_.+-])[0-9A-Za-z_.+-]{1,32})/)\Z"
+)
+#: Bytes that ``_NO_BEGIN`` reads: 32 of a name, the byte before them, and a slash.
+_BEFORE = 34
+#: Start, end, family and integer of an address.
+_Hit = tuple[int, int, int, int]
+
+
+def find_addresses(
+    data: U8, begin: int, end: int, starts: I64, ends: I64, families: U8, highs: U64, lows: U64
+) -> int:
+    """See ``protocol.Implementation``."""
+    if any(len(column) != len(starts) for column in (ends, families, highs, lows)):
+        raise ValueError("the columns differ in length")
+    if not 0 <= begin <= end <= len(data):
+        raise ValueError("the part is outside the text")
+    found = 0
+    for first, after, family, value in _hits(data.tobytes(), begin):
+        if first >= end or found == len(starts):
+            break
+        if first >= begin:
+            starts[found], ends[found], families[found] = first, after, family
+            highs[found], lows[found] = value >> 64, value & _LOW
+            found += 1
+    return found
+
+
+def _hits(text: bytes, at: int) -> Iterator[_Hit]:
+    """Yield the addresses around the dots and colons from a position on."""
+    while stop := _STOP.search(text, at):
+        at = stop.end()
+        if text[stop.start()] == ord("."):
+            hit = _ipv4_around(text, stop.start())
+        else:
+            at, hit = _ipv6_around(text, stop.start())
+        if hit is not None:
+            at = hit[1]
+            yield hit
+
+
+def _ipv4_around(text: bytes, dot: int) -> _Hit | None:
+    """Return the address whose first dot this is."""
+    first = dot - len(_DIGITS.search(text[max(dot - 3, 0) : dot])[0])  # type: ignore[index]
+    octets = _OCTETS.match(text, first)
+    if octets is None or first == dot or not _may_begin(text, first):
+        return None
+    return None if _NO_END.match(text, octets.end()) else _hit(text, first, octets.end())
+
+
+def _may_begin(text: bytes, first: int) -> bool:
+    return not _NO_BEGIN.search(text[max(first - _BEFORE, 0) : first])
+
+
+def _ipv6_around(text: bytes, colon: int) -> tuple[int, _Hit | None]:
+    """Return where to search next, and the address in the run around a colon."""
+    run = _RUN.match(text, colon)
+    assert run is not None  # it may be empty
+    if run.end() == colon + 1:
+        return run.end(), None
+    before = text[max(colon - _LONGEST - 1, 0) : colon]
+    first = colon - len(_RUN_BEFORE.search(before)[0])  # type: ignore[index]
+    start = _after_name(text, first, text.index(b":", first))
+    return run.end(), None if start is None else _ipv6(text, start, run.end())
+
+
+def _after_name(text: bytes, first: int, colon: int) -> int | None:
+    """Return where the address in a run begins: after a name and its colon, None if nowhere."""
+    if colon - first > 4:
+        return None
+    if re.match(rb"[0-9A-Za-z_]", text[max(first - 1, 0) : first]):
+        return colon + 1
+    return first if _may_begin(text, first) else None
+
+
+def _ipv6(text: bytes, start: int, end: int) -> _Hit | None:
+    """Return the address from a start to the end of its run, or to that of octets after it."""
+    if text[end : end + 1] == b".":
+        octets = _OCTETS.match(text, max(text.rfind(b":", start, end) + 1, start))
+        whole = octets and _hit(text, start, octets.end())
+        if octets and whole:
+            return None if _NO_END.match(text, octets.end()) else whole
+    if re.search(rb"(?:[^:]|::):\Z", text[max(end - 3, start) : end]):
+        end -= 1
+    return None if _NO_END.match(text, end) else _hit(text, start, end)
+
+
+def _hit(text: bytes, start: int, end: int) -> _Hit | None:
+    """Return the address that a part of the text is, with a decimal digit, and no EUI-64."""
+    part = text[start:end] if end - start <= _LONGEST else b""
+    if not re.search(rb"[0-9]", part) or _EUI_64.fullmatch(part):
+        return None
+    try:
+        return start, end, *parse_text(part.decode("ascii"))
+    except InvalidAddressError:
+        return None

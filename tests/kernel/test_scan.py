@@ -1,0 +1,198 @@
+"""Addresses in a text: both kernels find what the rule says, and nothing depends on more bytes."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import IPv6Address, ip_address
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from geolookup.kernel import python as kernel_python
+from tests.tiers import scaled
+
+compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
+MODULES = [compiled, kernel_python]
+Hits = list[tuple[int, int, int, int]]
+
+
+def find(
+    module: Any, text: bytes, begin: int = 0, end: int | None = None, room: int | None = None
+) -> Hits:
+    """Return start, end, family and integer of the addresses in a part of a text."""
+    room = len(text) // 4 + 1 if room is None else room
+    data = np.frombuffer(text, np.uint8)
+    starts, ends = np.empty(room, np.int64), np.empty(room, np.int64)
+    families, halves = np.empty(room, np.uint8), np.empty((2, room), np.uint64)
+    end = len(text) if end is None else end
+    count = module.find_addresses(data, begin, end, starts, ends, families, *halves)
+    return [
+        (int(starts[i]), int(ends[i]), int(families[i]), int(halves[0, i]) << 64 | int(halves[1, i]))
+        for i in range(count)
+    ]
+
+
+def texts(module: Any, text: bytes) -> list[bytes]:
+    return [text[start:end] for start, end, _, _ in find(module, text)]
+
+
+FOUND = {
+    b"8.8.8.8": [b"8.8.8.8"],
+    b"8.8.8.8:80 [2001:db8::1]:443": [b"8.8.8.8", b"2001:db8::1"],
+    b"from 8.8.8.8. To 2001:db8::1.\n": [b"8.8.8.8", b"2001:db8::1"],
+    b"error at 2001:db8::1: refused": [b"2001:db8::1"],
+    b"route 2001:db8::/32, 2001:db8::": [b"2001:db8::", b"2001:db8::"],
+    b"8.8.8.0/24 8.8.8.8/8.8.4.4": [b"8.8.8.0", b"8.8.8.8"],
+    b"::ffff:8.8.8.8 ::ffff:8.8.8.8. ::": [b"::ffff:8.8.8.8", b"::ffff:8.8.8.8"],
+    b"fe80::1%eth0 [::1]": [b"fe80::1", b"::1"],
+    b'{"ip":"8.8.8.8","n":["1.1.1.1"]}': [b"8.8.8.8", b"1.1.1.1"],
+    b"http://8.8.8.8/a https://[2001:db8::2]/": [b"8.8.8.8", b"2001:db8::2"],
+    b"GET /lookup/8.8.8.8 HTTP/1.1": [b"8.8.8.8"],
+    b"Received: from a ([8.8.8.8]) by b (1.1.1.1)": [b"8.8.8.8", b"1.1.1.1"],
+    b"v=spf1 ip4:8.8.8.0/24 ip6:2001:db8::/32": [b"8.8.8.0", b"2001:db8::"],
+    b"1.1.1.1-1.1.1.9 2001:db8::1-2001:db8::9": [
+        *(b"1.1.1.1", b"1.1.1.9", b"2001:db8::1", b"2001:db8::9")
+    ],
+    b"08:15:01:8.8.8.8 8.8.8.8:8080:": [b"8.8.8.8", b"8.8.8.8"],
+    "地址8.8.8.8是".encode(): [b"8.8.8.8"],
+    b"\xff8.8.8.8\x00::1\xff": [b"8.8.8.8", b"::1"],
+    b"<8.8.8.8>,8.8.4.4;(1.1.1.1)=9.9.9.9@1.0.0.1": [
+        *(b"8.8.8.8", b"8.8.4.4", b"1.1.1.1", b"9.9.9.9", b"1.0.0.1")
+    ],
+    b"source:2001:db8::1 name:::1": [b"2001:db8::1", b"::1"],
+    b"2001:DB8:0:0:0:0:0:1|1:2:3:4:5:6:7:8": [b"2001:DB8:0:0:0:0:0:1", b"1:2:3:4:5:6:7:8"],
+    b"1:2:3:4:5:6:1.2.3.4 ::1.2.3.4": [b"1:2:3:4:5:6:1.2.3.4", b"::1.2.3.4"],
+}
+NONE = [
+    *(b"", b".", b":", b"::", b"...", b":::", b"1.2.3", b"1.2.3.", b"256.1.1.1", b"01.2.3.4"),
+    *(b"v1.2.3.4", b"1.2.3.4.5", b"v1.2.3.4.5", b"1.2.3.4a", b"1.2.3.4_", b"_1.2.3.4", b".1.2.3.4"),
+    *(b"lib-1.2.3.4.so", b"1.2.3.4-beta", b"Chrome/120.0.0.0 Safari", b'"Edg/120.0.0.0"'),
+    *(b"Mozilla/5.0+(X11)+Chrome/120.0.0.0", b"4.3.2.1.in-addr.arpa", b"1.2.3.1000", b"1.2.3.4.5:6"),
+    *(b"12:34:56", b"2026-11-20T12:34:56.789", b"00:1a:2b:3c:4d:5e", b"00:1a:2b:ff:fe:3c:4d:5e"),
+    *(b"std::vector", b"abc::def", b"dead::beef", b"Foo::Bar", b"x::1", b"1:2:3:4:5:6:7:8:9"),
+    *(b"2001:db8::1g", b"2001:db8::12345", b"2001:db8::1::2", b"a.2001:db8::1"),
+    *(b"45 00 00 3c 1c 46", b"00000010: 4500 003c", b"de:ad:be:ef:" * 5 + b"00", b"a:" * 200),
+    b"::ffff:1.2.3.4.5",
+]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_what_a_reader_expects(module: ModuleType) -> None:
+    for text, expected in FOUND.items():
+        assert texts(module, text) == expected, text
+        assert texts(module, b"(" + text + b")") == expected, text
+    for text in NONE:
+        assert texts(module, text) == [], text
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_integers(module: ModuleType) -> None:
+    text = b" 1.2.3.255 ::ffff:1.2.3.4 2001:db8::1 "
+    assert [(family, value) for _, _, family, value in find(module, text)] == [
+        (4, 0x010203FF),
+        (6, 0xFFFF01020304),
+        (6, int(IPv6Address("2001:db8::1"))),
+    ]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_parts_and_room(module: Any) -> None:
+    text = b"8.8.8.8 2001:db8::1 1.1.1.1"
+    whole = find(module, text)
+    assert [hit[0] for hit in whole] == [0, 8, 20]
+    for begin in range(len(text) + 1):
+        for end in range(begin, len(text) + 1):
+            found = find(module, text, begin, end)
+            assert found == [hit for hit in whole if begin <= hit[0] < end], (begin, end)
+    assert find(module, text, room=2) == whole[:2]
+    assert find(module, text, room=0) == []
+    for begin, end in ((-1, 2), (2, 1), (0, len(text) + 1)):
+        with pytest.raises(ValueError, match="outside"):
+            find(module, text, begin, end)
+    columns = [np.zeros(2, kind) for kind in (np.int64, np.int64, np.uint8, np.uint64)]
+    with pytest.raises(ValueError, match="length"):
+        module.find_addresses(
+            np.frombuffer(text, np.uint8), 0, 5, *columns, np.zeros(3, np.uint64)
+        )
+
+
+# The rule by another way: every part of the text is judged for itself.
+
+_WORD, _LETTER = "[0-9A-Za-z_]", "[A-Za-z_]"
+_BEFORE_NO = re.compile(rf"(?:{_WORD}|\.|{_LETTER}-)\Z")
+_PRODUCT = re.compile(r"(?:\A|[^0-9A-Za-z_.+-])([0-9A-Za-z_.+-]+)/\Z")
+_AFTER_NO = re.compile(rf"{_WORD}|\.{_WORD}|-{_LETTER}")
+_HEX = "[0-9A-Fa-f:]"
+
+
+def oracle(data: bytes) -> Hits:
+    text = data.decode("latin-1")
+    found: Hits = []
+    at = 0
+    while at < len(text):
+        ends = [end for end in range(at + 3, min(at + 46, len(text) + 1)) if _is_one(text, at, end)]
+        if ends:
+            address = ip_address(text[at : ends[-1]])
+            found.append((at, ends[-1], address.version, int(address)))
+        at = ends[-1] if ends else at + 1
+    return found
+
+
+def _is_one(text: str, start: int, end: int) -> bool:
+    part = text[start:end]
+    try:
+        address = ip_address(part)
+    except ValueError:
+        return False
+    if "%" in part or _AFTER_NO.match(text, end):
+        return False
+    if address.version == 4:
+        return _begins(text, start)
+    if not re.search("[0-9]", part) or re.fullmatch(r"(?:..:){7}..", part):
+        return False
+    before, after = text[:start], text[end:]
+    if "." not in part:
+        rest = re.match(_HEX + "*", after)
+        assert rest is not None
+        if rest[0] not in ("", ":") or (rest[0] and part.endswith(":") and part[-2:] != "::"):
+            return False
+    elif re.match("[0-9]", after):
+        return False
+    if not re.search(_HEX + r"\Z", before):
+        return _begins(text, start)
+    name = re.search(rf"({_WORD})([0-9A-Fa-f]{{0,4}}):\Z", before)
+    return bool(name and not re.fullmatch("[0-9A-Fa-f]", name[1]) and name[1] != ":")
+
+
+def _begins(text: str, start: int) -> bool:
+    before = text[:start]
+    if _BEFORE_NO.search(before):
+        return False
+    product = _PRODUCT.search(before)
+    if product is None:
+        return True
+    return len(product[1]) <= 32 and before[: product.start(1)].endswith("/")
+
+
+pieces = st.sampled_from(
+    [
+        *(bytes([byte]) for byte in b"0189afgz_.:-/+%[] \n"),
+        *(b"8.8.8.8", b"1.2.3", b"255", b"256", b"2001:db8::1", b"::", b"::ffff:", b"00:1a:2b:"),
+        *(b"1:2:3:4:5:6:", b"Chrome/", b"/path/", b"lib-", b"ip6:", b"\xff", b"a" * 33),
+    ]
+)
+lines = st.lists(pieces, max_size=14).map(b"".join)
+
+
+@given(lines)
+@example(b"2001:db8:::")
+@example(b"a" * 32 + b"/8.8.8.8")
+@example(b"/" + b"a" * 32 + b"/8.8.8.8 /" + b"a" * 33 + b"/8.8.8.8")
+def test_both_kernels_follow_the_rule(text: bytes) -> None:
+    expected = oracle(text)
+    assert find(compiled, text) == expected
+    assert find(kernel_python, text) == expected
