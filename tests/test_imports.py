@@ -48,6 +48,7 @@ THIRD_PARTY = {
     "geolookup/prefixes": NUMERIC,
     "geolookup/export": NUMERIC,
     "geolookup/export/duckdb.py": {*NUMERIC, "duckdb"},
+    "geolookup/inline": NUMERIC,
     "geolookup/updates/upgrade.py": NUMERIC,
     "geolookup/comparison": NUMERIC,
     "geolookup/compat/geoip2.py": {"geoip2", "maxminddb"},

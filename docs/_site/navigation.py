@@ -36,6 +36,7 @@ NAVIGATION: dict[str, dict[str, list[str]]] = {
             "tables/dask",
             "tables/files",
             "how-to/logs",
+            "how-to/inline",
             "how-to/data-warehouse",
         ],
         "Data": ["how-to/own-dataset", "updating", "verify", "diff", "score"],

@@ -39,6 +39,7 @@ COMMANDS = {
     "export": "export",
     "fields": "fields",
     "generations": "store",
+    "grep": "grep",
     "info": "info",
     "keys": "keys",
     "lookup": "lookup",

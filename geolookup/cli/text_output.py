@@ -32,5 +32,5 @@ def write(parts: Iterable[U8]) -> None:
     """Write parts of a text to standard output, each at once."""
     for part in parts:
         if len(part):
-            sys.stdout.buffer.write(part)
+            sys.stdout.buffer.write(part.data)
             sys.stdout.buffer.flush()

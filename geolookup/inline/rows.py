@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from geolookup.dataset.intervals import Bools
 
 if TYPE_CHECKING:
+    from geolookup.dataset.public_ranges import U32
     from geolookup.inline.scanner import Part
     from geolookup.kernel.protocol import State
 
@@ -17,9 +19,9 @@ if TYPE_CHECKING:
 class Rows:
     """The rows of n addresses; both are 0 for a private one."""
 
-    locations: NDArray[np.uint32]
-    networks: NDArray[np.uint32]
-    is_private: NDArray[np.bool_]
+    locations: U32
+    networks: U32
+    is_private: Bools
 
 
 def rows_of(state: State, part: Part) -> Rows:

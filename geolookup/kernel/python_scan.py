@@ -84,14 +84,13 @@ def _may_begin(text: bytes, first: int) -> bool:
 
 def _ipv6_around(text: bytes, colon: int) -> tuple[int, _Hit | None]:
     """Return where to search next, and the address in the run around a colon."""
-    run = _RUN.match(text, colon)
-    assert run is not None  # it may be empty
-    if run.end() == colon + 1:
-        return run.end(), None
+    end = _RUN.match(text, colon).end()  # type: ignore[union-attr]
+    if end == colon + 1:
+        return end, None
     before = text[max(colon - _LONGEST - 1, 0) : colon]
     first = colon - len(_RUN_BEFORE.search(before)[0])  # type: ignore[index]
     start = _after_name(text, first, text.index(b":", first))
-    return run.end(), None if start is None else _ipv6(text, start, run.end())
+    return end, None if start is None else _ipv6(text, start, end)
 
 
 def _after_name(text: bytes, first: int, colon: int) -> int | None:

@@ -98,9 +98,14 @@ def test_every_command_has_help_with_an_example(command: str) -> None:
 
 
 #: Modules of the command line that no command is in.
-PARTS = {"__init__", "options", "first_argument", "address_input", "terminal_text"} | {
-    f"answer_{each}" for each in ("cells", "formats", "table")
-}
+PARTS = {
+    "__init__",
+    "options",
+    "first_argument",
+    "address_input",
+    "terminal_text",
+    "text_output",
+} | {f"answer_{each}" for each in ("cells", "formats", "table")}
 
 
 def test_every_module_of_the_command_line_has_a_command() -> None:

@@ -13,7 +13,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from geolookup.kernel import python as kernel_python
-from tests.tiers import scaled
 
 compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
 MODULES = [compiled, kernel_python]
@@ -31,7 +30,12 @@ def find(
     end = len(text) if end is None else end
     count = module.find_addresses(data, begin, end, starts, ends, families, *halves)
     return [
-        (int(starts[i]), int(ends[i]), int(families[i]), int(halves[0, i]) << 64 | int(halves[1, i]))
+        (
+            int(starts[i]),
+            int(ends[i]),
+            int(families[i]),
+            int(halves[0, i]) << 64 | int(halves[1, i]),
+        )
         for i in range(count)
     ]
 
@@ -71,7 +75,12 @@ NONE = [
     *(b"", b".", b":", b"::", b"...", b":::", b"1.2.3", b"1.2.3.", b"256.1.1.1", b"01.2.3.4"),
     *(b"v1.2.3.4", b"1.2.3.4.5", b"v1.2.3.4.5", b"1.2.3.4a", b"1.2.3.4_", b"_1.2.3.4", b".1.2.3.4"),
     *(b"lib-1.2.3.4.so", b"1.2.3.4-beta", b"Chrome/120.0.0.0 Safari", b'"Edg/120.0.0.0"'),
-    *(b"Mozilla/5.0+(X11)+Chrome/120.0.0.0", b"4.3.2.1.in-addr.arpa", b"1.2.3.1000", b"1.2.3.4.5:6"),
+    *(
+        b"Mozilla/5.0+(X11)+Chrome/120.0.0.0",
+        b"4.3.2.1.in-addr.arpa",
+        b"1.2.3.1000",
+        b"1.2.3.4.5:6",
+    ),
     *(b"12:34:56", b"2026-11-20T12:34:56.789", b"00:1a:2b:3c:4d:5e", b"00:1a:2b:ff:fe:3c:4d:5e"),
     *(b"std::vector", b"abc::def", b"dead::beef", b"Foo::Bar", b"x::1", b"1:2:3:4:5:6:7:8:9"),
     *(b"2001:db8::1g", b"2001:db8::12345", b"2001:db8::1::2", b"a.2001:db8::1"),
@@ -115,9 +124,7 @@ def test_parts_and_room(module: Any) -> None:
             find(module, text, begin, end)
     columns = [np.zeros(2, kind) for kind in (np.int64, np.int64, np.uint8, np.uint64)]
     with pytest.raises(ValueError, match="length"):
-        module.find_addresses(
-            np.frombuffer(text, np.uint8), 0, 5, *columns, np.zeros(3, np.uint64)
-        )
+        module.find_addresses(np.frombuffer(text, np.uint8), 0, 5, *columns, np.zeros(3, np.uint64))
 
 
 # The rule by another way: every part of the text is judged for itself.

@@ -1,0 +1,122 @@
+"""The lines of a text of which an address meets a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from geolookup.dataset.intervals import I64, U8, Bools
+from geolookup.errors import TableFileError
+from geolookup.inline.annotate import with_texts
+from geolookup.inline.rows import rows_of
+from geolookup.inline.scanner import Part, Scanner
+from geolookup.kernel import copy_texts
+
+if TYPE_CHECKING:
+    from geolookup.dataset.public_ranges import U32
+    from geolookup.kernel.protocol import State
+
+_LINE_FEED = 10
+#: The longest line, in bytes: it is held until its end decides about it.
+_LONGEST = 1 << 28
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which lines to keep: by which of their addresses meet a condition.
+
+    ``meets`` marks the addresses that do, by their rows of the location and network tables.
+    With ``every``, all public addresses of a line must, and one at least. ``inverted`` keeps the
+    other lines. ``mark`` are the bytes before and after an address that meets the condition.
+    """
+
+    meets: Callable[[U32, U32], Bools]
+    every: bool = False
+    inverted: bool = False
+    mark: tuple[bytes, bytes] | None = None
+
+    def keeps(self, met: I64, public: I64) -> Bools:
+        """Return which lines to keep, by how many of their addresses meet the condition."""
+        chosen: Bools = met > 0
+        if self.every:
+            chosen &= met == public
+        return ~chosen if self.inverted else chosen
+
+
+class Lines:
+    """The lines of a text that are kept; ``count`` is their number so far.
+
+    ``name`` is that of the text in messages.
+    """
+
+    def __init__(self, state: State, selection: Selection, name: str) -> None:
+        self._state, self._selection, self._name = state, selection, name
+        self.count = 0
+        self._before = 0  # lines that have ended
+        self._begun: list[U8] = []  # the parts of a line whose end has not arrived
+        self._met = self._public = 0  # addresses of that line: those that meet the condition, all
+
+    def kept(self, blocks: Iterable[bytes]) -> Iterator[U8]:
+        """Yield whole lines; a line feed is added to the last one if it has none.
+
+        Raises TableFileError for a line of more than 256 MiB.
+        """
+        scanner = Scanner()
+        for block in chain(blocks, [b""]):
+            yield self._lines_of(scanner.part(block))
+        if any(map(len, self._begun)):
+            none = np.zeros((2, 2), np.int64)
+            yield self._ended(np.array([_LINE_FEED], np.uint8), *none)
+
+    def _lines_of(self, part: Part) -> U8:
+        """Return the kept ones of the lines that end in a part."""
+        ends = np.flatnonzero(part.data[part.begin : part.end] == _LINE_FEED) + part.begin
+        rows = rows_of(self._state, part)
+        meets = self._selection.meets(rows.locations, rows.networks) & ~rows.is_private
+        text = self._marked(part, meets)
+        lines = np.searchsorted(ends, part.starts)
+        counts = tuple(
+            np.bincount(lines[each], minlength=len(ends) + 1) for each in (meets, ~rows.is_private)
+        )
+        return self._ended(text, *counts)
+
+    def _marked(self, part: Part, meets: Bools) -> U8:
+        mark = self._selection.mark
+        if mark is None:
+            return part.data[part.begin : part.end]
+        places = np.stack([part.starts[meets], part.ends[meets]], axis=1).ravel()
+        return with_texts(part, places, list(mark) * (len(places) // 2))
+
+    def _ended(self, text: U8, met: I64, public: I64) -> U8:
+        """Return the kept lines that end in a text.
+
+        ``met`` and ``public`` count the addresses of each line, the last of which does not end.
+        """
+        met[0] += self._met
+        public[0] += self._public
+        self._met, self._public = met[-1], public[-1]
+        self._begun.append(text)
+        if len(met) == 1:
+            self._check_size()
+            return text[:0]
+        whole = np.concatenate(self._begun)
+        ends = np.flatnonzero(whole == _LINE_FEED) + 1
+        starts = np.concatenate([[0], ends[:-1]])
+        kept = self._selection.keeps(met[:-1], public[:-1])
+        self.count += int(kept.sum())
+        self._before += len(ends)
+        self._begun = [whole[ends[-1] :].copy()]
+        sizes = (ends - starts)[kept]
+        out = np.empty(int(sizes.sum()), np.uint8)
+        copy_texts(whole, starts[kept], sizes, out)
+        return out
+
+    def _check_size(self) -> None:
+        if sum(map(len, self._begun)) > _LONGEST:
+            raise TableFileError(
+                self._name, "a line has no end", "is it a file of lines?", row=self._before + 1
+            )

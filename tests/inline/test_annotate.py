@@ -1,0 +1,140 @@
+"""Annotated text: a tag after each address, every other byte as it was, wherever blocks are cut."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup.inline.annotate import annotated
+from geolookup.inline.rows import Rows
+from geolookup.inline.scanner import Part
+from geolookup.inline.tags import Tags
+from geolookup.inline.template import Template
+from geolookup.kernel import python as kernel_python
+from tests.kernel.test_scan import find, lines
+
+FORM = "{location.country_code} AS{network.asn}"
+
+
+@pytest.fixture(scope="module")
+def state() -> Iterator[Any]:
+    with geolookup.open() as engine:
+        yield engine._open_state()
+
+
+def written(tag: str) -> bytes:
+    return f" [{tag}]".encode()
+
+
+def annotate(state: Any, *blocks: bytes, form: str = FORM) -> bytes:
+    tags = Tags(state, Template(form, str), written)
+    return b"".join(map(bytes, annotated(state, blocks, tags)))
+
+
+def test_tags(state: Any) -> None:
+    text = b"\xff8.8.8.8:80 [2606:4700:4700::1111] 10.0.0.1\r\n\x008.8.8.8."
+    assert annotate(state, text) == (
+        b"\xff8.8.8.8 [US AS15169]:80 [2606:4700:4700::1111 [US AS13335]] 10.0.0.1 [private]\r\n"
+        b"\x008.8.8.8 [US AS15169]."
+    )
+    assert annotate(state) == annotate(state, b"") == b""
+    assert annotate(state, b"::ffff:8.8.8.8", form="{network.asn}") == b"::ffff:8.8.8.8 [15169]"
+
+
+def test_unknown_values(state: Any) -> None:
+    text = b"3fff:f000::1 91.198.174.192"
+    found = annotate(state, text, form="{network.asn}/{location.region_name}%")
+    assert found == b"3fff:f000::1 [unknown] 91.198.174.192 [14907/-%]"
+    assert annotate(state, b"8.8.8.8 10.0.0.1", form="{{x}} %s") == (
+        b"8.8.8.8 [{x} %s] 10.0.0.1 [{x} %s]"
+    )
+    assert annotate(state, b"10.0.0.1", form="") == b"10.0.0.1 []"
+    form = "{location.country_languages} {time.zone} {location.country_is_eu}"
+    assert annotate(state, b"1.1.1.1", form=form).startswith(b"1.1.1.1 [['en")
+
+
+@pytest.mark.parametrize(
+    ("form", "problem"),
+    [
+        ("{ip}", "more than the network"),
+        ("{time.abbr}", "more than the network"),
+        ("{country}", "did you mean 'location.country_code'"),
+        ("{}", "no field"),
+        ("{location}", "no field"),
+        ("{network.asn:x}", "no format"),
+        ("{network.asn!r}", "no format"),
+        ("{network.asn", "expected '}'"),
+    ],
+)
+def test_malformed_templates(form: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        Template(form, str)
+
+
+def test_the_tags_that_are_kept_have_a_limit(state: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("geolookup.inline.tags._MOST", 2)
+    text = b"8.8.8.8 1.1.1.1 9.9.9.9 10.0.0.1 "
+    tags = Tags(state, Template(FORM, str), written)
+    parts = [bytes(part) for part in annotated(state, [text] * 3, tags)]
+    assert b"".join(parts) == annotate(state, text * 3)
+    assert len(tags._known) <= 4
+
+
+class OneTag(Tags):
+    """The same tag for all."""
+
+    def __init__(self) -> None:
+        pass
+
+    def of(self, part: Part, _rows: Rows) -> list[bytes]:
+        return [TAG] * len(part.starts)
+
+
+TAG = b" [tag]"  # no line of ``lines`` has it
+
+
+@given(lines, st.lists(st.integers(0, 200), max_size=6))
+def test_cuts_change_nothing(state: Any, text: bytes, cuts: list[int]) -> None:
+    places = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
+    blocks = [text[first:end] for first, end in pairwise(places)]
+    found = b"".join(map(bytes, annotated(state, blocks, OneTag())))
+    assert found.replace(TAG, b"") == text
+    expected = [(first, end) for first, end, _, _ in find(kernel_python, text)]
+    ends = [each.start() for each in re.finditer(re.escape(TAG), found)]
+    assert [end - len(TAG) * number for number, end in enumerate(ends)] == [
+        end for _, end in expected
+    ]
+
+
+@pytest.mark.long
+def test_every_cut(state: Any) -> None:
+    text = (
+        b"ip6:2001:db8::ffff:1.2.3.4. lib-1.2.3.4 a/8.8.8.8 /a/8.8.8.8-9 " + b"0:" * 70 + b":1 ::1"
+    )
+    text += b"." + b"a" * 70 + b"/1.1.1.1 [1:2:3:4:5:6:1.2.3.4]:443\n8.8.8.8"
+    whole = b"".join(map(bytes, annotated(state, [text], OneTag())))
+    for size in range(1, 80):
+        blocks = [text[at : at + size] for at in range(0, len(text), size)]
+        assert b"".join(map(bytes, annotated(state, blocks, OneTag()))) == whole, size
+    for cut in range(1, len(text)):
+        blocks = [text[:cut], text[cut:]]
+        assert b"".join(map(bytes, annotated(state, blocks, OneTag()))) == whole, cut
+
+
+def test_an_empty_block_ends_a_text(state: Any) -> None:
+    parts = [bytes(part) for part in annotated(state, [b"8.8.8.8", b"", b"8.8.8.8"], OneTag())]
+    assert parts == [b"", b"8.8.8.8" + TAG, b"", b"8.8.8.8" + TAG]
+
+
+def test_what_is_decided_does_not_wait(state: Any) -> None:
+    parts = annotated(state, iter([b"8.8.8.8 a 8.8.8.8\n", b"$ ", b"x" * 99]), OneTag())
+    assert bytes(next(parts)) == b"8.8.8.8" + TAG + b" a 8.8.8.8" + TAG + b"\n"
+    assert bytes(next(parts)) == b"$ "
+    assert len(next(parts)) == 99 - 64
