@@ -35,6 +35,7 @@ NUMERIC = {"numpy", "pyarrow"}
 THIRD_PARTY = {
     "geolookup/contract/tzdatabase.py": {"tzdata"},
     "geolookup/dataset": NUMERIC,
+    "geolookup/engine/__init__.py": {"pyarrow"},  # for type checkers alone
     "geolookup/engine/many.py": {*NUMERIC, "pandas", "polars"},  # for type checkers alone
     "geolookup/kernel": NUMERIC,
     "geolookup/integrity": NUMERIC,

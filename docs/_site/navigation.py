@@ -38,6 +38,7 @@ NAVIGATION: dict[str, dict[str, list[str]]] = {
             "how-to/logs",
             "how-to/inline",
             "how-to/data-warehouse",
+            "how-to/prefixes",
         ],
         "Data": ["how-to/own-dataset", "updating", "verify", "diff", "score"],
         "Service and operation": ["http", "gate", "how-to/production", "operations"],

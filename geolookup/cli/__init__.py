@@ -45,6 +45,7 @@ COMMANDS = {
     "lookup": "lookup",
     "pack": "pack",
     "plans": "keys",
+    "prefixes": "prefixes",
     "prune": "store",
     "publish": "store",
     "recipes": "recipes",

@@ -78,7 +78,7 @@ def network_of(state: Intervals, ip: object) -> Network:
     if is_private(*effective(family, value)):
         raise PrivateAddressError(ip)
     bits = BITS[family] - state.rows_and_prefix(ip)[2]
-    return _network(family, value >> bits << bits, bits)
+    return network_at(family, value >> bits << bits, bits)
 
 
 def _interval(state: Intervals, family: int, value: int) -> tuple[int, int]:
@@ -113,19 +113,19 @@ def network_within(ip: object, family: int, value: int, around: Around) -> Netwo
     """
     at = effective(family, value)
     first, bits = _largest(*at, _span(around, *at, ip))
-    return _network(family, first, bits) if at[0] == family else _carrying(value, first, bits)
+    return network_at(family, first, bits) if at[0] == family else _carrying(value, first, bits)
 
 
 def aligned_around(family: int, value: int, first: int, last: int) -> Network:
     """Return the largest aligned network around an address that a range holds."""
-    return _network(family, *_largest(family, value, _Span(first, last)))
+    return network_at(family, *_largest(family, value, _Span(first, last)))
 
 
 def _carrying(value: int, first: int, bits: int) -> Network:
     """Return the IPv6 network that carries an IPv4 network, around the address asked."""
     shift = _bits_after(value)
     base = value >> 32 + shift << 32 + shift
-    return _network(6, base | first << shift, bits + shift)
+    return network_at(6, base | first << shift, bits + shift)
 
 
 def _bits_after(value: int) -> int:
@@ -170,7 +170,8 @@ def _host_bits(family: int, value: int, first: int, last: int) -> int:
     return min(above, below)
 
 
-def _network(family: int, first: int, host_bits: int) -> Network:
+def network_at(family: int, first: int, host_bits: int) -> Network:
+    """Return the network of a first address and the number of its host bits."""
     return _TYPES[family]((first, BITS[family] - host_bits))
 
 
@@ -245,7 +246,7 @@ def _aligned(family: int, span: _Span) -> Iterator[Network]:
     first = span.first
     while first <= span.last:
         bits = _largest_from(first, span.last, BITS[family])
-        yield _network(family, first, bits)
+        yield network_at(family, first, bits)
         first += 1 << bits
 
 

@@ -6,7 +6,7 @@ Single lookups are inherited from the kernel, the calls for many addresses from 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from geolookup.contract.envelope import Object
 from geolookup.contract.localtime import check_database
@@ -17,10 +17,13 @@ from geolookup.kernel import State, check_kernel
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any, Self
+    from typing import Any, Literal, Self
+
+    import pyarrow as pa
 
     from geolookup.dataset.metadata import Metadata
     from geolookup.dataset.networks import Network
+    from geolookup.prefixes.conditions import Where
     from geolookup.store.requirements import MaxAge, OnStale, Requirements
     from geolookup.store.watch import Watch
 
@@ -149,6 +152,63 @@ class Engine(ManyAnswers):
         from geolookup.export import write
 
         return write(self._open_state().dataset, output, format, options, force=force)
+
+    def prefixes(
+        self,
+        where: Where,
+        *,
+        within: object = None,
+        family: Literal[4, 6] | None = None,
+        aggregate: bool = True,
+    ) -> Iterator[Network]:
+        """Yield the fewest prefixes whose answers meet conditions, in address order, IPv4 first.
+
+        They are networks of ``ipaddress``; each address in them meets all conditions, and no
+        other known public address does. As with ``networks``, special-purpose space, space that
+        carries IPv4 addresses and networks about which nothing is known are left out.
+
+        ``where`` is a mapping of fields to a value, or to a list of which one is met; None is
+        unknown. Operators stand after the field: ``"network.asn>="`` (also ``>``, ``<=``, ``<``)
+        compares numbers, ``"location.city_name^="`` takes the beginning of a text, and
+        ``"location~"`` a latitude, a longitude and a distance in km, or the south, west, north
+        and east of a box. The key ``"not"`` takes conditions none of which may be met. A text
+        ``"location.country_code=AT,DE"`` and a list of texts and mappings are conditions too; an
+        empty mapping has none. ``within`` (a network or its text) and ``family`` limit what is
+        yielded. Without ``aggregate`` adjacent ranges of the dataset are not joined: each prefix
+        has one answer.
+
+        Raises ValueError for a path that names no stored field, a value that is none of its
+        field, a malformed condition, ``within`` or ``family``; TypeError for conditions of
+        another type; at the call, not at the first step.
+        """
+        from geolookup.prefixes.answers import networks
+        from geolookup.prefixes.select import Selection, question
+
+        asked = question(where, within=within, family=family, aggregate=aggregate)
+        return networks(Selection(self._open_state().dataset, asked))
+
+    def prefix_table(
+        self,
+        where: Where = None,
+        *,
+        by: str | Iterable[str] = (),
+        within: object = None,
+        family: Literal[4, 6] | None = None,
+        aggregate: bool = True,
+    ) -> pa.Table:
+        """Return what ``prefixes`` yields as a table, also with the values of fields.
+
+        The column ``network`` has the text of each prefix. For each field of ``by``, one path or
+        several, a column has its value; its name is that of an enriched table, such as
+        ``network_asn``. Adjacent ranges whose values differ are not joined. The other arguments
+        are those of ``prefixes``; without conditions the table has all known networks. Raises
+        what ``prefixes`` raises, and ValueError for a list in ``by``.
+        """
+        from geolookup.prefixes.answers import table
+        from geolookup.prefixes.select import Selection, question
+
+        asked = question(where, within=within, family=family, aggregate=aggregate, by=by)
+        return table(Selection(self._open_state().dataset, asked))
 
     def reload(self) -> bool:
         """Install the current dataset of the path; return whether the dataset changed.

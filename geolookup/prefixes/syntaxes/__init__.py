@@ -11,9 +11,14 @@ from geolookup.prefixes.syntaxes import (
     nft,
     nginx_geo,
     plain,
+    rows,
 )
 
 _SYNTAXES = (
+    plain.CIDR,
+    plain.RANGE,
+    rows.CSV,
+    rows.JSON,
     nft.SYNTAX,
     ipset.SYNTAX,
     nginx_geo.SYNTAX,

@@ -1,6 +1,6 @@
-"""pf and Squid: a prefix a line, in a file that their configuration names.
+"""An entry a line: prefixes, ranges, and the files that pf and Squid name in their configuration.
 
-Neither reads changes. ``pfctl -T replace`` compares the file with the table by itself.
+Neither of these reads changes. ``pfctl -T replace`` compares the file with the table by itself.
 """
 
 from __future__ import annotations
@@ -18,5 +18,7 @@ def whole(lists: Lists, _settings: Settings) -> Iterator[bytes]:
         yield from lines("", batches)
 
 
+CIDR = Syntax("cidr", whole)
+RANGE = Syntax("range", whole, entries="range")
 PF = Syntax("pf", whole)
 SQUID = Syntax("squid", whole)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import pyarrow as pa
 
 from geolookup.prefixes.syntaxes.settings import Settings
 
-#: By family, the texts of the prefixes in address order, in batches. A family without a prefix
-#: has no batch; a family that was not asked for is missing.
+#: By family, the entries of a list in address order, in batches. A family without an entry
+#: has no batch, or an empty one; a family that was not asked for is missing.
 Lists = Mapping[int, Iterable[pa.Array]]
 
 
@@ -31,12 +31,18 @@ def prefix_words(content: bytes) -> list[str]:
     return [word.decode("ascii") for word in _PREFIX.findall(content)]
 
 
+#: What the entries of a list are: texts of prefixes, texts of ranges, or structs of ``network``
+#: (the text of a prefix) and the value of each field that was asked for. Of structs there is a
+#: batch in each family, so that their members are known.
+Entries = Literal["prefix", "range", "row"]
+
+
 @dataclass(frozen=True)
 class Syntax:
     """A syntax: its name, how it writes lists and changes, and the settings that it takes.
 
     ``changes`` is None where the tool that reads the syntax replaces lists as a whole. ``words``
-    returns the prefixes of a list that was written.
+    returns the prefixes of a list that was written. ``entries`` are those of the lists.
     """
 
     name: str
@@ -44,6 +50,7 @@ class Syntax:
     changes: Callable[[Changes, Settings], Iterator[bytes]] | None = None
     takes: frozenset[str] = frozenset()
     words: Callable[[bytes], list[str]] = prefix_words
+    entries: Entries = "prefix"
 
 
 def set_name(family: int, settings: Settings) -> str:

@@ -1,0 +1,137 @@
+"""The ranges whose answers meet conditions, as columns.
+
+Strategy: conditions mark rows of the location and network tables. The marks are gathered over
+the intervals in public space; only those that are chosen are decoded. Where ranges are told
+apart by a field, the number of its value goes with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup.contract.fields import LOCATION, TEXTS, Field
+from geolookup.dataset.files import Dataset
+from geolookup.dataset.intervals import Bools
+from geolookup.dataset.networks import limits_of
+from geolookup.dataset.public_ranges import U32, Ranges, known, public_ranges
+from geolookup.prefixes.conditions import Condition, Where, conditions_of, field_of
+from geolookup.prefixes.row_masks import by_row, column_of, masks_of, table_of
+from geolookup.prefixes.spans import I32, Halves, Spans, joined
+from geolookup.tables.rows import row_tables
+
+_FAMILIES = (4, 6)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Which prefixes are asked for; ``question`` makes one of what a caller states."""
+
+    conditions: tuple[Condition, ...]
+    within: object
+    families: tuple[int, ...]
+    aggregate: bool
+    by: tuple[Field, ...]
+
+
+class Values(NamedTuple):
+    """The values of a field: each once, and which of them a row of a table has.
+
+    ``codes`` has the number of the value for each row of ``table`` (the location or the network
+    table), -1 where it is unknown.
+    """
+
+    field: Field
+    table: str
+    codes: I32
+    distinct: pa.Array
+
+    @property
+    def type(self) -> pa.DataType:
+        """The Arrow type of the values; of texts that of a dictionary."""
+        kind = self.distinct.type
+        return pa.dictionary(pa.int32(), kind) if pa.types.is_string(kind) else kind
+
+    def taken(self, codes: I32) -> pa.Array:
+        """Return the values of these numbers, null below 0."""
+        numbers = pa.array(codes, mask=codes < 0)
+        if pa.types.is_dictionary(self.type):
+            return pa.DictionaryArray.from_arrays(numbers, self.distinct)
+        return self.distinct.take(numbers)
+
+
+class Selection:
+    """The ranges of a dataset that meet a question, by family, and the values that differ.
+
+    Made at once; its ranges are read when they are iterated.
+    """
+
+    def __init__(self, dataset: Dataset, asked: Question) -> None:
+        """Raise DatasetError where the tables of the dataset are damaged."""
+        self.families = asked.families
+        self.values = tuple(_values(dataset, field) for field in asked.by)
+        self._dataset, self._asked = dataset, asked
+        self._masks = masks_of(dataset, asked.conditions)
+
+    def spans(self, family: int) -> Iterator[Spans]:
+        """Yield the ranges in address order, in batches, without those that are unknown.
+
+        With ``aggregate`` ranges that touch are joined, unless their values differ; without, each
+        is a part of one interval. A step raises DatasetError where the dataset is damaged.
+        """
+        ranges = public_ranges(self._dataset, family, self._asked.within, self._chosen)
+        spans = (_spans(each, self.values) for each in ranges)
+        return joined(spans) if self._asked.aggregate else spans
+
+    def _chosen(self, locations: U32, networks: U32) -> Bools:
+        return self._masks.chosen(locations, networks) & known(locations, networks)
+
+
+def question(
+    where: Where = None,
+    *,
+    not_: Where = None,
+    within: object = None,
+    family: int | None = None,
+    aggregate: bool = True,
+    by: str | Iterable[str] = (),
+) -> Question:
+    """Return the question that these state; see ``Engine.prefix_table``.
+
+    Raises ValueError for a malformed condition, a path that names no stored field, ``within``
+    that is no network, and a family other than 4 and 6; TypeError for another type.
+    """
+    conditions = (*conditions_of(where), *conditions_of(not_, negated=True))
+    if family not in (None, *_FAMILIES):
+        raise ValueError("family must be 4 or 6")
+    limits_of(within)
+    paths = [by] if isinstance(by, str) else by
+    fields = tuple(dict.fromkeys(_single(field_of(path)) for path in paths))
+    return Question(conditions, within, (family,) if family else _FAMILIES, aggregate, fields)
+
+
+def _single(field: Field) -> Field:
+    if field.type == TEXTS:
+        raise ValueError(f"{field.path} is a list: prefixes are told apart by single values")
+    return field
+
+
+def _values(dataset: Dataset, field: Field) -> Values:
+    tables = row_tables(dataset)
+    column = column_of(tables, field)
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    codes = pc.fill_null(column.indices, -1).to_numpy()
+    return Values(field, table_of(field), by_row(tables, field, codes), column.dictionary)
+
+
+def _spans(ranges: Ranges, values: tuple[Values, ...]) -> Spans:
+    first = Halves(ranges.first_high, ranges.first_low)
+    last = Halves(ranges.last_high, ranges.last_low)
+    rows = {True: ranges.location_rows, False: ranges.network_rows}
+    codes = tuple(each.codes[rows[each.table == LOCATION]] for each in values)
+    return Spans(ranges.family, first, last, codes)
