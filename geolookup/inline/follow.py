@@ -11,13 +11,12 @@ import os
 import select
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from typing import BinaryIO
 
 from geolookup.filesystem.regular import open_regular
 from geolookup.inline.blocks import BLOCK
 
-#: Lines before the end with which the first file begins.
+#: Lines before the end with which a file begins that is there already.
 _LAST_LINES = 10
 _PAUSE = 0.25
 #: Pauses without new bytes after which a replaced file is left.
@@ -34,16 +33,16 @@ def followed(path: str, output: int, tell: Callable[[str], None]) -> Iterator[by
     gets a line about each of these. Raises BrokenPipeError when the reader of ``output`` closed
     it.
     """
-    with ExitStack() as opened:
-        stream = _opened(path, output, tell)
+    is_there = os.path.exists(path)  # noqa: PTH110 - unlike pathlib it takes any text
+    stream = _opened(path, output, tell)
+    if is_there:
         _seek_last_lines(stream)
-        while True:
-            opened.push(stream)
+    while True:
+        with stream:
             yield from _until_replaced(stream, path, output, tell)
-            tell(f"{path} is another file now; following it")
-            opened.close()
-            stream = _opened(path, output, tell)
-            yield _END
+        tell(f"{path} is another file now; following it")
+        stream = _opened(path, output, tell)
+        yield _END
 
 
 def _opened(path: str, output: int, tell: Callable[[str], None]) -> BinaryIO:

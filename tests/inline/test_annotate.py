@@ -49,9 +49,9 @@ def test_tags(state: Any) -> None:
 
 
 def test_unknown_values(state: Any) -> None:
-    text = b"3fff:f000::1 91.198.174.192"
-    found = annotate(state, text, form="{location.country_code}/{location.region_name}%")
-    assert found == b"3fff:f000::1 [unknown] 91.198.174.192 [NL/-%]"
+    text = b"3fff:f000::1 193.0.0.1"
+    found = annotate(state, text, form="{location.country_code}/{location.postal_code}%")
+    assert found == b"3fff:f000::1 [unknown] 193.0.0.1 [NL/-%]"
     assert annotate(state, b"8.8.8.8 10.0.0.1", form="{{x}} %s") == (
         b"8.8.8.8 [{x} %s] 10.0.0.1 [{x} %s]"
     )

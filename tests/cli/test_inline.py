@@ -1,0 +1,164 @@
+"""``geolookup annotate`` and ``geolookup grep``: files, pipes, terminals, and their ends."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import pipe, run
+from tests.cli.test_terminal import terminal
+from tests.conftest import ROOT, build_at
+
+TEXT = b"8.8.8.8 a\xff\r\n10.0.0.1\n1.1.1.1"
+TAGGED = b"8.8.8.8 [US AS15169] a\xff\r\n10.0.0.1 [private]\n1.1.1.1 [AU AS13335]"
+
+
+def test_annotate_and_grep() -> None:
+    assert pipe("annotate", data=TEXT).stdout == TAGGED
+    done = pipe("grep", "--where", "country=AU,US", "--not", "asn=15169", data=TEXT)
+    assert (done.stdout, done.returncode) == (b"1.1.1.1\n", 0)
+
+
+@pytest.mark.long
+def test_files(tmp_path: Path) -> None:
+    plain, packed = tmp_path / "a.log", tmp_path / "a.log.gz"
+    plain.write_bytes(TEXT)
+    packed.write_bytes(gzip.compress(TEXT))
+    for path in (plain, packed):
+        assert pipe("annotate", str(path)).stdout == TAGGED
+    packed.write_bytes(gzip.compress(os.urandom(1 << 21))[:-100])
+    done = pipe("annotate", str(packed))
+    assert done.returncode == 2
+    assert len(done.stdout) > 1 << 20
+    assert done.stderr.startswith(f"geolookup: {packed}".encode())
+    assert done.stderr.count(b"\n") == 1
+    for each in ("absent", "."):
+        done = pipe("annotate", str(tmp_path / each))
+        assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
+
+
+@pytest.mark.long
+def test_the_exit_status_of_grep() -> None:
+    for options, status, printed in (
+        (("--where", "country=US"), 0, "8.8.8.8 x\n"),
+        (("--where", "country=FR"), 1, ""),
+        (("--where", "country=FR", "--count"), 1, "0\n"),
+        (("--where", "country=US", "-v"), 0, "none\n"),
+        (("--not", "country=US", "-vc"), 0, "2\n"),
+        (("--where", "country=US", "--color", "always"), 0, "\x1b[01;31m8.8.8.8\x1b[m x\n"),
+    ):
+        done = run("grep", *options, text="8.8.8.8 x\nnone\n")
+        assert (done.returncode, done.stdout) == (status, printed), options
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("args", "problem"),
+    [
+        (("grep",), "name a condition"),
+        (("grep", "--where", "x=1"), "no field or group 'x'"),
+        (("annotate", "--template", "{ip}"), "--template: {ip} depends on more"),
+        (("annotate", "--follow"), "--follow is for a file"),
+        (("annotate", "--color", "red"), "'red' is not one of"),
+    ],
+)
+def test_misuse(args: tuple[str, ...], problem: str) -> None:
+    done = run(*args)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert problem in done.stderr
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset whose names would act on a terminal."""
+    csv = 'network,city_name,isp\n8.8.8.0/24,"a\x1b[2Jb\nc",São\n'
+    return build_at(tmp_path_factory.mktemp("hostile"), {"a.csv": csv})[0]
+
+
+@pytest.mark.long
+def test_values_do_not_act_on_a_terminal(hostile: Path) -> None:
+    options = ("--dataset", str(hostile), "--template", "{location.city_name} {network.isp}")
+    done = pipe("annotate", *options, data=b"8.8.8.8\n")
+    assert b"\x1b" not in done.stdout
+    assert done.stdout.count(b"\n") == 1
+    assert "São".encode() in done.stdout
+
+
+@pytest.mark.long
+def test_colours_on_a_terminal(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"8.8.8.8\n")
+    path = str(tmp_path / "a")
+    tag = "\x1b[36m[US AS15169]\x1b[0m"
+    assert terminal("annotate", path) == (f"8.8.8.8 {tag}\n", 0)
+    plain = terminal("annotate", path, environment={"NO_COLOR": "1"})
+    assert plain == ("8.8.8.8 [US AS15169]\n", 0)
+    never = terminal("annotate", path, "--color", "never")
+    assert never == plain
+    assert run("annotate", path, "--color", "always").stdout == f"8.8.8.8 {tag}\n"
+
+
+@contextmanager
+def running(*args: str) -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen(
+        [sys.executable, "-m", "geolookup", *args],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.long
+@pytest.mark.skipif(os.name != "posix", reason="signals and closed pipes are those of POSIX")
+def test_a_slow_pipe_and_the_ends_of_a_command(tmp_path: Path) -> None:
+    with running("annotate") as process:
+        assert process.stdin
+        assert process.stdout
+        for line in (b"8.8.8.8\n", b"10.0.0.1\n"):
+            process.stdin.write(line)
+            process.stdin.flush()
+            assert process.stdout.readline().startswith(line[:-1] + b" [")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 128 + signal.SIGTERM
+    log = tmp_path / "a.log"
+    log.write_bytes(b"8.8.8.8\n")
+    with running("annotate", "--follow", str(log)) as process:
+        assert process.stdout
+        assert process.stderr
+        assert process.stdout.readline() == b"8.8.8.8 [US AS15169]\n"
+        with log.open("ab") as stream:
+            stream.write(b"1.1.1.1\n")
+        assert process.stdout.readline() == b"1.1.1.1 [AU AS13335]\n"
+        process.stdout.close()
+        assert process.wait(30) == 141
+        assert process.stderr.read() == b""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is full")
+@pytest.mark.parametrize("args", [("annotate",), ("grep", "--where", "country=US")])
+def test_a_full_disk(args: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"8.8.8.8\n" * 100_000)
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "geolookup", *args, str(tmp_path / "a")],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            cwd=ROOT,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.count(b"\n") == 1
+    assert b"No space left" in done.stderr
