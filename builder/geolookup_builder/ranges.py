@@ -1,4 +1,4 @@
-"""The range columns of a source, as text or integers, to first and last addresses.
+"""The range columns of a source, as texts, integers or bytes, to first and last addresses.
 
 Each row of a batch gets a family, a first and a last address, or the reason of its
 rejection.
@@ -29,6 +29,8 @@ _NOT_ADDRESS, _BAD_LENGTH, _HOST_BITS, _DESCENDING, _TWO_FAMILIES = range(1, 6)
 #: The reason of records with more or fewer cells than the header or layout has.
 WRONG_CELL_COUNT = "wrong number of cells"
 _IPV4_MAX = np.uint64(0xFFFF_FFFF)
+#: By byte, whether the texts of addresses and prefixes contain it.
+_IS_WRITTEN = np.isin(np.arange(256), np.frombuffer(b"0123456789abcdefABCDEF.:/", np.uint8))
 _HEX_GROUPS = "^" + "([0-9A-Fa-f]{4})" * 8 + "$"
 _IPV6_TEXT = ":".join(rf"\{group}" for group in range(1, 9))
 
@@ -64,7 +66,8 @@ class _Text:
 
 
 def _text(column: pa.Array) -> _Text:
-    column = column.cast(pa.large_string())
+    kind = pa.large_binary() if pa.types.is_large_binary(column.type) else pa.large_string()
+    column = column.cast(kind)
     if column.null_count:  # fill_null copies even without nulls
         column = pc.fill_null(column, "")
     _, offsets, data = column.buffers()
@@ -72,12 +75,48 @@ def _text(column: pa.Array) -> _Text:
     return _Text(np.frombuffer(data or b"\0", np.uint8), bounds[:-1], np.diff(bounds))
 
 
+def _packed(column: pa.Array, text: _Text) -> I64:
+    """Return which rows of bytes are packed addresses, in 4 or 16 bytes; the others are texts.
+
+    No text of an address of public space has 4 bytes; 16 may be a text.
+    """
+    if not pa.types.is_large_binary(column.type):
+        return np.empty(0, np.int64)
+    four, sixteen = (np.flatnonzero(text.lengths == size) for size in (4, 16))
+    if len(sixteen):
+        written = _IS_WRITTEN[byte_columns(text.data, text.starts[sixteen], text.lengths[sixteen])]
+        sixteen = sixteen[~written.all(axis=0)]
+    return np.concatenate([four, sixteen])
+
+
+def _unpack(found: MixedAddresses, text: _Text, rows: I64) -> None:
+    """Replace the addresses of rows by those that their bytes are, in network order."""
+    for size, family in ((4, 4), (16, 6)):
+        chosen = rows[text.lengths[rows] == size]
+        if len(chosen):
+            columns = byte_columns(text.data, text.starts[chosen], text.lengths[chosen])
+            found.family[chosen] = family
+            found.low[chosen] = _number(columns[-8:])
+            found.high[chosen] = _number(columns[:-8])
+
+
+def _number(columns: NDArray[np.uint8]) -> U64:
+    """Return the integers whose bytes are in the rows of a matrix, the most significant first."""
+    number = np.zeros(columns.shape[1], np.uint64)
+    for column in columns:
+        number = number << np.uint64(8) | column
+    return number
+
+
 def from_networks(column: pa.Array) -> ParsedRanges:
-    """Parse prefixes in CIDR text; a bare address is a range of one."""
+    """Parse prefixes in CIDR text; a bare address, in text or packed, is a range of one."""
     text = _text(column)
     slash = np.asarray(pc.find_substring(column, "/").fill_null(-1)).astype(np.int64)
+    packed = _packed(column, text)
+    slash[packed] = -1
     bare = slash < 0
     found = parse(text.data, text.starts, np.where(bare, text.lengths, slash))
+    _unpack(found, text, packed)
     bits = np.where(found.family == 4, 32, 128)
     length, good = _prefix_lengths(text, slash)
     length = np.where(bare, bits, length)
@@ -119,9 +158,9 @@ _MASK_LOW = np.array([mask & (1 << 64) - 1 for mask in _MASKS], np.uint64)
 
 
 def from_pairs(first: pa.Array, last: pa.Array, family: int | None = None) -> ParsedRanges:
-    """Parse inclusive ranges; each end is address text or a decimal integer.
+    """Parse inclusive ranges; each end is address text, an integer, or packed in 4 or 16 bytes.
 
-    An integer up to 2^32 - 1 is IPv4 unless ``family`` is 6.
+    An integer, as a number or a decimal text, up to 2^32 - 1 is IPv4 unless ``family`` is 6.
     """
     low_end, high_end = _ends(first, family), _ends(last, family)
     reason = np.zeros(len(first), np.uint8)
@@ -133,17 +172,34 @@ def from_pairs(first: pa.Array, last: pa.Array, family: int | None = None) -> Pa
 
 
 def _ends(column: pa.Array, family: int | None) -> MixedAddresses:
+    if pa.types.is_integer(column.type):
+        return _of_integers(*_whole_numbers(column), family)
     text = _text(column)
     found = parse(text.data, text.starts, text.lengths)
+    _unpack(found, text, _packed(column, text))
     rest = np.flatnonzero(found.family == 0)
     if len(rest):
-        high, low, good = parse_integers(text.data, text.starts[rest], text.lengths[rest])
-        if family == 4:
-            good &= (high == 0) & (low <= _IPV4_MAX)
-        small = (high == 0) & (low <= _IPV4_MAX) & (family != 6)
-        found.family[rest] = np.where(good, np.where(small, 4, 6), 0)
-        found.high[rest], found.low[rest] = np.where(good, high, 0), np.where(good, low, 0)
+        numbers = parse_integers(text.data, text.starts[rest], text.lengths[rest])
+        other = _of_integers(*numbers, family)
+        found.family[rest] = other.family
+        found.high[rest], found.low[rest] = other.high, other.low
     return found
+
+
+def _whole_numbers(column: pa.Array) -> tuple[U64, U64, Bools]:
+    """Return high halves, low halves and the valid rows of a column of at most 64 bits."""
+    valid = pc.fill_null(pc.greater_equal(column, 0), False)
+    low = pc.if_else(valid, column, pa.scalar(0, column.type)).cast(pa.uint64())
+    return np.zeros(len(column), np.uint64), np.asarray(low), np.asarray(valid)
+
+
+def _of_integers(high: U64, low: U64, good: Bools, family: int | None) -> MixedAddresses:
+    """Return valid integers as addresses; zero where they are none."""
+    if family == 4:
+        good = good & (high == 0) & (low <= _IPV4_MAX)
+    small = (high == 0) & (low <= _IPV4_MAX) & (family != 6)
+    families = np.where(good, np.where(small, 4, 6), 0).astype(np.uint8)
+    return MixedAddresses(families, np.where(good, high, 0), np.where(good, low, 0))
 
 
 def from_hexadecimal_pairs(

@@ -33,6 +33,8 @@ FORMATS: dict[str, Format] = {
         cloud.FORMAT,
         dbip.FORMAT,
         generic.FORMAT,
+        generic.JSON_LINES,
+        generic.PARQUET,
         geofeed.FORMAT,
         ip2location.FORMAT,
         ip2region.FORMAT,

@@ -1,54 +1,95 @@
-"""The generic CSV: a header, the range as ``network`` or ``first,last``, any fields.
+"""The generic CSV, Parquet and JSON lines: a range as ``network`` or ``first,last``, any fields.
 
-The header is checked here, since Arrow accepts any. Files with other column names
-need a mapping in the recipe (``generic_mapping``).
+Columns have the names of fields, or their paths in answers. What a file has is checked here,
+since Arrow accepts any names. Files with other columns need a mapping in the recipe
+(``generic_mapping``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 
 import pyarrow as pa
 
-from geolookup.errors import BuildError, near_match
+from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_networks, from_pairs
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.schema import FIELDS
+from geolookup_builder.schema import DERIVED, FIELDS
 from geolookup_builder.sources.formats.generic_mapping import (
-    RANGES,
+    RANGE_NAMES,
+    Columns,
     Punctuation,
-    mapped_layout,
+    mapped,
     mapping,
+    named,
     punctuation,
 )
-from geolookup_builder.sources.reading.delimited import batches, first_record
+from geolookup_builder.sources.reading import delimited, jsonlines, parquet, sniffing
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
+from geolookup_builder.sources.reading.nested import leaves
+from geolookup_builder.sources.reading.reader import Batch, Format, Meaning, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.text import Layout
 
-
-def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    family, written = _family(spec), punctuation(spec)
-    columns = mapping(spec, written)
-    suffixes = (".csv",) if columns is None else (".csv", ".tsv", ".txt")
-    found = members(spec.path, spec.base, suffixes)
-    yield SourceTable(
-        spec.name,
-        (batch for member in found for batch in _batches(member, written, columns, family)),
-    )
+#: A column of the file by field, or by name of the range.
+_Chosen = Mapping[str, str]
+_Plan = tuple[Layout, Meaning]
 
 
-def _batches(
-    member: Member, written: Punctuation, columns: Mapping[str, str] | None, family: int | None
-) -> Iterator[Batch]:
-    if columns is None:
-        layout = _layout(member, written)
-        columns = {name: name for name in layout.names}
-    else:
-        layout = mapped_layout(member, written, columns)
-    return batches(member, layout, partial(_meaning, columns=columns, family=family))
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What a recipe says of a source: its punctuation, its columns and the family of integers."""
+
+    written: Punctuation
+    stated: _Chosen | None = None
+    family: int | None = None
+
+    def chosen(self, columns: Columns) -> _Chosen:
+        """Return the columns to read; BuildError where a file does not have them, or has others."""
+        return named(columns) if self.stated is None else mapped(columns, self.stated)
+
+    def plan(self, columns: Columns) -> _Plan:
+        """Return how the rows of a file are read, and what they mean."""
+        chosen = self.chosen(columns)
+        texts = {chosen[name] for name in RANGE_NAMES if name in chosen}
+        layout = self.written.layout(columns.names, texts, set(chosen.values()) - texts)
+        return layout, partial(_meaning, columns=chosen, family=self.family)
+
+
+@dataclass(frozen=True, slots=True)
+class _Syntax:
+    """How files are written: the columns of a file, and its rows.
+
+    ``suffixes`` are those of files in archives and folders, ``mapped_suffixes`` where a recipe
+    states the columns.
+    """
+
+    suffixes: tuple[str, ...]
+    mapped_suffixes: tuple[str, ...]
+    columns: Callable[[Member, _Request], Columns]
+    batches: Callable[[Member, _Request, Columns], Iterator[Batch]]
+
+
+def _read(spec: SourceSpec, syntax: _Syntax) -> Iterator[SourceTable]:
+    written = punctuation(spec)
+    request = _Request(written, mapping(spec, written), _family(spec))
+    suffixes = syntax.suffixes if request.stated is None else syntax.mapped_suffixes
+    found = [
+        (each, syntax.columns(each, request)) for each in members(spec.path, spec.base, suffixes)
+    ]
+    for _, columns in found:
+        request.chosen(columns)
+    batches = (batch for each in found for batch in syntax.batches(each[0], request, each[1]))
+    note = "" if request.stated else _note([columns for _, columns in found])
+    yield SourceTable(spec.name, batches, note)
+
+
+def _note(files: list[Columns]) -> str:
+    names = {name for each in files for name in each.names}
+    derived = sorted(names & DERIVED)
+    return f"{', '.join(derived)} ignored: they follow from other fields" if derived else ""
 
 
 def _family(spec: SourceSpec) -> int | None:
@@ -58,27 +99,8 @@ def _family(spec: SourceSpec) -> int | None:
     return family
 
 
-def _layout(member: Member, written: Punctuation) -> Layout:
-    """Return the layout that the header states; BuildError for an unknown or repeated column."""
-    names, _ = first_record(member, written.layout((), set(), set()))
-    known = ("network", "first", "last", *FIELDS)
-    for name in names:
-        if name not in known:
-            shown = name if len(name) < 50 else name[:50] + "…"
-            raise BuildError(
-                member.label, f"unknown column {shown!r}", line=1, remedy=near_match(name, known)
-            )
-        if names.count(name) > 1:
-            raise BuildError(member.label, f"column {name!r} twice", line=1, remedy="drop one")
-    ranges = set(names) - set(FIELDS)
-    if sorted(ranges) not in [sorted(columns) for columns in RANGES]:
-        remedy = "name the range as network, or as first and last"
-        raise BuildError(member.label, "no range in the header", line=1, remedy=remedy)
-    return written.layout(tuple(names), ranges, set(FIELDS))
-
-
 def _meaning(
-    rows: pa.RecordBatch, columns: Mapping[str, str], family: int | None
+    rows: pa.RecordBatch, columns: _Chosen, family: int | None
 ) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
     fields = {ours: rows.column(theirs) for ours, theirs in columns.items() if ours in FIELDS}
     if "network" in columns:
@@ -87,9 +109,72 @@ def _meaning(
     return from_pairs(first, last, family), fields
 
 
-def _detect(opening: Opening) -> Detection:
-    names = _layout(opening.start, Punctuation(",", header=True)).names
-    return Detection(f"columns {', '.join(names)}")
+def _csv_columns(member: Member, request: _Request) -> Columns:
+    """Return the header, or the positions from 1 where there is none."""
+    if request.written.header:
+        names, _ = delimited.first_record(member, request.written.layout((), set(), set()))
+    else:
+        width = sniffing.sample(member, request.written.delimiter).width
+        names = [str(at) for at in range(1, width + 1)]
+    return Columns(member.label, tuple(names), line=1, header=request.written.header)
 
 
-FORMAT = Format("csv", frozenset({"family", "columns", "delimiter", "header"}), _read, _detect)
+def _csv_batches(member: Member, request: _Request, columns: Columns) -> Iterator[Batch]:
+    return delimited.batches(member, *request.plan(columns))
+
+
+def _parquet_columns(member: Member, _request: _Request) -> Columns:
+    return _typed(member, parquet.schema(member))
+
+
+def _typed(member: Member, schema: pa.Schema) -> Columns:
+    return Columns(member.label, tuple(leaves(schema)), schema=schema)
+
+
+def _parquet_batches(member: Member, request: _Request, columns: Columns) -> Iterator[Batch]:
+    return parquet.batches(member, *request.plan(columns))
+
+
+def _json_columns(member: Member, request: _Request) -> Columns:
+    return _typed(member, jsonlines.schema(member, (request.stated or {}).values()))
+
+
+def _json_batches(member: Member, request: _Request, columns: Columns) -> Iterator[Batch]:
+    """Yield the records; without a mapping, keys that the first records lack are columns too."""
+    plan = request.plan(columns)
+    if request.stated is not None:
+        return jsonlines.batches(member, *plan)
+    return jsonlines.batches(member, *plan, lambda schema: request.plan(_typed(member, schema)))
+
+
+_COMMA = _Request(Punctuation(",", header=True))
+_CSV = _Syntax((".csv",), (".csv", ".tsv", ".txt"), _csv_columns, _csv_batches)
+_PARQUET_SUFFIXES = (".parquet", ".pq")
+_PARQUET = _Syntax(_PARQUET_SUFFIXES, _PARQUET_SUFFIXES, _parquet_columns, _parquet_batches)
+_JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
+_JSON = _Syntax(_JSON_SUFFIXES, _JSON_SUFFIXES, _json_columns, _json_batches)
+
+
+def _detect_csv(opening: Opening) -> Detection:
+    return _detection(_csv_columns(opening.start, _COMMA))
+
+
+def _detect_parquet(opening: Opening) -> Detection | None:
+    member = opening.member
+    return _detection(_parquet_columns(member, _COMMA)) if parquet.begins(member) else None
+
+
+def _detect_json(opening: Opening) -> Detection | None:
+    member = opening.member
+    return _detection(_json_columns(member, _COMMA)) if jsonlines.begins(member) else None
+
+
+def _detection(columns: Columns) -> Detection:
+    named(columns)
+    return Detection(f"columns {', '.join(columns.names)}")
+
+
+_OPTIONS = frozenset({"family", "columns"})
+FORMAT = Format("csv", _OPTIONS | {"delimiter", "header"}, partial(_read, syntax=_CSV), _detect_csv)
+PARQUET = Format("parquet", _OPTIONS, partial(_read, syntax=_PARQUET), _detect_parquet)
+JSON_LINES = Format("jsonl", _OPTIONS, partial(_read, syntax=_JSON), _detect_json)

@@ -1,6 +1,6 @@
-"""The recipe's mapping of a CSV with other column names to the fields of the contract.
+"""Which columns of a generic file are which fields: by their names, or by the recipe's mapping.
 
-The mapping itself is checked before a file is opened. The header of each file is
+The mapping itself is checked before a file is opened. The columns of each file are
 then checked against it, with a near match for a missing column.
 """
 
@@ -9,16 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import pyarrow as pa
+
+from geolookup.contract.fields import GROUPS
 from geolookup.errors import BuildError, near_match
 from geolookup_builder.recipe import SourceSpec
-from geolookup_builder.schema import FIELDS
-from geolookup_builder.sources.reading import sniffing
-from geolookup_builder.sources.reading.delimited import first_record
-from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.schema import DERIVED, FIELDS, PATHS
+from geolookup_builder.sources.reading.nested import steps_to
 from geolookup_builder.sources.reading.text import Layout
 
-RANGES = (("network",), ("first", "last"))
-_RANGE_NAMES = ("network", "first", "last")
+RANGE_NAMES = ("network", "first", "last")
+_RANGES = (("network",), ("first", "last"))
+_NAMES = (*RANGE_NAMES, *FIELDS)
+_FIELD_OF = {**{name: name for name in _NAMES}, **PATHS}
 _EXAMPLE = 'write columns = { network = "cidr", country_code = "country" }'
 _SHOWN = 50  # characters of a column name, in messages
 
@@ -65,8 +68,8 @@ def mapping(spec: SourceSpec, written: Punctuation) -> dict[str, str] | None:
         raise BuildError(spec.recipe, "source.columns is not a table of names", remedy=_EXAMPLE)
     for field, column in stated.items():
         _check(spec, field, column, written)
-    ranges = [name for name in _RANGE_NAMES if name in stated]
-    if tuple(ranges) not in RANGES:
+    ranges = [name for name in RANGE_NAMES if name in stated]
+    if tuple(ranges) not in _RANGES:
         remedy = "name one column as network, or two as first and last"
         raise BuildError(spec.recipe, "no range in columns", remedy=remedy)
     for field, column in stated.items():
@@ -77,10 +80,9 @@ def mapping(spec: SourceSpec, written: Punctuation) -> dict[str, str] | None:
 
 
 def _check(spec: SourceSpec, field: str, column: object, written: Punctuation) -> None:
-    known = (*_RANGE_NAMES, *FIELDS)
-    if field not in known:
+    if field not in _NAMES:
         problem = f"unknown field {field!r} in columns"
-        raise BuildError(spec.recipe, problem, remedy=near_match(field, known))
+        raise BuildError(spec.recipe, problem, remedy=near_match(field, _NAMES))
     if written.header and (not isinstance(column, str) or not column):
         remedy = "name a column of its header, or write header = false"
         raise BuildError(spec.recipe, f"source.columns.{field} is not a name", remedy=remedy)
@@ -89,25 +91,71 @@ def _check(spec: SourceSpec, field: str, column: object, written: Punctuation) -
         raise BuildError(spec.recipe, f"source.columns.{field} is not a position", remedy=remedy)
 
 
-def _names(member: Member, written: Punctuation) -> list[str]:
-    """Return the column names; without a header these are the positions from 1."""
-    if written.header:
-        return first_record(member, written.layout((), set(), set()))[0]
-    width = sniffing.sample(member, written.delimiter).width
-    return [str(at) for at in range(1, width + 1)]
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of a file; ``schema`` are their types where it states them.
+
+    ``names`` are those of its header, or the positions from 1; of typed columns the paths.
+    """
+
+    label: str
+    names: tuple[str, ...]
+    line: int | None = None
+    header: bool = True
+    schema: pa.Schema | None = None
+
+    def has(self, column: str) -> bool:
+        """Return whether there is such a column."""
+        if self.schema is None:
+            return column in self.names
+        return steps_to(self.schema, column) is not None
+
+    def error(self, problem: str, remedy: str) -> BuildError:
+        """Return the error for what is wrong with the columns."""
+        return BuildError(self.label, problem, line=self.line, remedy=remedy)
 
 
-def mapped_layout(member: Member, written: Punctuation, columns: Mapping[str, str]) -> Layout:
-    """Return the layout of a file; BuildError where it lacks a column of the mapping."""
-    names = _names(member, written)
-    for column in columns.values():
-        if column not in names:
-            problem = f"no column {column!r}"
-            remedy = near_match(column, [name[:_SHOWN] for name in names])
-            if not written.header:
-                remedy = f"correct columns: there are {len(names)}"
-            raise BuildError(member.label, problem, line=1, remedy=remedy)
-        if names.count(column) > 1:
-            raise BuildError(member.label, f"column {column!r} twice", line=1, remedy="drop one")
-    texts = {columns[name] for name in _RANGE_NAMES if name in columns}
-    return written.layout(tuple(names), texts, set(columns.values()) - texts)
+def mapped(columns: Columns, stated: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the recipe's mapping; BuildError where a file lacks a column of it."""
+    for column in stated.values():
+        if not columns.has(column):
+            remedy = near_match(column, [name[:_SHOWN] for name in columns.names])
+            if not columns.header:
+                remedy = f"correct columns: there are {len(columns.names)}"
+            raise columns.error(f"no column {column!r}", remedy)
+        if columns.names.count(column) > 1:
+            raise columns.error(f"column {column!r} twice", "drop one")
+    return stated
+
+
+def named(columns: Columns) -> dict[str, str]:
+    """Return the columns of a file by field, as their names say.
+
+    Raises BuildError for an unknown or repeated column, and where there is no range.
+    """
+    found: dict[str, str] = {}
+    for name in columns.names:
+        if name in DERIVED:
+            continue
+        if name not in _FIELD_OF:
+            shown = name if len(name) < _SHOWN else name[:_SHOWN] + "…"
+            raise columns.error(f"unknown column {shown!r}", _nearest(name))
+        field = _FIELD_OF[name]
+        if field in found:
+            twice = f"column {name!r} twice" if found[field] == name else _same(found[field], name)
+            raise columns.error(twice, "drop one")
+        found[field] = name
+    if tuple(name for name in RANGE_NAMES if name in found) not in _RANGES:
+        place = "the header" if columns.schema is None else "its columns"
+        remedy = "name the range as network, or as first and last"
+        raise columns.error(f"no range in {place}", remedy)
+    return found
+
+
+def _nearest(name: str) -> str:
+    is_path = name.startswith(tuple(f"{group}." for group in GROUPS))
+    return near_match(name, [path for path in PATHS if "." in path] if is_path else _NAMES)
+
+
+def _same(one: str, other: str) -> str:
+    return f"columns {one!r} and {other!r} are the same field"

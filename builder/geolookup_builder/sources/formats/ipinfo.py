@@ -73,13 +73,11 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 
 def _identified(member: Member) -> _File:
-    with member.open() as stream:
-        start = stream.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
     syntax: ModuleType = delimited
-    if start.startswith(b"PAR1"):
-        syntax, names = parquet, parquet.columns(member)
-    elif start.startswith(b"{"):
-        syntax, names = jsonlines, tuple(jsonlines.keys(member))
+    if parquet.begins(member):
+        syntax, names = parquet, tuple(parquet.schema(member).names)
+    elif jsonlines.begins(member):
+        syntax, names = jsonlines, tuple(jsonlines.schema(member).names)
     else:
         names = header(member)
     product = product_of(names, PRODUCTS)

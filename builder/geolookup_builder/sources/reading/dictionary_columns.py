@@ -10,8 +10,6 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from geolookup_builder.sources.reading.text import Layout
-
 _ZERO = r"^ *[+-]?0+(\.0*)? *$"
 _COORDINATES = ("latitude", "longitude")
 
@@ -88,24 +86,3 @@ def _is_zero(column: pa.DictionaryArray) -> pa.BooleanArray:
 def _cleared(column: pa.DictionaryArray, rows: pa.BooleanArray) -> pa.DictionaryArray:
     indices = pc.if_else(rows, pa.scalar(None, pa.int32()), column.indices)
     return pa.DictionaryArray.from_arrays(indices, column.dictionary)
-
-
-def as_texts(rows: pa.Table, layout: Layout) -> pa.RecordBatch:
-    """Return typed columns (of JSON or Parquet) as the CSV reader would give those of ``layout``.
-
-    Missing columns are null. Raises ArrowInvalid for texts that are not UTF-8.
-    """
-    columns = {}
-    for name in sorted(layout.texts | layout.wanted):
-        column = pa.nulls(len(rows), pa.string())
-        if name in rows.schema.names:
-            column = rows.column(name).cast(pa.large_string()).combine_chunks()
-            column.validate(full=True)
-        plain = name in layout.texts
-        columns[name] = column.cast(pa.large_string()) if plain else _encoded(column)
-    return pa.RecordBatch.from_pydict(columns)
-
-
-def _encoded(column: pa.Array) -> pa.DictionaryArray:
-    encoded = column.dictionary_encode()
-    return pa.DictionaryArray.from_arrays(encoded.indices, encoded.dictionary.cast(pa.string()))

@@ -1,6 +1,6 @@
 """JSON lines to batches, by Arrow's JSON reader.
 
-Arrow parses blocks of whole lines, with the types that the first records show.
+Arrow parses blocks of whole lines in threads, with the types that the first records show.
 When a block fails, its lines are parsed one by one to find the bad one. Arrow
 crashes on a bare ``null`` before the first object, so a line that does not begin
 an object is refused before.
@@ -12,8 +12,9 @@ import codecs
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from typing import IO, Any
 
@@ -23,44 +24,98 @@ import pyarrow.json as pajson
 
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
-from geolookup_builder.sources.reading.dictionary_columns import as_texts
+from geolookup.parallel import in_order
+from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.json_shapes import Shape
+from geolookup_builder.sources.reading.nested import Steps, leaves, only, steps_to, type_at
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers, Reject
 from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.sources.reading.typed_columns import as_columns, steps_of
 
 BLOCK_BYTES = 16 << 20
 MAX_LINE = 16 << 20  # bytes or characters
 _SAMPLE = 1000  # records that show what keys and types there are
+_SAMPLES = 100  # until all keys that are looked for were seen
 _OBJECT = re.compile(rb"^[ \t\r]*\{", re.MULTILINE)
 _NO_OBJECT = re.compile(rb"^[ \t\r]*[^{ \t\r\n]", re.MULTILINE)
 _ROW = re.compile(r"in row ([0-9]+)$")
-_TYPES = ((bool, pa.bool_()), (str, pa.string()), (float, pa.float64()), (int, pa.int64()))
+_START_BYTES = 64
+#: Of 128 bits: 39 digits.
+_INTEGER = pa.decimal256(39, 0)
+
+#: How records are read, and what they mean; for records with these columns.
+Plan = tuple[Layout, Meaning]
+Others = Callable[[pa.Schema], Plan]
 
 
-def keys(member: Member) -> dict[str, pa.DataType]:
-    """Return the keys of the first records, each with the type of its values (null: text)."""
-    found: dict[str, pa.DataType] = {}
-    with _text(member) as stream:
-        for line, text in islice(_lines(stream), _SAMPLE):
-            for key, value in _object(member, line, text).items():
-                shown = next((arrow for python, arrow in _TYPES if isinstance(value, python)), None)
-                if shown is not None and found.get(key) in (None, pa.null(), pa.int64()):
-                    found[key] = shown
-                found.setdefault(key, pa.null())
-    return {key: pa.string() if pa.types.is_null(each) else each for key, each in found.items()}
-
-
-def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
-    """Yield the records of a member; BuildError where a line is not a JSON object."""
-    numbers, types, line = RecordNumbers(member, _find_rejects, _first_lines), keys(member), 1
-    used = sorted(layout.texts | layout.wanted)
-    schema = pa.schema([(key, types.get(key, pa.string())) for key in used])
+def begins(member: Member) -> bool:
+    """Return whether a file begins with an object."""
     with member.open() as stream:
-        for block in _blocks(member, stream):
-            rows = as_texts(_parsed(member, line, block, schema), layout)
-            yield Batch(numbers, numbers.delivered, *meaning(rows))
-            numbers.delivered += len(rows)
-            line += block.count(b"\n")
+        start: bytes = stream.read(_START_BYTES)
+    return start.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
+
+
+def schema(member: Member, paths: Iterable[str] = ()) -> pa.Schema:
+    """Return the keys of the first records as columns, with the types of their first values.
+
+    More records are read where these lack some of the ``paths``.
+    """
+    shape = Shape()
+    with _text(member) as stream:
+        lines = _lines(stream)
+        for _ in range(_SAMPLES):
+            for line, text in islice(lines, _SAMPLE):
+                shape.add(_object(member, line, text))
+            found = pa.schema(list(shape.columns()))
+            if all(steps_to(found, path) is not None for path in paths):
+                break
+    return found
+
+
+def batches(
+    member: Member, layout: Layout, meaning: Meaning, others: Others | None = None
+) -> Iterator[Batch]:
+    """Yield the records of a member; BuildError where a line is not a JSON object.
+
+    ``others`` says how a block is read that has other keys than the first records; by default
+    these are ignored.
+    """
+    numbers = RecordNumbers(member, _find_rejects, _first_lines)
+    found = schema(member, layout.texts | layout.wanted)
+    read = partial(_read, member=member, schema=found, plan=(layout, meaning), others=others)
+    with member.open() as stream, in_order(read, _numbered(member, stream)) as blocks:
+        for ranges, fields in blocks:
+            batch = Batch(numbers, numbers.delivered, ranges, fields)
+            numbers.delivered += len(batch)
+            yield batch
+
+
+def _read(
+    numbered: tuple[int, bytes],
+    member: Member,
+    schema: pa.Schema,
+    plan: Plan,
+    others: Others | None,
+) -> tuple[ParsedRanges, Mapping[str, Any]]:
+    """Return the ranges and fields of a block; ``numbered`` has the number of its first line."""
+    (layout, meaning), steps = plan, steps_of(member, schema, plan[0])
+    types = {
+        each: _parsed_type(schema, each, of_range=name in layout.texts)
+        for name, each in steps.items()
+    }
+    known = pa.schema(only(schema, types))
+    rows = _parsed(member, *numbered, known, "infer" if others else "ignore")
+    if others and set(leaves(rows.schema)) != set(leaves(schema)):
+        layout, meaning = others(rows.schema)
+        steps = steps_of(member, rows.schema, layout)
+    return meaning(as_columns(rows, layout, steps))
+
+
+def _parsed_type(found: pa.Schema, steps: Steps, *, of_range: bool) -> pa.DataType:
+    """Return the type of a column: numbers of ranges may have 128 bits, and have no fraction."""
+    kind = type_at(found, steps)
+    return _INTEGER if of_range and pa.types.is_floating(kind) else kind
 
 
 def _find_rejects(member: Member, wanted: dict[int, str]) -> Iterator[Reject]:
@@ -107,6 +162,14 @@ def _object(member: Member, line: int, text: str | bytes) -> dict[str, Any]:
     return value
 
 
+def _numbered(member: Member, stream: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield blocks of whole lines, each with the number of its first line."""
+    line = 1
+    for block in _blocks(member, stream):
+        yield line, block
+        line += block.count(b"\n")
+
+
 def _blocks(member: Member, stream: IO[bytes]) -> Iterator[bytes]:
     """Yield blocks of whole lines, without a byte order mark."""
     pending = stream.read(len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
@@ -123,20 +186,28 @@ def _blocks(member: Member, stream: IO[bytes]) -> Iterator[bytes]:
         yield pending
 
 
-def _parsed(member: Member, line: int, block: bytes, schema: pa.Schema) -> pa.Table:
+def _parsed(
+    member: Member, line: int, block: bytes, schema: pa.Schema, unexpected: str
+) -> pa.RecordBatch:
     """Parse the lines of a block, the first of which is ``line``."""
     _check(member, line, block)
     try:
-        table = pajson.read_json(
-            io.BytesIO(block),
-            pajson.ReadOptions(use_threads=False, block_size=len(block)),
-            pajson.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
-        )
+        table = _table(block, schema, unexpected)
     except pa.ArrowInvalid as error:
-        raise _failure(member, line, block, str(error)) from error
+        raise _failure(member, line, block, str(error), schema) from error
     if len(table) != _objects(block):
-        raise _failure(member, line, block, "the numbers of lines and records differ")
-    return table
+        text = "the numbers of lines and records differ"
+        raise _failure(member, line, block, text, schema)
+    columns = [column.combine_chunks() for column in table.columns]
+    return pa.RecordBatch.from_arrays(columns, schema=table.schema)
+
+
+def _table(block: bytes, schema: pa.Schema, unexpected: str) -> pa.Table:
+    return pajson.read_json(
+        io.BytesIO(block),
+        pajson.ReadOptions(use_threads=False, block_size=len(block)),
+        pajson.ParseOptions(explicit_schema=schema, unexpected_field_behavior=unexpected),
+    )
 
 
 def _check(member: Member, line: int, block: bytes) -> None:
@@ -162,14 +233,27 @@ def _lines_in(block: bytes) -> int:
     return block.count(b"\n") + (not block.endswith(b"\n"))
 
 
-def _failure(member: Member, line: int, block: bytes, text: str) -> BuildError:
+def _failure(member: Member, line: int, block: bytes, text: str, schema: pa.Schema) -> BuildError:
     """Return the error of a block that Arrow refused, with its line where one can be found."""
     lines = [(at, each) for at, each in enumerate(block.split(b"\n"), line) if each.strip()]
     for at, each in lines:
         _object(member, at, each)
     row = _ROW.search(text)
-    place = lines[int(row[1])][0] if row and int(row[1]) < len(lines) else None
+    place = lines[int(row[1])][0] if row and int(row[1]) < len(lines) else _refused(lines, schema)
     problem = f"differs from the records before ({text.splitlines()[0]})"
     return BuildError(
         member.label, problem, line=place, remedy="give each key one type, and state it once"
     )
+
+
+def _refused(lines: list[tuple[int, bytes]], schema: pa.Schema) -> int:
+    """Return the first line that Arrow refuses, of lines with one such."""
+    while len(lines) > 1:
+        half = lines[: len(lines) // 2]
+        try:
+            _table(b"\n".join(each for _, each in half), schema, "ignore")
+        except pa.ArrowInvalid:
+            lines = half
+        else:
+            lines = lines[len(half) :]
+    return lines[0][0]

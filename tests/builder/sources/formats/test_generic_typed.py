@@ -1,0 +1,557 @@
+"""Generic Parquet and JSON lines: the columns and types that they may have, and hostile files.
+
+Strategy: the same rows as CSV, as Parquet and as JSON lines make the same dataset. Whatever is done
+to a file, a build ends with one line, or with the rows that the file states.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from collections.abc import Iterable
+from decimal import Decimal
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as papq
+import pytest
+from geolookup_builder.sources.reading import jsonlines, parquet
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup.errors import BuildError
+from geolookup.filesystem import limits
+from tests.builder.building import known
+from tests.builder.sources.recipes import one, refused
+from tests.conftest import Build, build_at
+from tests.tiers import scaled
+
+Record = dict[str, Any]
+ROWS: list[Record] = [
+    {"network": "8.8.4.0/24", "country_code": "CH", "latitude": 47.5, "asn": 64500},
+    {"network": "8.8.5.7", "country_code": None, "latitude": None, "asn": 4294967295},
+    {"network": "2600:1::/32", "country_code": "NO", "latitude": -1.0, "asn": None},
+]
+
+
+def as_csv(rows: list[Record]) -> str:
+    stream = io.StringIO(newline="")
+    out = csv.DictWriter(stream, list(rows[0]))
+    out.writeheader()
+    out.writerows(rows)
+    return stream.getvalue()
+
+
+def as_json(rows: Iterable[Record]) -> str:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def as_parquet(table: pa.Table | list[Record], **options: Any) -> bytes:
+    stream = io.BytesIO()
+    papq.write_table(table if isinstance(table, pa.Table) else pa.Table.from_pylist(table), stream,
+                     **options)  # fmt: skip
+    return stream.getvalue()
+
+
+def stated(dataset: Path, *addresses: str) -> list[Record]:
+    names = ("country_code", "city_name", "latitude", "asn", "isp", "user_type")
+    return [
+        {name: each[name] for name in names if name in each} for each in known(dataset, *addresses)
+    ]
+
+
+def generation(folder: Path, name: str, content: str | bytes, *options: str) -> str:
+    """The identity of the dataset that a file makes; its own name takes no part."""
+    folder.mkdir(exist_ok=True)
+    text = one(name.rpartition(".")[2], name, 'name = "x"', *options)
+    dataset, _ = build_at(folder, {name: content}, text, force=True)
+    manifest = json.loads((dataset / "manifest.json").read_bytes())
+    files = ("ipv4", "ipv6", "location", "network")
+    return str([manifest["counts"]] + [(dataset / f"{each}.arrow").read_bytes() for each in files])
+
+
+FILES: dict[str, str | bytes] = {
+    "a.csv": as_csv(ROWS),
+    "a.parquet": as_parquet(ROWS),
+    "a.jsonl": as_json(ROWS),
+}
+
+
+def test_the_same_rows_make_the_same_dataset(tmp_path: Path) -> None:
+    made = {generation(tmp_path / name, name, content) for name, content in FILES.items()}
+    assert len(made) == 1
+
+
+IPV4 = st.integers(0x08000000, 0x09000000 >> 8 << 8)
+CELLS = st.fixed_dictionaries(
+    {
+        "country_code": st.sampled_from(["CH", "no", "XX", "", None]),
+        "city_name": st.text("aé, \"\n'\\{}", max_size=5) | st.none(),
+        "latitude": st.floats(-100, 100, width=32) | st.none(),
+        "asn": st.integers(0, 1 << 33) | st.none(),
+        "user_type": st.sampled_from(["hosting", "isp", "no word", None]),
+    }
+)
+
+
+@st.composite
+def _ranges(draw: st.DrawFn) -> Record:
+    first = draw(IPV4 | st.just(0x2600 << 112))
+    return {"first": first, "last": first + draw(st.integers(-1, 600))} | draw(CELLS)
+
+
+@pytest.mark.long
+@settings(max_examples=scaled(5, 12), deadline=None)
+@given(st.lists(_ranges(), min_size=1, max_size=8))
+def test_any_rows_make_the_same_dataset(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[Record]
+) -> None:
+    """Ranges as text, as integers and in bytes; numbers with and without a fraction."""
+    folder = tmp_path_factory.mktemp("any")
+    texts = [_with_ends(row, str(ip_address(row["first"])), _text(row["last"])) for row in rows]
+    packed = [_with_ends(row, _packed(row["first"]), _packed(row["last"])) for row in rows]
+    integers = [_with_ends(row, *(Decimal(row[end]) for end in ("first", "last"))) for row in rows]
+    wide = pa.schema([("first", pa.decimal256(39)), ("last", pa.decimal256(39))])
+    made = [
+        generation(folder, "a.csv", as_csv(texts)),
+        generation(folder, "a.jsonl", as_json(texts)),
+        generation(folder, "a.jsonl", as_json(rows)),
+        generation(folder, "a.parquet", as_parquet(texts)),
+        generation(folder, "a.parquet", as_parquet(packed)),
+        generation(folder, "a.parquet", as_parquet(_typed(integers, wide))),
+    ]
+    assert len(set(made)) == 1
+
+
+def _text(value: int) -> str:
+    return str(ip_address(value))
+
+
+def _packed(value: int) -> bytes:
+    return ip_address(value).packed
+
+
+def _with_ends(row: Record, first: object, last: object) -> Record:
+    return row | {"first": first, "last": last}
+
+
+def _typed(rows: list[Record], ends: pa.Schema) -> pa.Table:
+    table = pa.Table.from_pylist(rows)
+    for name in ("first", "last"):
+        at = table.schema.names.index(name)
+        table = table.set_column(at, name, table[name].cast(ends.field(name).type))
+    return table
+
+
+EIGHT = 0x08080400
+RANGES: dict[str, tuple[pa.DataType, Any, Any]] = {
+    "int64": (pa.int64(), EIGHT, EIGHT + 255),
+    "uint32": (pa.uint32(), EIGHT, EIGHT + 255),
+    "float64": (pa.float64(), EIGHT, EIGHT + 255),
+    "decimal": (pa.decimal128(20), EIGHT, EIGHT + 255),
+    "fixed bytes": (pa.binary(4), _packed(EIGHT), _packed(EIGHT + 255)),
+    "bytes": (pa.binary(), _packed(EIGHT), _packed(EIGHT + 255)),
+    "large bytes": (pa.large_binary(), _packed(EIGHT), _packed(EIGHT + 255)),
+    "text in bytes": (pa.binary(), b"8.8.4.0", b"8.8.4.255"),
+    "text": (pa.large_string(), "8.8.4.0", "8.8.4.255"),
+    "text view": (pa.string_view(), "8.8.4.0", "8.8.4.255"),
+    "dictionary": (pa.dictionary(pa.int8(), pa.string()), "8.8.4.0", "8.8.4.255"),
+    "dictionary of bytes": (
+        pa.dictionary(pa.int8(), pa.binary()),
+        _packed(EIGHT),
+        _packed(EIGHT + 255),
+    ),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", RANGES)
+def test_types_of_ranges(build: Build, kind: str) -> None:
+    type_, first, last = RANGES[kind]
+    ends = {"first": pa.array([first, None], type_), "last": pa.array([last, last], type_)}
+    table = pa.table({**ends, "isp": ["x", "y"]})
+    dataset, report = build({"a.parquet": as_parquet(table)}, one("parquet", "a.parquet"))
+    assert stated(dataset, "8.8.3.255", "8.8.4.0", "8.8.4.255", "8.8.5.0") == [
+        {},
+        {"isp": "x"},
+        {"isp": "x"},
+        {},
+    ]
+    assert report.sources[0].rejected.total() == 1
+
+
+def test_networks_in_bytes(build: Build) -> None:
+    """A text of 16 bytes is not taken for a packed address."""
+    cells = [b"100.100.100.0/24", _packed(EIGHT), ip_address("2600::1").packed, b"::1", b"123", b""]
+    table = pa.table({"network": pa.array(cells, pa.binary()), "isp": list("abcdef")})
+    dataset, report = build({"a.parquet": as_parquet(table)}, one("parquet", "a.parquet"))
+    assert stated(dataset, "8.8.4.0", "8.8.4.1", "2600::1") == [{"isp": "b"}, {}, {"isp": "c"}]
+    assert dict(report.sources[0].rejected) == {"not an address": 2}
+    assert report.sources[0].read == 6
+
+
+@pytest.mark.long
+def test_integers_of_ipv6(build: Build) -> None:
+    first = 0x2600 << 112
+    for name, content in {
+        "a.jsonl": as_json([{"first": first, "last": first + 9, "isp": "x"}]),
+        "a.parquet": as_parquet(
+            pa.table(
+                {end: pa.array([first + at], pa.decimal256(39)) for at, end in
+                 ((0, "first"), (9, "last"))} | {"isp": ["x"]}
+            )
+        ),
+    }.items():  # fmt: skip
+        dataset, _ = build({name: content}, one(name[2:], name), force=True)
+        assert stated(dataset, "2600::9", "2600::a") == [{"isp": "x"}, {}]
+    small = pa.table({"first": [5], "last": [9], "isp": ["x"]})
+    options = "family = 6"
+    _, report = build({"a.parquet": as_parquet(small)}, one("parquet", "a.parquet", options),
+                      force=True)  # fmt: skip
+    assert report.sources[0].addresses_clipped == 5
+
+
+@pytest.mark.long
+def test_integers_that_are_no_addresses(build: Build, tmp_path: Path) -> None:
+    ends = [(-1, 5), (1 << 40, 1 << 41), (1, None), (9, 1), (EIGHT, EIGHT)]
+    first, last = (pa.array([each[at] for each in ends], pa.int64()) for at in (0, 1))
+    table = pa.table({"first": first, "last": last, "isp": ["x"] * 5})
+    text = one("parquet", "a.parquet", "family = 4")
+    path = tmp_path / "rejects.csv"
+    _, report = build({"a.parquet": as_parquet(table)}, text, rejects=path)
+    assert dict(report.sources[0].rejected) == {"not an address": 3, "first is after last": 1}
+    assert path.read_text().splitlines()[1:] == [
+        f'{tmp_path / "a.parquet"},1,not an address,"-1,5"',
+        f'{tmp_path / "a.parquet"},2,not an address,"1099511627776,2199023255552"',
+        f'{tmp_path / "a.parquet"},3,not an address,"1,"',
+        f'{tmp_path / "a.parquet"},4,first is after last,"9,1"',
+    ]
+
+
+NESTED: list[Record] = [
+    {
+        "range": {"cidr": "8.8.4.0/24"},
+        "place": {"geo": {"lat": 47.5}, "names": [["en", "Alpha"]], "codes": [{"iso": "CH"}, {}]},
+        "tags": ["hosting", "x"],
+        "a.b": "dotted",
+    },
+    {"range": {"cidr": "8.8.5.0/24"}, "place": {"geo": None, "codes": []}, "tags": []},
+    {"range": {"cidr": "8.8.6.0/24"}, "place": None, "tags": None, "a.b": None},
+]
+MAPPED = (
+    'columns = { network = "range.cidr", latitude = "place.geo.lat", '
+    'country_code = "place.codes.0.iso", user_type = "tags.0", isp = "a.b"'
+)
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.jsonl"])
+def test_nested_columns(build: Build, name: str) -> None:
+    kind = pa.schema(
+        [
+            ("range", pa.struct([("cidr", pa.string())])),
+            (
+                "place",
+                pa.struct(
+                    [
+                        ("geo", pa.struct([("lat", pa.float32())])),
+                        ("names", pa.map_(pa.string(), pa.string())),
+                        ("codes", pa.large_list(pa.struct([("iso", pa.string())]))),
+                    ]
+                ),
+            ),
+            ("tags", pa.list_(pa.string())),
+            ("a.b", pa.string()),
+        ]
+    )
+    is_parquet = name == "a.parquet"
+    rows = json.loads(json.dumps(NESTED))
+    rows[0]["place"]["names"] = [("en", "Alpha")]
+    content = as_parquet(pa.Table.from_pylist(rows, kind)) if is_parquet else as_json(NESTED)
+    more = ', city_name = "place.names.en" }' if is_parquet else ', city_name = "place.names.0.1" }'
+    dataset, _ = build({name: content}, one(name[2:], name, MAPPED + more))
+    assert stated(dataset, "8.8.4.4", "8.8.5.5", "8.8.6.6") == [
+        {
+            "country_code": "CH",
+            "city_name": "Alpha",
+            "latitude": 47.5,
+            "isp": "dotted",
+            "user_type": "hosting",
+        },
+        {},
+        {},
+    ]
+
+
+PATHS: Record = {
+    "first": "8.8.4.0",
+    "last": "8.8.4.255",
+    "location.country_code": "CH",
+    "location.country_name": "Switzerland",
+    "location.country_languages": ["de"],
+    "location.latitude": 47.5,
+    "time.zone": "Europe/Zurich",
+    "network.asn": 64500,
+    "network.isp": "x",
+}
+
+
+@pytest.mark.long
+def test_columns_named_by_path(build: Build) -> None:
+    """Flat, nested, and as columns of an enriched table; what follows from others is ignored."""
+    nested: Record = {"first": PATHS["first"], "last": PATHS["last"]}
+    for path, value in PATHS.items():
+        group, _, member = path.rpartition(".")
+        if group:
+            nested.setdefault(group, {})[member] = value
+    as_columns = {path.replace(".", "_"): value for path, value in PATHS.items()}
+    flat = {path: value for path, value in PATHS.items() if not isinstance(value, list)}
+    files: dict[str, str | bytes] = {
+        "flat.jsonl": as_json([PATHS]),
+        "nested.jsonl": as_json([nested]),
+        "columns.jsonl": as_json([as_columns]),
+        "flat.parquet": as_parquet([PATHS]),
+        "nested.parquet": as_parquet([nested]),
+        "flat.csv": as_csv([flat]),
+    }
+    for name, content in files.items():
+        dataset, report = build({name: content}, one("auto", name), force=True)
+        expected = {"country_code": "CH", "latitude": 47.5, "asn": 64500, "isp": "x"}
+        assert stated(dataset, "8.8.4.4") == [expected]
+        with geolookup.open(dataset) as engine:
+            assert engine.data("8.8.4.4")["time"]["zone"] == "Europe/Zurich"
+        note = report.sources[0].note
+        assert note.startswith(f"detected {name.rpartition('.')[2]}: columns first, last, ")
+        assert note.endswith("ignored: they follow from other fields")
+
+
+@pytest.mark.long
+def test_unknown_and_odd_values(build: Build) -> None:
+    """Not-a-number is unknown, as an empty cell is; what is no coordinate is nulled."""
+    nan = float("nan")
+    table = pa.table(
+        {
+            "network": [f"8.8.{at}.0/24" for at in range(4, 9)],
+            "latitude": pa.array([nan, float("inf"), 91.0, -0.0, 12], pa.float64()),
+            "longitude": pa.array([nan, 1.0, 1.0, 2.0, 3.0], pa.float32()),
+            "asn": pa.array([nan, 64500.0, 1e10, 0.0, 64501.5], pa.float64()),
+            "postal_code": pa.array([800, None, 1, 2, 3], pa.int16()),
+            "isp": pa.array([True, None, False, True, True]),
+        }
+    )
+    dataset, report = build({"a.parquet": as_parquet(table)}, one("parquet", "a.parquet"))
+    found = known(dataset, "8.8.4.4", "8.8.5.5", "8.8.7.7", "8.8.8.8")
+    assert [each.get("latitude") for each in found] == [None, None, 0, 12]
+    assert [each.get("asn") for each in found] == [None, 64500, None, None]
+    assert (found[0]["postal_code"], found[0]["isp"]) == ("800", "true")
+    assert dict(report.sources[0].nulled) == {"latitude": 2, "asn": 2}
+
+
+@pytest.mark.long
+def test_keys_that_the_first_records_lack(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no mapping names them they are read from then on; no value of theirs is lost."""
+    monkeypatch.setattr(jsonlines, "BLOCK_BYTES", 4000)
+    rows: list[Record] = [
+        {"network": f"8.{at >> 8}.{at & 255}.0/24", "isp": "x"} for at in range(1500)
+    ]
+    rows[1200] |= {"country_code": "CH", "location": {"city_name": "Alpha"}}
+    dataset, _ = build({"a.jsonl": as_json(rows)}, one("jsonl", "a.jsonl"))
+    assert stated(dataset, "8.4.176.1", "8.4.177.1") == [
+        {"country_code": "CH", "city_name": "Alpha", "isp": "x"},
+        {"isp": "x"},
+    ]
+    columns = 'columns = { network = "network", city_name = "location.city_name" }'
+    dataset, _ = build({"a.jsonl": as_json(rows)}, one("jsonl", "a.jsonl", columns), force=True)
+    assert stated(dataset, "8.4.176.1", "8.4.177.1") == [{"city_name": "Alpha"}, {}]
+
+
+@pytest.mark.long
+def test_a_late_key_that_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonlines, "_SAMPLE", 3)
+    rows = [{"network": "8.8.8.0/24", "isp": "x"}] * 9 + [{"network": "8.8.9.0/24", "color": "x"}]
+    error = refused(tmp_path, "a.jsonl", as_json(rows), one("jsonl", "a.jsonl"))
+    assert str(error).startswith(f"{tmp_path / 'a.jsonl'}: unknown column 'color'; ")
+
+
+@pytest.mark.long
+def test_files_of_one_folder(build: Build, tmp_path: Path) -> None:
+    """Files with other columns, in bytewise order, some of them packed."""
+    (tmp_path / "data").mkdir()
+    for at, row in enumerate(ROWS):
+        content = as_parquet([{name: each for name, each in row.items() if each is not None}])
+        (tmp_path / "data" / f"{at}.parquet").write_bytes(content)
+    dataset, report = build({}, one("parquet", "data"))
+    assert report.sources[0].read == 3
+    assert [each.get("country_code") for each in stated(dataset, "8.8.4.4", "2600:1::")] == [
+        "CH",
+        "NO",
+    ]
+
+
+WRONG: dict[str, tuple[Record, str, str]] = {
+    "unknown": ({"network": "8.8.8.8", "cuntry_code": "x"}, "", "unknown column 'cuntry_code'; "),
+    "unknown path": (
+        {"network": "8.8.8.8", "location": {"cuntry_code": "x"}},
+        "",
+        "unknown column 'location.cuntry_code'; did you mean 'location.country_code'?",
+    ),
+    "no range": ({"isp": "x"}, "", "no range in its columns; name the range as network"),
+    "twice": (
+        {"network": "8.8.8.8", "isp": "x", "network.isp": "y"},
+        "",
+        "columns 'isp' and 'network.isp' are the same field; drop one",
+    ),
+    "a list": (
+        {"network": "8.8.8.8", "isp": ["x"]},
+        "",
+        "column 'isp' holds no values, but list<",
+    ),
+    "no path": (
+        {"range": {"cidr": "8.8.8.8"}},
+        'columns = { network = "range.cdir" }',
+        "no column 'range.cdir'; did you mean 'range.cidr'?",
+    ),
+    "no item": (
+        {"range": ["8.8.8.8"]},
+        'columns = { network = "range.first" }',
+        "no column 'range.first'; ",
+    ),
+    "a struct": (
+        {"network": "8.8.8.8", "names": {"en": "x"}},
+        'columns = { network = "network", isp = "names" }',
+        "column 'names' holds no values, but struct<en: string>; name a column of texts or numbers",
+    ),
+    "no option": ({"network": "8.8.8.8"}, 'delimiter = ";"', "unknown key source.delimiter"),
+}  # fmt: skip
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["a.parquet", "a.jsonl"])
+@pytest.mark.parametrize("case", WRONG)
+def test_columns_that_cannot_be_used(tmp_path: Path, case: str, name: str) -> None:
+    row, options, text = WRONG[case]
+    content = as_parquet([row]) if name == "a.parquet" else as_json([row])
+    error = refused(tmp_path, name, content, one(name[2:], name, options))
+    place = "recipe.toml" if case == "no option" else name
+    assert str(error).startswith(f"{tmp_path / place}: {text}")
+
+
+@pytest.mark.long
+def test_a_parquet_column_twice(tmp_path: Path) -> None:
+    columns = [pa.array(["8.8.8.0/24"]), pa.array(["x"]), pa.array(["y"])]
+    table = pa.Table.from_arrays(columns, names=["network", "isp", "isp"])
+    for options in ("", 'columns = { network = "network", isp = "isp" }'):
+        text = one("parquet", "a.parquet", options)
+        error = refused(tmp_path, "a.parquet", as_parquet(table), text)
+        assert error.problem == "column 'isp' twice"
+
+
+MIXED: list[tuple[list[Record], int]] = [
+    ([{"network": "8.8.4.0/24", "asn": 1}, {"network": "8.8.5.0/24", "asn": "AS1"}], 2),
+    ([{"network": "8.8.4.0/24"}, {"network": 5}], 2),
+    ([{"network": "8.8.4.0/24"}, {"network": {"x": 1}}], 2),
+    ([{"network": "8.8.4.0/24", "isp": "x"}, {"network": "8.8.4.0/24", "isp": ["x"]}], 2),
+    ([{"first": 1 << 130, "last": 5}], 1),
+    ([{"first": 1.5, "last": 5}], 1),
+]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", range(len(MIXED)))
+def test_json_of_several_types(tmp_path: Path, case: int) -> None:
+    """One line that names the place; numbers beyond 128 bits are none."""
+    rows, line = MIXED[case]
+    error = refused(tmp_path, "a.jsonl", as_json(rows), one("jsonl", "a.jsonl"))
+    assert (error.path, error.line) == (str(tmp_path / "a.jsonl"), line)
+
+
+@pytest.mark.long
+def test_huge_integers(build: Build, tmp_path: Path) -> None:
+    rows = [{"first": (1 << 128) - 1, "last": (1 << 128) - 1, "asn": 10**30, "isp": "x"},
+            {"first": 10**39 - 1, "last": 10**39 - 1, "asn": 1, "isp": "x"},
+            {"first": EIGHT, "last": EIGHT, "asn": 1, "isp": "x"}]  # fmt: skip
+    _, report = build({"a.jsonl": as_json(rows)}, one("jsonl", "a.jsonl"))
+    assert dict(report.sources[0].rejected) == {"not an address": 1}
+    assert dict(report.sources[0].nulled) == {"asn": 1}
+    digits = '{"first":' + "9" * 5000 + ',"last":5,"isp":"x"}\n'
+    error = refused(tmp_path, "b.jsonl", digits, one("jsonl", "b.jsonl"))
+    assert error.line == 1
+
+
+def deep(depth: int) -> str:
+    return '{"network":"8.8.9.0/24","a":' + "[" * depth + "]" * depth + "}\n"
+
+
+@pytest.mark.long
+def test_deep_json(tmp_path: Path, build: Build) -> None:
+    """Deeper than Python parses, among the first records and later."""
+    columns = 'columns = { network = "network" }'
+    first = as_json(ROWS[:1])
+    _, report = build({"a.jsonl": first + deep(200)}, one("jsonl", "a.jsonl", columns))
+    assert report.sources[0].read == 2
+    error = refused(tmp_path, "b.jsonl", first + deep(1 << 17), one("jsonl", "b.jsonl", columns))
+    assert error.line == 2
+    late = first * 1500 + deep(1 << 17)
+    _, report = build({"c.jsonl": late}, one("jsonl", "c.jsonl", columns), force=True)
+    assert report.sources[0].read == 1501
+
+
+@pytest.mark.long
+def test_a_bomb_of_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "ALLOWED_BYTES", 1 << 16)
+    table = pa.table({"network": ["8.8.8.0/24"] * 300_000})
+    content = as_parquet(table)
+    assert len(content) < 3000
+    error = refused(tmp_path, "a.parquet", content, one("parquet", "a.parquet"))
+    assert error.problem == "unpacks to over 65,536 bytes and 200 times its size"
+
+
+@pytest.mark.long
+def test_one_long_value_in_all_rows(build: Build) -> None:
+    """Written out for each row, the texts would take 26 GB."""
+    rows = 1 << 17
+    values = pa.DictionaryArray.from_arrays(
+        pa.repeat(pa.scalar(0, pa.int32()), rows), ["x" * 200_000]
+    )
+    good = pa.concat_arrays([pa.repeat("8.8.8.0/24", rows - 1), pa.array(["8.8.9.0/24"])])
+    for name in ("isp", "first"):
+        columns = {"network": good, "isp": values} if name == "isp" else {"network": values}
+        content = as_parquet(pa.table(columns))
+        text = one("parquet", "a.parquet")
+        _, report = build({"a.parquet": content}, text, force=True)
+        assert report.sources[0].read == rows
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["a.parquet", "a.jsonl"])
+def test_cut_or_changed_anywhere(tmp_path: Path, name: str) -> None:
+    """An error in one line, or a report that counts the rows which the file states."""
+    rows = [{**row, "city_name": f"c{at}"} for at, row in enumerate(ROWS * 20)]
+    whole = as_parquet(rows) if name == "a.parquet" else as_json(rows).encode()
+    rng, told = random.Random(name), list[str]()
+    places = [rng.randrange(len(whole)) for _ in range(scaled(20, 40))]
+    for at in places:
+        changed = bytearray(whole)
+        changed[at] ^= 1 << rng.randrange(8)
+        for content in (whole[:at], bytes(changed)):
+            (tmp_path / name).write_bytes(content)
+            try:
+                _, report = build_at(tmp_path, {}, one(name[2:], name), force=True)
+                assert report.sources[0].read <= len(rows)
+            except BuildError as error:
+                told.append(str(error))
+    assert len(told) > len(places) // 2
+    assert all(each.startswith(str(tmp_path)) and "\n" not in each for each in told)
+
+
+@pytest.mark.long
+def test_rows_of_several_batches(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 7)
+    rows = [{"network": f"8.8.{at}.0/24", "isp": f"x{at}"} for at in range(50)]
+    dataset, report = build({"a.parquet": as_parquet(rows)}, one("parquet", "a.parquet"))
+    assert report.sources[0].read == 50
+    assert [each["isp"] for each in stated(dataset, "8.8.0.1", "8.8.49.1")] == ["x0", "x49"]
