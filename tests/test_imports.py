@@ -61,7 +61,7 @@ THIRD_PARTY = {
     "geolookup/integrations/django/middleware.py": {"asgiref", "django"},
     "geolookup/cli": {"click"},
     "geolookup_builder": NUMERIC,
-    "geolookup_builder/sources": {*NUMERIC, "maxminddb"},
+    "geolookup_builder/sources": {*NUMERIC, "ftlbgp", "maxminddb"},
     "geolookup_builder/enrichment": {*NUMERIC, "pycountry", "scipy", "tzfpy"},
     "geolookup_builder/reference": {
         "babel",

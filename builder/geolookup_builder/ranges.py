@@ -24,6 +24,7 @@ REASONS = (
     "host bits set",
     "first is after last",
     "first and last are of two families",
+    "not a route of a table",  # of routing tables, whose readers state it
 )
 _NOT_ADDRESS, _BAD_LENGTH, _HOST_BITS, _DESCENDING, _TWO_FAMILIES = range(1, 6)
 #: The reason of records with more or fewer cells than the header or layout has.

@@ -65,6 +65,7 @@ PRESUMED = {
     "docs/how-to/logs.md": Presumed(modules=("pyarrow",)),
     "docs/http.md": Presumed(modules=("granian",), programs=("curl",)),
     "docs/operations.md": Presumed(script="".join(map(_A_DAY.format_map, _DAYS))),
+    "docs/sources/mrt.md": Presumed(modules=("ftlbgp",)),
     "docs/tables/arrow.md": Presumed(modules=("pyarrow",)),
     "docs/tables/dask.md": Presumed(modules=("dask.dataframe",)),
     "docs/tables/duckdb.md": Presumed(modules=("duckdb",)),

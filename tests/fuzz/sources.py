@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
+from types import ModuleType
 from unittest import mock
 
 import numpy as np
@@ -24,6 +25,7 @@ from geolookup_builder.compile import Options, _Build, _known
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources import FORMATS, auto
+from geolookup_builder.sources.formats import bgpdump, mrt
 from geolookup_builder.sources.reading import mmdb_tree, positions
 from geolookup_builder.sources.reading.damage import silent_invalid_rows, unlimited_cells
 from geolookup_builder.sources.reading.positions import find_rejects
@@ -34,8 +36,9 @@ from geolookup_builder.values import Known
 from geolookup.errors import BuildError
 from geolookup.filesystem import limits
 from geolookup.progress import Progress
-from tests.builder.sources.formats import test_cloud, test_rpki, test_tor
+from tests.builder.sources.formats import test_bgpdump, test_cloud, test_rpki, test_tor
 from tests.builder.sources.formats.mmdb_writing import mmdb
+from tests.builder.sources.formats.mrt_writing import TABLE
 from tests.builder.sources.recipes import one
 from tests.builder.sources.test_hostile import KINDS
 from tests.fuzz import corpus
@@ -88,7 +91,12 @@ def _read(folder: Path) -> None:
 
 
 def _is_delimited(numbers: RecordNumbers) -> bool:
-    return isinstance(numbers.find_rejects, partial) and numbers.find_rejects.func is find_rejects
+    """Return whether each row is a record of delimited text, and not a group of them."""
+    return (
+        type(numbers) is RecordNumbers
+        and isinstance(numbers.find_rejects, partial)
+        and numbers.find_rejects.func is find_rejects
+    )
 
 
 def _records(numbers: RecordNumbers) -> int:
@@ -123,6 +131,8 @@ def built_in() -> Iterator[bytes]:
         yield _input(one("cloud", "a.json"), "a.json", json.dumps(each).encode())
     yield _input(one("cloud", "ips-v4"), "ips-v4", test_cloud.LIST.encode())
     yield _input(one("rpki", "a.json"), "a.json", test_rpki.document(test_rpki.VRPS).encode())
+    yield _input(one("bgpdump", "rib.txt"), "rib.txt", test_bgpdump.TEXT.encode())
+    yield _input(one("mrt", "rib"), "rib", TABLE)
     yield _input(one("tor", "exit-addresses"), "exit-addresses", test_tor.EXITS.encode())
 
 
@@ -188,11 +198,22 @@ def planted_in_mmdb() -> AbstractContextManager[object]:
     return mock.patch.object(mmdb_tree, "DamagedTreeError", IndexError)
 
 
+def planted_in(module: ModuleType, name: str, value: object) -> AbstractContextManager[object]:
+    """Give a reader of grouped rows a fault that no caller expects."""
+    return mock.patch.object(module, name, value)
+
+
 TARGETS = {
     **{
         f"source-{name}": Target(run, partial(seeds, name), partial(planted, name), mutate)
         for name in FORMATS
     },
     "source-mmdb": Target(run, partial(seeds, "mmdb"), planted_in_mmdb, mutate),
+    "source-bgpdump": Target(
+        run, partial(seeds, "bgpdump"), partial(planted_in, bgpdump, "_NOT_ROUTE", 99), mutate
+    ),
+    "source-mrt": Target(
+        run, partial(seeds, "mrt"), partial(planted_in, mrt, "_damaged", IndexError), mutate
+    ),
     "source-auto": Target(run, partial(seeds, auto.NAME), partial(planted, *FORMATS), mutate),
 }

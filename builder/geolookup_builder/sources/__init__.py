@@ -6,6 +6,7 @@ A format is added by writing a module with a ``Format`` and naming it here.
 from __future__ import annotations
 
 from geolookup_builder.sources.formats import (
+    bgpdump,
     cidr_list,
     cloud,
     dbip,
@@ -18,6 +19,7 @@ from geolookup_builder.sources.formats import (
     iptoasn,
     maxmind,
     mmdb,
+    mrt,
     pfx2as,
     rir,
     rpki,
@@ -29,6 +31,7 @@ from geolookup_builder.sources.reading.reader import Format
 FORMATS: dict[str, Format] = {
     each.name: each
     for each in (
+        bgpdump.FORMAT,
         cidr_list.FORMAT,
         cloud.FORMAT,
         dbip.FORMAT,
@@ -43,6 +46,7 @@ FORMATS: dict[str, Format] = {
         iptoasn.FORMAT,
         maxmind.FORMAT,
         mmdb.FORMAT,
+        mrt.FORMAT,
         pfx2as.FORMAT,
         rir.FORMAT,
         rpki.FORMAT,

@@ -17,6 +17,7 @@ import geolookup
 from geolookup.errors import BuildError
 from tests.builder.building import fails, known
 from tests.builder.sources.formats import (
+    test_bgpdump,
     test_cidr_list,
     test_cloud,
     test_dbip,
@@ -35,6 +36,7 @@ from tests.builder.sources.formats import (
     test_tor,
 )
 from tests.builder.sources.formats.mmdb_writing import mmdb
+from tests.builder.sources.formats.mrt_writing import TABLE
 from tests.builder.sources.recipes import one
 from tests.conftest import Build, build_at
 from tests.tiers import few
@@ -43,6 +45,7 @@ LATIN = {"8.8.0.0/16": {"country_code": "NO"}, "2600:100::/32": {"country_code":
 HOSTING = 'fields = { user_type = "hosting" }'
 IPINFO = {f"{product}.csv": text for product, (text, _) in test_ipinfo.PRODUCTS.items()}
 FILES: dict[str, dict[str, str | bytes]] = {
+    "bgpdump": {"a": test_bgpdump.TEXT},
     "cidr-list": {"a.txt": test_cidr_list.LIST, "b": "\ufeff\n ; x\n2600::/32\n"},
     "cloud": {
         **{f"{name}.json": json.dumps(each) for name, each in test_cloud.DOCUMENTS.items()},
@@ -88,6 +91,7 @@ FILES: dict[str, dict[str, str | bytes]] = {
     "jsonl": {"a.json": test_generic_typed.as_json(test_generic_typed.ROWS)},
     "parquet": {"a": test_generic_typed.as_parquet(test_generic_typed.ROWS)},
     "mmdb": {"a.mmdb": mmdb(LATIN), "renamed": mmdb(LATIN), "a.gz": gzip.compress(mmdb(LATIN))},
+    "mrt": {"a": TABLE, "rib.gz": gzip.compress(TABLE)},
     "pfx2as": {"a": test_pfx2as.CAIDA, "b.dat": test_pfx2as.PYASN},
     "rir": {"a": test_rir.EXTENDED, "b": test_rir.PLAIN},
     "rpki": {f"{at}": text for at, text in enumerate(test_rpki.WRITERS.values())},
@@ -104,6 +108,7 @@ FILES: dict[str, dict[str, str | bytes]] = {
     },
     "tor": {"torbulkexitlist": test_tor.BULK, "a.txt": test_tor.EXITS},
 }
+LIBRARIES = {"mmdb": "maxminddb", "mrt": "ftlbgp"}
 CASES = [(name, file, content) for name, files in FILES.items() for file, content in files.items()]
 
 
@@ -131,8 +136,8 @@ def test_every_format_is_tried() -> None:
 def test_a_file_of_each_kind(tmp_path: Path, case: tuple[str, str, str | bytes]) -> None:
     """What needs other files beside it (Locations), or another option, may fail behind that."""
     name, file, content = case
-    if name == "mmdb":
-        pytest.importorskip("maxminddb", reason="MMDB files are read by maxminddb")
+    if name in LIBRARIES:
+        pytest.importorskip(LIBRARIES[name], reason="a library reads files of the format")
     data = content if isinstance(content, bytes) else content.encode()
     (tmp_path / file).write_bytes(data)
     if name == "maxmind":

@@ -1,0 +1,110 @@
+"""Routing tables as ``bgpdump -m`` prints them: a route a line, with its AS path.
+
+The prefix and the path stand at fixed places, whatever columns follow. Lines that are no routes
+of a table, such as updates, are rejected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from geolookup.dataset.intervals import Bools
+from geolookup.errors import BuildError
+from geolookup_builder.ranges import REASONS, ParsedRanges, from_networks
+from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.sources.reading import delimited
+from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.lookup_tables import AsNames, load_as_names
+from geolookup_builder.sources.reading.origins import NONE, origins
+from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
+from geolookup_builder.sources.reading.routes import RouteNumbers, Routes, empty, rows
+from geolookup_builder.sources.reading.sniffing import NETWORK, Detection, Opening
+from geolookup_builder.sources.reading.text import Layout
+
+_TYPES = ("TABLE_DUMP", "TABLE_DUMP2")
+#: The columns that are read, by place; -m and -M agree on them.
+_PLACES = {0: "type", 2: "flag", 5: "network", 6: "path"}
+_WIDTH = 7
+_NOT_ROUTE = REASONS.index("not a route of a table")
+_NO_TEXT = pa.array([""], pa.string())
+
+
+def _read(spec: SourceSpec) -> Iterator[SourceTable]:
+    names = load_as_names(spec)
+    found = [(each, _layout(each)) for each in members(spec.path, spec.base, (".txt", ".bgpdump"))]
+    batches = (batch for member, layout in found for batch in _batches(member, layout, names))
+    yield SourceTable(spec.name, batches)
+
+
+def _layout(member: Member) -> Layout:
+    """Return the layout of a file by its first line; BuildError where that is no route."""
+    cells, _ = delimited.first_record(member, _of_width(0))
+    table = len(cells) >= _WIDTH and cells[0] in _TYPES and cells[2] == "B"
+    if not table or not NETWORK.fullmatch(cells[5]):
+        remedy = "give the output of bgpdump -m for a table (a RIB), not for updates, without -p"
+        raise BuildError(member.label, "not a routing table of bgpdump", line=1, remedy=remedy)
+    return _of_width(len(cells))
+
+
+def _of_width(width: int) -> Layout:
+    names = tuple(_PLACES.get(at, f"- {at}") for at in range(width))
+    wanted = frozenset(_PLACES.values())
+    return Layout(names, frozenset(), wanted, header=False, delimiter="|", quoted=False)
+
+
+def _batches(member: Member, layout: Layout, names: AsNames | None) -> Iterator[Batch]:
+    lines = delimited.batches(member, layout, _meaning)
+    head = next(lines)
+    of_lines = head.numbers
+    numbers = RouteNumbers(
+        member, of_lines.find_rejects, of_lines.first_lines, skipped=of_lines.skipped
+    )
+    yield from rows(map(_routes, chain([head], lines)), numbers, names)
+
+
+def _meaning(found: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
+    """Return the range and the origin of each line; what is no route has no range."""
+    network, path = found.column("network"), found.column("path")
+    listed = from_networks(pa.concat_arrays([network.dictionary, _NO_TEXT]).cast(pa.large_string()))
+    route = _among(found.column("type"), _TYPES) & _among(found.column("flag"), ("B",))
+    at = np.where(route, _codes(network), -1)  # the last is no address
+    reason = np.where(route, listed.reason[at], _NOT_ROUTE).astype(np.uint8)
+    ranges = ParsedRanges(listed.family[at], listed.first[at], listed.last[at], reason)
+    known = pa.array(np.append(origins(path.dictionary), NONE).astype(np.uint32))
+    codes = np.where(_codes(path) < 0, len(known) - 1, _codes(path))
+    return ranges, {"asn": pa.DictionaryArray.from_arrays(pa.array(codes), known)}
+
+
+def _codes(column: pa.DictionaryArray) -> NDArray[np.int32]:
+    """Return the index of each cell's text; -1 for an empty cell."""
+    found: NDArray[np.int32] = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return found
+
+
+def _among(column: pa.DictionaryArray, words: tuple[str, ...]) -> Bools:
+    """Mark the cells that hold one of the words."""
+    found = pc.is_in(column.dictionary, pa.array(words, column.dictionary.type))
+    return np.append(found.to_numpy(zero_copy_only=False), False)[_codes(column)]
+
+
+def _routes(batch: Batch) -> Routes:
+    if not len(batch):
+        return empty()
+    lines = batch.numbers.of(np.arange(batch.start, batch.start + len(batch)))
+    asn = batch.fields["asn"]
+    origin = asn.dictionary.to_numpy()[asn.indices.to_numpy()]
+    return Routes(batch.ranges, origin, np.ones(len(batch), np.int64), lines)
+
+
+def _detect(opening: Opening) -> Detection | None:
+    _layout(opening.start)
+    return Detection("a routing table")
+
+
+FORMAT = Format("bgpdump", frozenset({"names"}), _read, _detect)

@@ -1,0 +1,179 @@
+"""Routing tables as MRT files (RFC 6396): prefixes and their origin AS.
+
+The library ``ftlbgp`` parses the records. It opens a file by its name and takes an error of
+reading for the end, so a compressed file is unpacked into a temporary one before.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import groupby, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from geolookup.contract.address import MAX
+from geolookup.dataset.intervals import I64, Addresses
+from geolookup.errors import BuildError
+from geolookup_builder.ranges import REASONS, ParsedRanges
+from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.lookup_tables import AsNames, load_as_names
+from geolookup_builder.sources.reading.origins import NONE, origin
+from geolookup_builder.sources.reading.reader import Batch, Format, Reject, SourceTable
+from geolookup_builder.sources.reading.routes import RouteNumbers, Routes, rows
+from geolookup_builder.sources.reading.sniffing import Detection, Opening
+
+_SUFFIXES = (".mrt", "bview", "rib", ".dat", ".dump")
+#: The header of a record: time, type, subtype, length. Type 12 has a table's route in each
+#: record, type 13 those of all peers for a prefix.
+_HEADER = struct.Struct(">4xHHI")
+_TABLES = {12: (1, 2), 13: (1, 2, 4, 6, 8, 10, 12)}
+_MOST_BYTES = 1 << 20  # of a record; the library refuses a longer one
+_CHUNK_ROUTES = 1 << 18
+_SHOWN = 100  # characters of what the library says
+_NOT_ROUTE = REASONS.index("not a route of a table")
+#: What the library calls routes of a table, and errors that concern the file.
+_OF_TABLE, _OF_FILE = "rib", "header"
+#: Family, first address and length; and what a record without a route has.
+_Prefix = tuple[int, int, int]
+_NO_ROUTE = (0, 0, 0)
+#: Prefix, origin, number of routes, number of the first.
+_Group = tuple[_Prefix, int, int, int]
+
+
+def _read(spec: SourceSpec) -> Iterator[SourceTable]:
+    names = load_as_names(spec)
+    found = members(spec.path, spec.base, _SUFFIXES)
+    for each in found:
+        _check(each)
+    yield SourceTable(spec.name, (batch for member in found for batch in _batches(member, names)))
+
+
+def _check(member: Member) -> None:
+    """Raise BuildError where the first record is not one of a routing table."""
+    with member.open() as stream:
+        start = stream.read(_HEADER.size)
+    kind, subtype, length = _HEADER.unpack(start) if len(start) == _HEADER.size else (0, 0, 0)
+    if subtype not in _TABLES.get(kind, ()) or not 0 < length <= _MOST_BYTES:
+        remedy = "name a table (rib or bview), not updates"
+        raise BuildError(member.label, "not an MRT routing table", remedy=remedy)
+
+
+def _batches(member: Member, names: AsNames | None) -> Iterator[Batch]:
+    numbers = RouteNumbers(member, _rejects, _row_numbers)
+    yield from rows(_routes(member), numbers, names)
+
+
+def _routes(member: Member) -> Iterator[Routes]:
+    """Yield the routes, in groups; a number of routes stands for the record of each."""
+    with _plain_file(member) as path, _parser() as parse:
+        groups = _groups(_parsed(member, parse(path)))
+        while chunk := [*islice(groups, _CHUNK_ROUTES)]:
+            yield _columns(chunk)
+
+
+@contextmanager
+def _plain_file(member: Member) -> Iterator[str]:
+    """Yield the path of a file with the plain bytes of a member."""
+    with member.open() as stream:
+        if isinstance(stream, io.BufferedReader):
+            yield stream.name
+            return
+        with TemporaryDirectory(prefix="geolookup-") as folder:
+            plain = Path(folder) / "table.mrt"
+            with plain.open("wb") as file:
+                shutil.copyfileobj(stream, file, 1 << 20)
+            yield str(plain)
+
+
+def _parser() -> Any:
+    """Return the library's parser of routes; an error is a tuple of two, a route of four."""
+    try:
+        from ftlbgp import BgpParser
+    except ModuleNotFoundError as error:
+        remedy = "pip install 'geolookup[mrt]'"
+        raise BuildError("mrt", "needs the package ftlbgp", remedy=remedy) from error
+    records, route, failure = BgpParser.bgp.records, BgpParser.bgp.route, BgpParser.bgp.error
+    return BgpParser(
+        named_records=False,
+        bgp_records=records.route | records.error,
+        bgp_route=route.human.source | route.prefix_protocol | route.prefix | route.aspath,
+        bgp_error=failure.human.scope | failure.message,
+    )
+
+
+def _parsed(member: Member, records: Iterator[tuple[Any, ...]]) -> Iterator[tuple[_Prefix, int]]:
+    """Yield prefix and origin of each route; BuildError where the file ends before its last."""
+    found: tuple[Any, ...] = ()
+    for found in _readable(member, records):
+        if len(found) == 4 and found[0] == _OF_TABLE:
+            _, family, (first, length), path = found
+            yield (family, first, length), origin(path or ())
+        else:
+            yield _NO_ROUTE, NONE
+    if len(found) == 2 and found[0] == _OF_FILE:  # where it is the last, the library gave up
+        raise _damaged(member, found[1])
+
+
+def _readable(member: Member, records: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """Yield what the library parses; BuildError where it refuses the file."""
+    from ftlbgp.model.error import FtlError
+
+    try:
+        yield from records
+    except FtlError as error:
+        raise _damaged(member, error.message) from error
+
+
+def _damaged(member: Member, message: object) -> BuildError:
+    problem = f"truncated or damaged ({str(message)[:_SHOWN]})"
+    return BuildError(member.label, problem, remedy="fetch it again")
+
+
+def _groups(routes: Iterator[tuple[_Prefix, int]]) -> Iterator[_Group]:
+    """Yield consecutive routes of one prefix and origin as one, with their number and the first."""
+    number = 1
+    for (prefix, asn), equal in groupby(routes):
+        count = sum(1 for _ in equal)
+        yield prefix, asn, count, number
+        number += count
+
+
+def _columns(groups: list[_Group]) -> Routes:
+    prefixes, asns, counts, numbers = zip(*groups, strict=True)
+    families, firsts, _ = zip(*prefixes, strict=True)
+    hosts = [MAX[family or 4] >> length for family, _, length in prefixes]
+    # The bits behind the length are of no meaning (RFC 4271, section 4.3).
+    first = [address & ~host for address, host in zip(firsts, hosts, strict=True)]
+    last = [address | host for address, host in zip(first, hosts, strict=True)]
+    family = np.array(families, np.uint8)
+    reason = np.where(family == 0, _NOT_ROUTE, 0).astype(np.uint8)
+    ranges = ParsedRanges(family, Addresses.of(6, first), Addresses.of(6, last), reason)
+    amounts = (np.array(each, np.int64) for each in (counts, numbers))
+    return Routes(ranges, np.array(asns, np.uint32), *amounts)
+
+
+def _rejects(member: Member, wanted: dict[int, str]) -> Iterator[Reject]:
+    """Yield rejected routes by their number; the library does not return their bytes."""
+    for number, reason in sorted(wanted.items()):
+        yield Reject(member.label, number, reason, "")
+
+
+def _row_numbers(_member: Member, records: I64) -> I64:
+    """Return the numbers of the routes, which take the place of lines."""
+    return records
+
+
+def _detect(opening: Opening) -> Detection | None:
+    _check(opening.start)
+    return Detection("a routing table")
+
+
+FORMAT = Format("mrt", frozenset({"names"}), _read, _detect)

@@ -1,0 +1,72 @@
+"""The origin AS of a route, from its AS path.
+
+It is the last AS of the path; prepending repeats it. A set there has several AS and no origin,
+unless it has one (RFC 6811, section 2; RFC 9774). An AS number that IANA reserves is passed
+over: behind it is a customer whose provider originates the route on the Internet.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from geolookup.dataset.intervals import Bools
+
+#: No AS; RFC 7607 reserves it.
+NONE = 0
+#: First and last of IANA's special-purpose AS numbers: reserved (RFC 7607, 6793, 7300),
+#: documentation (RFC 5398) and private use (RFC 6996).
+SPECIAL = ((0, 0), (23456, 23456), (64496, 131071), (4_200_000_000, 4_294_967_295))
+_LAST = r"(?:^|\s)\{?(?P<origin>[0-9]{1,10})\}?\s*$"
+_PARTS = re.compile(r"\{[^}]*\}|[0-9]+|\S")
+_NUMBER = re.compile(r"[0-9]+")
+_MAX = (1 << 32) - 1
+Path = Sequence[int | Sequence[int]]
+
+
+def origin(path: Path) -> int:
+    """Return the origin of a path, whose sets are sequences; NONE where it has no one origin."""
+    if path and isinstance(path[-1], int) and not _special(path[-1]):  # of most routes
+        return path[-1]
+    for part in reversed(path):
+        members = {part} if isinstance(part, int) else set(part)
+        public = members if len(members) > 1 else {each for each in members if not _special(each)}
+        if public:
+            return public.pop() if len(public) == 1 else NONE
+    return NONE
+
+
+@lru_cache(1 << 17)
+def _special(asn: int) -> bool:
+    return asn > _MAX or any(first <= asn <= last for first, last in SPECIAL)
+
+
+def origins(paths: pa.Array) -> NDArray[np.uint32]:
+    """Return the origins of distinct paths, as text with sets in braces; NONE where none."""
+    found = pc.struct_field(pc.extract_regex(paths, _LAST), "origin")
+    numbers = np.asarray(pc.fill_null(found.cast(pa.uint64()), 0))
+    numbers = np.where(numbers > _MAX, 0, numbers).astype(np.uint32)
+    rest = np.flatnonzero(_is_special(numbers))  # few, and paths that the pattern does not match
+    texts = paths.take(pa.array(rest)).to_pylist()
+    numbers[rest] = [origin(_parsed(text or "")) for text in texts]
+    return numbers
+
+
+def _is_special(numbers: NDArray[Any]) -> Bools:
+    found: Bools = np.zeros(len(numbers), bool)
+    for first, last in SPECIAL:
+        found |= (numbers >= first) & (numbers <= last)
+    return found
+
+
+def _parsed(text: str) -> Path:
+    """Return the parts of a path; what is neither a number nor a set is an empty set."""
+    parts = _PARTS.findall(text)
+    return [int(part) if part.isdigit() else [*map(int, _NUMBER.findall(part))] for part in parts]

@@ -1,0 +1,164 @@
+"""Text of bgpdump: origins over all lines of a prefix, other columns, lines that are no routes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from geolookup_builder.sources.reading import delimited
+from geolookup_builder.sources.reading.origins import origin
+
+import geolookup
+from tests.builder.building import known
+from tests.builder.plain_rows import check_rows
+from tests.builder.sources.recipes import one, refused
+from tests.conftest import Build
+
+ROUTES = [
+    ("0.0.0.0/0", "3000 3356"),
+    ("8.0.0.0/9", "3000 3356"),
+    ("8.8.8.0/24", "3000 36040"),
+    ("8.8.8.0/24", "3001 15169 15169"),
+    ("8.8.8.0/24", "3002 174 15169"),
+    ("9.0.0.0/8", "3000 20"),
+    ("9.0.0.0/8", "3001 10"),
+    ("9.1.0.0/16", "3000 3356 {5,6}"),
+    ("9.1.0.0/16", "3001 7"),
+    ("9.2.0.0/16", "3000 {5,6}"),
+    ("9.3.0.0/16", "3000 3356 {5}"),
+    ("9.4.0.0/16", "3000 3356 64512 65001"),
+    ("9.5.0.0/16", ""),
+    ("9.6.0.0/16", "3000 3356 23456"),
+    ("2600:100::/32", "3000 701"),
+    ("8.8.8.0/24", "3003 36040"),  # tables are in order, and need not be
+    ("8.8.8.0/24", "3004 36040"),
+]
+FOUND: dict[str, int | None] = {
+    "1.1.1.1": None,
+    "8.0.0.1": 3356,
+    "8.8.8.8": 36040,
+    "9.0.0.1": 10,
+    "9.1.0.1": 7,
+    "9.2.0.1": None,
+    "9.3.0.1": 5,
+    "9.4.0.1": 3356,
+    "9.5.0.1": None,
+    "9.6.0.1": 3356,
+    "2600:100::1": 701,
+}
+
+
+def line(network: str, path: str, kind: str = "TABLE_DUMP2", flag: str = "B") -> str:
+    rest = "IGP|10.0.0.1|0|0|3356:3 3356:86|NAG||"
+    return f"{kind}|1763600000|{flag}|10.0.0.1|3000|{network}|{path}|{rest}\n"
+
+
+TEXT = "".join(line(*each) for each in ROUTES)
+RECIPE = one("bgpdump", "rib")
+
+
+def asns(dataset: Path, *addresses: str) -> list[int | None]:
+    return [each.get("asn") for each in known(dataset, *addresses)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT,
+        pytest.param(TEXT.replace("\n", "\r\n"), marks=pytest.mark.long),
+        pytest.param(TEXT.replace("TABLE_DUMP2", "TABLE_DUMP"), marks=pytest.mark.long),
+        pytest.param(
+            TEXT.replace("|10.0.0.1|0|0|3356:3 3356:86|NAG||", ""), marks=pytest.mark.long
+        ),
+    ],
+    ids=["-m", "crlf", "first version", "-M"],
+)
+@pytest.mark.parametrize("block", [1 << 20, pytest.param(200, marks=pytest.mark.long)])
+def test_a_table(build: Build, monkeypatch: pytest.MonkeyPatch, text: str, block: int) -> None:
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", block)
+    dataset, report = build({"rib": text}, RECIPE)
+    source = report.sources[0]
+    assert (source.read, source.rejected.total(), dict(source.nulled)) == (11, 0, {"asn": 1})
+    assert asns(dataset, *FOUND) == [*FOUND.values()]
+
+
+BAD = {
+    line("8.8.8.0/33", "1"): "not a prefix length",
+    line("8.8.8.1/24", "1"): "host bits set",
+    line("8.8.8", "1"): "not an address",
+    line("", "1"): "not an address",
+    line("8.8.8.0/24", "1", "BGP4MP"): "not a route of a table",
+    line("8.8.8.0/24", "1", flag="W"): "not a route of a table",
+    "TABLE_DUMP2|0|B|x\n": "wrong number of cells",
+    line("8.8.8.0/24|", "1"): "wrong number of cells",
+}
+
+
+@pytest.mark.long
+def test_bad_lines_are_rejected_with_their_numbers(build: Build, tmp_path: Path) -> None:
+    rejects = tmp_path / "rejects.csv"
+    text = TEXT + "".join(BAD) + line("9.9.9.0/24", "3000 19281")
+    dataset, report = build({"rib": text}, RECIPE, rejects=rejects)
+    source = report.sources[0]
+    assert (source.read, source.rejected.total()) == (12 + len(BAD), len(BAD))
+    rows = [each.split(",")[1:3] for each in rejects.read_text().splitlines()[1:]]
+    first = len(ROUTES) + 1
+    assert rows == [[str(at), reason] for at, reason in enumerate(BAD.values(), first)]
+    assert asns(dataset, "9.9.9.9") == [19281]
+
+
+@pytest.mark.long
+def test_a_row_is_explained_by_the_first_line_of_its_origin(build: Build) -> None:
+    text = RECIPE.replace('name = "t"', 'name = "t"\nexplain = "full"')
+    dataset, _ = build({"rib": TEXT}, text)
+    with geolookup.open(dataset) as engine:
+        row = engine.explain("8.8.8.8")["layers"]["asn"]["row"]
+    assert row == {"file": "rib", "line": 3, "range": "8.8.8.0-8.8.8.255"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "text",
+    [
+        line("8.8.8.0/24", "1", "BGP4MP", "A"),
+        "TABLE_DUMP2|5|1763600000|B|10.0.0.1|3000|8.8.8.0/24|1|IGP\n",
+        "a|b|c\n",
+        "8.8.8.0/24\t15169\n",
+        "\n",
+    ],
+    ids=["updates", "-p", "cells", "pfx2as", "nothing"],
+)
+def test_another_file_is_one_error(tmp_path: Path, text: str) -> None:
+    assert refused(tmp_path, "rib", text, RECIPE).problem == "not a routing table of bgpdump"
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ([1, 2], 2),
+        ([1, 2, 2, 2], 2),
+        ([], 0),
+        ([64512], 0),
+        ([3, 64512, 65534, 4_200_000_000], 3),
+        ([3, 0], 3),
+        ([3, [7]], 7),
+        ([3, [7, 8]], 0),
+        ([3, [64512]], 3),
+        ([3, [64512, 7]], 0),
+        ([3, 1 << 32], 3),
+    ],
+)
+def test_the_origin_of_a_path(path: list[int | list[int]], expected: int) -> None:
+    assert origin(path) == expected
+
+
+@pytest.mark.long
+def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
+    expected = {"9.0.0.0/8": 10, "8.8.8.0/24": 36040, "9.1.0.0/16": 7, "9.3.0.0/16": 5}
+    private = {"9.4.0.0/16": 3356, "9.6.0.0/16": 3356, "9.2.0.0/16": "", "9.5.0.0/16": ""}
+    rows = []
+    for network, path in dict(ROUTES).items():
+        asn = (expected | private).get(network, path.split()[-1] if path else "")
+        if network != "0.0.0.0/0":
+            rows.append({"network": network, "asn": asn})
+    check_rows(tmp_path, {"rib": TEXT}, RECIPE, rows)

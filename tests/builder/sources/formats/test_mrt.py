@@ -1,0 +1,164 @@
+"""MRT tables: origins, containers, damage; and the same table as the text of bgpdump."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import shutil
+import subprocess
+from contextlib import suppress
+from ipaddress import ip_network
+from pathlib import Path as File
+
+import pytest
+
+from geolookup.errors import BuildError
+from tests.builder.building import known
+from tests.builder.plain_rows import check_rows
+from tests.builder.sources.formats.mrt_writing import (
+    BGP4MP,
+    ROUTES,
+    TABLE,
+    TABLE_DUMP_V2,
+    Path,
+    old_table,
+    record,
+    table,
+    table_record,
+)
+from tests.builder.sources.recipes import one, refused
+from tests.conftest import Build
+from tests.tiers import scaled
+
+pytest.importorskip("ftlbgp", reason="MRT files are read by ftlbgp")
+
+FOUND: dict[str, int | None] = {
+    "1.1.1.1": None,
+    "8.0.0.1": 3356,
+    "8.8.8.8": 15169,
+    "9.0.0.1": 10,
+    "9.1.0.1": 7,
+    "9.2.0.1": None,
+    "9.3.0.1": 5,
+    "9.4.0.1": 3356,
+    "9.5.0.1": 3356,
+    "9.6.0.1": None,
+    "9.7.0.1": 4_000_000_000,
+    "2600:100::2": 701,
+    "2600:100::1": 702,
+}
+RECIPE = one("mrt", "rib")
+
+
+def asns(dataset: File, *addresses: str) -> list[int | None]:
+    return [each.get("asn") for each in known(dataset, *addresses)]
+
+
+@pytest.mark.parametrize(
+    "data", [TABLE, pytest.param(table(ROUTES, ids=True), marks=pytest.mark.long)]
+)
+def test_a_table(build: Build, data: bytes) -> None:
+    dataset, report = build({"rib": data}, RECIPE)
+    source = report.sources[0]
+    assert (source.read, source.rejected.total(), dict(source.nulled)) == (13, 0, {"asn": 1})
+    assert asns(dataset, *FOUND) == [*FOUND.values()]
+
+
+@pytest.mark.long
+def test_a_table_of_the_first_version(build: Build) -> None:
+    small = {net: paths for net, paths in ROUTES.items() if net != "9.7.0.0/17"}
+    dataset, report = build({"rib": old_table(small)}, RECIPE)
+    assert (report.sources[0].read, report.sources[0].rejected.total()) == (12, 0)
+    assert asns(dataset, "8.8.8.8", "2600:100::2", "9.4.0.1") == [15169, 701, 3356]
+
+
+@pytest.mark.long
+def test_packed_and_named(build: Build) -> None:
+    files: dict[str, str | bytes] = {
+        "rib.gz": gzip.compress(TABLE, mtime=0),
+        "names.csv": "15169,Google\n",
+    }
+    dataset, _ = build(files, one("mrt", "rib.gz", 'names = "names.csv"'))
+    assert known(dataset, "8.8.8.8") == [{"asn": 15169, "asn_organization": "Google"}]
+
+
+@pytest.mark.long
+def test_a_route_that_is_damaged_is_rejected(build: Build, tmp_path: File) -> None:
+    whole = table_record(50, "9.9.9.0/24", [[3000, 19281]])
+    cut = record(TABLE_DUMP_V2, 2, whole[12:-9])
+    rejects = tmp_path / "rejects.csv"
+    data = TABLE + cut + table_record(51, "9.9.10.0/24", [[3000, 42]])
+    dataset, report = build({"rib": data}, RECIPE, rejects=rejects)
+    source = report.sources[0]
+    assert dict(source.rejected) == {"not a route of a table": 1}
+    assert (source.read, asns(dataset, "9.9.10.1")) == (15, [42])
+    lines = [line.split(",")[1] for line in rejects.read_text().splitlines()[1:]]
+    assert lines == [str(sum(map(len, ROUTES.values())) + at) for at in (1,)]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("cut", [1, 40, len(TABLE) // 2])
+def test_a_file_that_ends_inside_a_record(tmp_path: File, cut: int) -> None:
+    assert "truncated or damaged" in refused(tmp_path, "rib", TABLE[:-cut], RECIPE).problem
+    packed = gzip.compress(TABLE, mtime=0)[: -min(cut, 200)]
+    found = refused(tmp_path, "rib.gz", packed, one("mrt", "rib.gz"))
+    assert "truncated or damaged" in found.problem
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"x",
+        bytes(5000),
+        record(BGP4MP, 4, bytes(40)),
+        record(TABLE_DUMP_V2, 99, bytes(40)),
+        record(TABLE_DUMP_V2, 1, b""),
+        gzip.compress(TABLE, mtime=0),
+        b"TABLE_DUMP2|0|B|10.0.0.1|3000|8.8.8.0/24|3000 15169|IGP\n",
+        TABLE[:8] + b"\xff\xff\xff\xff" + TABLE[12:],
+    ],
+)
+def test_another_file_is_one_error(tmp_path: File, data: bytes) -> None:
+    assert refused(tmp_path, "rib", data, RECIPE).problem == "not an MRT routing table"
+
+
+@pytest.mark.long
+def test_any_damage_is_one_error_or_counted(build: Build, tmp_path: File) -> None:
+    rng = random.Random(1)
+    for _ in range(scaled(5, 40)):
+        data = bytearray(TABLE)
+        for _ in range(rng.randrange(1, 4)):
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        with suppress(BuildError):  # any other exception fails
+            _, report = build({"rib": bytes(data)}, RECIPE)
+            assert report.sources[0].read <= len(ROUTES) + 2
+
+
+@pytest.mark.long
+def test_rows_are_those_of_a_plain_reader(tmp_path: File) -> None:
+    rng = random.Random(2)
+    routes: dict[str, list[Path]] = {}
+    for _ in range(200):
+        length = rng.randrange(8, 25)
+        drawn = ip_network((rng.randrange(1 << 24, 1 << 31) >> 32 - length << 32 - length, length))
+        routes[str(drawn)] = [
+            [3000 + peer, rng.choice([10, 20, 30])] for peer in range(rng.randrange(1, 6))
+        ]
+    rows = []
+    for network, paths in routes.items():
+        origins = [path[-1] for path in paths if isinstance(path[-1], int)]
+        rows.append({"network": network, "asn": min(origins, key=lambda a: (-origins.count(a), a))})
+    check_rows(tmp_path, {"rib": table(routes)}, RECIPE, rows)
+
+
+@pytest.mark.long
+def test_the_text_of_bgpdump_gives_the_same(build: Build, tmp_path: File) -> None:
+    if shutil.which("bgpdump") is None:
+        pytest.skip("no bgpdump here")
+    (tmp_path / "table").write_bytes(TABLE)
+    command = ["bgpdump", "-m", str(tmp_path / "table")]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    dataset, report = build({"rib.txt": text}, one("bgpdump", "rib.txt"))
+    assert (report.sources[0].read, report.sources[0].rejected.total()) == (13, 0)
+    assert asns(dataset, *FOUND) == [*FOUND.values()]
