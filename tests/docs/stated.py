@@ -87,6 +87,7 @@ SHOWN = {
     "zsh": "tests/cli/test_completion.py runs it",
 }
 
+_IN_NAMESPACE = "tests/prefixes/syntaxes/test_page.py runs it in a network namespace"
 #: Page, how the block begins, and the reason.
 NOT_RUN = (
     ("README.md", "python3 -m venv .venv && ", "it installs; .ci/run runs it in a clean copy"),
@@ -98,6 +99,15 @@ NOT_RUN = (
     ("docs/format.md", "from ipaddress", "tests/dataset/test_format_doc.py runs it"),
     ("docs/format.md", "import polars", "tests/dataset/test_format_doc.py runs it"),
     ("docs/format.md", "import json", "tests/dataset/test_format_doc.py runs it"),
+    ("docs/how-to/firewalls.md", "nft -c -f tv.nft", _IN_NAMESPACE),
+    (
+        "docs/how-to/firewalls.md",
+        "geolookup prefixes --where country=TV --format nft",
+        _IN_NAMESPACE,
+    ),
+    ("docs/how-to/firewalls.md", "ipset restore", _IN_NAMESPACE),
+    ("docs/how-to/firewalls.md", "iptables-restore", _IN_NAMESPACE),
+    ("docs/how-to/firewalls.md", "nft -f changes.nft", _IN_NAMESPACE),
     ("docs/index.md", "pip install", "it installs, as the first command of the README does"),
     ("docs/recipe.md", "$ MAXMIND_KEY=", "it downloads with a customer's key"),
     ("docs/recipe.md", "$ geolookup build GeoLite2-City.mmdb", "its files are those of vendors"),
