@@ -39,3 +39,47 @@ NAVIGATION: dict[str, dict[str, list[str]]] = {
             "how-to/inline",
             "how-to/data-warehouse",
             "how-to/firewalls",
+            "how-to/prefixes",
+        ],
+        "Data": ["how-to/own-dataset", "updating", "verify", "diff", "score"],
+        "Service and operation": ["http", "gate", "how-to/production", "operations"],
+        "Migration": ["how-to/from-*"],
+        "Reference": [
+            "reference/python",
+            "reference/engine",
+            "reference/answer",
+            "reference/types",
+            "reference/errors",
+            "reference/integrations",
+            "commands",
+            "reference/commands",
+            "contract",
+            "recipe",
+            "sources/index",
+            "download",
+            "format",
+        ],
+        "Explanation": [
+            "explanation/architecture",
+            "explanation/bundled-data",
+            "benchmarks",
+            "how-to/privacy",
+            "SECURITY",
+        ],
+        "Project": ["explanation/contributing", "explanation/changes", "licences"],
+    },
+    "sources/index": {"": ["auto", "*"]},
+}
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Append its part of the navigation to each page that has one."""
+    app.connect("source-read", _append)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _append(_app: Sphinx, page: str, content: list[str]) -> None:
+    for heading, pages in NAVIGATION.get(page, {}).items():
+        entries = "\n".join("self" if entry == page else entry for entry in pages)
+        options = f":hidden:\n:glob:\n:caption: {heading}" if heading else ":hidden:\n:glob:"
+        content[0] += f"\n\n```{{toctree}}\n{options}\n\n{entries}\n```\n"

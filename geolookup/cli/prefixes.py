@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
 import geolookup
 from geolookup.cli import exit_on_signals, fail, note_age, options
+from geolookup.errors import line_text
+
+if TYPE_CHECKING:
+    from geolookup.dataset.files import Dataset
+    from geolookup.engine import Engine
+    from geolookup.prefixes.select import Question
+    from geolookup.prefixes.syntaxes.protocol import Changes, Lists, Syntax
+    from geolookup.prefixes.syntaxes.settings import Settings
 
 #: Only the names, so that --help does not import Arrow; a test compares them with the registry.
 FORMATS = (
@@ -29,6 +37,24 @@ FORMATS = (
     "cisco",
     "squid",
 )
+
+
+#: What may be named in an output: member of ``Settings``, help, and default as help shows it.
+_NAMES = (
+    ("name", "Set, chain, variable, constant or object group.", "geolookup"),
+    ("table", "Table of nftables that has the sets.", "geolookup"),
+    ("target", "What the rules of iptables do.", "DROP"),
+    ("value", "Value of nginx's variable for addresses in the list.", "1"),
+    ("acl", "File of the ACL as HAProxy's configuration names it.", "/etc/haproxy/geolookup.lst"),
+)
+
+
+def _names(command: options.F) -> options.F:
+    """Add the options of names in an output."""
+    for name, text, default in reversed(_NAMES):
+        described = f"{text} [default: {default}]"
+        command = click.option(f"--{name}", metavar=name.upper(), help=described)(command)
+    return command
 
 
 @click.command(name="prefixes", short_help="List the prefixes whose answers meet conditions.")
@@ -74,6 +100,14 @@ FORMATS = (
     show_default=True,
     help="Syntax to write.",
 )
+@_names
+@click.option(
+    "--since",
+    metavar="OLD",
+    type=options.PATH,
+    help="Write what was added and removed since OLD: a list that was written in the same syntax, "
+    "a dataset or a store.",
+)
 @click.option(
     "--output",
     metavar="FILE",
@@ -91,9 +125,11 @@ def prefixes(
     aggregate: bool,
     by: tuple[str, ...],
     form: str,
+    since: str | None,
     output: Path | None,
     force: bool,
     dataset: str | None,
+    **names: str | None,
 ) -> None:
     """List the fewest prefixes whose answers meet all conditions.
 
@@ -103,30 +139,82 @@ def prefixes(
     and asn will do. Prefixes are in address order, IPv4 first. Special-purpose space
     is left out, and networks about which nothing is known.
 
+    Standard error states how many prefixes were added and removed since OLD.
+
     Example: geolookup prefixes --where country=AT,DE --not asn=15169 --format nft
     """
-    from geolookup.prefixes.answers import lists
     from geolookup.prefixes.row_masks import absent_values
-    from geolookup.prefixes.select import Selection, question
+    from geolookup.prefixes.select import question
     from geolookup.prefixes.syntaxes import SYNTAXES
-    from geolookup.prefixes.syntaxes.settings import Settings
 
     exit_on_signals()
     syntax = SYNTAXES[form]
     if by and syntax.entries != "row":
         fail(f"--by is for csv and json: {form} has no place for values")
+    if since is not None and syntax.changes is None:
+        fail(f"--since: {form} has no form for changes; write the whole list, or use cidr")
+    settings = _settings(syntax, names)
     only = None if family is None else int(family)
     try:
         asked = question(where, not_=not_, within=within, family=only, aggregate=aggregate, by=by)
     except ValueError as error:
         fail(str(error))
     with geolookup.open(dataset) as engine, _opened(output, force=force) as stream:
-        data = engine._open_state().dataset  # noqa: SLF001 - as adapters do
-        for line in absent_values(data, asked.conditions):
+        for line in absent_values(_dataset(engine), asked.conditions):
             click.echo(f"geolookup: {line}", err=True)
-        for block in syntax.whole(lists(Selection(data, asked), syntax.entries), Settings()):
+        for block in _content(engine, asked, syntax, settings, since):
             stream.write(block)
         note_age(engine)
+
+
+def _settings(syntax: Syntax, names: Mapping[str, str | None]) -> Settings:
+    """Return the names for an output; exits with status 2 for one that the syntax does not take."""
+    from geolookup.prefixes.syntaxes import SYNTAXES
+    from geolookup.prefixes.syntaxes.settings import Settings
+
+    given = {name: text for name, text in names.items() if text is not None}
+    for name in given.keys() - syntax.takes:
+        having = [each.name for each in SYNTAXES.values() if name in each.takes]
+        fail(f"--{name} is for {', '.join(having)}, not for {syntax.name}")
+    try:
+        return Settings(**given)
+    except ValueError as error:
+        fail(f"--{error}")
+
+
+def _content(
+    engine: Engine, asked: Question, syntax: Syntax, settings: Settings, since: str | None
+) -> Iterator[bytes]:
+    """Yield the bytes of a list, or of what changed in it."""
+    from geolookup.prefixes.answers import lists
+    from geolookup.prefixes.select import Selection
+
+    listed = lists(Selection(_dataset(engine), asked), syntax.entries)
+    if since is None or syntax.changes is None:
+        yield from syntax.whole(listed, settings)
+    else:
+        yield from syntax.changes(_changes(since, asked, syntax, listed), settings)
+
+
+def _changes(since: str, asked: Question, syntax: Syntax, listed: Lists) -> Changes:
+    """Return what changed since a list that was written, or since another dataset."""
+    from geolookup.prefixes.answers import lists
+    from geolookup.prefixes.select import Selection
+    from geolookup.prefixes.since import changes, count, written
+
+    if Path(since).is_dir():
+        with geolookup.open(since) as former:
+            found = changes(lists(Selection(_dataset(former), asked), syntax.entries), listed)
+    else:
+        found = changes(written(Path(since), syntax), listed)
+    added, removed = map(count, found)
+    line = f"{added:,} added, {removed:,} removed since {line_text(since)}"
+    click.echo(f"geolookup: {line}", err=True)
+    return found
+
+
+def _dataset(engine: Engine) -> Dataset:
+    return engine._open_state().dataset  # noqa: SLF001 - as adapters do
 
 
 @contextmanager

@@ -45,6 +45,11 @@ def _without(some: dict[int, pa.Array], others: dict[int, pa.Array]) -> Lists:
     }
 
 
+def count(lists: Lists) -> int:
+    """Return the number of prefixes in lists that ``changes`` has returned."""
+    return sum(len(texts) for batches in lists.values() for texts in batches)
+
+
 def written(path: Path, syntax: Syntax) -> Lists:
     """Return the prefixes of a file that was written in a syntax, or as a prefix a line.
 
