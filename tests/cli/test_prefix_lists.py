@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import geolookup
 from geolookup.cli.prefixes import _NAMES
 from geolookup.prefixes.syntaxes.settings import Settings
 from tests.cli.program import run
@@ -22,22 +21,14 @@ def test_help_states_the_defaults_of_names() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("form", READERS)
-def test_each_syntax_has_the_prefixes_of_the_engine(form: str, sample: geolookup.Engine) -> None:
-    expected = sorted(str(each) for each in sample.prefixes("country=US"))
-    done = run("prefixes", "--where", "country=US", "--format", form)
-    assert done.stderr == ""
-    held = READERS[form]({}, done.stdout)
-    assert sorted(each for prefixes in held.values() for each in prefixes) == expected
-
-
-@pytest.mark.long
 def test_changes_since_a_list_and_since_a_dataset(build: Build, tmp_path: Path) -> None:
     folders = {}
     for name, rows in (("old", HOLDS_V4), ("new", HOLDS_MORE)):
         made, _ = build({"a.csv": rows})
         folders[name] = str(made.rename(tmp_path / name))
-    old, new = (("prefixes", "--where", "country=US", "--dataset", each) for each in folders.values())
+    old, new = (
+        ("prefixes", "--where", "country=US", "--dataset", each) for each in folders.values()
+    )
     written = tmp_path / "list.nft"
     assert run(*old, "--format", "nft", "--output", str(written)).returncode == 0
     changes = run(*new, "--format", "nft", "--since", str(written))
@@ -69,8 +60,7 @@ def test_names_are_one_word(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("form", ["range", "csv", "json", "nginx-geo", "pf", "bird", "squid"])
-def test_a_syntax_without_changes_says_so(form: str) -> None:
-    done = run("prefixes", "--where", "country=US", "--format", form, "--since", "list")
-    expected = f"geolookup: --since: {form} has no form for changes; write the whole list, or use cidr\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", expected)
+def test_a_syntax_without_changes_says_so() -> None:
+    done = run("prefixes", "--where", "country=US", "--format", "pf", "--since", "list")
+    expected = "--since: pf has no form for changes; write the whole list, or use cidr"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"geolookup: {expected}\n")

@@ -12,6 +12,7 @@ from geolookup.prefixes.since import changes, written
 from geolookup.prefixes.syntaxes import SYNTAXES
 from geolookup.prefixes.syntaxes.protocol import Lists
 from tests.prefixes.syntaxes.lists import changes_text, drawn, lists, whole_text
+from tests.prefixes.syntaxes.reading import READERS
 
 
 def _texts(found: Lists) -> dict[int, list[str]]:
@@ -37,7 +38,7 @@ def test_a_family_that_is_not_asked_for_is_left_out() -> None:
     assert _texts(changes({}, lists(drawn(1, 5))).added) == drawn(1, 5)
 
 
-@pytest.mark.parametrize("name", SYNTAXES)
+@pytest.mark.parametrize("name", READERS)
 def test_a_file_that_was_written_is_read(name: str, tmp_path: Path) -> None:
     path = tmp_path / "list"
     nothing: dict[int, list[str]] = {4: [], 6: []}
@@ -65,7 +66,7 @@ def test_a_malformed_prefix_is_refused(text: str, tmp_path: Path) -> None:
     assert text not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", SYNTAXES)
+@pytest.mark.parametrize("name", READERS)
 def test_another_file_is_refused(name: str, tmp_path: Path) -> None:
     path = tmp_path / "list"
     path.write_text("ip,country\n1.0.0.0,AU\n")

@@ -91,6 +91,16 @@ def plain(_before: Held, text: str) -> Held:
     return {"geolookup": frozenset(lines)}
 
 
+def cidr(before: Held, text: str) -> Held:
+    if text and text[0] not in "-+":
+        return plain(before, text)
+    held = before.get("geolookup", frozenset())
+    for line in text.splitlines():
+        assert (line[1:] in held) is (line[0] == "-")
+        held ^= {line[1:]}
+    return {"geolookup": held}
+
+
 def haproxy(before: Held, text: str) -> Held:
     if not text.startswith("prompt\n"):
         return plain(before, text)
@@ -134,6 +144,7 @@ def _ipv4_entry(line: str) -> list[str]:
 
 
 READERS: dict[str, Callable[[Held, str], Held]] = {
+    "cidr": cidr,
     "nft": nft,
     "ipset": ipset,
     "iptables": iptables,

@@ -6,12 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import geolookup
+from geolookup.prefixes.answers import lists as selection_lists
+from geolookup.prefixes.select import Selection, question
 from geolookup.prefixes.syntaxes import SYNTAXES
+from geolookup.prefixes.syntaxes.settings import Settings
 from tests.prefixes.syntaxes.lists import changes_text, drawn, whole_text
 from tests.prefixes.syntaxes.reading import READERS, Held
 
-#: Syntaxes whose file adds to what is there: a group that is in use cannot be replaced.
-_ADDING = ("cisco",)
+#: Syntaxes whose list does not replace another: a group that is in use cannot be replaced, and
+#: nothing holds a list of lines.
+_ADDING = ("cidr", "cisco")
 _FILES = st.tuples(st.integers(0, 1 << 16), st.integers(0, 25))
 
 
@@ -24,7 +29,18 @@ def _listed(prefixes: dict[int, list[str]]) -> list[str]:
 
 
 def test_every_syntax_is_read_back() -> None:
-    assert set(READERS) == set(SYNTAXES)
+    assert set(READERS) == {name for name, each in SYNTAXES.items() if each.entries == "prefix"}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_selection_read_back_is_what_the_engine_yields(
+    name: str, sample: geolookup.Engine
+) -> None:
+    dataset = sample._open_state().dataset
+    selected = selection_lists(Selection(dataset, question("country=US")), SYNTAXES[name].entries)
+    text = b"".join(SYNTAXES[name].whole(selected, Settings())).decode("ascii")
+    found = sorted(str(each) for each in sample.prefixes("country=US"))
+    assert _prefixes(READERS[name]({}, text)) == found
 
 
 @pytest.mark.long

@@ -80,6 +80,7 @@ object-group v6-network listed_v6
     "squid": "1.0.0.0/24\n1.2.3.4/32\n2a00::/12\n",
 }
 CHANGES = {
+    "cidr": "-1.0.0.0/24\n-2a00::/12\n+1.0.0.0/25\n",
     "nft": """\
 delete element inet filter listed_v4 {
 	1.0.0.0/24,
@@ -163,6 +164,6 @@ def test_long_lists_are_several_commands_of_nft() -> None:
     assert re.findall(r"\S+/24", text) == prefixes
 
 
-def test_the_tools_that_replace_lists_as_a_whole() -> None:
+def test_the_syntaxes_that_have_no_form_for_changes() -> None:
     without = {name for name, each in SYNTAXES.items() if each.changes is None}
-    assert without == {"nginx-geo", "pf", "bird", "squid"}
+    assert without == {"range", "csv", "json", "nginx-geo", "pf", "bird", "squid"}
