@@ -26,9 +26,9 @@ from tests.tables import real_columns
 from tests.tables.real_columns import text_of
 from tests.tiers import scaled
 
-SAMPLES = scaled(4_000, 100_000)
+SAMPLES = scaled(4_000, 40_000)
 #: Addresses of a column, for each family of a table.
-COLUMN = scaled(2_000, 350_000)
+COLUMN = scaled(2_000, 100_000)
 COUNTRIES = load_countries()
 Address = IPv4Address | IPv6Address
 #: First and last address as integers, and the family.

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,7 @@ from typing import Any
 import pytest
 
 from geolookup.dataset import layout as fmt
-from tests.conftest import ROOT
+from tests.cli.program import run
 from tests.small_dataset import SMALL
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="FIFOs and devices are POSIX")
@@ -63,18 +61,8 @@ PARTS = {
 
 def refused(folder: Path, args: list[str]) -> str:
     """The one line of a command that ends with 1 or 2 within a time that none of them needs."""
-    done = subprocess.run(
-        [sys.executable, "-m", "geolookup", *args],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
-    )
+    done = run(*args, folder=folder)
     assert done.returncode in (1, 2), done
-    assert "Traceback" not in done.stderr
     return done.stderr
 
 

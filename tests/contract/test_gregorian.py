@@ -13,7 +13,7 @@ from tests.tiers import scaled
 EPOCH = date(1970, 1, 1)
 
 repeatable = settings(
-    derandomize=True, deadline=None, database=None, max_examples=scaled(200, 5000)
+    derandomize=True, deadline=None, database=None, max_examples=scaled(200, 2000)
 )
 
 

@@ -21,7 +21,7 @@ NEW_YORK = "EST5EDT,M3.2.0,M11.1.0"
 APART, YEAR = 4 * real.DAY, 365 * real.DAY
 TYPES: list[Type] = [(-17762, False, "LMT"), (-18000, False, "EST"), (-14400, True, "EDT")]
 
-repeatable = settings(derandomize=True, deadline=None, database=None, max_examples=scaled(40, 2000))
+repeatable = settings(derandomize=True, deadline=None, database=None, max_examples=scaled(40, 700))
 
 
 def zone_in(data: bytes) -> Zone:

@@ -15,7 +15,7 @@ from tests.contract.test_tzif import zone_in
 from tests.contract.tzif_files import by_zoneinfo, plain_zone, written
 from tests.tiers import scaled
 
-repeatable = settings(derandomize=True, deadline=None, database=None, max_examples=scaled(60, 3000))
+repeatable = settings(derandomize=True, deadline=None, database=None, max_examples=scaled(60, 1000))
 
 
 def state(text: str, at: int) -> tzrule.State:

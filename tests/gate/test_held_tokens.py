@@ -165,7 +165,7 @@ accounts.close()
 def test_killed_at_any_line_a_worker_loses_one_lease_at_most(tmp_path: Path) -> None:
     url, plans = f"sqlite:///{tmp_path}/accounts.db", tmp_path / "plans.toml"
     plans.write_text("[plan.p]\nrate = 640\n", encoding="utf-8")
-    command = [sys.executable, "-c", _KILLED, url, str(plans), str(scaled(41, 3))]
+    command = [sys.executable, "-c", _KILLED, url, str(plans), str(scaled(41, 7))]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     losses = list(map(int, done.stdout.split()))
     assert len(losses) > 20

@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 from tests.gate import hammer, kills
 from tests.tiers import scaled
 
-WORKERS = scaled(3, 8)
+WORKERS = scaled(3, 5)
 
 
 @pytest.mark.parametrize("turn", [pytest.param(1, marks=pytest.mark.long), 8])
@@ -51,7 +51,7 @@ def test_event_loops_never_exceed_an_exact_rate(url: str, tmp_path: Path) -> Non
 
 @pytest.mark.long
 def test_killed_workers_cost_what_is_promised_and_no_more(url: str, tmp_path: Path) -> None:
-    kills.check(url, tmp_path, 5)
+    kills.check(url, tmp_path, 4)
 
 
 @pytest.mark.long

@@ -326,7 +326,7 @@ def test_rate_comes_before_quota(worker: Open, clock: FakeClock) -> None:
         assert [passes(one) for _ in range(3)] == [None, None, None]
 
 
-@settings(MANY, max_examples=scaled(4, 60))
+@settings(MANY, max_examples=scaled(4, 25))
 @given(
     rate=st.integers(101, 2000),
     quota=st.integers(1, 400),

@@ -49,7 +49,7 @@ def kernel(dataset: Dataset) -> Any:
 def test_many_texts(kernel: Any, reference: kernel_python.Kernel, dataset: Dataset) -> None:
     texts = near_addresses(random.Random(20261120), dataset)
     failures = 0
-    count = scaled(50_000, 1_000_000)
+    count = scaled(50_000, 400_000)
     for _ in range(count):
         text = next(texts)
         answer = kernel.lookup_json(text, at=AT)

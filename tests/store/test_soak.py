@@ -18,7 +18,7 @@ from tests.conftest import ROOT
 from tests.hostile import NO_ADDRESS
 from tests.tiers import scaled
 
-CALLS = scaled(400, 2_000)
+CALLS = scaled(400, 1_000)
 TEXTS = ("8.8.8.8", "2001:4860:4860::8888", "::ffff:1.1.1.1", "10.0.0.1", "nonsense", "4000::1")
 
 
