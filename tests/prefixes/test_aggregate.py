@@ -66,7 +66,7 @@ def networks(prefixes: Prefixes) -> list[ipaddress.IPv4Network | ipaddress.IPv6N
     ]
 
 
-@settings(max_examples=scaled(12, 50))
+@settings(max_examples=scaled(5, 40))
 @given(drawn)
 def test_prefixes_are_those_of_ipaddress(given_: tuple[int, list[Range]]) -> None:
     family, listed = given_
@@ -81,7 +81,7 @@ def test_prefixes_are_those_of_ipaddress(given_: tuple[int, list[Range]]) -> Non
     assert cidr_texts(prefixes).to_pylist() == [str(network) for network, _ in expected]
 
 
-@settings(max_examples=scaled(12, 50))
+@settings(max_examples=scaled(5, 40))
 @given(drawn, st.integers(1, 5))
 def test_joined_ranges_are_the_fewest_prefixes(given_: tuple[int, list[Range]], batch: int) -> None:
     family, listed = given_
@@ -99,7 +99,7 @@ def test_joined_ranges_are_the_fewest_prefixes(given_: tuple[int, list[Range]], 
     ]
 
 
-@settings(max_examples=scaled(12, 50))
+@settings(max_examples=scaled(5, 40))
 @given(drawn, st.data())
 def test_ranges_with_other_codes_stay_apart(
     given_: tuple[int, list[Range]], data: st.DataObject
@@ -119,7 +119,7 @@ def test_ranges_with_other_codes_stay_apart(
     ] == expected
 
 
-@settings(max_examples=scaled(12, 50))
+@settings(max_examples=scaled(5, 40))
 @given(drawn)
 def test_range_texts(given_: tuple[int, list[Range]]) -> None:
     family, listed = given_

@@ -1,0 +1,173 @@
+"""Prefixes by answer are those of a plain walk over all networks of a dataset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from tests.conftest import build_at
+from tests.oracle import Source
+from tests.prefixes.brute_force import Network, collapsed, meeting, value
+from tests.range_strategies import as_csv, recipe, recipes
+from tests.tiers import scaled
+
+Listed = list[tuple[Network, dict[str, Any]]]
+_TEXTS = (
+    *("location.country_code", "location.city_name", "location.continent_code"),
+    *("location.country_neighbors", "currency.code", "network.organization", "network.isp"),
+)
+_NUMBERS = ("network.asn", "location.latitude", "location.country_population")
+_SIGNS = (">=", "<=", ">", "<")
+_PLACES: list[tuple[float, ...]] = [
+    *[(37.4, -122.1, 50.0), (0.0, 9.25, 200.0), (-27.5, 153.0, 0.0), (1.5, 0.0, 20_000.0)],
+    *[(-90.0, -180.0, 90.0, 180.0), (30.0, -130.0, 50.0, -60.0), (-40.0, 150.0, 10.0, -150.0)],
+]
+
+
+@st.composite
+def conditions(draw: st.DrawFn, listed: Listed) -> dict[str, Any]:
+    """Return one to three conditions, most of which something in a dataset meets."""
+    return dict(draw(st.lists(_condition(listed), min_size=1, max_size=3)))
+
+
+@st.composite
+def _condition(draw: st.DrawFn, listed: Listed) -> tuple[str, Any]:
+    kind = draw(st.sampled_from(("value", "values", "begin", "number", "place")))
+    record = draw(st.sampled_from([record for _, record in listed])) if listed else None
+    if kind == "place":
+        return "location~", draw(st.sampled_from(_PLACES))
+    if kind == "number":
+        path = draw(st.sampled_from(_NUMBERS))
+        bound = (value(record, path) if record else None) or 0
+        return path + draw(st.sampled_from(_SIGNS)), bound
+    path = draw(st.sampled_from(_TEXTS))
+    found = value(record, path) if record else None
+    text = found[0] if isinstance(found, list) and found else found or "X"
+    if kind == "begin":
+        return f"{path}^=", text[:1]
+    return path, [text, None] if kind == "values" and not isinstance(found, list) else text
+
+
+@pytest.fixture(scope="module")
+def walked(sample: geolookup.Engine) -> Listed:
+    return list(sample.networks())
+
+
+@settings(max_examples=scaled(3, 20), suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_prefixes_are_the_fewest_of_what_meets_the_conditions(
+    sample: geolookup.Engine, walked: Listed, data: st.DataObject
+) -> None:
+    check(sample, walked, data)
+
+
+def check(engine: geolookup.Engine, walked: Listed, data: st.DataObject) -> None:
+    where = data.draw(conditions(walked))
+    if data.draw(st.booleans()):
+        where["not"] = data.draw(conditions(walked))
+    family: Any = data.draw(st.sampled_from((None, 4, 6)))
+    expected = [each for each in meeting(walked, where) if family in (None, each.version)]
+    assert list(engine.prefixes(where, family=family, aggregate=False)) == expected
+    assert list(engine.prefixes(where, family=family)) == collapsed(expected)
+
+
+@pytest.mark.long
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
+@given(recipes, st.data())
+def test_random_datasets(listed: list[Source], data: st.DataObject) -> None:
+    files: dict[str, str | bytes] = {f"{n}.csv": as_csv(each) for n, each in enumerate(listed)}
+    with TemporaryDirectory() as folder:
+        output, _ = build_at(Path(folder), files, recipe(listed))
+        with geolookup.open(output) as engine:
+            walked = list(engine.networks())
+            assert list(engine.prefixes({}, aggregate=False)) == [network for network, _ in walked]
+            check(engine, walked, data)
+            check_values(engine, walked)
+
+
+def check_values(engine: geolookup.Engine, walked: Listed) -> None:
+    """The prefixes of each value are the fewest of it, and together they are all."""
+    for path in ("network.asn", "location.city_name"):
+        table = engine.prefix_table(by=path)
+        by_value: dict[Any, list[str]] = {}
+        for row in table.to_pylist():
+            by_value.setdefault(row[path.replace(".", "_")], []).append(row["network"])
+        expected: dict[Any, list[Network]] = {}
+        for network, record in walked:
+            expected.setdefault(value(record, path), []).append(network)
+        assert by_value == {
+            each: [str(network) for network in collapsed(networks)]
+            for each, networks in expected.items()
+        }
+
+
+@pytest.mark.long
+def test_values(sample: geolookup.Engine, walked: Listed) -> None:
+    check_values(sample, walked)
+
+
+def test_several_fields_keep_ranges_apart(sample: geolookup.Engine) -> None:
+    paths = ["location.country_code", "network.asn", "location.latitude"]
+    table = sample.prefix_table(by=paths, within="8.0.0.0/8")
+    assert table.column_names == [
+        "network",
+        "location_country_code",
+        "network_asn",
+        "location_latitude",
+    ]
+    for row in table.to_pylist():
+        data: Any = sample.data(row["network"].partition("/")[0])
+        assert [row[each.replace(".", "_")] for each in paths] == [value(data, p) for p in paths]
+
+
+def test_zones(sample: geolookup.Engine) -> None:
+    """Records of ``networks`` have no time, so each prefix is looked up."""
+    found = list(sample.prefixes({"time.zone": "America/Los_Angeles"}))
+    assert found
+    for network in found:
+        assert sample.get(network[-1], "time.zone") == "America/Los_Angeles"
+
+
+@pytest.mark.parametrize("within", ["8.8.0.0/16", "10.0.0.0/8", "2001:4860::/32"])
+def test_within(sample: geolookup.Engine, within: str) -> None:
+    expected = [network for network, _ in sample.networks(within)]
+    assert list(sample.prefixes({}, within=within, aggregate=False)) == expected
+    assert list(sample.prefixes({}, within=within)) == collapsed(expected)
+
+
+def test_nothing_meets_the_conditions(sample: geolookup.Engine) -> None:
+    assert list(sample.prefixes({"network.asn": []})) == []
+    assert sample.prefix_table({"network.asn": 4294967295}, by="network.asn").to_pylist() == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"where": "nonsense"}, "a condition has a path"),
+        ({"where": {}, "within": "8.8.8.8/8"}, "within must be a network"),
+        ({"where": {}, "family": 5}, "family must be 4 or 6"),
+    ],
+)
+def test_errors_are_raised_by_the_call(
+    sample: geolookup.Engine, arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        sample.prefixes(**arguments)
+
+
+def test_a_list_is_no_value_of_a_prefix(sample: geolookup.Engine) -> None:
+    with pytest.raises(ValueError, match=r"location\.country_neighbors is a list"):
+        sample.prefix_table(by="location.country_neighbors")
+
+
+def test_a_closed_engine(sample: geolookup.Engine) -> None:
+    engine = geolookup.open(sample.path)
+    engine.close()
+    with pytest.raises(geolookup.GeoLookupError, match="the engine is closed"):
+        engine.prefixes({})
