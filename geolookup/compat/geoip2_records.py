@@ -129,8 +129,7 @@ def _country(rows: Rows, location: int, _network: int) -> Arguments:
 
 
 def _city(rows: Rows, location: int, _network: int) -> Arguments:
-    found: Arguments = _copy(rows.places[location])
-    return found
+    return _copy(rows.places[location])
 
 
 def _enterprise(rows: Rows, location: int, network: int) -> Arguments:
@@ -151,13 +150,19 @@ def _of_network(paths: Collection[str]) -> Callable[[Rows, int, int], Arguments]
     return arguments
 
 
-def _copy(value: Any) -> Any:
-    """Copy maps and lists, which a model keeps."""
-    if value.__class__ is dict:
-        return {name: _copy(each) for name, each in value.items()}
-    return [_copy(each) for each in value] if value.__class__ is list else value
+def _copy(members: Arguments) -> Arguments:
+    """Copy maps, and lists of maps, which a model keeps."""
+    return {
+        name: value if value.__class__ not in _CONTAINERS else _copied(value)
+        for name, value in members.items()
+    }
 
 
+def _copied(value: Any) -> Any:
+    return _copy(value) if value.__class__ is dict else list(map(_copy, value))
+
+
+_CONTAINERS = frozenset((dict, list))
 _COUNTRY_PATHS = {
     "continent.code": "location.continent_code",
     f"continent.names.{LANGUAGE}": "location.continent_name",
