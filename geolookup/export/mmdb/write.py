@@ -37,6 +37,8 @@ _SEPARATOR = bytes(16)
 _MARKER = b"\xab\xcd\xefMaxMind.com"
 #: The sizes that a record of the tree may have, in bits.
 _RECORD_BITS = (24, 28, 32)
+#: The build epoch of data without a date: libmaxminddb refuses a file with 0.
+_UNDATED = 1
 #: Nodes that are written at once.
 _CHUNK = 1 << 18
 U32 = NDArray[np.uint32]
@@ -121,7 +123,7 @@ def _metadata(about: Metadata, schema: Schema, tree: _Tree) -> bytes:
         {
             "binary_format_major_version": (UINT16, 2),
             "binary_format_minor_version": (UINT16, 0),
-            "build_epoch": (UINT64, build_epoch(about)),
+            "build_epoch": (UINT64, max(build_epoch(about), _UNDATED)),
             "database_type": schema.database_type,
             "description": {LANGUAGE: "; ".join(dict.fromkeys([about.name, *owed]))},
             "ip_version": (UINT16, _IP_VERSION),

@@ -36,6 +36,7 @@ from geolookup_builder.sources.reading.reader import (
 )
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, ending
 
+Fields = Mapping[str, pa.DictionaryArray]
 #: Records decoded at once; those of a city file are large.
 _CHUNK_RECORDS = 1 << 14
 _SAMPLE = 1 << 12  # records that show the schema
@@ -85,11 +86,14 @@ def _batch(member: Member, mapped: Product | None) -> Batch:
     _locate_by_registration(stated)
     if mapped is not None:
         _check_mapped(member, mapped, stated, seen)
-    fields = {
-        name: _of_networks(_known(name, each), codes) for name, each in stated.items() if len(each)
-    }
+    known = {name: each for name, each in stated.items() if len(each)}
+    if not product.is_own:
+        known = {name: _known(name, each) for name, each in known.items()}
+    fields: Fields = {name: _of_networks(each, codes) for name, each in known.items()}
+    if not product.is_own:
+        fields = without_null_island(fields)
     numbers, keys = RecordNumbers(member, _no_rejects, _no_lines), keys_read(product, kinds, seen)
-    return Batch(numbers, 0, found.ranges, without_null_island(fields), keys)
+    return Batch(numbers, 0, found.ranges, fields, keys)
 
 
 def _product(member: Member, kinds: Sequence[str], seen: set[str]) -> Product:

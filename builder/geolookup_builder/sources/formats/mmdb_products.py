@@ -28,7 +28,8 @@ class Product:
 
     Where stated, ``kind`` must occur in the database type or in a description of the file, and
     its records must have all keys of one set of ``marks``. True ``flags`` take precedence over
-    the keys of a field; ``constants`` are what every record states.
+    the keys of a field; ``constants`` are what every record states. ``is_own``: the values are
+    those of a dataset, in which no word stands for "unknown".
     """
 
     name: str
@@ -38,6 +39,7 @@ class Product:
     flags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     constants: Mapping[str, str] = field(default_factory=dict)
     refusal: str = ""
+    is_own: bool = False
 
     def deciding(self, kinds: Collection[str], keys: Collection[str]) -> frozenset[str] | None:
         """Return the marks by which a file is of the product; None where it is not."""
@@ -219,8 +221,18 @@ _MAXMIND_IGNORED = tuple(
     for each in maxmind.IGNORED
 )
 
+#: What ``geolookup export`` writes as flat.
+_OWN = Product(
+    "geolookup export",
+    _kind("^geolookup-flat$"),
+    (),
+    {name: (name,) for name in FIELDS},
+    is_own=True,
+)
+
 #: In order of precedence; the table of docs/sources/mmdb.md lists them too.
 PRODUCTS = (
+    _OWN,
     *_REFUSED,
     *_IPINFO_PRODUCTS,
     _IPREGISTRY,

@@ -1,0 +1,292 @@
+"""MMDB files: readers find in them what the engine answers, and the builder the same dataset."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+from collections.abc import Callable
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import geolookup
+from geolookup.errors import ExportError
+from geolookup.export.mmdb import write
+from tests.conftest import Build, build_at
+from tests.export.mmdb.answers import SCHEMAS, Address, Expected, addresses, carrying
+from tests.small_dataset import SMALL
+from tests.tiers import few, scaled
+
+maxminddb = pytest.importorskip("maxminddb")
+
+#: Each returns what looks an address up.
+READERS: dict[str, Callable[[Path], Callable[[Address], Any]]] = {
+    "C": lambda path: maxminddb.open_database(path, maxminddb.MODE_MMAP_EXT).get,
+    "Python": lambda path: maxminddb.open_database(path, maxminddb.MODE_MEMORY).get,
+    "Rust": lambda path: pytest.importorskip("maxminddb_rust").open_database(str(path)).get,
+}
+
+
+def near(engine: geolookup.Engine, most: int) -> list[Address]:
+    """Addresses at the ends of intervals, and random ones."""
+    rng = random.Random(1)
+    values = [rng.getrandbits(32) for _ in range(most)]
+    carried = [each for value in values for each in (IPv4Address(value), *carrying(value))]
+    wide = [IPv6Address(rng.getrandbits(125) | 1 << 125) for _ in range(most)]
+    return [*addresses(engine, most), *carried, *wide]
+
+
+def check(path: Path, expected: Expected, most: int, readers: Any = READERS) -> None:
+    for name in readers:
+        get = READERS[name](path)
+        for address in near(expected.engine, most):
+            assert get(address) == expected(address), (name, address)
+
+
+@pytest.mark.parametrize("schema", few(SCHEMAS, 6))
+def test_readers_find_what_the_engine_answers(
+    sample: geolookup.Engine, tmp_path: Path, schema: str
+) -> None:
+    sample.export(tmp_path / "a.mmdb", "mmdb", schema=schema)
+    check(tmp_path / "a.mmdb", Expected(sample, schema), scaled(12, 100))
+
+
+def test_metadata(sample: geolookup.Engine, tmp_path: Path) -> None:
+    counts = sample.export(tmp_path / "a.mmdb", "mmdb", schema="city")
+    about = maxminddb.open_database(tmp_path / "a.mmdb").metadata()
+    assert (about.binary_format_major_version, about.binary_format_minor_version) == (2, 0)
+    assert (about.database_type, about.ip_version, about.languages) == ("GeoIP2-City", 6, ["en"])
+    assert (about.node_count, about.record_size) == (counts["nodes"], 24)
+    assert about.build_epoch == 1_795_132_800  # 2026-11-20
+    assert about.description["en"].startswith("geolookup-sample; Compiled from public facts")
+
+
+@pytest.mark.long
+def test_data_without_a_date_are_read_too(build: Build, tmp_path: Path) -> None:
+    path, _ = build({"a.csv": "network,country_code\n8.0.0.0/8,US\n"})
+    with geolookup.open(path) as engine:
+        engine.export(tmp_path / "a.mmdb", "mmdb")
+    about = maxminddb.open_database(tmp_path / "a.mmdb", maxminddb.MODE_MMAP_EXT).metadata()
+    assert about.build_epoch == 1
+
+
+@pytest.mark.long
+def test_the_same_dataset_gives_the_same_bytes(sample: geolookup.Engine, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        sample.export(tmp_path / name, "mmdb")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.long
+def test_fields_limit_what_is_written(sample: geolookup.Engine, tmp_path: Path) -> None:
+    paths: tuple[str, ...] = (
+        *("location.country_code", "location.country_is_eu"),
+        *("currency", "network.asn"),
+    )
+    sample.export(tmp_path / "a.mmdb", "mmdb", fields=paths)
+    check(tmp_path / "a.mmdb", Expected(sample, "flat", *paths), 5, ["C"])
+    record = maxminddb.open_database(tmp_path / "a.mmdb").get("8.8.8.8")
+    assert record == {
+        "country_code": "US",
+        "country_is_eu": False,
+        "currency_code": "USD",
+        "currency_name": "US Dollar",
+        "currency_symbol": "$",
+        "asn": 15169,
+    }
+    paths = ("location.country_code", "location.country_is_eu")
+    sample.export(tmp_path / "b.mmdb", "mmdb", schema="country", fields=paths)
+    get = maxminddb.open_database(tmp_path / "b.mmdb").get
+    assert get("8.8.8.8") == {"country": {"iso_code": "US"}}
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"schema": "asn", "fields": ("location",)}, "the schema asn has no location; it has"),
+        ({"schema": "city", "fields": ("network.asn",)}, "the schema city has no network.asn"),
+        ({"fields": ("time.abbr",)}, "no field or group 'time.abbr'"),
+        ({"languages": ("en", "de")}, "no names in 'de'; a dataset has each name once"),
+    ],
+)
+def test_what_a_schema_does_not_have(
+    sample: geolookup.Engine, tmp_path: Path, options: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(ExportError, match=problem):
+        sample.export(tmp_path / "a.mmdb", "mmdb", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.long
+def test_a_schema_of_which_the_dataset_has_no_field(build: Build, tmp_path: Path) -> None:
+    path, _ = build({"a.csv": "network,country_code\n8.0.0.0/8,US\n"})
+    problem = "the dataset has no field of city; write country, flat"
+    with geolookup.open(path) as engine, pytest.raises(ExportError, match=problem):
+        engine.export(tmp_path / "a.mmdb", "mmdb", schema="city")
+
+
+# --- geoip2
+
+
+def without_networks(found: Any) -> Any:
+    """Return a model without networks: a file joins those of one record, whatever else differs."""
+    if not isinstance(found, dict):
+        return found
+    return {name: without_networks(each) for name, each in found.items() if name != "network"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("method", ["city", "country", "asn", "isp", "enterprise"])
+def test_geoip2_reads_the_models_of_the_stand_in(
+    sample: geolookup.Engine, tmp_path: Path, method: str
+) -> None:
+    database = pytest.importorskip("geoip2.database")
+    from geoip2.errors import AddressNotFoundError
+
+    from geolookup.compat.geoip2 import Reader
+
+    def asked(reader: Any, address: Address) -> Any:
+        try:
+            found = getattr(reader, method)(address)
+        except AddressNotFoundError as error:
+            return error.ip_address
+        return without_networks(found.to_dict())
+
+    sample.export(tmp_path / "a.mmdb", "mmdb", schema=method)
+    with database.Reader(tmp_path / "a.mmdb") as theirs, Reader(sample) as ours:
+        for address in addresses(sample, 100):
+            if address.version == 6 and int(address) >> 96 == 0x2001_0000:
+                continue
+            assert asked(theirs, address) == asked(ours, address), address
+
+
+# --- sizes of records
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("bits", [24, 28, 32])
+def test_records_of_each_size(
+    sample: geolookup.Engine, tmp_path: Path, bits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = [each for each in (24, 28, 32) if each >= bits]
+    monkeypatch.setattr(write, "_RECORD_BITS", tuple(sizes))
+    counts = sample.export(tmp_path / "a.mmdb", "mmdb")
+    assert counts["record bits"] == bits
+    check(tmp_path / "a.mmdb", Expected(sample, "flat"), 5)
+
+
+@pytest.mark.long
+def test_a_file_that_no_record_can_address(
+    sample: geolookup.Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(write, "_RECORD_BITS", (8,))
+    with pytest.raises(ExportError, match="too large for records of 32 bits"):
+        sample.export(tmp_path / "a.mmdb", "mmdb")
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- datasets of every form
+
+
+def rows(*networks: str) -> str:
+    lines = (f"{each},DE,{64500 + at},2.5,-0.5\n" for at, each in enumerate(networks))
+    return "network,country_code,asn,latitude,longitude\n" + "".join(lines)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "networks",
+    [
+        (),
+        ("8.8.8.8/32",),
+        ("0.0.0.0/0",),
+        ("::/0",),
+        ("0.0.0.0/0", "::/0"),
+        ("0.0.0.0/1", "128.0.0.0/1", "8000::/1", "2a00::/128", "2000::/3"),
+        ("2600::ffff:ffff:ffff:ffff/128", "2600::1:0:0:0:0/128"),
+    ],
+)
+def test_few_and_huge_networks(tmp_path: Path, networks: tuple[str, ...]) -> None:
+    path, _ = build_at(tmp_path, {"a.csv": rows(*networks)})
+    with geolookup.open(path) as engine:
+        counts = engine.export(tmp_path / "a.mmdb", "mmdb")
+        assert counts["records"] == min(len(networks), counts["records"])
+        check(tmp_path / "a.mmdb", Expected(engine, "flat"), 20)
+        assert maxminddb.open_database(tmp_path / "a.mmdb").get("10.1.2.3") is None
+        again(engine, tmp_path)
+
+
+def random_rows(rng: random.Random) -> str:
+    lines = ["network,country_code,city_name,asn,isp,latitude,longitude,user_type"]
+    for _ in range(rng.randrange(1, 40)):
+        family, bits = rng.choice(((4, 32), (6, 128)))
+        length = rng.choice((rng.randrange(1, bits + 1), rng.randrange(8, 25)))
+        value = rng.getrandbits(bits) if family == 4 else rng.getrandbits(125) | 1 << 125
+        first = value >> bits - length << bits - length
+        address = IPv4Address(first) if family == 4 else IPv6Address(first)
+        text = rng.choice(("", "x", "Ærø", "long " * rng.randrange(1, 90)))
+        cells = (rng.choice(("", "DE", "US", "FR")), text.strip(), rng.choice(("", "1", "70000")))
+        more = (rng.choice(("", "x" * 300)), *rng.choice((("", ""), ("0", "0"), ("1.25", "-7"))))
+        lines.append(",".join((f"{address}/{length}", *cells, *more, rng.choice(("", "isp")))))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(8))
+def test_random_datasets(tmp_path: Path, seed: int) -> None:
+    path, _ = build_at(tmp_path, {"a.csv": random_rows(random.Random(seed))})
+    with geolookup.open(path) as engine:
+        methods = {"country": "location.country_code", "isp": "network.isp"}
+        fit = [name for name, field in methods.items() if field in engine.metadata.fields]
+        for schema in ("flat", *fit):
+            engine.export(tmp_path / "a.mmdb", "mmdb", schema=schema, force=True)
+            check(tmp_path / "a.mmdb", Expected(engine, schema), 60, ["C"])
+        again(engine, tmp_path)
+
+
+# --- back into a dataset
+
+
+def again(engine: geolookup.Engine, folder: Path) -> None:
+    """Compile the flat export of a dataset: every answer is the same."""
+    engine.export(folder / "flat.mmdb", "mmdb", force=True)
+    recipe = (
+        '[dataset]\nname = "again"\n[[source]]\nformat = "mmdb"\npath = "flat.mmdb"\nempty = "ok"\n'
+    )
+    (folder / "again.toml").write_text(recipe)
+    geolookup.build(folder / "again.toml", folder / "again", force=True)
+    found = geolookup.diff(engine.path, folder / "again")
+    for part in found.parts.values():
+        for name, field in part.fields.items():
+            assert (field.changed, field.null_lost, field.null_gained) == (0, 0, 0), name
+
+
+@pytest.mark.long
+def test_the_builder_reads_the_same_dataset(sample: geolookup.Engine, tmp_path: Path) -> None:
+    again(sample, tmp_path)
+
+
+@pytest.mark.long
+def test_values_that_vendors_write_for_unknown_are_kept(tmp_path: Path) -> None:
+    text = "network,country_code,region_code,city_name,latitude,longitude,isp\n"
+    text += "8.0.0.0/8,US,US-CA,-,0,0,-\n9.0.0.0/8,US,CA,x,0,0,y\n"
+    path, _ = build_at(tmp_path, {"a.csv": text})
+    with geolookup.open(path) as engine:
+        again(engine, tmp_path)
+
+
+# --- the reader in C as a program
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("mmdblookup") is None, reason="no mmdblookup here")
+def test_mmdblookup(tmp_path: Path) -> None:
+    with geolookup.open(SMALL) as engine:
+        engine.export(tmp_path / "a.mmdb", "mmdb", schema="city")
+    for address, word in (("8.8.8.8", "Mountain View"), ("2002:808:808::1", "Mountain View")):
+        command = ["mmdblookup", "--file", str(tmp_path / "a.mmdb"), "--ip", address]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert word in done.stdout

@@ -1,0 +1,98 @@
+"""The registry of formats: each has options of its own, and only those."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import geolookup
+from geolookup.errors import ExportError
+from geolookup.export import FORMATS, options_of_formats
+from tests.cli.program import run
+from tests.small_dataset import SMALL
+
+
+def test_an_unknown_format_gets_a_hint(sample: geolookup.Engine, tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="no format 'mdb'; did you mean 'mmdb'"):
+        sample.export(tmp_path / "x", "mdb")
+
+
+def test_an_option_that_no_format_has(sample: geolookup.Engine, tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="mmdb has no option shema; did you mean 'schema'"):
+        sample.export(tmp_path / "x", "mmdb", shema="city")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_choice_that_an_option_does_not_have(sample: geolookup.Engine, tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="no schema 'cty'; did you mean 'city'"):
+        sample.export(tmp_path / "x", "mmdb", schema="cty")
+
+
+def test_an_existing_file_is_kept_without_force(sample: geolookup.Engine, tmp_path: Path) -> None:
+    target = tmp_path / "x.mmdb"
+    target.write_text("mine")
+    with pytest.raises(geolookup.OutputError, match="exists already"):
+        sample.export(target, "mmdb")
+    assert target.read_text() == "mine"
+    assert sample.export(target, "mmdb", force=True)["records"] > 10
+    assert [each.name for each in tmp_path.iterdir()] == ["x.mmdb"]
+
+
+def test_options_of_one_name_are_the_same_in_every_format() -> None:
+    names = [option.name for option in options_of_formats()]
+    assert len(names) == len(set(names))
+    assert all(FORMATS[name].name == name for name in FORMATS)
+
+
+@pytest.mark.long
+def test_the_command_writes_a_file_and_says_what(tmp_path: Path) -> None:
+    target = tmp_path / "a.mmdb"
+    done = run("export", str(SMALL), "--format", "mmdb", "--output", str(target))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"{target}: {target.stat().st_size:,} bytes, ")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("--format", "mdb"), "no format 'mdb'; did you mean 'mmdb'"),
+        (("--format", "mmdb", "--languages", "en,de"), "no names in 'de'"),
+        (("--format", "mmdb", "--fields", "location.cty_name"), "location.city_name"),
+    ],
+)
+def test_misuse_is_one_line_and_no_file(
+    tmp_path: Path, options: tuple[str, ...], problem: str
+) -> None:
+    done = run("export", str(SMALL), "--output", str(tmp_path / "x"), *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert problem in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.long
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, geolookup.cli.export; print('numpy' in sys.modules, 'pyarrow' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
+
+
+@pytest.mark.long
+def test_a_damaged_dataset_leaves_no_file(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(SMALL, copy)
+    path = copy / "ipv4.arrow"
+    whole = bytearray(path.read_bytes())
+    whole[len(whole) // 2] ^= 0xFF
+    path.write_bytes(whole)
+    done = run("export", str(copy), "--format", "mmdb", "--output", str(tmp_path / "x.mmdb"))
+    assert done.returncode in (0, 2)
+    assert (tmp_path / "x.mmdb").exists() == (done.returncode == 0)
+    assert "Traceback" not in done.stderr
