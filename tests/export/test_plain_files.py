@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -12,34 +11,9 @@ import pytest
 import geolookup
 from geolookup.errors import ExportError, OutputError
 from geolookup.export.columns import STORED, fields_of
-from tests.conftest import build_at
+from tests.export.conftest import HOSTILE
 from tests.export.reading import READERS, expected
 from tests.tiers import few
-
-#: What ends a cell, a line, a text of SQL or a list somewhere, and what a spreadsheet computes.
-HOSTILE = (
-    'a "b"\', c',
-    "line\nfeed\r\nand\ttab",
-    "back\\slash \\N \\. \\t",
-    "=1+1",
-    "@x'); drop table geolookup; --",
-    "\\",
-    '"',
-    "{}[\u2028]",
-    "ñ😀",
-)
-_HEADER = "network,country_code,city_name,latitude,longitude,asn,isp"
-
-
-@pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> Generator[geolookup.Engine, None, None]:
-    quoted = ['"' + each.replace('"', '""') + '"' for each in HOSTILE]
-    rows = [f"8.{at}.0.0/16,DE,{each},1.5,-0.25,,{each}" for at, each in enumerate(quoted)]
-    rows += [f"2a00:{at}::/33,,,,,{at + 1},{each}" for at, each in enumerate(quoted)]
-    folder = tmp_path_factory.mktemp("hostile")
-    output, _ = build_at(folder, {"a.csv": "\n".join([_HEADER, *rows, ""])})
-    with geolookup.open(output) as engine:
-        yield engine
 
 
 @pytest.mark.parametrize("name", few(READERS, 5))

@@ -1,0 +1,66 @@
+"""Datasets to export: one whose texts are hostile, and one of many rows; a server."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Generator
+from ipaddress import IPv6Address
+
+import pytest
+
+import geolookup
+from tests.conftest import build_at
+from tests.export.postgresql_server import programs, server
+
+#: What ends a cell, a line, a text of SQL or a list somewhere, and what a spreadsheet computes.
+HOSTILE = (
+    'a "b"\', c',
+    "line\nfeed\r\nand\ttab",
+    "back\\slash \\N \\. \\t",
+    "=1+1",
+    "@x'); drop table geolookup; --",
+    "\\",
+    '"',
+    "{}[\u2028]",
+    "ñ😀",
+)
+_HEADER = "network,country_code,city_name,latitude,longitude,asn,isp"
+
+
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Generator[geolookup.Engine, None, None]:
+    quoted = ['"' + each.replace('"', '""') + '"' for each in HOSTILE]
+    rows = [f"8.{at}.0.0/16,DE,{each},1.5,-0.25,,{each}" for at, each in enumerate(quoted)]
+    rows += [f"2a00:{at}::/33,,,,,{at + 1},{each}" for at, each in enumerate(quoted)]
+    folder = tmp_path_factory.mktemp("hostile")
+    output, _ = build_at(folder, {"a.csv": "\n".join([_HEADER, *rows, ""])})
+    with geolookup.open(output) as engine:
+        yield engine
+
+
+#: Ranges of each family: more than a row group of DuckDB, and than two of Parquet.
+WIDE = 140_000
+
+
+@pytest.fixture(scope="session")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> Generator[geolookup.Engine, None, None]:
+    """Many ranges of 256 IPv4 addresses and of /64, each unlike the next."""
+    ipv4 = (f"{0x10000000 + (n << 8)},{0x100000FF + (n << 8)}" for n in range(WIDE))
+    base = int(IPv6Address("2a00::"))
+    ipv6 = (f"{base + (n << 64)},{base + (n + 1 << 64) - 1}" for n in range(WIDE))
+    rows = [
+        f"{ends},{n % 1000 + 1}" for ends, n in zip([*ipv4, *ipv6], [*range(WIDE)] * 2, strict=True)
+    ]
+    text = "\n".join(["first,last,asn", *rows, ""])
+    output, _ = build_at(tmp_path_factory.mktemp("wide"), {"a.csv": text})
+    with geolookup.open(output) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Generator[dict[str, str], None, None]:
+    """The variables by which psql finds a server of our own."""
+    if programs() is None or shutil.which("psql") is None:
+        pytest.skip("no PostgreSQL installed")
+    with server() as variables:
+        yield variables

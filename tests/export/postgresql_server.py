@@ -1,0 +1,91 @@
+"""A PostgreSQL server of our own, in a temporary folder and on a socket there.
+
+``python -m tests.export.postgresql_server FOLDER`` serves until it is ended: examples of a page
+run it as a job.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_ACCOUNT = "postgres"
+#: Nothing that is written has to outlive the server.
+_SETTINGS = ("fsync=off", "full_page_writes=off", "listen_addresses=", "shared_buffers=32MB")
+
+
+def programs() -> Path | None:
+    """The folder of the server's programs, of the newest version; None where there is none."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    named = shutil.which("initdb")
+    return found[-1].parent if found else Path(named).parent if named else None
+
+
+def has_ip4r() -> bool:
+    """Say whether the extension ip4r is installed."""
+    folder = programs()
+    assert folder
+    command = [str(folder / "pg_config"), "--sharedir"]
+    shared = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    return Path(shared, "extension", "ip4r.control").exists()
+
+
+@contextmanager
+def server() -> Iterator[dict[str, str]]:
+    """Serve; yield the variables by which psql finds the server."""
+    folder = programs()
+    assert folder
+    # The server refuses to run as root.
+    user = _ACCOUNT if os.getuid() == 0 else None
+    with tempfile.TemporaryDirectory(prefix="geolookup-postgresql-") as name:
+        if user:
+            shutil.chown(name, user)
+        data = f"{name}/data"
+        options = ["-A", "trust", "-U", "reader", "-E", "UTF8", "--no-locale", "--no-sync"]
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": name}
+        subprocess.run([folder / "initdb", "-D", data, *options], check=True, user=user, **silent)
+        settings = [part for each in _SETTINGS for part in ("-c", each)]
+        command = [str(folder / "postgres"), "-D", data, "-k", name, *settings]
+        with subprocess.Popen(command, user=user, **silent) as process:
+            variables = {"PGHOST": name, "PGUSER": "reader", "PGDATABASE": "postgres"}
+            try:
+                _wait(variables)
+                yield variables
+            finally:
+                process.send_signal(signal.SIGQUIT)
+
+
+def psql(variables: dict[str, str], *options: str, text: bytes = b"") -> str:
+    """Return what psql prints, without alignment; raises CalledProcessError for an error."""
+    command = ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", *options]
+    done = subprocess.run(
+        command, input=text, capture_output=True, check=False, env={**os.environ, **variables}
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode()
+
+
+def _wait(variables: dict[str, str]) -> None:
+    for _ in range(200):
+        command = ["psql", "-X", "-c", "select 1"]
+        env = {**os.environ, **variables}
+        if not subprocess.run(command, env=env, capture_output=True, check=False).returncode:
+            return
+        time.sleep(0.05)
+    raise TimeoutError("PostgreSQL does not answer")
+
+
+if __name__ == "__main__":
+    # A link to the folder of the socket stands where the reader is.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    with server() as _variables:
+        Path(sys.argv[1]).symlink_to(_variables["PGHOST"])
+        signal.pause()

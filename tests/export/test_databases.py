@@ -1,0 +1,251 @@
+"""Databases that are exported find the range of an address by an index, in their own engine."""
+
+from __future__ import annotations
+
+import json
+import random
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from ipaddress import ip_address
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import geolookup
+from geolookup.export.columns import DEFAULT, fields_of
+from tests.export.postgresql_server import has_ip4r, psql
+from tests.export.reading import Row, expected
+
+pytestmark = pytest.mark.long
+#: Of these texts every value can be stated: an address, and the values of its fields or None.
+_ADDRESSES = 60
+
+
+def probes(rows: list[Row]) -> list[tuple[str, tuple[Any, ...] | None]]:
+    """Return addresses at and beside the ends of some ranges, with the values of their range."""
+    rng = random.Random(16)
+    chosen = rng.sample(range(len(rows)), min(_ADDRESSES, len(rows)))
+    found = []
+    for family, first, last, values in (rows[each] for each in sorted(chosen)):
+        found += [(_text(family, each), values) for each in {first, last}]
+    # Between ranges, and in each family after all of them.
+    found += [(each, None) for each in ("0.0.0.1", "255.255.255.255", "::", "ffff::", "10.0.0.1")]
+    return found
+
+
+def _text(family: int, value: int) -> str:
+    return str(ip_address(value.to_bytes(4 if family == 4 else 16, "big")))
+
+
+_SQLITE = """
+select location.*, network.*
+from (select * from {table} where first <= :ip order by first desc limit 1) as range
+join location on location.id = range.location
+join network on network.id = range.network
+where range.last >= :ip
+"""
+
+
+def _sqlite_key(ip: str) -> tuple[str, Any]:
+    address = ip_address(ip)
+    return f"ipv{address.version}", int(address) if address.version == 4 else address.packed
+
+
+def test_sqlite(hostile: geolookup.Engine, sample: geolookup.Engine, tmp_path: Path) -> None:
+    for engine in (hostile, sample):
+        engine.export(tmp_path / "a.db", "sqlite", force=True)
+        with closing(sqlite3.connect(tmp_path / "a.db")) as database:
+            database.row_factory = sqlite3.Row
+            assert database.execute("pragma integrity_check").fetchone()[0] == "ok"
+            stated = tuple(database.execute("select * from dataset").fetchone())
+            assert stated == (engine.metadata.name, engine.generation)
+            for ip, values in probes(expected(engine)):
+                table, key = _sqlite_key(ip)
+                row = database.execute(_SQLITE.format(table=table), {"ip": key}).fetchone()
+                assert (row and tuple(row[each.name] for each in DEFAULT)) == values
+
+
+def test_sqlite_searches_by_the_key(wide: geolookup.Engine, tmp_path: Path) -> None:
+    wide.export(tmp_path / "a.db", "sqlite")
+    with closing(sqlite3.connect(tmp_path / "a.db")) as database:
+        for table, key in (("ipv4", 1 << 28), ("ipv6", ip_address("2a00::1:0:0:0:0").packed)):
+            query = f"explain query plan {_SQLITE.format(table=table)}"
+            plan = [row[3] for row in database.execute(query, {"ip": key})]
+            assert any(each.startswith(f"SEARCH {table} USING ") for each in plan)
+            assert not any("SCAN" in each and "range" not in each for each in plan)
+            assert not any("TEMP B-TREE" in each for each in plan)
+
+
+def _scans(plan: Any) -> Iterator[dict[str, Any]]:
+    for each in plan:
+        if each["type"] == "TABLE_SCAN":
+            yield each
+        yield from _scans(each.get("children", []))
+
+
+def _groups(database: Any, query: str, key: Any) -> tuple[int, int]:
+    """Return how many row groups a query reads, and how many there are."""
+    explain = f"explain (analyze, format json) {query}"
+    plan = json.loads(database.execute(explain, [key]).fetchall()[0][1])
+    (scan,) = _scans(plan["operator"])
+    return scan["row_groups_scanned"], scan["total_row_groups_to_scan"]
+
+
+@pytest.mark.parametrize(("family", "first"), [(4, 0x10000000), (6, 0x2A00 << 112)])
+def test_duckdb_reads_one_row_group(
+    wide: geolookup.Engine, tmp_path: Path, family: int, first: int
+) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    wide.export(tmp_path / "a.db", "duckdb")
+    # Without the cast DuckDB compares as double.
+    number = "uinteger" if family == 4 else "uhugeint"
+    query = f"from ipv{family} where ?::{number} between first and last"
+    with closing(duckdb.connect(tmp_path / "a.db", read_only=True)) as database:
+        key = first + (135_000 << (8 if family == 4 else 64))
+        read, groups = _groups(database, query, key)
+        assert (read, groups) == (1, 2)
+        (row,) = database.execute(query, [key]).fetchall()
+        assert row[0] == key
+
+
+def test_duckdb_joins_addresses(sample: geolookup.Engine, tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    sample.export(tmp_path / "a.db", "duckdb")
+    found = probes(expected(sample))
+    with closing(duckdb.connect(tmp_path / "a.db", read_only=True)) as database:
+        for family, kind in ((4, "uinteger"), (6, "uhugeint")):
+            wanted = {
+                int(ip_address(ip)): values
+                for ip, values in found
+                if ip_address(ip).version == family
+            }
+            database.execute(f"create or replace temp table asked (ip {kind})")
+            database.executemany("insert into asked values (?)", [[each] for each in wanted])
+            names = ", ".join(f"case when ip <= last then {each.name} end" for each in DEFAULT)
+            query = f"from asked asof left join ipv{family} on ip >= first select ip, {names}"
+            nothing = (None,) * len(DEFAULT)
+            rows = {row[0]: row[1:] for row in database.execute(query).fetchall()}
+            assert rows == {ip: values or nothing for ip, values in wanted.items()}
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_parquet_readers_skip_row_groups(
+    wide: geolookup.Engine, tmp_path: Path, family: int
+) -> None:
+    from pyarrow import parquet
+
+    wide.export(tmp_path / "a", "parquet")
+    file = parquet.ParquetFile(tmp_path / "a" / f"ipv{family}" / "part-00000.parquet")
+    groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
+    bounds = [(each.column(0).statistics.min, each.column(1).statistics.max) for each in groups]
+    assert len(bounds) > 1
+    assert bounds == sorted(bounds)
+    assert all(one[1] < other[0] for one, other in pairwise(bounds))
+    about = json.loads(file.schema_arrow.metadata[b"geolookup"])
+    assert about["generation"] == wide.generation
+
+
+@pytest.mark.parametrize("form", ["cidr", "range", "ip4r"])
+def test_postgresql(
+    form: str,
+    postgresql: dict[str, str],
+    hostile: geolookup.Engine,
+    sample: geolookup.Engine,
+    tmp_path: Path,
+) -> None:
+    if form == "ip4r" and not has_ip4r():
+        pytest.skip("no extension ip4r")
+    where = {
+        "cidr": "network >>= inet '{ip}'",
+        "range": "first <= inet '{ip}' and last >= inet '{ip}' order by first desc limit 1",
+        "ip4r": "range >>= ipaddress '{ip}'",
+    }[form]
+    paths = (
+        *(field.path for field in DEFAULT),
+        "location.country_languages",
+        "location.country_is_eu",
+    )
+    fields = fields_of(paths)
+    for engine in (hostile, sample):  # the second replaces the first
+        engine.export(tmp_path / "a.sql", "postgresql", ranges=form, fields=paths, force=True)
+        psql(postgresql, "-f", str(tmp_path / "a.sql"))
+        found = probes(expected(engine, paths))
+        names = ", ".join(f"'{each.name}', {each.name}" for each in fields)
+        start = f"select json_build_array((select json_build_object({names}) from geolookup where "
+        query = ";\n".join(f"{start}{where.format(ip=ip)}))" for ip, _ in found)
+        rows = [json.loads(line)[0] for line in _lines(psql(postgresql, text=query.encode()))]
+        values = [each and tuple(each[field.name] for field in fields) for each in rows]
+        assert values == [each[1] for each in found]
+    count = psql(postgresql, "-c", "select obj_description('geolookup'::regclass)")
+    assert json.loads(count)["generation"] == sample.generation
+
+
+def _lines(text: str) -> list[str]:
+    return text.rstrip("\n").split("\n")
+
+
+def test_postgresql_uses_the_index(
+    postgresql: dict[str, str], wide: geolookup.Engine, tmp_path: Path
+) -> None:
+    queries = {
+        "cidr": "select * from geolookup where network >>= inet '16.0.5.1'",
+        "range": (
+            "select * from geolookup where first <= inet '16.0.5.1' order by first desc limit 1"
+        ),
+        "ip4r": "select * from geolookup where range >>= ipaddress '16.0.5.1'",
+    }
+    for form, query in queries.items():
+        wide.export(tmp_path / "a.sql", "postgresql", ranges=form, within="16.0.0.0/10", force=True)
+        psql(postgresql, "-f", str(tmp_path / "a.sql"))
+        assert "Index" in (plan := psql(postgresql, "-c", f"explain {query}"))
+        assert "geolookup_address" in plan
+
+
+def test_clickhouse(
+    hostile: geolookup.Engine,
+    sample: geolookup.Engine,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chdb = pytest.importorskip("chdb.session")
+    paths = (
+        *(field.path for field in DEFAULT),
+        "location.country_languages",
+        "location.country_is_eu",
+    )
+    monkeypatch.chdir(tmp_path)  # it reads only files in there
+    session = chdb.Session(str(tmp_path / "session"))
+    try:
+        session.query("create database geo engine = Atomic")
+        session.query("use geo")
+        for at, engine in enumerate((hostile, sample)):
+            output = tmp_path / f"it's {at}"
+            engine.export(output, "clickhouse", fields=paths, folder=str(output))
+            session.query((output / "dictionary.sql").read_text(encoding="utf-8"))
+            _compare(session, probes(expected(engine, paths)), paths)
+        kind = session.query("select type from system.dictionaries", "TSVRaw")
+        assert "Trie" in str(kind)
+    finally:
+        session.close()
+
+
+def _compare(session: Any, found: list[tuple[str, Any]], paths: tuple[str, ...]) -> None:
+    fields = fields_of(paths)
+    names = ", ".join(f"'{each.name}'" for each in fields)
+    for ip, values in found:
+        key = f"tuple(IPv6StringToNum('{ip}'))"
+        query = f"select dictHas('geolookup', {key}), dictGet('geolookup', ({names}), {key})"
+        known, got = json.loads(str(session.query(query, "JSONCompactEachRow")))
+        assert bool(known) == (values is not None)
+        pairs = zip(values or [None] * len(fields), fields, strict=True)
+        assert list(got.values()) == [_without_null(*each) for each in pairs]
+
+
+def _without_null(value: Any, field: Any) -> Any:
+    if value is not None:
+        return value
+    unknown = {"string": "", "bool": False, "list<item: string>": [], "double": None}
+    return unknown.get(field.type, 0)
