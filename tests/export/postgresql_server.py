@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 _ACCOUNT = "postgres"
@@ -50,11 +51,14 @@ def server() -> Iterator[dict[str, str]]:
             shutil.chown(name, user)
         data = f"{name}/data"
         options = ["-A", "trust", "-U", "reader", "-E", "UTF8", "--no-locale", "--no-sync"]
-        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": name}
-        subprocess.run([folder / "initdb", "-D", data, *options], check=True, user=user, **silent)
         settings = [part for each in _SETTINGS for part in ("-c", each)]
         command = [str(folder / "postgres"), "-D", data, "-k", name, *settings]
-        with subprocess.Popen(command, user=user, **silent) as process:
+        quiet = partial(
+            subprocess.Popen[bytes], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        made = quiet([str(folder / "initdb"), "-D", data, *options], cwd=name, user=user).wait()
+        assert made == 0
+        with quiet(command, cwd=name, user=user) as process:
             variables = {"PGHOST": name, "PGUSER": "reader", "PGDATABASE": "postgres"}
             try:
                 _wait(variables)

@@ -28,7 +28,7 @@ def probes(rows: list[Row]) -> list[tuple[str, tuple[Any, ...] | None]]:
     """Return addresses at and beside the ends of some ranges, with the values of their range."""
     rng = random.Random(16)
     chosen = rng.sample(range(len(rows)), min(_ADDRESSES, len(rows)))
-    found = []
+    found: list[tuple[str, tuple[Any, ...] | None]] = []
     for family, first, last, values in (rows[each] for each in sorted(chosen)):
         found += [(_text(family, each), values) for each in {first, last}]
     # Between ranges, and in each family after all of them.
@@ -40,6 +40,7 @@ def _text(family: int, value: int) -> str:
     return str(ip_address(value.to_bytes(4 if family == 4 else 16, "big")))
 
 
+_FROM = "from geolookup"
 _SQLITE = """
 select location.*, network.*
 from (select * from {table} where first <= :ip order by first desc limit 1) as range
@@ -174,7 +175,7 @@ def test_postgresql(
         psql(postgresql, "-f", str(tmp_path / "a.sql"))
         found = probes(expected(engine, paths))
         names = ", ".join(f"'{each.name}', {each.name}" for each in fields)
-        start = f"select json_build_array((select json_build_object({names}) from geolookup where "
+        start = f"select json_build_array((select json_build_object({names}) {_FROM} where "
         query = ";\n".join(f"{start}{where.format(ip=ip)}))" for ip, _ in found)
         rows = [json.loads(line)[0] for line in _lines(psql(postgresql, text=query.encode()))]
         values = [each and tuple(each[field.name] for field in fields) for each in rows]
