@@ -24,6 +24,7 @@ from tests.builder.sources.formats import (
     test_generic_typed,
     test_geofeed,
     test_ip2location,
+    test_ip2proxy,
     test_ip2region,
     test_ipinfo,
     test_iplocate,
@@ -72,6 +73,14 @@ FILES: dict[str, dict[str, str | bytes]] = {
         for name, text in (
             (f"IP2LOCATION-LITE-DB{number}.CSV", test_ip2location.ipv4(number)),
             (f"IP2LOCATION-LITE-DB{number}.IPV6.CSV", test_ip2location.ipv6(number)),
+        )
+    },
+    "ip2proxy": {
+        name: text
+        for number in test_ip2proxy.DATABASES
+        for name, text in (
+            (f"IP2PROXY-LITE-PX{number}.CSV", test_ip2proxy.ipv4(number)),
+            (f"IP2PROXY-LITE-PX{number}.IPV6.CSV", test_ip2proxy.ipv6(number)),
         )
     },
     "ip2region": {"a.txt": test_ip2region.NEW, "b.txt": test_ip2region.OLD},

@@ -1,0 +1,168 @@
+"""IP2Proxy's CSV files, PX1 to PX12: addresses of proxies, both families, all editions.
+
+The database comes from the recipe or the file name, else from the number of columns. The type of
+a proxy gives the user type where the contract has a word for it; else the usage type does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+import pyarrow as pa
+
+from geolookup_builder.ranges import ParsedRanges
+from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.sources.formats.ip2location_files import (
+    MISSING,
+    Catalogue,
+    Ranges,
+    Regions,
+    regions,
+)
+from geolookup_builder.sources.formats.ip2location_layouts import CONTENT
+from geolookup_builder.sources.reading import sniffing
+from geolookup_builder.sources.reading.dictionary_columns import first_known, renamed, without
+from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
+from geolookup_builder.sources.reading.vendor_files import Plan, planned_tables, stated_fields
+
+#: The columns that each database adds at the end of the one before. From PX2 the type of the proxy
+#: is the first column. PX10 has more rows than PX9.
+_ADDS: tuple[tuple[str, ...], ...] = (
+    ("country_code", "country_name"),
+    (),
+    ("region", "city"),
+    ("isp",),
+    ("domain",),
+    ("usage_type",),
+    ("asn", "as"),
+    ("last_seen",),
+    ("threat",),
+    (),
+    ("provider",),
+    ("fraud_score",),
+)
+
+
+def _columns(number: int) -> tuple[str, ...]:
+    added = tuple(name for each in _ADDS[:number] for name in each)
+    return ("proxy_type", *added) if number > 1 else added
+
+
+_DATABASES = {f"PX{number}": _columns(number) for number in range(len(_ADDS), 0, -1)}
+_CONTENT = {
+    **CONTENT,
+    "proxy_type": re.compile(r"[A-Z]{3}"),
+    "last_seen": re.compile(r"[0-9]{1,5}"),
+    "threat": re.compile(r"[A-Z]+(/[A-Z]+)*"),
+    "fraud_score": re.compile(r"[0-9]{1,3}"),
+}
+_CATALOGUE = Catalogue("PX", "a number from 1 to 12", _DATABASES, _CONTENT)
+_FIELDS = {
+    "country_code": "country_code",
+    "region": "region_name",
+    "city": "city_name",
+    "isp": "isp",
+    "asn": "asn",
+    "as": "asn_organization",
+    "usage_type": "user_type",
+}
+#: The user type of each type of proxy; None where the contract has no word, and the usage type
+#: decides. A residential proxy is at the address of a subscriber.
+_USER_TYPES = {
+    "VPN": "consumer_privacy_network",
+    "TOR": "consumer_privacy_network",
+    "CPN": "consumer_privacy_network",
+    "DCH": "hosting",
+    "SES": "search_engine_spider",
+    "EPN": "business",
+    "RES": None,
+    "PUB": None,
+    "WEB": None,
+    "AIC": None,
+    MISSING: None,
+}
+_NUMBERED = re.compile(r"(?<![A-Z0-9])PX([0-9]{1,2})(?![0-9])")
+_PRODUCT = "IP2PROXY"
+_HOLDS = {
+    "PROXYTYPE": ("proxy_type",),
+    "COUNTRY": ("country_code", "country_name"),
+    "REGION": ("region",),
+    "CITY": ("city",),
+    "ISP": ("isp",),
+    "DOMAIN": ("domain",),
+    "USAGETYPE": ("usage_type",),
+    "ASN": ("asn", "as"),
+    "LASTSEEN": ("last_seen",),
+    "THREAT": ("threat",),
+    "PROVIDER": ("provider",),
+    "FRAUDSCORE": ("fraud_score",),
+}
+_KNOWN_TYPES = re.compile("|".join(name for name in _USER_TYPES if name != MISSING))
+_DETECTED = {**_CONTENT, "proxy_type": _KNOWN_TYPES}
+
+
+def _read(spec: SourceSpec) -> Iterator[SourceTable]:
+    database, codes = _CATALOGUE.stated(spec), regions(spec)
+    yield from planned_tables(
+        spec, (".csv",), tuple(_DATABASES), lambda member: _plan(member, database, codes)
+    )
+
+
+def _plan(member: Member, database: str | None, codes: Regions | None) -> Plan:
+    found = sniffing.sample(member)
+    table = database or _named(member.file_names) or _only(found)
+    if table is None:
+        raise _CATALOGUE.unnamed(found)
+    wanted = frozenset({*_FIELDS, "proxy_type"})
+    layout, ranges = _CATALOGUE.layout(found, table, wanted)
+    return Plan(table, layout, partial(_meaning, ranges=ranges, codes=codes))
+
+
+def _only(found: sniffing.Sample) -> str | None:
+    """Return the database that the first rows show; PX1 has no column of its own."""
+    fitting = [each for each in _CATALOGUE.fitting(found, _DETECTED) if each != "PX1"]
+    return fitting[0] if len({_DATABASES[each] for each in fitting}) == 1 else None
+
+
+def _named(names: Sequence[str]) -> str | None:
+    """Return the database that one of these file names states, or None."""
+    for name in map(str.upper, names):
+        numbered = _NUMBERED.search(name)
+        if numbered and f"PX{int(numbered[1])}" in _DATABASES:
+            return f"PX{int(numbered[1])}"
+        words = [word for word in re.split(r"[^A-Z0-9]+", name) if word in _HOLDS]
+        columns = {column for word in words for column in _HOLDS[word]}
+        if _PRODUCT in name:
+            return next((px for px, held in _DATABASES.items() if set(held) == columns), None)
+    return None
+
+
+def _meaning(
+    rows: pa.RecordBatch, ranges: Ranges, codes: Regions | None
+) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
+    fields = {
+        name: without(column, MISSING) for name, column in stated_fields(rows, _FIELDS).items()
+    }
+    if "proxy_type" in rows.schema.names:
+        types = renamed(rows.column("proxy_type"), _USER_TYPES)
+        usage = [fields["user_type"]] if "user_type" in fields else []
+        fields["user_type"] = first_known(types, *usage)
+    if codes is not None and "region_name" in fields:
+        fields["region_code"] = codes.of(fields)
+    return ranges(rows), fields
+
+
+def _detect(opening: Opening) -> Detection | None:
+    found, names = sample_without_header(opening.start), opening.member.file_names
+    fitting = _CATALOGUE.fitting(found, _DETECTED) if found else []
+    if _named(names) in fitting:
+        return Detection(str(_named(names)), named=True)
+    table = _only(found) if found else None
+    return Detection(table) if table else None
+
+
+FORMAT = Format("ip2proxy", frozenset({"db", "regions"}), _read, _detect)

@@ -1,0 +1,190 @@
+"""IP2Proxy: PX1 to PX12, both families, editions, types of proxies, and files of something else.
+
+Strategy: one proxy is written in the columns of every database, by a list that is not the reader's.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from pathlib import Path
+
+import pytest
+
+from geolookup.errors import BuildError
+from tests.builder.building import known
+from tests.builder.plain_rows import check_rows
+from tests.builder.sources.recipes import one, refused
+from tests.conftest import Build, build_at
+from tests.tiers import few
+
+_PLACE = ["CH", "Switzerland"]
+_CITY = ["Zurich", "Winterthur"]
+_HOLDER = ["64500", "Example AS"]
+_TAIL = {8: ["26"], 9: ["SPAM/BOTNET"], 11: ["Example VPN"], 12: ["95"]}
+DATABASES: dict[int, list[str]] = {1: _PLACE, 2: ["VPN", *_PLACE]}
+DATABASES[3] = DATABASES[2] + _CITY
+DATABASES[4] = [*DATABASES[3], "Example Net AG"]
+DATABASES[5] = [*DATABASES[4], "example.com"]
+DATABASES[6] = [*DATABASES[5], "ISP/MOB"]
+DATABASES[7] = DATABASES[6] + _HOLDER
+for _number in range(8, 13):
+    DATABASES[_number] = DATABASES[_number - 1] + _TAIL.get(_number, [])
+#: The last database without a field, and what then is known.
+KNOWN: list[tuple[int, dict[str, object]]] = [
+    (0, {"country_code": "CH"}),
+    (1, {"user_type": "consumer_privacy_network"}),
+    (2, {"region_name": "Zurich", "city_name": "Winterthur"}),
+    (3, {"isp": "Example Net AG"}),
+    (6, {"asn": 64500, "asn_organization": "Example AS"}),
+]
+NAMES = {name for _, each in KNOWN for name in each}
+COMMERCIAL = {
+    1: "COUNTRY",
+    2: "PROXYTYPE-COUNTRY",
+    8: "PROXYTYPE-COUNTRY-REGION-CITY-ISP-DOMAIN-USAGETYPE-ASN-LASTSEEN",
+    10: "PROXYTYPE-COUNTRY-REGION-CITY-ISP-DOMAIN-USAGETYPE-ASN-LASTSEEN-THREAT-RESIDENTIAL",
+    12: "PROXYTYPE-COUNTRY-REGION-CITY-ISP-DOMAIN-USAGETYPE-ASN-LASTSEEN-THREAT-RESIDENTIAL"
+    "-PROVIDER-FRAUDSCORE",
+}
+
+
+def rows(*records: list[str]) -> str:
+    stream = io.StringIO(newline="")
+    csv.writer(stream, quoting=csv.QUOTE_ALL).writerows(records)
+    return stream.getvalue()
+
+
+def ipv4(number: int, *, first: int = 134743040, size: int = 256) -> str:
+    unknown = [str(first - 256), str(first - 1), *["-"] * len(DATABASES[number])]
+    return rows(unknown, [str(first), str(first + size - 1), *DATABASES[number]])
+
+
+def ipv6(number: int) -> str:
+    return ipv4(number, first=0x2600 << 112, size=1 << 96)
+
+
+def stated(dataset: Path, address: str) -> dict[str, object]:
+    return {name: each for name, each in known(dataset, address)[0].items() if name in NAMES}
+
+
+def expected(number: int) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for before, fields in KNOWN:
+        found |= fields if number > before else {}
+    return found
+
+
+@pytest.mark.parametrize("number", few(DATABASES, 5))
+def test_every_database(build: Build, number: int) -> None:
+    files = {f"IP2PROXY-LITE-PX{number}.CSV": ipv4(number), f"PX{number}.IPV6.CSV": ipv6(number)}
+    dataset, report = build(dict(files), one("auto", "*.CSV"))
+    assert (stated(dataset, "8.8.4.4"), stated(dataset, "2600::1")) == (expected(number),) * 2
+    assert stated(dataset, "8.8.3.3") == {}
+    assert report.sources[0].nulled.total() == 0
+    assert report.sources[0].note == f"detected ip2proxy: PX{number}"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", COMMERCIAL)
+def test_names_of_paid_files(build: Build, number: int) -> None:
+    name = f"IP2PROXY-IP-{COMMERCIAL[number]}.CSV"
+    dataset, report = build({name: ipv4(number)}, one("auto", name))
+    assert stated(dataset, "8.8.4.4") == expected(number)
+    assert report.sources[0].note == f"detected ip2proxy: PX{number}"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", [each for each in DATABASES if each not in (1, 9)])
+def test_other_names(build: Build, number: int) -> None:
+    """The number of columns shows the database; PX9 and PX10 have the same."""
+    dataset, report = build({"a.csv": ipv4(number)}, one("auto", "a.csv"))
+    assert stated(dataset, "8.8.4.4") == expected(number)
+    assert report.sources[0].note == f"detected ip2proxy: PX{number}"
+
+
+#: Type of the proxy and usage type: the user type.
+TYPES = {
+    ("VPN", "DCH"): "consumer_privacy_network",
+    ("TOR", "ISP"): "consumer_privacy_network",
+    ("CPN", "-"): "consumer_privacy_network",
+    ("DCH", "COM"): "hosting",
+    ("SES", "DCH"): "search_engine_spider",
+    ("EPN", "ISP"): "business",
+    ("RES", "ISP/MOB"): "residential",
+    ("RES", "MOB"): "cellular",
+    ("PUB", "EDU"): "college",
+    ("WEB", "-"): None,
+    ("AIC", "DCH"): "hosting",
+    ("-", "GOV"): "government",
+}
+
+
+@pytest.mark.long
+def test_types_of_proxies(build: Build) -> None:
+    records = [
+        [f"{134743040 + at * 256}", f"{134743295 + at * 256}", type_, *DATABASES[5][1:], usage]
+        for at, (type_, usage) in enumerate(TYPES)
+    ]
+    dataset, report = build({"PX6.CSV": rows(*records)}, one("ip2proxy", "PX6.CSV"))
+    found = [known(dataset, f"8.8.{4 + at}.1")[0].get("user_type") for at in range(len(TYPES))]
+    assert found == list(TYPES.values())
+    assert not report.sources[0].unknown_words
+
+
+@pytest.mark.long
+def test_editions_and_regions(build: Build) -> None:
+    codes = '"country_code","subdivision_name","code"\n"CH","Zurich","CH-ZH"\n'
+    rest = DATABASES[3]
+    editions = {
+        "dotted": rows(["8.8.4.0", "8.8.4.255", *rest]),
+        "prefix": rows(["8.8.4.0/24", *rest]),
+        "hexadecimal": rows(["08080400", "080804FF", *rest]),
+        "mapped": rows([str(0xFFFF08080400), str(0xFFFF080804FF), *rest]),
+    }
+    for content in editions.values():
+        text = one("ip2proxy", "a.csv", "db = 3", 'regions = "codes.csv"')
+        dataset, _ = build({"a.csv": content, "codes.csv": codes}, text, force=True)
+        assert stated(dataset, "8.8.4.255") == expected(3)
+        assert known(dataset, "8.8.4.0")[0]["region_code"] == "ZH"
+
+
+@pytest.mark.long
+def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
+    row = {"first": "8.8.4.0", "last": "8.8.4.255", **expected(12)}
+    unknown = {"first": "8.8.3.0", "last": "8.8.3.255"}
+    check_rows(tmp_path, {"PX12.CSV": ipv4(12)}, one("ip2proxy", "PX12.CSV"), [unknown, row])
+
+
+@pytest.mark.long
+def test_files_that_cannot_be_used(tmp_path: Path) -> None:
+    wrong = {
+        ("a.csv", ""): "the file name states no database; write db = … in the recipe: 1 to 12 (it",
+        ("a.csv", "db = 13"): "source.db is 13; write a number from 1 to 12",
+        ("a.csv", 'db = "PX2"'): "correct db in the recipe (it looks like PX1)",
+        ("PX3.CSV", ""): "4 columns, but PX3 has 7; correct db in the recipe (it looks like PX1)",
+    }
+    for (name, options), text in wrong.items():
+        error = refused(tmp_path, name, ipv4(1), one("ip2proxy", name, options))
+        assert text in str(error)
+    content = rows(["134743040", "134743295", "some", *_PLACE])
+    error = refused(tmp_path, "PX2.CSV", content, one("ip2proxy", "PX2.CSV"))
+    assert error.problem == "'some' is no proxy_type, so this is not PX2"
+
+
+@pytest.mark.long
+def test_cut_or_changed_anywhere(tmp_path: Path) -> None:
+    whole = (ipv4(12) * 20).encode()
+    rng, told = random.Random(1), list[str]()
+    for at in (rng.randrange(len(whole)) for _ in range(8)):
+        changed = bytearray(whole)
+        changed[at] ^= 1 << rng.randrange(8)
+        for content in (whole[:at], bytes(changed)):
+            (tmp_path / "PX12.CSV").write_bytes(content)
+            try:
+                _, report = build_at(tmp_path, {}, one("ip2proxy", "PX12.CSV"), force=True)
+                assert report.sources[0].read <= 40
+            except BuildError as error:
+                told.append(str(error))
+    assert all(each.startswith(str(tmp_path)) and "\n" not in each for each in told)
