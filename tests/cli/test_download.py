@@ -39,6 +39,7 @@ def test_a_line_for_each_source(tmp_path: Path) -> None:
     assert (first.returncode, first.stderr) == (second.returncode, second.stderr) == (0, "")
 
 
+@pytest.mark.long
 def test_the_environment_names_the_cache_and_a_build_finds_it(tmp_path: Path) -> None:
     env = {"GEOLOOKUP_CACHE": str(tmp_path / "cache")}
     output = str(tmp_path / "out")

@@ -123,7 +123,10 @@ def test_the_newer_decides_unless_one_is_chosen(
 
 
 @pytest.mark.parametrize("kernel", ["python", "compiled"])
-@pytest.mark.parametrize(("version", "newer"), [("1999z", "package"), ("2999a", "system")])
+@pytest.mark.parametrize(
+    ("version", "newer"),
+    [pytest.param("1999z", "package", marks=pytest.mark.long), ("2999a", "system")],
+)
 def test_every_way_to_ask(
     dataset: Path, system: Path, kernel: str, version: str, newer: str
 ) -> None:

@@ -114,7 +114,7 @@ KINDS = {
     "sapics, integers": Kind("sapics", "a-num.csv", "{n_first},{n_last},1,{text}",
                              "asn_organization"),
 }  # fmt: skip
-every = pytest.mark.parametrize("name", few(KINDS, 3))
+every = pytest.mark.parametrize("name", few(KINDS, 5))
 
 
 def outcome(build: Build, kind: Kind, content: str | bytes) -> tuple[SourceReport, object]:
@@ -194,7 +194,7 @@ def test_a_file_cut_anywhere_in_its_last_row(build: Build, tmp_path: Path, name:
             assert found or source.nulled  # a value that is cut off may be a bad one
 
 
-@pytest.mark.parametrize("name", few([name for name, kind in KINDS.items() if kind.member], 3))
+@pytest.mark.parametrize("name", few([name for name, kind in KINDS.items() if kind.member], 5))
 def test_texts_that_are_unusual(build: Build, name: str) -> None:
     kind = KINDS[name]
     texts = ["x" * 1_000_000, "NUL \0 inside", "é 🏳️‍🌈"]

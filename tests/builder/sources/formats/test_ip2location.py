@@ -152,7 +152,7 @@ def stated(output: Path, *addresses: str) -> list[dict[str, object]]:
     ]
 
 
-@pytest.mark.parametrize("database", few(DATABASES, 3))
+@pytest.mark.parametrize("database", few(DATABASES, 5))
 def test_every_database(build: Build, database: int) -> None:
     assert len(place(database)) + 2 == DATABASES[database][1]
     name = f"IP2LOCATION-LITE-DB{database}.CSV"
@@ -167,7 +167,7 @@ def test_every_database(build: Build, database: int) -> None:
     assert (source.read, source.rejected, source.nulled) == (3, {}, {})
 
 
-@pytest.mark.parametrize("database", few(DATABASES, 3))
+@pytest.mark.parametrize("database", few(DATABASES, 5))
 def test_every_database_in_ipv6(build: Build, database: int) -> None:
     name = f"IP2LOCATION-LITE-DB{database}.IPV6.CSV"
     output, report = build({name: ipv6(database)}, one("ip2location", name))
@@ -177,7 +177,7 @@ def test_every_database_in_ipv6(build: Build, database: int) -> None:
     assert (source.read, source.rejected, source.nulled) == (5, {}, {})
 
 
-@pytest.mark.parametrize("database", few(DATABASES, 3))
+@pytest.mark.parametrize("database", few(DATABASES, 5))
 def test_the_names_of_the_commercial_files(build: Build, database: int) -> None:
     words = "-".join(NAMES[group] for group in DATABASES[database][0].split())
     name = f"IP-{words}-SAMPLE.csv"
@@ -185,7 +185,7 @@ def test_the_names_of_the_commercial_files(build: Build, database: int) -> None:
     assert stated(output, "5.1.4.0") == [expected(database)]
 
 
-@pytest.mark.parametrize("database", few(DATABASES, 3))
+@pytest.mark.parametrize("database", few(DATABASES, 5))
 def test_the_content_shows_another_database(tmp_path: Path, database: int) -> None:
     """Stated wrongly, no database of the same width is taken for another."""
     for other, (_, width) in DATABASES.items():
@@ -196,7 +196,7 @@ def test_the_content_shows_another_database(tmp_path: Path, database: int) -> No
             assert error.line in (1, 2)  # 0.000000 would be no isp, - would be none
 
 
-@pytest.mark.parametrize("database", few(DATABASES, 3))
+@pytest.mark.parametrize("database", few(DATABASES, 5))
 def test_without_a_number_the_error_tells_it(tmp_path: Path, database: int) -> None:
     error = refused(tmp_path, "a.csv", ipv4(database), one("ip2location", "a.csv"))
     assert "states no database" in error.problem

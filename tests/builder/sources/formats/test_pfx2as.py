@@ -199,6 +199,7 @@ def test_rows_are_those_of_a_plain_reader(tmp_path: Path, text: str) -> None:
     check_rows(tmp_path, files, recipe(extra='names = "names"'), rows)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "rows"), [("ipasn_20140513", 512_621), ("ipasn6_20151101", 633_831)]
 )

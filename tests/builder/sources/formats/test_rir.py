@@ -175,6 +175,7 @@ def test_rows_are_those_of_a_plain_reader(tmp_path: Path, text: str) -> None:
     check_rows(tmp_path, {"delegated": text}, RECIPE, rows)
 
 
+@pytest.mark.long
 def test_real_delegations(build: Build, shared_data: Path) -> None:
     """The countries of all delegations of the Internet, written as delegations again."""
     with gzip.open(shared_data / "rir" / "rir-countries.csv.gz", "rt") as stream:

@@ -175,6 +175,7 @@ def test_rows_are_those_of_a_plain_reader(tmp_path: Path, text: str, names: str)
     check_rows(tmp_path, {"a.csv": text}, one("sapics", "a.csv"), rows)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "rows"),
     [
@@ -199,6 +200,7 @@ def test_the_real_files(shared_data: Path, tmp_path: Path, name: str, rows: int)
         assert (output / table).read_bytes() == (generic / table).read_bytes()
 
 
+@pytest.mark.long
 def test_all_real_files_at_once(shared_data: Path, tmp_path: Path) -> None:
     folder = shared_data / "sapics"
     _, report = build_at(tmp_path, {}, one("sapics", f"{folder}/*.csv.gz"), max_rejects=0)
