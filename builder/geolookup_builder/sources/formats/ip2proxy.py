@@ -61,7 +61,8 @@ _CONTENT = {
     "fraud_score": re.compile(r"[0-9]{1,3}"),
 }
 _CATALOGUE = Catalogue("PX", "a number from 1 to 12", _DATABASES, _CONTENT)
-_FIELDS = {
+#: The field of each column.
+FIELDS = {
     "country_code": "country_code",
     "region": "region_name",
     "city": "city_name",
@@ -72,7 +73,7 @@ _FIELDS = {
 }
 #: The user type of each type of proxy; None where the contract has no word, and the usage type
 #: decides. A residential proxy is at the address of a subscriber.
-_USER_TYPES = {
+USER_TYPES = {
     "VPN": "consumer_privacy_network",
     "TOR": "consumer_privacy_network",
     "CPN": "consumer_privacy_network",
@@ -101,7 +102,7 @@ _HOLDS = {
     "PROVIDER": ("provider",),
     "FRAUDSCORE": ("fraud_score",),
 }
-_KNOWN_TYPES = re.compile("|".join(name for name in _USER_TYPES if name != MISSING))
+_KNOWN_TYPES = re.compile("|".join(name for name in USER_TYPES if name != MISSING))
 _DETECTED = {**_CONTENT, "proxy_type": _KNOWN_TYPES}
 
 
@@ -117,7 +118,7 @@ def _plan(member: Member, database: str | None, codes: Regions | None) -> Plan:
     table = database or _named(member.file_names) or _only(found)
     if table is None:
         raise _CATALOGUE.unnamed(found)
-    wanted = frozenset({*_FIELDS, "proxy_type"})
+    wanted = frozenset({*FIELDS, "proxy_type"})
     layout, ranges = _CATALOGUE.layout(found, table, wanted)
     return Plan(table, layout, partial(_meaning, ranges=ranges, codes=codes))
 
@@ -145,10 +146,10 @@ def _meaning(
     rows: pa.RecordBatch, ranges: Ranges, codes: Regions | None
 ) -> tuple[ParsedRanges, Mapping[str, pa.DictionaryArray]]:
     fields = {
-        name: without(column, MISSING) for name, column in stated_fields(rows, _FIELDS).items()
+        name: without(column, MISSING) for name, column in stated_fields(rows, FIELDS).items()
     }
     if "proxy_type" in rows.schema.names:
-        types = renamed(rows.column("proxy_type"), _USER_TYPES)
+        types = renamed(rows.column("proxy_type"), USER_TYPES)
         usage = [fields["user_type"]] if "user_type" in fields else []
         fields["user_type"] = first_known(types, *usage)
     if codes is not None and "region_name" in fields:

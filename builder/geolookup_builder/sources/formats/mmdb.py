@@ -114,7 +114,7 @@ def _product(member: Member, kinds: Sequence[str], seen: set[str]) -> Product:
 
 def _columns(records: Records, product: Product) -> dict[str, pa.DictionaryArray]:
     """Return a column a field, with a row for each distinct record."""
-    names = [*product.flags, *product.fields, *product.constants]
+    names = [*product.words, *product.fields, *product.constants]
     parts: dict[str, list[pa.Array]] = {name: [pa.array([], pa.string())] for name in names}
     for chunk in records.chunks(_CHUNK_RECORDS):
         for name, texts in texts_of(chunk, product).items():

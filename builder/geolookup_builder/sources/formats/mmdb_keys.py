@@ -40,13 +40,13 @@ def keys_read(product: Product, kinds: Sequence[str], seen: Collection[str]) -> 
 
 
 def _names(product: Product) -> list[str]:
-    names = dict.fromkeys((*product.fields, *product.flags))
+    names = dict.fromkeys((*product.fields, *product.words))
     return [name for name in names if name != REGISTERED]
 
 
 def _stating(product: Product, name: str, seen: Collection[str]) -> tuple[str, ...]:
     """Return the keys that may state a field, in order of precedence."""
-    keys = [*product.flags.get(name, ()), *product.fields.get(name, ())]
+    keys = [*product.words.get(name, ()), *product.fields.get(name, ())]
     if name == "country_code":
         keys += product.fields.get(REGISTERED, ())
     return tuple(key for key in keys if key in seen)

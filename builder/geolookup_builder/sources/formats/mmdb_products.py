@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from geolookup_builder.schema import FIELDS
-from geolookup_builder.sources.formats import ipinfo_products, maxmind
+from geolookup_builder.sources.formats import ip2proxy, ipinfo_products, maxmind
 from geolookup_builder.sources.formats.maxmind_joins import PROVIDER_FIELDS
 
 #: The keys that may state each field, in order of preference.
 Paths: TypeAlias = Mapping[str, Sequence[str]]
+#: For each field, the keys whose texts stand for values; None where a text states nothing.
+Words: TypeAlias = Mapping[str, Mapping[str, Mapping[str, str | None]]]
 #: Besides the fields: the country of registration, for records without a location.
 REGISTERED = "registered_country_code"
 
@@ -36,7 +38,7 @@ class Product:
     kind: re.Pattern[str] | None
     marks: tuple[frozenset[str], ...]
     fields: Paths = field(default_factory=dict)
-    flags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    words: Words = field(default_factory=dict)
     constants: Mapping[str, str] = field(default_factory=dict)
     refusal: str = ""
     is_own: bool = False
@@ -124,6 +126,10 @@ _NESTED_MARKS = _marks(
 _PROVIDER: Paths = {name: (key,) for key, name in PROVIDER_FIELDS.items()}
 _PROVIDER_MARKS = _marks("autonomous_system_number", "isp organization", "connection_type")
 
+_FLAGS: Words = {
+    name: {key: ipinfo_products.flag_words(word) for key, word in flags.items()}
+    for name, flags in ipinfo_products.FLAGS.items()
+}
 _IPINFO_LOCATION = ipinfo_products.FIELDS["Location"]
 
 
@@ -134,7 +140,7 @@ def _ipinfo(name: str, kind: re.Pattern[str] | None, *marks: str) -> Product:
         kind,
         _marks(*marks),
         ipinfo_products.FIELDS[name],
-        ipinfo_products.FLAGS,
+        _FLAGS,
         ipinfo_products.CONSTANTS.get(name, {}),
     )
 
@@ -145,7 +151,7 @@ _IPINFO_PRODUCTS = (
         None,
         _marks("city region region_name"),
         {**_IPINFO_LOCATION, "region_code": ("region",), "region_name": ("region_name",)},
-        ipinfo_products.FLAGS,
+        _FLAGS,
     ),
     *(_ipinfo(each.name, _IPINFO, " ".join(each.marks)) for each in ipinfo_products.PRODUCTS),
     # The same, where the metadata is not of IPinfo; other products are flat records below.
@@ -181,14 +187,12 @@ _PROXIES = Product(
     None,
     _marks("proxy_type"),
     {
-        "country_code": ("country_code",),
-        "region_name": ("region_name", "region"),
-        "city_name": ("city_name", "city"),
-        "isp": ("isp",),
-        "user_type": ("usage_type",),
-        "asn": ("asn",),
-        "asn_organization": ("as",),
+        **{name: (key,) for key, name in ip2proxy.FIELDS.items()},
+        # As converters write them.
+        "region_name": ("region", "region_name"),
+        "city_name": ("city", "city_name"),
     },
+    {"user_type": {"proxy_type": ip2proxy.USER_TYPES}},
 )
 
 #: Names of the fields themselves, and what other vendors call them.
@@ -255,7 +259,7 @@ PRODUCTS = (
         _marks("as as_entity"),
         {"asn": ("as",), "asn_organization": ("as_entity",)},
     ),
-    Product("flat records", None, _FLAT_MARKS, _FLAT, ipinfo_products.FLAGS),
+    Product("flat records", None, _FLAT_MARKS, _FLAT, _FLAGS),
     *_MAXMIND_IGNORED,
     Product("hosted domains", None, _marks("domains total"), refusal=_NO_FIELD),
     Product("host names", None, _marks("hostname"), refusal=_NO_FIELD),

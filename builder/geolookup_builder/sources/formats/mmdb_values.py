@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from geolookup_builder.sources.formats.ipinfo_products import REGION_CODE, flag_words
+from geolookup_builder.sources.formats.ipinfo_products import REGION_CODE
 from geolookup_builder.sources.formats.mmdb_products import Product
 
 Record: TypeAlias = Any
@@ -46,15 +46,15 @@ def _paths(value: Record, path: str) -> Iterator[str]:
 
 
 def texts_of(records: Sequence[Record], product: Product) -> dict[str, pa.Array]:
-    """Return a text for each record and field: the first that a flag or a key states.
+    """Return a text for each record and field: the first that a word or a key states.
 
     Paths are followed step by step for all records at once; a shared step is followed once.
     """
     reached: dict[str, Sequence[Record]] = {"": records}
     found: dict[str, list[str | None]] = {}
-    for name, flags in product.flags.items():
-        for path, word in flags.items():
-            _fill(found, name, _flagged(word, _at(path, reached)))
+    for name, keys in product.words.items():
+        for path, words in keys.items():
+            _fill(found, name, _translated(words, _at(path, reached)))
     for name, paths in product.fields.items():
         for path in paths:
             _fill(found, name, _texts(name, path, _at(path, reached)))
@@ -104,8 +104,7 @@ def _text(value: Record) -> str | None:
     return str(value)
 
 
-def _flagged(word: str, values: Sequence[Record]) -> list[str | None]:
-    """Return ``word`` where a flag is true; a text that is no flag stays, to be counted."""
-    words = flag_words(word)
+def _translated(words: Mapping[str, str | None], values: Sequence[Record]) -> list[str | None]:
+    """Return what the texts of a key stand for; any other text stays, to be counted."""
     texts = [str(v).lower() if v.__class__ is bool else _text(v) for v in values]
     return [text if text is None else words.get(text, text) for text in texts]

@@ -210,6 +210,28 @@ def test_an_mmdb_of_ip2location_is_what_its_csv_is(tmp_path: Path) -> None:
     assert rows(found) == rows(read(tmp_path, "ip2location", name, lines.encode()))
 
 
+@pytest.mark.parametrize("type_", ["VPN", "DCH", "RES", "-", "XYZ"])
+def test_an_mmdb_of_ip2proxy_is_what_its_csv_is(tmp_path: Path, type_: str) -> None:
+    """Converters name keys as columns; the usage type counts where the proxy type has no word."""
+    cells = {
+        "proxy_type": type_,
+        "country_code": "CH",
+        "country_name": "Switzerland",
+        "region": "Zurich",
+        "city": "-",
+        "isp": "Example Net AG",
+        "domain": "example.com",
+        "usage_type": "ISP/MOB",
+        "asn": "64500",
+        "as": "Example AS",
+    }
+    line = ",".join(f'"{cell}"' for cell in ("134743040", "134743295", *cells.values()))
+    vpn = line.replace(f'"{type_}"', '"VPN"')  # by which the database is known
+    text = "\n".join([line, vpn.replace("1347", "1447"), vpn.replace("1347", "1547"), ""])
+    csv_rows = rows(read(tmp_path, "ip2proxy", "IP2PROXY-LITE-PX7.CSV", text.encode()))
+    assert rows(read(tmp_path, "mmdb", "a.mmdb", mmdb({NETWORK: cells}))) == csv_rows[:1]
+
+
 OTHERS: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
     "ipregistry": (
         {
@@ -261,7 +283,7 @@ OTHERS: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
             "country_code": "NO",
             "region_name": "Oslo",
             "isp": "Acme",
-            "user_type": "DCH",
+            "user_type": "hosting",
             "asn": "64500",
             "asn_organization": "Acme AS",
         },
