@@ -38,6 +38,8 @@ NAVIGATION: dict[str, dict[str, list[str]]] = {
             "how-to/logs",
             "how-to/inline",
             "how-to/data-warehouse",
+            "how-to/plain-files",
+            "how-to/databases",
             "how-to/firewalls",
             "how-to/prefixes",
         ],

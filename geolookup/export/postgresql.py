@@ -48,6 +48,7 @@ _TYPES = {
 _BEGIN = """\
 \\set ON_ERROR_STOP on
 begin;
+set local client_min_messages = warning;
 set local standard_conforming_strings = on;
 {before}drop table if exists geolookup_new;
 create table geolookup_new ({columns});

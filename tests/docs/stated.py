@@ -41,7 +41,18 @@ echo 'path = "{day}.csv"' >> {day}.toml
 geolookup build {day}.toml --output {day} && rm {day}.*
 """
 _VENDOR = f"PYTHONPATH='{ROOT}' python -m tests.docs.vendor_files {{}}"
+_MYDATA = f"geolookup build '{ROOT}/sample_data/small.toml' --output mydata >report.txt\n"
+#: A server that is a job of the shell, and the variables by which psql finds it.
+_POSTGRESQL = f"""
+PYTHONPATH='{ROOT}' python -m tests.export.postgresql_server postgresql &
+export PGHOST="$PWD/postgresql" PGUSER=reader PGDATABASE=postgres
+until psql -X -c 'select 1'; do sleep 0.1; done
+"""
 PRESUMED = {
+    "docs/how-to/databases.md": Presumed(
+        modules=("chdb", "duckdb"), programs=("psql",), script=_MYDATA + _POSTGRESQL
+    ),
+    "docs/how-to/plain-files.md": Presumed(modules=("duckdb", "polars"), script=_MYDATA),
     "docs/how-to/data-warehouse.md": Presumed(modules=("duckdb",)),
     "docs/how-to/from-geoip2.md": Presumed(
         modules=("geoip2", "maxminddb", "mmdb_writer"), script=_VENDOR.format("GeoLite2-City.mmdb")
