@@ -6,6 +6,7 @@ rejection.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import I64, U64, Addresses, Bools, MixedAddresses
+from geolookup.dataset.intervals import I64, U64, Addresses, Bools, MixedAddresses, concat
 from geolookup.kernel.columns import parse
 from geolookup_builder.byte_columns import byte_columns, parse_integers
 
@@ -48,6 +49,10 @@ class ParsedRanges:
     last: Addresses
     reason: NDArray[np.uint8]
 
+    def take(self, rows: I64 | Bools) -> ParsedRanges:
+        """Return the rows with these numbers, or those that a mask marks."""
+        return ParsedRanges(self.family[rows], self.first[rows], self.last[rows], self.reason[rows])
+
     def of_family(self, family: int) -> tuple[I64, Addresses, Addresses]:
         """Return the row numbers, first and last addresses of one family's rows."""
         rows = np.flatnonzero(self.family == family)
@@ -55,6 +60,16 @@ class ParsedRanges:
         if family == 4:
             first, last = (Addresses(each.low.astype(np.uint32)) for each in (first, last))
         return rows, first, last
+
+
+def concatenated(parts: Sequence[ParsedRanges]) -> ParsedRanges:
+    """Return the rows of all parts, in order."""
+    return ParsedRanges(
+        np.concatenate([each.family for each in parts]),
+        concat([each.first for each in parts]),
+        concat([each.last for each in parts]),
+        np.concatenate([each.reason for each in parts]),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from geolookup_builder.compile import Options, _Build, _known
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources import FORMATS, auto
-from geolookup_builder.sources.formats import bgpdump, mrt
+from geolookup_builder.sources.formats import bgpdump, mrt, rpsl
 from geolookup_builder.sources.reading import mmdb_tree, positions
 from geolookup_builder.sources.reading.damage import silent_invalid_rows, unlimited_cells
 from geolookup_builder.sources.reading.positions import find_rejects
@@ -36,7 +36,7 @@ from geolookup_builder.values import Known
 from geolookup.errors import BuildError
 from geolookup.filesystem import limits
 from geolookup.progress import Progress
-from tests.builder.sources.formats import test_bgpdump, test_cloud, test_rpki, test_tor
+from tests.builder.sources.formats import test_bgpdump, test_cloud, test_rpki, test_rpsl, test_tor
 from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.builder.sources.formats.mrt_writing import TABLE
 from tests.builder.sources.recipes import one
@@ -133,6 +133,7 @@ def built_in() -> Iterator[bytes]:
     yield _input(one("rpki", "a.json"), "a.json", test_rpki.document(test_rpki.VRPS).encode())
     yield _input(one("bgpdump", "rib.txt"), "rib.txt", test_bgpdump.TEXT.encode())
     yield _input(one("mrt", "rib"), "rib", TABLE)
+    yield _input(one("rpsl", "a.db"), "a.db", test_rpsl.DUMP.encode())
     yield _input(one("tor", "exit-addresses"), "exit-addresses", test_tor.EXITS.encode())
 
 
@@ -214,6 +215,12 @@ TARGETS = {
     ),
     "source-mrt": Target(
         run, partial(seeds, "mrt"), partial(planted_in, mrt, "_damaged", IndexError), mutate
+    ),
+    "source-rpsl": Target(
+        run,
+        partial(seeds, "rpsl"),
+        partial(planted_in, rpsl, "_found_rejects", lambda *_given: ()),
+        mutate,
     ),
     "source-auto": Target(run, partial(seeds, auto.NAME), partial(planted, *FORMATS), mutate),
 }

@@ -24,6 +24,7 @@ from geolookup_builder.sources.formats import (
     pfx2as,
     rir,
     rpki,
+    rpsl,
     sapics,
     tor,
 )
@@ -52,6 +53,7 @@ FORMATS: dict[str, Format] = {
         pfx2as.FORMAT,
         rir.FORMAT,
         rpki.FORMAT,
+        rpsl.FORMAT,
         sapics.FORMAT,
         tor.FORMAT,
     )

@@ -33,6 +33,7 @@ from tests.builder.sources.formats import (
     test_pfx2as,
     test_rir,
     test_rpki,
+    test_rpsl,
     test_sapics,
     test_tor,
 )
@@ -104,6 +105,7 @@ FILES: dict[str, dict[str, str | bytes]] = {
     "pfx2as": {"a": test_pfx2as.CAIDA, "b.dat": test_pfx2as.PYASN},
     "rir": {"a": test_rir.EXTENDED, "b": test_rir.PLAIN},
     "rpki": {f"{at}": text for at, text in enumerate(test_rpki.WRITERS.values())},
+    "rpsl": {"a": test_rpsl.DUMP, "b": test_rpsl.DUMP.encode("latin-1")},
     "sapics": {
         "asn-country-ipv4.csv": test_sapics.COUNTRY,
         "dbip-country-ipv6.csv": test_sapics.COUNTRY6,

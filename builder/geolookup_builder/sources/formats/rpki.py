@@ -17,11 +17,11 @@ import pyarrow.compute as pc
 
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
-from geolookup_builder.ranges import ParsedRanges, from_networks
+from geolookup_builder.ranges import ParsedRanges, concatenated, from_networks
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import delimited, json_document
 from geolookup_builder.sources.reading.default_routes import without_default_routes
-from geolookup_builder.sources.reading.equal_ranges import all_ranges, deciding, with_values_of
+from geolookup_builder.sources.reading.equal_ranges import deciding, with_values_of
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.json_document import texts, value
 from geolookup_builder.sources.reading.lookup_tables import AsNames, load_as_names
@@ -64,7 +64,7 @@ def _batches(member: Member, syntax: str, names: AsNames | None) -> Iterator[Bat
     found = [*_READERS[syntax](member, partial(_meaning, names=names))]
     if all(len(each) for each in found):
         rank = np.concatenate([_authorises(each.fields["asn"]) for each in found])
-        found = with_values_of(found, deciding(all_ranges(found), rank))
+        found = with_values_of(found, deciding(concatenated([each.ranges for each in found]), rank))
     yield from found
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from geolookup.dataset.intervals import I64, Addresses, concat
+from geolookup.dataset.intervals import I64
 from geolookup_builder.flatten import changes
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.reader import Batch
@@ -54,18 +54,3 @@ def with_values_of(batches: Sequence[Batch], rows: I64) -> list[Batch]:
         )
         for each, begin in zip(batches, bounds.tolist(), strict=False)
     ]
-
-
-def all_ranges(batches: Sequence[Batch]) -> ParsedRanges:
-    """Return the ranges of all batches, in order."""
-    parts = [each.ranges for each in batches]
-    return ParsedRanges(
-        np.concatenate([each.family for each in parts]),
-        _joined([each.first for each in parts]),
-        _joined([each.last for each in parts]),
-        np.concatenate([each.reason for each in parts]),
-    )
-
-
-def _joined(parts: list[Addresses]) -> Addresses:
-    return concat([each.in_128_bits() for each in parts])

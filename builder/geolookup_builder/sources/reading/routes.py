@@ -15,9 +15,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from geolookup.contract.address import MAX
-from geolookup.dataset.intervals import I64, Addresses, Bools, concat
+from geolookup.dataset.intervals import I64, Addresses, Bools
 from geolookup_builder.flatten import changes
-from geolookup_builder.ranges import ParsedRanges
+from geolookup_builder.ranges import ParsedRanges, concatenated
 from geolookup_builder.sources.reading.lookup_tables import AsNames
 from geolookup_builder.sources.reading.origins import NONE
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers
@@ -37,12 +37,10 @@ class Routes:
     def __len__(self) -> int:
         return len(self.origin)
 
-    def __getitem__(self, rows: NDArray[np.generic]) -> Routes:
-        stated = self.ranges
-        ranges = ParsedRanges(
-            stated.family[rows], stated.first[rows], stated.last[rows], stated.reason[rows]
+    def __getitem__(self, rows: I64 | Bools) -> Routes:
+        return Routes(
+            self.ranges.take(rows), self.origin[rows], self.count[rows], self.record[rows]
         )
-        return Routes(ranges, self.origin[rows], self.count[rows], self.record[rows])
 
 
 class RouteNumbers(RecordNumbers):
@@ -74,14 +72,8 @@ def rows(routes: Iterator[Routes], numbers: RouteNumbers, names: AsNames | None)
 def _joined(parts: list[Routes]) -> Routes:
     if not parts:
         parts = [empty()]
-    ranges = ParsedRanges(
-        np.concatenate([each.ranges.family for each in parts]),
-        concat([each.ranges.first for each in parts]),
-        concat([each.ranges.last for each in parts]),
-        np.concatenate([each.ranges.reason for each in parts]),
-    )
     return Routes(
-        ranges,
+        concatenated([each.ranges for each in parts]),
         np.concatenate([each.origin for each in parts]),
         np.concatenate([each.count for each in parts]),
         np.concatenate([each.record for each in parts]),

@@ -1,0 +1,235 @@
+"""Dumps of Internet registries in RPSL: address ranges, where they are registered and to whom.
+
+Objects of other classes are passed over. An organisation is named by its handle; its name is in
+another object, which ``organisations`` brings. Hierarchies of ranges are resolved by the compiler.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup.dataset.intervals import I64
+from geolookup.errors import BuildError, near_match
+from geolookup.parallel import in_order
+from geolookup_builder.ranges import REASONS, ParsedRanges, concatenated, from_networks, from_pairs
+from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.sources.reading.delimited import first_record
+from geolookup_builder.sources.reading.dictionary_columns import without
+from geolookup_builder.sources.reading.inputs import Member, members
+from geolookup_builder.sources.reading.lookup_tables import KeyedTable
+from geolookup_builder.sources.reading.reader import (
+    Batch,
+    Format,
+    RecordNumbers,
+    Reject,
+    SourceTable,
+)
+from geolookup_builder.sources.reading.rpsl_objects import Objects, blocks, lines_of, objects
+from geolookup_builder.sources.reading.sniffing import Detection, Opening
+from geolookup_builder.sources.reading.text import line_layout
+
+_KEYS = ("inetnum", "inet6num")
+_CLASSES = re.compile(
+    r"(as-block|as-set|aut-num|domain|filter-set|inet-rtr|inet6?num|irt|key-cert|mntner"
+    r"|organisation|peering-set|person|poem|poetic-form|role|route6?|route-set|rtr-set):\s*\S",
+    re.IGNORECASE,
+)
+_COMMENTS = line_layout("[%#]")
+_SUFFIXES = ("inetnum", "inet6num", ".db", ".txt", ".rpsl")
+#: What may state an organization, as the option names it; these are used in order.
+_NAMES = ("org-name", "descr", "netname")
+_DEFAULT_NAMES = ["org-name", "descr"]
+_NO_COUNTRIES = ("ZZ", "EU", "AP")
+#: Network names of space that a registry states is not its own; they say nothing else.
+_NOT_ITS_OWN = r"^(?:NON-RIPE-NCC-MANAGED-ADDRESS-BLOCK|IANA-BLK|IANA-NETBLOCK-.*)$"
+_REJECT_CHARACTERS = 1 << 10
+_T = TypeVar("_T")
+_Columns = tuple[ParsedRanges, Mapping[str, pa.DictionaryArray], I64]
+
+
+def _read(spec: SourceSpec) -> Iterator[SourceTable]:
+    columns = partial(_columns, names=_names(spec), organisations=_organisations(spec))
+    found = members(spec.path, spec.base, _SUFFIXES)
+    for each in found:
+        _check(each)
+    yield SourceTable(
+        spec.name,
+        (batch for member in found for batch in _batches(member, columns)),
+        "status and contacts ignored: no field holds them",
+    )
+
+
+def _check(member: Member) -> None:
+    """Raise BuildError where the first line that is no comment begins no object."""
+    cells, _ = first_record(member, _COMMENTS)
+    if not _CLASSES.match("".join(cells)):
+        remedy = "name a dump of a registry, such as ripe.db.inetnum.gz"
+        raise BuildError(member.label, "not a dump of RPSL objects", remedy=remedy)
+
+
+def _names(spec: SourceSpec) -> tuple[str, ...]:
+    """Return the recipe's ``organization``: what states it, in order of precedence."""
+    listed = spec.options.get("organization", _DEFAULT_NAMES)
+    if not isinstance(listed, list):
+        remedy = f"write organization = {_DEFAULT_NAMES}"
+        raise BuildError(spec.recipe, "source.organization is not a list", remedy=remedy)
+    for each in listed:
+        if each not in _NAMES:
+            problem = f"unknown attribute {each!r} in organization"
+            raise BuildError(spec.recipe, problem, remedy=near_match(str(each), _NAMES))
+    return tuple(listed)
+
+
+def _organisations(spec: SourceSpec) -> KeyedTable | None:
+    """Read the names of the organisations in the files that the recipe states."""
+    path = spec.options.get("organisations")
+    if path is None:
+        return None
+    if not isinstance(path, str) or not path:
+        problem = "source.organisations is not a text"
+        raise BuildError(spec.recipe, problem, remedy="write a file name")
+    keys, names = [pa.array([], pa.string())], [pa.array([], pa.string())]
+    for member in members(path, spec.base, ("organisation", ".db", ".txt", ".rpsl")):
+        _check(member)
+        for handle, name in _blocks(member, _organisation_columns):
+            keys.append(handle)
+            names.append(name)
+    return KeyedTable(pa.concat_arrays(keys), {"org-name": pa.concat_arrays(names)})
+
+
+def _organisation_columns(numbered: tuple[int, bytes]) -> tuple[pa.Array, pa.Array]:
+    lines, _ = lines_of(numbered[1])
+    found, _ = objects(lines, "organisation")
+    handles = lines.values(found.keys, "organisation")
+    return pc.utf8_upper(handles.cast(pa.string())), found.first("org-name").cast(pa.string())
+
+
+def _blocks(member: Member, columns: Callable[[tuple[int, bytes]], _T]) -> Iterator[_T]:
+    with member.open() as stream, in_order(columns, blocks(member, stream)) as found:
+        yield from found
+
+
+def _batches(member: Member, columns: Callable[[tuple[int, bytes]], _Columns]) -> Iterator[Batch]:
+    lines: list[I64] = [np.empty(0, np.int64)]
+
+    def first_lines(_member: Member, records: I64) -> I64:
+        return np.concatenate(lines)[records - 1]
+
+    def find_rejects(rejected: Member, wanted: dict[int, str]) -> Iterator[Reject]:
+        yield from _found_rejects(
+            rejected, wanted, first_lines(rejected, np.array(sorted(wanted), np.int64))
+        )
+
+    numbers = RecordNumbers(member, find_rejects, first_lines)
+    for ranges, fields, first in _blocks(member, columns):
+        lines.append(first)
+        yield Batch(numbers, numbers.delivered, ranges, fields)
+        numbers.delivered += len(first)
+
+
+def _found_rejects(member: Member, wanted: dict[int, str], lines: I64) -> Iterator[Reject]:
+    """Yield the keys of rejected objects, in order, with their lines."""
+    with member.open() as stream:
+        passed = 0
+        for number, line in zip(sorted(wanted), lines.tolist(), strict=True):
+            text = next(islice(stream, line - passed - 1, None), b"")
+            passed = line
+            shown = text[:_REJECT_CHARACTERS].decode("utf-8", "replace").rstrip("\r\n")
+            yield Reject(member.label, line, wanted[number], shown)
+
+
+def _columns(
+    numbered: tuple[int, bytes], names: tuple[str, ...], organisations: KeyedTable | None
+) -> _Columns:
+    """Return the ranges of a block's objects, their fields and their lines."""
+    first, block = numbered
+    lines, before = lines_of(block)
+    found, kinds = objects(lines, *_KEYS)
+    named = found.first("netname")
+    own = pc.invert(pc.fill_null(pc.match_substring_regex(named, _NOT_ITS_OWN), False))
+    stated = {
+        "country_code": _country(found),
+        "organization": _organization(found, names, named, organisations),
+    }
+    fields = {
+        name: pc.if_else(own, each, pa.scalar(None, each.type))
+        .cast(pa.string())
+        .dictionary_encode()
+        for name, each in stated.items()
+    }
+    fields["country_code"] = without(fields["country_code"], *_NO_COUNTRIES)
+    return _ranges(found, kinds), fields, first + before[found.keys]
+
+
+def _country(found: Objects) -> pa.Array:
+    """Return the country of each object; null where it states several."""
+    lines, owner = found.of("country")
+    values = pc.utf8_upper(found.lines.values(lines, "country")).dictionary_encode()
+    codes = values.indices.to_numpy(zero_copy_only=False)
+    least = np.full(len(found.keys), np.iinfo(np.int64).max)
+    greatest = np.full(len(found.keys), -1, np.int64)
+    np.minimum.at(least, owner, codes)
+    np.maximum.at(greatest, owner, codes)
+    return values.dictionary.take(pa.array(greatest, mask=least != greatest))
+
+
+def _organization(
+    found: Objects, names: tuple[str, ...], named: pa.Array, organisations: KeyedTable | None
+) -> pa.Array:
+    """Return the first name that is stated, in order of ``names``."""
+    columns = [pa.nulls(len(found.keys), pa.large_string())]
+    for name in names:
+        if name != "org-name":
+            columns.append(named if name == "netname" else found.first(name))
+        elif organisations is not None:
+            handles = pc.utf8_upper(found.first("org").cast(pa.string()))
+            row = pc.index_in(handles, organisations.keys)
+            columns.append(organisations.columns[name].take(row).cast(pa.large_string()))
+    blank = [pc.equal(each, "") for each in columns]
+    return pc.coalesce(
+        *(
+            pc.if_else(empty, pa.scalar(None, each.type), each)
+            for empty, each in zip(blank, columns, strict=True)
+        )
+    )
+
+
+def _ranges(found: Objects, kinds: I64) -> ParsedRanges:
+    """Return the ranges of the keys: two addresses with a hyphen between, or a prefix."""
+    texts = [found.lines.values(found.keys[kinds == at], name) for at, name in enumerate(_KEYS)]
+    order = np.argsort(np.concatenate([np.flatnonzero(kinds == at) for at in range(len(_KEYS))]))
+    keys = pa.concat_arrays(texts).take(pa.array(order))
+    hyphen = pc.fill_null(pc.match_substring(keys, "-"), False)
+    pairs, whole = np.flatnonzero(hyphen), np.flatnonzero(pc.invert(hyphen))
+    ends = pc.list_flatten(pc.split_pattern(keys.take(pa.array(pairs)), "-", max_splits=1))
+    ends = pc.utf8_trim_whitespace(ends)
+    sides = [ends.take(pa.array(np.arange(at, len(ends), 2))) for at in (0, 1)]
+    parts = from_pairs(*sides), from_networks(keys.take(pa.array(whole)))
+    joined = concatenated(parts)
+    back = np.argsort(np.concatenate([pairs, whole]))
+    return _of_their_kind(joined.take(back), kinds)
+
+
+def _of_their_kind(ranges: ParsedRanges, kinds: I64) -> ParsedRanges:
+    """Return the ranges; those of another family than their attribute states are rejected."""
+    other = (ranges.family != 0) & ((ranges.family == 6) != (kinds == 1))
+    reason = np.where(other, REASONS.index("not an address"), ranges.reason).astype(np.uint8)
+    family = np.where(other, 0, ranges.family).astype(np.uint8)
+    return replace(ranges, family=family, reason=reason)
+
+
+def _detect(opening: Opening) -> Detection | None:
+    _check(opening.start)
+    return Detection("objects of a registry")
+
+
+FORMAT = Format("rpsl", frozenset({"organization", "organisations"}), _read, _detect)
