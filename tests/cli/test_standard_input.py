@@ -38,7 +38,7 @@ def start() -> subprocess.Popen[bytes]:
     )
 
 
-@pytest.mark.parametrize("rows", [10, 60_000])
+@pytest.mark.parametrize("rows", [pytest.param(10, marks=pytest.mark.long), 60_000])
 def test_a_command_that_stops_early_does_not_wait_for_the_pipe(rows: int) -> None:
     with start() as process:
         assert process.stdin is not None

@@ -77,7 +77,7 @@ def test_whole_datasets(whole: Path, other: Path) -> None:
 def test_the_manifest_truncated(dataset: Path, probe: Probe) -> None:
     path = dataset / fmt.MANIFEST
     content = path.read_bytes()
-    for size in range(0, len(content), scaled(17, 3)):
+    for size in range(0, len(content), scaled(51, 3)):
         path.write_bytes(content[:size])
         found(dataset, fmt.MANIFEST)
         if size % 50 == 0 or size > len(content) - 50:

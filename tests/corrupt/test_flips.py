@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 from tests.tiers import scaled
 
 #: Flips by kernel: the Python kernel takes four times as long for the same thousand lookups.
-SAMPLE = {"compiled": scaled(120, 8_000), "python": scaled(80, 5_000)}
+SAMPLE = {"compiled": scaled(60, 8_000), "python": scaled(60, 5_000)}
 FORGED = scaled(30, 1_000)
 
 

@@ -12,6 +12,7 @@ import pytest
 from tests.conftest import ROOT
 
 #: Runs code as where the extension was not built.
+UNKNOWN = "GEOLOOKUP_KERNEL is 'x'; write python or compiled, or unset it"
 WITHOUT = "import sys; sys.modules['geolookup.kernel._compiled'] = None; "
 TWICE = "import geolookup; [geolookup.open() for _ in range(2)]; print(geolookup.Engine.kernel)"
 COMMAND = "from geolookup.cli import main; main()"
@@ -101,8 +102,8 @@ def refusals(tmp_path: Path) -> list[tuple[str, ...]]:
             "compiled",
             "GEOLOOKUP_KERNEL is 'compiled', but that kernel is missing",
         ),
-        (WITHOUT, "x", "GEOLOOKUP_KERNEL is 'x'; write python or compiled, or unset it"),
-        ("", "x", "GEOLOOKUP_KERNEL is 'x'; write python or compiled, or unset it"),
+        pytest.param(WITHOUT, "x", UNKNOWN, marks=pytest.mark.long),
+        pytest.param("", "x", UNKNOWN, marks=pytest.mark.long),
     ],
 )
 def test_a_kernel_that_does_not_exist_is_refused(

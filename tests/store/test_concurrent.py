@@ -17,6 +17,7 @@ from tests.store.numbered import ADDRESSES, answers_of, generation
 from tests.tiers import scaled
 
 
+@pytest.mark.long
 def test_processes_that_make_and_fill_one_store(tmp_path: Path, datasets: list[Path]) -> None:
     store = tmp_path / "store"
     running = [

@@ -22,7 +22,7 @@ from geolookup.store.publish import publish
 from tests.conftest import ROOT
 from tests.store.dying import DONE, KILLED, REFUSED, Kind, ending
 from tests.store.numbered import answers_of, generation
-from tests.tiers import scaled
+from tests.tiers import few, scaled
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system"),
@@ -87,7 +87,7 @@ def test_killed_at_every_step(tmp_path: Path, store: Path, datasets: list[Path],
     assert len(found) > (30 // stride if name in LONG_CHANGES else 4)
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("name", few(CHANGES, 3))
 def test_refused_by_the_system_at_every_step(
     tmp_path: Path, store: Path, datasets: list[Path], name: str
 ) -> None:
