@@ -21,13 +21,15 @@ from tests.fuzz.sources import CUT, built_in, joined
 from tests.fuzz.target import Target, scrambled
 from tests.fuzz.targets import TARGETS
 from tests.small_dataset import SMALL
-from tests.tiers import scaled
+from tests.tiers import few, scaled
 
 SEEDS = 400
 #: The seeds that the search for a planted bug begins with, and the mutations that it may take.
 BEGIN = 60
 MOST = 2000
-every = pytest.mark.parametrize("name", TARGETS)
+_SOURCES = [name for name in TARGETS if name.startswith("source-")]
+_OTHERS = [name for name in TARGETS if name not in _SOURCES]
+every = pytest.mark.parametrize("name", [*_OTHERS, *few(_SOURCES, 3)])
 
 
 def target(name: str) -> Target:

@@ -1,8 +1,9 @@
 """What the vendor formats share.
 
 Along the data: ``inputs`` and ``archives`` (the files a source names), ``text`` and
-``sniffing`` (how they are written), ``delimited``, ``jsonlines``, ``parquet`` and
-``mmdb_file`` (their rows), ``dictionary_columns`` and ``lookup_tables`` (what the cells
-mean), ``reader`` (what the compiler receives). ``positions`` and ``damage`` find the
+``sniffing`` (how they are written), ``delimited``, ``jsonlines``, ``json_document``, ``parquet``,
+``rpsl_objects`` and ``mmdb_file`` (their rows), ``dictionary_columns`` and ``lookup_tables`` (what
+the cells mean), ``origins``, ``routes`` and ``equal_ranges`` (which row decides over a prefix),
+``reader`` (what the compiler receives). ``positions`` and ``damage`` find the
 line of a row or an error. ``vendor_files`` groups files into tables.
 """

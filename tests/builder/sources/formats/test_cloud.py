@@ -14,6 +14,7 @@ from tests.builder.building import fails, known
 from tests.builder.plain_rows import check_rows
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
+from tests.tiers import few
 
 AWS: dict[str, Any] = {
     "syncToken": "1732000000",
@@ -134,7 +135,7 @@ EXPECTED: dict[str, dict[str, dict[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", few(DOCUMENTS, 6))
 @pytest.mark.parametrize("indent", [None, pytest.param(2, marks=pytest.mark.long)])
 def test_each_document(build: Build, name: str, indent: int | None) -> None:
     dataset, report = build({"a.json": json.dumps(DOCUMENTS[name], indent=indent)}, RECIPE)
@@ -233,7 +234,7 @@ def test_a_document_that_is_none(tmp_path: Path, content: str | bytes, words: st
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("limit", "words"), [("MAX_BYTES", "more than 100 bytes"), ("MAX_CONTAINERS", "more than 100")]
+    ("limit", "words"), [("MAX_BYTES", "than 100 bytes"), ("MAX_VALUES", "than 100 values")]
 )
 def test_the_limits_of_a_document(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, words: str

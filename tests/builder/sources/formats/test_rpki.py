@@ -13,6 +13,7 @@ from tests.builder.building import known
 from tests.builder.plain_rows import check_rows
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
+from tests.tiers import few
 
 RPKI_CLIENT = """\
 ASN,IP Prefix,Max Length,Trust Anchor,Expires
@@ -65,10 +66,7 @@ WRITERS = {
 }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [each if "," in each else pytest.param(each, marks=pytest.mark.long) for each in WRITERS],
-)
+@pytest.mark.parametrize("name", few([*WRITERS][::-1], 7))
 def test_each_writer(build: Build, name: str) -> None:
     dataset, report = build({"vrps": WRITERS[name]}, RECIPE)
     source = report.sources[0]

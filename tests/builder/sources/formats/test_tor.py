@@ -32,7 +32,9 @@ RECIPE = one("tor", "list")
 @pytest.mark.parametrize(
     ("text", "addresses"),
     [
-        (BULK, ["185.220.101.1", "185.220.101.2", "2a0b:f4c2::1"]),
+        pytest.param(
+            BULK, ["185.220.101.1", "185.220.101.2", "2a0b:f4c2::1"], marks=pytest.mark.long
+        ),
         (EXITS, ["91.102.152.236", "91.102.152.227"]),
         pytest.param(EXITS.replace("\n", "\r\n"), ["91.102.152.227"], marks=pytest.mark.long),
         pytest.param("\ufeff# x\n" + BULK, ["185.220.101.1"], marks=pytest.mark.long),
