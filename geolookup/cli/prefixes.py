@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -115,6 +115,11 @@ def _names(command: options.F) -> options.F:
     help="File to write, completely or not at all. [default: standard output]",
 )
 @click.option("--force", is_flag=True, help="Replace an existing file.")
+@click.option(
+    "--fail-if-empty",
+    is_flag=True,
+    help="Exit with 1, and write no file, if no prefix meets the conditions.",
+)
 @options.dataset()
 @options.age_notice
 def prefixes(
@@ -128,6 +133,7 @@ def prefixes(
     since: str | None,
     output: Path | None,
     force: bool,
+    fail_if_empty: bool,
     dataset: str | None,
     **names: str | None,
 ) -> None:
@@ -162,9 +168,29 @@ def prefixes(
     with geolookup.open(dataset) as engine, _opened(output, force=force) as stream:
         for line in absent_values(_dataset(engine), asked.conditions):
             click.echo(f"geolookup: {line}", err=True)
-        for block in _content(engine, asked, syntax, settings, since):
+        tally = _Tally()
+        for block in _content(engine, asked, syntax, settings, since, tally):
             stream.write(block)
         note_age(engine)
+        if fail_if_empty and not tally.count:
+            click.echo("geolookup: no prefix meets the conditions", err=True)
+            sys.exit(1)
+
+
+class _Tally:
+    """Counts the entries of lists while they are written."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def of(self, lists: Lists) -> Lists:
+        """Return the lists, counted as they are read."""
+        return {family: self._each(batches) for family, batches in lists.items()}
+
+    def _each(self, batches: Iterable[Any]) -> Iterator[Any]:
+        for entries in batches:
+            self.count += len(entries)
+            yield entries
 
 
 def _settings(syntax: Syntax, names: Mapping[str, str | None]) -> Settings:
@@ -183,13 +209,18 @@ def _settings(syntax: Syntax, names: Mapping[str, str | None]) -> Settings:
 
 
 def _content(
-    engine: Engine, asked: Question, syntax: Syntax, settings: Settings, since: str | None
+    engine: Engine,
+    asked: Question,
+    syntax: Syntax,
+    settings: Settings,
+    since: str | None,
+    tally: _Tally,
 ) -> Iterator[bytes]:
     """Yield the bytes of a list, or of what changed in it."""
     from geolookup.prefixes.answers import lists
     from geolookup.prefixes.select import Selection
 
-    listed = lists(Selection(_dataset(engine), asked), syntax.entries)
+    listed = tally.of(lists(Selection(_dataset(engine), asked), syntax.entries))
     if since is None or syntax.changes is None:
         yield from syntax.whole(listed, settings)
     else:
@@ -223,6 +254,8 @@ def _opened(output: Path | None, *, force: bool) -> Iterator[BinaryIO]:
     from geolookup.filesystem.atomic import check_file, staged_file
 
     if output is None:
+        if sys.stdout is None:
+            fail("standard output is closed; name a file with --output")
         yield sys.stdout.buffer
         return
     check_file(output, force=force)

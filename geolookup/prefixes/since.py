@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from geolookup.contract.address import BITS, parse_text
 from geolookup.errors import InvalidAddressError, TableFileError
+from geolookup.filesystem.regular import open_regular
 from geolookup.prefixes.syntaxes.protocol import Changes, Lists, Syntax
 from geolookup.prefixes.syntaxes.settings import Settings
 
@@ -53,9 +54,10 @@ def count(lists: Lists) -> int:
 def written(path: Path, syntax: Syntax) -> Lists:
     """Return the prefixes of a file that was written in a syntax, or as a prefix a line.
 
-    Raises TableFileError for a file that holds changes, a malformed prefix, or something else.
+    Raises TableFileError for a file that cannot be read, or holds changes, a malformed prefix, or
+    something else.
     """
-    content = _COMMENT.sub(b"", path.read_bytes())
+    content = _COMMENT.sub(b"", _content(path))
     if _CHANGE.search(content):
         raise TableFileError(path, "holds changes, not a list", "name a file without changes")
     found = syntax.words(content)
@@ -68,6 +70,16 @@ def written(path: Path, syntax: Syntax) -> Lists:
         except InvalidAddressError:
             raise TableFileError(path, "holds a malformed prefix", _REMEDY) from None
     return {family: [pa.array(texts, pa.string())] for family, texts in lists.items()}
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with open_regular(path) as file:
+            return file.read()
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror})"
+        remedy = "name a list that was written, a dataset or a store"
+        raise TableFileError(path, problem, remedy) from None
 
 
 def _first_word(syntax: Syntax) -> list[bytes]:

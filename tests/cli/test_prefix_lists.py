@@ -64,3 +64,17 @@ def test_a_syntax_without_changes_says_so() -> None:
     done = run("prefixes", "--where", "country=US", "--format", "pf", "--since", "list")
     expected = "--since: pf has no form for changes; write the whole list, or use cidr"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"geolookup: {expected}\n")
+
+
+@pytest.mark.long
+def test_an_empty_list_replaces_no_list(tmp_path: Path) -> None:
+    output = tmp_path / "list.nft"
+    output.write_text("before")
+    asked = ("--format", "nft", "--output", str(output), "--force", "--fail-if-empty")
+    done = run("prefixes", "--where", "country=XX", *asked)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "geolookup: no prefix meets the conditions"
+    assert output.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [output]
+    assert run("prefixes", "--where", "country=US", *asked).returncode == 0
+    assert "add element inet geolookup geolookup_v4" in output.read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -64,6 +65,14 @@ def test_a_malformed_prefix_is_refused(text: str, tmp_path: Path) -> None:
     with pytest.raises(TableFileError, match="holds a malformed prefix; name a file") as caught:
         written(path, SYNTAXES["pf"])
     assert text not in str(caught.value)
+
+
+def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for path in (tmp_path / "none", fifo, Path("/dev/zero")):
+        with pytest.raises(TableFileError, match=r"cannot be read \(.*\); name a list"):
+            written(path, SYNTAXES["nft"])
 
 
 @pytest.mark.parametrize("name", READERS)
