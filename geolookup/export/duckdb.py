@@ -7,7 +7,8 @@ uhugeint, both of which it compares as numbers.
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ _LIMITS: dict[str, Any] = {"memory_limit": "256MB"}
 def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> Counts:
     """Write a database; see ``format.Write``."""
     ranges = FieldRanges(dataset, values, progress)
-    with closing(duckdb.connect(place, config=_LIMITS)) as database:
+    with _write_errors(), closing(duckdb.connect(place, config=_LIMITS)) as database:
         database.execute("begin")
         for family in (4, 6):
             database.execute(_table(family, ranges.columns.schema))
@@ -48,6 +49,15 @@ def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> 
         _add_origin(database, origin(dataset))
         database.execute("commit")
     return {"ranges": count}
+
+
+@contextmanager
+def _write_errors() -> Iterator[None]:
+    try:
+        yield
+    except duckdb.OperationalError as error:  # such as a full disk
+        # The text also names the file, under its temporary name.
+        raise OSError(str(error).rpartition(": ")[2]) from error
 
 
 def _table(family: int, schema: pa.Schema) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
-from contextlib import closing
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> 
     """Write a database; see ``format.Write``."""
     ranges = FieldRanges(dataset, values, progress)
     used = [np.zeros(count, bool) for count in ranges.columns.counts]
-    with closing(sqlite3.connect(place, isolation_level=None)) as database:
+    with _write_errors(), closing(sqlite3.connect(place, isolation_level=None)) as database:
         database.executescript(f"{_SETTINGS} begin")
         for statement in _RANGES.values():
             database.execute(statement)
@@ -51,6 +51,14 @@ def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> 
         _add_origin(database, origin(dataset))
         database.execute("commit")
     return {"ranges": count}
+
+
+@contextmanager
+def _write_errors() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.OperationalError as error:  # such as a full disk
+        raise OSError(str(error)) from error
 
 
 def _add_ranges(
