@@ -124,6 +124,8 @@ def walking(engine: geolookup.Engine) -> None:
     assert_type(engine.network("8.8.8.8"), Network)
     assert_type(engine.networks(), Iterator[tuple[Network, dict[str, Any]]])
     assert_type(engine.networks(within="8.0.0.0/8"), Iterator[tuple[Network, dict[str, Any]]])
+    assert_type(engine.prefixes({"network.asn": [15169, None]}, family=4), Iterator[Network])
+    assert_type(engine.prefixes(["country=AT", {"not": {"city": None}}]), Iterator[Network])
     for network, record in engine.networks(IPv4Network("8.0.0.0/8")):
         assert_type(network, Network)
         assert_type(record, dict[str, Any])

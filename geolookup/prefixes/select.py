@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from geolookup.contract.fields import LOCATION, TEXTS, Field
-from geolookup.dataset.files import Dataset
+from geolookup.dataset.files import Dataset, outside
 from geolookup.dataset.intervals import Bools
 from geolookup.dataset.networks import limits_of
 from geolookup.dataset.public_ranges import U32, Ranges, known, public_ranges
@@ -125,8 +125,11 @@ def _values(dataset: Dataset, field: Field) -> Values:
     column = column_of(tables, field)
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    codes = pc.fill_null(column.indices, -1).to_numpy()
-    return Values(field, table_of(field), by_row(tables, field, codes), column.dictionary)
+    table = table_of(field)
+    codes = by_row(tables, field, pc.fill_null(column.indices, -1).to_numpy())
+    if len(codes) != len(dataset.locations if table == LOCATION else dataset.networks):
+        raise outside(dataset.path)
+    return Values(field, table, codes, column.dictionary)
 
 
 def _spans(ranges: Ranges, values: tuple[Values, ...]) -> Spans:
