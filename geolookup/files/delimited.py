@@ -29,6 +29,7 @@ from geolookup.files.row_streams import (
     Rows,
     WriteOptions,
     check_columns,
+    check_kind,
     explained,
     holds_address,
 )
@@ -69,6 +70,7 @@ def _header(stream: InputStream, delimiter: str, wanted: ReadOptions) -> tuple[b
         first = _first_block(stream.plain)
     if not first:
         raise TableFileError(wanted.name, "is empty", "give at least a header")
+    check_kind(wanted.name, first, "CSV")
     names = _first_row(first, delimiter, wanted.name)
     if not wanted.header:
         names = [f"column{number}" for number in range(1, len(names) + 1)]

@@ -17,6 +17,7 @@ from geolookup.files.row_streams import (
     RowNumbers,
     Rows,
     check_columns,
+    check_kind,
     explained,
     explained_batches,
 )
@@ -42,6 +43,7 @@ def lines_of(plain: Any, name: str) -> Iterator[Lines]:
     with explained(name, "file of lines"):
         while block := plain.read(_BLOCK):
             if not before and not left:
+                check_kind(name, block, "text")
                 block = block.removeprefix(_BOM)
             cut = block.rfind(b"\n") + 1
             if not cut:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from geolookup.contract.address import is_address
 from geolookup.errors import TableFileError, near_match
+from geolookup.filesystem.signatures import START_BYTES, looks_like
 
 #: How columns that are not keys are read: ``as_is`` keeps their text or encoding, for an output
 #: of the same format; ``typed`` gives them Arrow types, for another format; ``dropped`` skips them.
@@ -142,6 +143,13 @@ def explained(name: str, what: str) -> Iterator[None]:
         found = _ROW.search(str(error))
         row = int(found[1]) if found else None
         raise TableFileError(name, f"is damaged or no {what}", "is it whole?", row=row) from error
+
+
+def check_kind(name: str, start: bytes, format_name: str) -> None:
+    """Raise TableFileError where the first bytes of a text are those of another kind of file."""
+    kind = looks_like(start[:START_BYTES])
+    if kind is not None:
+        raise TableFileError(name, f"this looks like {kind.name}, not {format_name}", kind.remedy)
 
 
 def _first_line(error: OSError) -> str:

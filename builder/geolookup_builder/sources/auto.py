@@ -14,6 +14,7 @@ from geolookup.errors import BuildError
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources.reading.inputs import Member, members, reading_errors
 from geolookup_builder.sources.reading.reader import Format, SourceTable
+from geolookup_builder.sources.reading.recognition import recognised
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, opening
 
 NAME = "auto"
@@ -71,6 +72,9 @@ def _detections(member: Member, spec: SourceSpec, formats: Mapping[str, Format])
     start = opening(member)
     found = {name: each for name, one in formats.items() if (each := _detection(one, start))}
     if not found and not _among_others(member, spec):
+        if kind := recognised(member):
+            problem = f"not recognised: this looks like {kind.name}"
+            raise BuildError(member.label, problem, remedy=kind.remedy)
         raise _unknown(member.label, repr(start.first_line[:_SHOWN]), formats)
     named = {name: each for name, each in found.items() if each.named}
     return named or found

@@ -25,6 +25,7 @@ from geolookup_builder.sources.reading.equal_ranges import deciding
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.json_document import entries, value
 from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
+from geolookup_builder.sources.reading.recognition import check_text
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
 from geolookup_builder.sources.reading.text import line_layout, line_parts
 from geolookup_builder.sources.reading.vendor_files import tables
@@ -140,6 +141,7 @@ def _identified(member: Member) -> tuple[str, Callable[[], Iterator[Batch]]]:
     if provider is not None:
         return provider.name, partial(_of_document, member, provider)
     if not _is_list(member):
+        check_text(member)
         problem = "not a file of ranges of " + ", ".join(each.name for each in _PROVIDERS)
         remedy = 'name such a file; for a plain list of prefixes use format = "cidr-list"'
         raise BuildError(member.label, problem, remedy=remedy)

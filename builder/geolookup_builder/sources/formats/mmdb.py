@@ -34,7 +34,8 @@ from geolookup_builder.sources.reading.reader import (
     Reject,
     SourceTable,
 )
-from geolookup_builder.sources.reading.sniffing import Detection, Opening, ending
+from geolookup_builder.sources.reading.recognition import ending
+from geolookup_builder.sources.reading.sniffing import Detection, Opening
 
 Fields = Mapping[str, pa.DictionaryArray]
 #: Records decoded at once; those of a city file are large.

@@ -27,6 +27,7 @@ from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.lookup_tables import AsNames, load_as_names
 from geolookup_builder.sources.reading.origins import NONE, origin
 from geolookup_builder.sources.reading.reader import Batch, Format, Reject, SourceTable
+from geolookup_builder.sources.reading.recognition import check_text
 from geolookup_builder.sources.reading.routes import RouteNumbers, Routes, rows
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 
@@ -63,6 +64,7 @@ def _check(member: Member) -> None:
     kind, subtype, length = _HEADER.unpack(start) if len(start) == _HEADER.size else (0, 0, 0)
     if subtype not in _TABLES.get(kind, ()) or not 0 < length <= _MOST_BYTES:
         remedy = "name a table (rib or bview), not updates"
+        check_text(member)
         raise BuildError(member.label, "not an MRT routing table", remedy=remedy)
 
 

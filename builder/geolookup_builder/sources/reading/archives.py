@@ -16,7 +16,9 @@ from typing import IO, Any, cast
 
 import pyarrow as pa
 
+from geolookup.errors import BuildError
 from geolookup.filesystem.regular import open_regular
+from geolookup.filesystem.signatures import START_BYTES, looks_like
 from geolookup.filesystem.unpacking import SHORT_TARS, ZIP, bzip2, packing, xz
 from geolookup_builder.sources.reading.archive_names import Opener, holds_no_data
 from geolookup_builder.sources.reading.budget import Budget, Passed
@@ -36,6 +38,8 @@ def openers(path: Path, suffixes: tuple[str, ...], source: Budget) -> list[tuple
         return [(str(path), lambda: open_regular(path))]
     budget = source.of_file(path)
     if kind == ZIP:
+        with open_regular(path) as file:
+            _check_kind(path, file)
         return zip_files(path, suffixes, budget)
     if kind in _TARS:
         with _compressed(path, _TARS[kind], budget)() as stream:
@@ -52,10 +56,21 @@ def _compressed(path: Path, unpacked: Unpacked, budget: Budget) -> Opener:
 
     @contextmanager
     def opened() -> Iterator[Any]:
-        with open_regular(path) as file, unpacked(file) as stream:
-            yield budget.counted(passed, stream)
+        with open_regular(path) as file:
+            _check_kind(path, file)
+            with unpacked(file) as stream:
+                yield budget.counted(passed, stream)
 
     return opened
+
+
+def _check_kind(path: Path, file: IO[bytes]) -> None:
+    """Raise BuildError for a file of another kind than its name says; others may be damaged."""
+    kind = looks_like(file.read(START_BYTES))
+    file.seek(0)
+    if kind is not None and not path.name.lower().endswith(kind.endings):
+        problem = f"this looks like {kind.name}, not as its name says"
+        raise BuildError(path, problem, remedy=kind.remedy)
 
 
 def holds_data(path: Path, suffixes: tuple[str, ...]) -> bool:

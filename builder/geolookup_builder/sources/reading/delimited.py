@@ -24,6 +24,7 @@ from geolookup_builder.sources.reading.damage import QuoteCount, arrow_failure, 
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.positions import find_rejects, first_lines
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers
+from geolookup_builder.sources.reading.recognition import check_text
 from geolookup_builder.sources.reading.record_blocks import RecordBlocks
 from geolookup_builder.sources.reading.text import Layout, masked
 
@@ -34,6 +35,7 @@ _ENCODED = pa.dictionary(pa.int32(), pa.string())
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
     """Yield the rows of a member; BuildError where it is not of the layout."""
+    check_text(member)
     numbers = RecordNumbers(
         member, partial(find_rejects, layout=layout), partial(first_lines, layout=layout)
     )
@@ -45,6 +47,7 @@ def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]
 
 def first_record(member: Member, layout: Layout) -> tuple[list[str], bool]:
     """Return the cells of the first line that is not masked, and whether it ends with a newline."""
+    check_text(member)
     with member.open() as stream:
         text = io.TextIOWrapper(masked(stream, layout), "utf-8-sig", errors="replace", newline="")
         line = text.readline(_MAX_RECORD)

@@ -30,6 +30,7 @@ from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.json_shapes import Shape
 from geolookup_builder.sources.reading.nested import Steps, leaves, only, steps_to, type_at
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers, Reject
+from geolookup_builder.sources.reading.recognition import check_text
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.typed_columns import as_columns, steps_of
 
@@ -61,6 +62,7 @@ def schema(member: Member, paths: Iterable[str] = ()) -> pa.Schema:
 
     More records are read where these lack some of the ``paths``.
     """
+    check_text(member)
     shape = Shape()
     with _text(member) as stream:
         lines = _lines(stream)

@@ -18,8 +18,10 @@ import numpy as np
 
 from geolookup.dataset.intervals import Addresses
 from geolookup.errors import BuildError
+from geolookup.filesystem.signatures import MMDB
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.mmdb_tree import DamagedTreeError, Networks, nodes_of, walk
+from geolookup_builder.sources.reading.recognition import misnamed, recognised
 
 Record: TypeAlias = Any
 #: Of a compressed file, which is decompressed into memory.
@@ -70,6 +72,8 @@ def opened(member: Member) -> Iterator[MmdbFile]:
             reader = stack.enter_context(_library().open_database(place, mode))
             yield MmdbFile(reader, data)
         except _DAMAGE as error:
+            if (kind := recognised(member)) not in (None, MMDB):
+                raise misnamed(member.label, kind) from error
             problem = f"not an MMDB file, or damaged ({error or type(error).__name__})"
             raise BuildError(member.label, problem, remedy="fetch it again") from error
 

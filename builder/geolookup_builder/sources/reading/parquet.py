@@ -16,11 +16,13 @@ import pyarrow.parquet as papq
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
 from geolookup.filesystem import limits
+from geolookup.filesystem.signatures import PARQUET
 from geolookup.parallel import in_order
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.nested import Steps, stored_name
 from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers, Reject
+from geolookup_builder.sources.reading.recognition import misnamed, recognised
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.typed_columns import as_columns, steps_of
 
@@ -149,5 +151,8 @@ def _opened(member: Member) -> Iterator[object]:
 
 
 def _damaged(member: Member, error: Exception) -> BuildError:
+    kind = recognised(member)
+    if kind not in (None, PARQUET):
+        return misnamed(member.label, kind)
     text = next(iter(str(error).splitlines()), type(error).__name__)
     return BuildError(member.label, f"damaged, or not Parquet ({text})", remedy="fetch it again")

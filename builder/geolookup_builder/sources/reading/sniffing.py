@@ -22,10 +22,10 @@ from typing import Literal
 from geolookup.errors import BuildError
 from geolookup_builder.sources.reading.damage import unlimited_cells
 from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.recognition import check_text
 from geolookup_builder.sources.reading.text import Layout, masked
 
 _OPENING_BYTES = 1 << 17  # at most what the standard CSV reader accepts as one cell
-_ENDING_BYTES = 1 << 17
 _SAMPLE_BYTES = 4 << 20
 _SAMPLE_RECORDS = 1000
 _IPV4_MAX = (1 << 32) - 1
@@ -76,17 +76,6 @@ def opening(member: Member) -> Opening:
     return Opening(member, Member(member.label, opener))
 
 
-def ending(member: Member) -> bytes:
-    """Return the last bytes of a member; a compressed one is read through."""
-    with member.open() as stream:
-        if isinstance(stream, io.BufferedReader):
-            stream.seek(max(0, stream.seek(0, io.SEEK_END) - _ENDING_BYTES))
-        last = b""
-        while block := stream.read(_ENDING_BYTES):
-            last = (last + block)[-_ENDING_BYTES:]
-    return last
-
-
 def lines_match(start: Member, layout: Layout, pattern: re.Pattern[str]) -> bool:
     """Return whether the first and most other lines that are not masked match ``pattern``."""
     with start.open() as stream:
@@ -115,7 +104,8 @@ class Sample:
 
 
 def sample(member: Member, delimiter: str = ",", *, quoted: bool = True) -> Sample:
-    """Read the first records of a member; BuildError where there is none."""
+    """Read the first records of a member; BuildError where there is none, or no text."""
+    check_text(member)
     with member.open() as stream:
         data = stream.read(_SAMPLE_BYTES)
     whole = len(data) < _SAMPLE_BYTES

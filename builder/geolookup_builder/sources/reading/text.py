@@ -141,7 +141,7 @@ def encoding_option(spec: SourceSpec) -> str | None:
 
 
 def transcoded(member: Member, stated: str | None) -> Member:
-    """Return the member as UTF-8; unchanged without a stated encoding or a UTF-16 mark."""
+    """Return the member as UTF-8; unchanged without a stated encoding or a byte order mark."""
     name = stated or _marked_encoding(member)
     if name is None:
         return member
@@ -155,10 +155,12 @@ def transcoded(member: Member, stated: str | None) -> Member:
 
 
 def _marked_encoding(member: Member) -> str | None:
-    """Return UTF-16 where a byte order mark states it: no UTF-8 text begins with these bytes."""
+    """Return the encoding that a byte order mark states: no UTF-8 text begins with these bytes."""
     with member.open() as stream:
-        mark = stream.read(2)
-    return "utf-16" if mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else None
+        mark = stream.read(4)
+    if mark in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):
+        return "utf-32"
+    return "utf-16" if mark[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else None
 
 
 class _TranscodedStream(io.RawIOBase):
