@@ -35,7 +35,7 @@ def needs_namespace(*programs: str) -> list[pytest.MarkDecorator]:
         shutil.which(_APART[0]) and not subprocess.run([*_APART, "true"], check=False).returncode
     )
     refused = pytest.mark.skipif(not allowed, reason="no network namespace for this user")
-    return [refused, needs(*programs)]
+    return [pytest.mark.packet_filter, refused, needs(*programs)]
 
 
 def run(
