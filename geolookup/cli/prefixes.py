@@ -159,6 +159,8 @@ def prefixes(
         fail(f"--by is for csv and json: {form} has no place for values")
     if since is not None and syntax.changes is None:
         fail(f"--since: {form} has no form for changes; write the whole list, or use cidr")
+    if since and output and output.resolve() == Path(since).resolve():
+        fail("--output is OLD, which its changes would replace; name another file")
     settings = _settings(syntax, names)
     only = None if family is None else int(family)
     try:

@@ -38,6 +38,8 @@ def test_changes_since_a_list_and_since_a_dataset(build: Build, tmp_path: Path) 
     signed = run(*new, "--since", folders["old"])
     assert signed.stdout == "-8.8.8.0/24\n+8.8.8.0/25\n+9.1.0.0/16\n"
     assert signed.stderr == f"geolookup: 2 added, 1 removed since {folders['old']}\n"
+    replaced = run(*new, "--since", str(written), "--output", str(written), "--force")
+    assert replaced.stderr.startswith("geolookup: --output is OLD, which its changes would replace")
     same = run(*new, "--since", folders["new"], "--format", "ipset")
     assert (same.returncode, same.stdout) == (0, "")
 
