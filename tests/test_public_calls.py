@@ -222,6 +222,7 @@ def run(code: str, folder: Path = ROOT, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_no_module_hides_a_call() -> None:
     for name, suffix in itertools.product(CALLS, ("", ".py")):
         assert not (ROOT / "geolookup" / f"{name}{suffix}").exists()

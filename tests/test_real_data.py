@@ -77,10 +77,11 @@ def compare(
         assert data[group].get(name) == oracle(address), address
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "rows", "families"),
     [
-        pytest.param("ipasn_20140513", 512_621, (4,), marks=pytest.mark.long),
+        ("ipasn_20140513", 512_621, (4,)),
         ("ipasn6_20151101", 633_831, (4, 6)),
     ],
 )
@@ -124,6 +125,7 @@ def _as_ipv6(text: str) -> str:
     return f"fc00::{address}/{96 + int(length)}" if length else f"fc00::{address}"
 
 
+@pytest.mark.long
 def test_rir_delegations(shared_data: Path, tmp_path: Path) -> None:
     pytricia = pytest.importorskip("pytricia", reason="the longest-prefix oracle is pytricia")
     table = lines(shared_data / "rir" / "rir-countries.csv.gz")

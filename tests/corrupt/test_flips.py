@@ -18,7 +18,7 @@ from tests.tiers import scaled
 
 #: Flips by kernel: the Python kernel takes four times as long for the same thousand lookups.
 SAMPLE = {"compiled": scaled(60, 8_000), "python": scaled(60, 5_000)}
-FORGED = scaled(30, 1_000)
+FORGED = scaled(30, 400)
 
 
 @pytest.fixture(scope="module")
