@@ -283,7 +283,7 @@ def _refusal(engine: geolookup.Engine, before: Path, after: Path) -> str | None:
         ("a.csv", gzip.compress(b"ip\n8.8.8.8\n"), "a.csv: this looks like gzip, not CSV; give"),
         ("a.csv", "ip\n8.8.8.8\n".encode("utf-16"), "a.csv: this looks like UTF-16, not CSV; con"),
         ("a.jsonl", b"PAR1\x15\x04\x15", "a.jsonl: this looks like Parquet, not text; name its"),
-        ("a.txt", b"SQLite format 3\0\x10\0", "a.txt: this looks like SQLite, not text; export"),
+        ("a.jsonl", b"SQLite format 3\0\x10", "a.jsonl: this looks like SQLite, not text; export"),
         ("a.csv", b"IP ,n\n8.8.8.8,1\n", "a.csv: no column 'ip'; did you mean 'IP '?"),
         ("a.csv", b"x,n\n8.8.8.8,1\n", "a.csv: no column 'ip'; known are x, n"),
         ("a.csv", b"ip,ip\n8.8.8.8,1\n", "a.csv: column 'ip' is there twice"),
