@@ -31,7 +31,8 @@ from geolookup_builder.sources.reading.recognition import check_text
 from geolookup_builder.sources.reading.routes import RouteNumbers, Routes, rows
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 
-_SUFFIXES = (".mrt", "bview", "rib", ".dat", ".dump")
+#: Names end with a time (rib.20261120.0000), so any file of a folder is taken.
+_SUFFIXES = ("",)
 #: The header of a record: time, type, subtype, length. Type 12 has a table's route in each
 #: record, type 13 those of all peers for a prefix.
 _HEADER = struct.Struct(">4xHHI")

@@ -62,10 +62,12 @@ def _syntax(member: Member) -> str:
 def _batches(member: Member, syntax: str, names: AsNames | None) -> Iterator[Batch]:
     """Yield the rows of a file, which is read whole: its order does not decide over AS 0."""
     found = [*_READERS[syntax](member, partial(_meaning, names=names))]
-    if all(len(each) for each in found):
-        rank = np.concatenate([_authorises(each.fields["asn"]) for each in found])
-        found = with_values_of(found, deciding(concatenated([each.ranges for each in found]), rank))
-    yield from found
+    stated = [each for each in found if len(each)]
+    if stated:
+        rank = np.concatenate([_authorises(each.fields["asn"]) for each in stated])
+        ranges = concatenated([each.ranges for each in stated])
+        stated = with_values_of(stated, deciding(ranges, rank))
+    yield from stated or found
 
 
 def _of_csv(member: Member, meaning: Meaning) -> Iterator[Batch]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import random
 import shutil
 import subprocess
@@ -80,6 +82,18 @@ def test_packed_and_named(build: Build) -> None:
     }
     dataset, _ = build(files, one("mrt", "rib.gz", 'names = "names.csv"'))
     assert known(dataset, "8.8.8.8") == [{"asn": 15169, "asn_organization": "Google"}]
+
+
+@pytest.mark.long
+def test_a_folder_of_tables(build: Build, tmp_path: File) -> None:
+    """Of two tables the later one decides over a prefix that both have."""
+    later = table({"8.8.8.0/24": [[3000, 36040]]})
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "rib.20261120.0000.bz2").write_bytes(bz2.compress(TABLE))
+    (tmp_path / "tables" / "rib.20261120.0200.xz").write_bytes(lzma.compress(later))
+    dataset, report = build({}, one("mrt", str(tmp_path / "tables"), 'releases = "all"'))
+    assert (report.sources[0].read, report.sources[0].duplicates) == (14, 1)
+    assert asns(dataset, "8.8.8.8", "8.0.0.1") == [36040, 3356]
 
 
 @pytest.mark.long

@@ -91,10 +91,18 @@ def test_several_origins_and_as_0(
     build: Build, monkeypatch: pytest.MonkeyPatch, json_: bool
 ) -> None:
     monkeypatch.setattr(delimited, "BLOCK_BYTES", 64)  # rows of one prefix lie in several batches
-    csv = "ASN,IP Prefix,Max Length\n" + "".join(",".join(each[:3]) + "\n" for each in SEVERAL)
+    csv = (
+        "ASN,IP Prefix,Max Length\n"
+        + "AS1\n" * (0 if json_ else 30)
+        + "".join(",".join(each[:3]) + "\n" for each in SEVERAL)
+    )
     dataset, report = build({"vrps": document(SEVERAL) if json_ else csv}, RECIPE)
     source = report.sources[0]
-    assert (source.read, source.duplicates, dict(source.nulled)) == (7, 3, {"asn": 1})
+    assert (source.read, source.duplicates, dict(source.nulled)) == (
+        7 if json_ else 37,
+        3,
+        {"asn": 1},
+    )
     found = known(dataset, "8.8.8.8", "8.8.4.4", "9.0.0.1", "7.7.7.7")
     assert found == [{"asn": 15169}, {"asn": 15169}, {"asn": 174}, {}]
 
