@@ -37,77 +37,70 @@ class Boundaries(NamedTuple):
     pairs: I64
 
 
-class _Ranges(NamedTuple):
-    """n ranges in address order, both ends included."""
+class _Changes(NamedTuple):
+    """n addresses in their order, and the pair from each on; of equal ones the last counts."""
 
-    first: Addresses
-    last: Addresses
+    starts: Addresses
     pairs: I64
 
 
 def boundaries(dataset: Dataset, pairs_of: PairsOf, progress: Progress) -> Boundaries:
     """Return the boundaries of the public intervals of a dataset, and of the aliases."""
-    found = [
-        _joined(each) for family in (4, 6) for each in _ranges(dataset, family, pairs_of, progress)
-    ]
-    return _changes(_with_aliases(found))
+    parts = [part for family in (4, 6) for part in _of_family(dataset, family, pairs_of, progress)]
+    nothing = _Changes(empty(6), np.zeros(0, np.int64))
+    found = _Changes(
+        concat([each.starts for each in (*parts, nothing)]),
+        np.concatenate([each.pairs for each in (*parts, nothing)]),
+    )
+    del parts  # as large as what was made of them
+    return _merged(_with_aliases(found))
 
 
-def _ranges(
+def _of_family(
     dataset: Dataset, family: int, pairs_of: PairsOf, progress: Progress
-) -> Iterator[_Ranges]:
+) -> Iterator[_Changes]:
     for each in public_ranges(dataset, family, chosen=known):
         progress.rows(len(each.first_low))
-        first = Addresses(each.first_low, each.first_high)
-        last = Addresses(each.last_low, each.last_high)
-        yield _Ranges(first, last, pairs_of(each.location_rows, each.network_rows))
+        yield _changes(
+            Addresses(each.first_low, each.first_high),
+            Addresses(each.last_low, each.last_high),
+            pairs_of(each.location_rows, each.network_rows),
+        )
 
 
-def _joined(ranges: _Ranges) -> _Ranges:
-    """Join adjacent ranges of one pair."""
-    first, last, pairs = ranges
-    begins = np.ones(len(pairs), bool)
-    begins[1:] = ~first[1:].equals(last[:-1].successor()) | (pairs[1:] != pairs[:-1])
-    at = np.flatnonzero(begins)
-    return _Ranges(first[at], last[np.append(at[1:], len(pairs)) - 1], pairs[at])
-
-
-def _with_aliases(parts: list[_Ranges]) -> _Ranges:
-    blocks = [parse_block(block)[1:] for block in _ALIASES]
-    first, last = (Addresses.of(6, ends) for ends in zip(*blocks, strict=True))
-    nothing = _Ranges(empty(6), empty(6), np.zeros(0, np.int64))
-    firsts = concat([each.first for each in (*parts, nothing)])
-    lasts = concat([each.last for each in (*parts, nothing)])
-    pairs = np.concatenate([each.pairs for each in (*parts, nothing)])
-    at = firsts.search(first)
-    return _Ranges(
-        _inserted(firsts, at, first), _inserted(lasts, at, last), np.insert(pairs, at, ALIAS)
-    )
-
-
-def _inserted(into: Addresses, at: I64, addresses: Addresses) -> Addresses:
-    pairs = zip(into.halves(), addresses.halves(), strict=True)
-    return Addresses(*(np.insert(half, at, added) for half, added in pairs))
-
-
-def _changes(ranges: _Ranges) -> Boundaries:
-    """Return where ranges begin, and where they end before a gap."""
-    first, last, pairs = ranges
-    after = last.successor()  # no public range ends with the last address
-    ends = np.ones(len(pairs), bool)
-    ends[:-1] = ~after[:-1].equals(first[1:])
-    place = np.arange(len(pairs)) + np.cumsum(ends) - ends
-    low, high = (np.empty(len(pairs) + int(ends.sum()), np.uint64) for _ in range(2))
-    of = np.full(len(low), _NOTHING, np.int64)
-    for positions, addresses in ((place, first), (place[ends] + 1, after[ends])):
+def _changes(first: Addresses, last: Addresses, pairs: I64) -> _Changes:
+    """Return where ranges of different pairs begin, and where they end before a gap."""
+    after = last.successor()  # no public range ends with the last address of the space
+    is_adjacent = after[:-1].equals(first[1:])
+    begins = np.concatenate([[True], ~is_adjacent | (pairs[1:] != pairs[:-1])])
+    ends = np.concatenate([~is_adjacent, [True]])
+    place = np.cumsum(begins) + np.cumsum(ends) - ends  # of a range's first address, from 1
+    low, high = (np.empty(int(begins.sum() + ends.sum()), np.uint64) for _ in range(2))
+    found = np.full(len(low), _NOTHING)
+    for positions, addresses in ((place[begins] - 1, first[begins]), (place[ends], after[ends])):
         low[positions], high[positions] = addresses.halves()
-    of[place] = pairs
-    return _merged(Addresses(low, high), of)
+    found[place[begins] - 1] = pairs[begins]
+    return _Changes(Addresses(low, high), found)
 
 
-def _merged(starts: Addresses, pairs: I64) -> Boundaries:
-    """Drop boundaries at which nothing changes; the addresses before the first have nothing."""
-    before = np.concatenate([[_NOTHING], pairs[:-1]])
-    at = np.flatnonzero(pairs != before)
-    kept = starts[at]
-    return Boundaries(kept, np.concatenate([[_NOTHING], pairs[at]]))
+def _with_aliases(found: _Changes) -> _Changes:
+    """Insert where aliases begin and end; nothing is known within them."""
+    starts, pairs = found
+    for block in _ALIASES:
+        _, first, last = parse_block(block)
+        ends = Addresses.of(6, [first, last + 1])
+        at = starts.search(ends[:1])[[0, 0]]
+        halves = zip(starts.halves(), ends.halves(), strict=True)
+        starts = Addresses(*(np.insert(half, at, added) for half, added in halves))
+        pairs = np.insert(pairs, at, [ALIAS, _NOTHING])
+    return _Changes(starts, pairs)
+
+
+def _merged(found: _Changes) -> Boundaries:
+    """Drop addresses at which nothing changes; those before the first have nothing."""
+    starts, pairs = found
+    counts = np.append(~starts[:-1].equals(starts[1:]), True)
+    if not counts.all():
+        starts, pairs = starts[counts], pairs[counts]
+    at = np.flatnonzero(pairs != np.concatenate([[_NOTHING], pairs[:-1]]))
+    return Boundaries(starts[at], np.concatenate([[_NOTHING], pairs[at]]))

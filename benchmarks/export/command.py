@@ -1,0 +1,125 @@
+"""``export``: seconds, memory and bytes of an MMDB file, beside the public Python writer."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
+from typing import Any
+
+import click
+
+import geolookup
+from benchmarks.data import cache
+from benchmarks.data.shape import SCALES
+from benchmarks.export.writers import OURS, THEIRS
+from benchmarks.harness import reports, workload
+from benchmarks.harness.processes import Result, result_of
+
+#: Addresses whose records are compared.
+_COMPARED = 20_000
+
+
+def measured(dataset: Path, rounds: int) -> dict[str, Any]:
+    """Return the results of both writers, by name; the slow one writes once."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = {name: Path(folder) / f"{name}.mmdb" for name in (OURS, THEIRS)}
+        theirs = _written(THEIRS, dataset, files[THEIRS])
+        ours = []
+        for _ in range(rounds):
+            files[OURS].unlink(missing_ok=True)
+            ours.append(_written(OURS, dataset, files[OURS]))
+        compared = _compare(dataset, files)
+    with geolookup.open(dataset) as engine:
+        counts = engine.metadata.counts
+    median = {key: statistics.median(each[key] for each in ours) for key in _KEYS}
+    return {
+        "rows": {OURS: median, THEIRS: {key: theirs[key] for key in _KEYS}},
+        "intervals": counts["ipv4_intervals"] + counts["ipv6_intervals"],
+        "compared": compared,
+        "machine": theirs["machine"],
+    }
+
+
+_KEYS = ("seconds", "peak_memory", "bytes")
+
+
+def _written(name: str, dataset: Path, target: Path) -> Result:
+    return result_of("benchmarks.export.writers", name, dataset, target)
+
+
+def _compare(dataset: Path, files: dict[str, Path]) -> int:
+    """Compare the records of both files at addresses of the dataset; return how many are alike."""
+    import maxminddb
+
+    ours, theirs = (maxminddb.open_database(files[name]) for name in (OURS, THEIRS))
+    with ours, theirs:
+        addresses = [
+            kind(start)
+            for family, kind in ((4, IPv4Address), (6, IPv6Address))
+            for start in _some(workload.read(dataset, family).starts)
+        ]
+        different = sum(ours.get(each) != theirs.get(each) for each in addresses)
+    if different:
+        raise click.ClickException(f"the files differ at {different:,} addresses")
+    return len(addresses)
+
+
+def _some(starts: Any) -> Any:
+    return starts[:: max(1, len(starts) // (_COMPARED // 2))]
+
+
+def ratios(result: dict[str, Any]) -> list[reports.Ratio]:
+    """Return how the two compare, and what is wanted."""
+    ours, theirs = (result["rows"][name] for name in (OURS, THEIRS))
+    return [
+        reports.Ratio(
+            f"seconds of {THEIRS} / {OURS}", theirs["seconds"] / ours["seconds"], 20, True, "x"
+        ),
+        reports.Ratio(
+            f"peak memory of {OURS} / {THEIRS}",
+            ours["peak_memory"] / theirs["peak_memory"],
+            1 / 3,
+            unit="x",
+        ),
+        reports.Ratio(f"bytes of {OURS} / {THEIRS}", ours["bytes"] / theirs["bytes"], 1, unit="x"),
+    ]
+
+
+def lines(result: dict[str, Any]) -> str:
+    """Return the tables for a terminal."""
+    rows = [
+        (
+            name,
+            f"{each['seconds']:,.2f}",
+            f"{each['peak_memory'] / 1e6:,.0f}",
+            f"{each['bytes']:,}",
+        )
+        for name, each in result["rows"].items()
+    ]
+    head = f"MMDB of cities, {result['intervals']:,} intervals"
+    table = reports.table((head, "seconds", "peak memory, MB", "bytes"), rows)
+    compared = f"{result['compared']:,} records compared, all equal"
+    return f"{table}\n\n{reports.ratio_table('MMDB', ratios(result))}\n\n{compared}"
+
+
+@click.command("export", help="Write an MMDB file of a dataset, beside the public Python writer.")
+@click.option(
+    "--scale",
+    type=click.Choice(list(SCALES)),
+    default="default",
+    show_default=True,
+    help="With city the other writer takes minutes, and several GB.",
+)
+@click.option("--rounds", type=click.IntRange(1), default=3, show_default=True)
+@click.option(
+    "--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write it here too."
+)
+def command(scale: str, rounds: int, target: Path | None) -> None:
+    """Measure and print."""
+    result = measured(cache.dataset(scale), rounds)
+    print(lines(result))
+    print(reports.machine_line(result["machine"]))
+    if target is not None:
+        reports.write(result, target)
