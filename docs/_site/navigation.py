@@ -42,6 +42,7 @@ NAVIGATION: dict[str, dict[str, list[str]]] = {
             "how-to/databases",
             "how-to/prefixes",
             "how-to/firewalls",
+            "how-to/mmdb-export",
         ],
         "Data": ["how-to/own-dataset", "updating", "verify", "diff", "score"],
         "Service and operation": ["http", "gate", "how-to/production", "operations"],

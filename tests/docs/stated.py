@@ -63,6 +63,7 @@ PRESUMED = {
     "docs/how-to/from-ip2location.md": Presumed(script=_VENDOR.format("IP2LOCATION-LITE-DB11.CSV")),
     "docs/how-to/from-ipinfo.md": Presumed(script=_VENDOR.format("ipinfo_lite.csv")),
     "docs/how-to/prefixes.md": Presumed(modules=("duckdb", "polars")),
+    "docs/how-to/mmdb-export.md": Presumed(modules=("geoip2", "maxminddb")),
     "docs/how-to/privacy.md": Presumed(modules=("granian",), programs=("curl",)),
     "docs/how-to/production.md": Presumed(after="docs/how-to/own-dataset.md"),
     "docs/how-to/django.md": Presumed(
