@@ -13,6 +13,7 @@ from geolookup.prefixes.syntaxes import SYNTAXES
 from geolookup.prefixes.syntaxes.settings import Settings
 from tests.prefixes.syntaxes.lists import changes_text, drawn, whole_text
 from tests.prefixes.syntaxes.reading import READERS, Held
+from tests.tiers import few
 
 #: Syntaxes whose list does not replace another: a group that is in use cannot be replaced, and
 #: nothing holds a list of lines.
@@ -32,7 +33,7 @@ def test_every_syntax_is_read_back() -> None:
     assert set(READERS) == {name for name, each in SYNTAXES.items() if each.entries == "prefix"}
 
 
-@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("name", few(READERS, 5))
 def test_a_selection_read_back_is_what_the_engine_yields(
     name: str, sample: geolookup.Engine
 ) -> None:
