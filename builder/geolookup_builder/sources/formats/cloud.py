@@ -110,6 +110,7 @@ _PROVIDERS = (
     _Provider("Google", (b'"syncToken"', b'"ipv4Prefix"'), _of_google, "scope"),
     _Provider("Oracle", (b'"regions"', b'"cidrs"'), _of_oracle, "region, tags"),
 )
+_SUFFIXES = (".json", ".txt", "ips-v4", "ips-v6")
 #: Cloudflare's lists, which nothing but their names tells from lists of others.
 _LIST = "Cloudflare's list"
 _LIST_NAME = re.compile(r"(cloudflare[-_.])?ips-v[46](\.txt)?")
@@ -119,20 +120,11 @@ _ROW = re.compile(rf"\s*{sniffing.NETWORK.pattern}\s*")
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    found = [
-        _identified(each) for each in members(spec.path, spec.base, (".json", ".txt", *_NAMES))
-    ]
+    found = [_identified(each) for each in members(spec.path, spec.base, _SUFFIXES)]
     names = dict.fromkeys(name for name, _ in found)
     ignored = dict.fromkeys(p.ignored for p in _PROVIDERS if p.name in names and p.ignored)
     notes = [f"{keys} ignored: no field holds them" for keys in ignored]
-    yield from tables(spec, [*names], [(name, batches) for name, batches in found], _call, notes)
-
-
-_NAMES = ("ips-v4", "ips-v6")
-
-
-def _call(batches: Callable[[], Iterator[Batch]]) -> Iterator[Batch]:
-    return batches()
+    yield from tables(spec, [*names], found, lambda batches: batches(), notes)
 
 
 def _identified(member: Member) -> tuple[str, Callable[[], Iterator[Batch]]]:

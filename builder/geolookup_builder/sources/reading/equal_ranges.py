@@ -33,24 +33,17 @@ def deciding(ranges: ParsedRanges, rank: I64) -> I64:
 
 
 def with_values_of(batches: Sequence[Batch], rows: I64) -> list[Batch]:
-    """Return the batches with the fields of other rows, numbered over all batches."""
-    bounds = np.cumsum([0, *map(len, batches)])
-    names = {name for each in batches for name in each.fields}
-    columns = {}
-    for name in names:
-        parts = [each.fields[name] for each in batches if len(each)]
-        whole = pa.chunked_array(parts).unify_dictionaries().combine_chunks()
-        columns[name] = (whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole).take(
-            pa.array(rows)
-        )
+    """Return batches, none of them empty, with the fields of other rows, numbered over all."""
+    columns = {
+        name: _joined([each.fields[name] for each in batches]).take(pa.array(rows))
+        for name in batches[0].fields
+    }
+    begins = np.cumsum([0, *map(len, batches[:-1])]).tolist()
     return [
-        replace(
-            each,
-            fields={
-                name: column.slice(begin, len(each))
-                for name, column in columns.items()
-                if name in each.fields
-            },
-        )
-        for each, begin in zip(batches, bounds.tolist(), strict=False)
+        replace(each, fields={n: c.slice(begin, len(each)) for n, c in columns.items()})
+        for each, begin in zip(batches, begins, strict=True)
     ]
+
+
+def _joined(columns: list[pa.DictionaryArray]) -> pa.DictionaryArray:
+    return pa.chunked_array(columns).unify_dictionaries().combine_chunks()

@@ -62,7 +62,7 @@ def test_bad_lines_are_rejected_with_their_numbers(build: Build, tmp_path: Path)
 
 @pytest.mark.long
 def test_another_file_is_one_error(tmp_path: Path) -> None:
-    error = fails(tmp_path, {"list": "<html>\n" * 5}, RECIPE, max_rejects=0)
+    error = fails(tmp_path, {"list": "<none>\n" * 5}, RECIPE, max_rejects=0)
     assert (error.line, error.path) == (1, str(tmp_path / "list"))
 
 
