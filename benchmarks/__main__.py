@@ -6,6 +6,7 @@ import click
 
 from benchmarks.build import command as build
 from benchmarks.data import generate, geolite
+from benchmarks.export import command as export
 from benchmarks.first import command as first
 from benchmarks.floor import command as floor
 from benchmarks.gate import command as gate
@@ -22,6 +23,7 @@ from geolookup import kernel
 #: A benchmark is added by writing a module with a ``command`` and naming it here.
 COMMANDS: dict[str, click.Command] = {
     "build": build.command,
+    "export": export.command,
     "first": first.command,
     "floor": floor.command,
     "gate": gate.command,
