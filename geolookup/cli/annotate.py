@@ -34,7 +34,7 @@ def annotate(source: str, template: str, follow: bool, color: str, dataset: str 
     """Write FILE, any text, with a tag in brackets after each of its addresses.
 
     Without FILE, or for -, read standard input; what has arrived is written at once. FILE may be
-    compressed, as .gz or .zst. Except for the tags, all bytes stay as they are.
+    compressed (.gz, .bz2, .xz, .zst). Except for the tags, all bytes stay as they are.
 
     A value that is unknown is written as -, the tag of an address of which nothing is known
     as [unknown], and that of a private one as [private]. --template takes members of

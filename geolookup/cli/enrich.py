@@ -78,10 +78,10 @@ def enrich(
     """Copy INPUT, a file, a folder or - (standard input), with columns of answers added.
 
     Reads and writes CSV, TSV, JSON lines, Parquet and Arrow, also compressed as
-    .gz or .zst, by suffix; reads logs of web servers (.log). Existing columns keep
-    their names, types and values. An output is written completely or not at all; of
-    a folder, outputs that are up to date are skipped. Exits with 2 if an input or
-    output cannot be used.
+    .gz, .bz2, .xz or .zst, by suffix; reads logs of web servers (.log). Existing
+    columns keep their names, types and values. An output is written completely or
+    not at all; of a folder, outputs that are up to date are skipped. Exits with 2
+    if an input or output cannot be used.
 
     Example: geolookup enrich visits.csv --output located.csv --fields location,network.asn
     """

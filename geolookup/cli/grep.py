@@ -46,7 +46,7 @@ def grep(
 ) -> None:
     """Write the lines of FILE, any text, that have an address which meets all conditions.
 
-    Without FILE, or for -, read standard input. FILE may be compressed, as .gz or .zst.
+    Without FILE, or for -, read standard input. FILE may be compressed (.gz, .bz2, .xz, .zst).
     Conditions are those of `geolookup prefixes`: location.country_code=AT,DE, network.asn>=64512,
     location.city_name^=San, location~48.2,16.4,50km, network.isp=null. A private address meets
     none.

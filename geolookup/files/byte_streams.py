@@ -1,8 +1,9 @@
-"""Byte streams under the formats: files, standard input and output, gzip and Zstandard."""
+"""Byte streams under the formats: files, standard input and output, and their compression."""
 
 from __future__ import annotations
 
 import io
+import lzma
 import os
 import shutil
 import sys
@@ -21,12 +22,13 @@ from geolookup.files.gzip_blocks import DEFAULT_LEVEL, GzipBlocks
 from geolookup.files.row_streams import explained
 from geolookup.filesystem.atomic import staged_file
 from geolookup.filesystem.regular import NOT_REGULAR, check_regular
+from geolookup.filesystem.unpacking import xz
 
 #: Standard input or output.
 STANDARD = "-"
-#: Arrow's codecs by suffix.
-GZIP = "gzip"
-COMPRESSIONS = {".gz": GZIP, ".zst": "zstd"}
+#: Arrow's codecs by suffix; it has none for xz.
+GZIP, XZ = "gzip", "xz"
+COMPRESSIONS = {".gz": GZIP, ".bz2": "bz2", ".xz": XZ, ".zst": "zstd"}
 _BUFFER = 1 << 20
 
 
@@ -102,8 +104,13 @@ def open_input(path: str, compression: str | None) -> Iterator[InputStream]:
             raw, size, end = _raw(path, opened)
         if compression and size == 0:
             raise TableFileError(name, "is empty", "is it whole?")
-        plain = pa.CompressedInputStream(raw, compression) if compression else raw
-        yield InputStream(name, plain, raw, size, end, opened)
+        yield InputStream(name, _unpacked(raw, compression), raw, size, end, opened)
+
+
+def _unpacked(raw: Any, compression: str | None) -> Any:
+    if compression == XZ:
+        return pa.PythonFile(xz(raw), "r")
+    return pa.CompressedInputStream(raw, compression) if compression else raw
 
 
 def _raw(path: str, opened: ExitStack) -> tuple[Any, int | None, Callable[[], None]]:
@@ -211,6 +218,8 @@ def open_output(
             raw = opened.enter_context(pa.OSFile(str(fresh), "wb"))
         if compression == GZIP:
             raw = opened.enter_context(_gzip(raw, level or DEFAULT_LEVEL, threads))
+        elif compression == XZ:
+            raw = pa.PythonFile(opened.enter_context(lzma.LZMAFile(raw, "wb")), "w")
         elif compression:
             raw = opened.enter_context(pa.CompressedOutputStream(raw, compression))
         yield raw

@@ -71,7 +71,7 @@ class Stepwise(io.RawIOBase):
         super().close()
 
     def read(self, size: int = -1) -> bytes:
-        """Read up to ``size`` bytes, fewer only at the end; EOFError where a stream is cut."""
+        """Read up to ``size`` bytes, fewer only at the end; OSError for a damaged stream."""
         if size < 0:
             return self.readall() or b""
         parts = []
@@ -86,9 +86,13 @@ class Stepwise(io.RawIOBase):
             if self._unpacker.needs_input and not self._ready:
                 self._ready = self._packed.read(_CHUNK)
                 if not self._ready:
-                    raise EOFError("Compressed file ended before the end of the stream")
+                    raise OSError("Compressed file ended before the end of the stream")
             data, self._ready = self._ready, b""
-            if part := self._unpacker.decompress(data, most):
+            try:
+                part = self._unpacker.decompress(data, most)
+            except lzma.LZMAError as error:
+                raise OSError(str(error)) from error
+            if part:
                 return part
         return b""
 
@@ -108,5 +112,5 @@ def bzip2(packed: IO[bytes]) -> Stepwise:
 
 
 def xz(packed: IO[bytes]) -> Stepwise:
-    """Return the unpacked bytes of an .xz file; LZMAError where it needs too much memory."""
+    """Return the unpacked bytes of an .xz file; reading it needs at most ``LZMA_MEMORY``."""
     return Stepwise(packed, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=LZMA_MEMORY))

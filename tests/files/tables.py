@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
 import json
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -73,6 +75,10 @@ def _answer(data: Any) -> dict[str, Any]:
 def packed(data: bytes, suffix: str) -> bytes:
     if suffix == ".gz":
         return gzip.compress(data)
+    if suffix == ".bz2":
+        return bz2.compress(data)
+    if suffix == ".xz":
+        return lzma.compress(data)
     if suffix == ".zst":
         out = pa.BufferOutputStream()
         with pa.CompressedOutputStream(out, "zstd") as stream:
@@ -83,7 +89,9 @@ def packed(data: bytes, suffix: str) -> bytes:
 
 def unpacked(path: Path) -> bytes:
     data = path.read_bytes()
-    codec = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
+    if path.suffix == ".xz":
+        return lzma.decompress(data)
+    codec = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}.get(path.suffix)
     if codec is None:
         return data
     found: bytes = pa.CompressedInputStream(pa.BufferReader(data), codec).read()

@@ -68,6 +68,26 @@ def test_every_format_into_every_other(
     assert (counts.rows, counts.invalid, counts.private) == (10, 4, 1)
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("suffix", [".bz2", ".xz"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_packed_by_other_programs(
+    kind: str, suffix: str, sample: geolookup.Engine, tmp_path: Path
+) -> None:
+    """Also where several streams follow one another; cut or changed, a file is refused."""
+    before, after = tmp_path / f"in.{kind}{suffix}", tmp_path / f"out.{kind}{suffix}"
+    whole = written(table(), kind)
+    data = packed(whole[:50], suffix) + packed(whole[50:], suffix)
+    before.write_bytes(data)
+    enrich(sample, before, after)
+    assert read(unpacked(after), kind) == expected(sample, kind, kind)
+    after.unlink()
+    for bad in (data[:-9], data[:70], data[:30] + b"??" + data[32:]):
+        before.write_bytes(bad)
+        assert (_refusal(sample, before, after) or "").startswith(f"{before}: ")
+        assert [path.name for path in tmp_path.iterdir()] == [before.name]
+
+
 @pytest.mark.parametrize("target", [".gz", ".zst"])
 @pytest.mark.parametrize("source", [".gz", ".zst"])
 @pytest.mark.parametrize("kind", KINDS)

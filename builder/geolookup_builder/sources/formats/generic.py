@@ -171,9 +171,11 @@ def _detect_json(opening: Opening) -> Detection | None:
 
 def _detection(columns: Columns) -> Detection:
     named(columns)
-    return Detection(f"columns {', '.join(columns.names)}")
+    shown, more = columns.names[:_SHOWN], len(columns.names) - _SHOWN
+    return Detection(f"columns {', '.join(shown)}{f' and {more} more' if more > 0 else ''}")
 
 
+_SHOWN = 8  # columns, in the report
 _OPTIONS = frozenset({"family", "columns"})
 FORMAT = Format("csv", _OPTIONS | {"delimiter", "header"}, partial(_read, syntax=_CSV), _detect_csv)
 PARQUET = Format("parquet", _OPTIONS, partial(_read, syntax=_PARQUET), _detect_parquet)
