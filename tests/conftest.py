@@ -22,6 +22,9 @@ pytest_plugins = ["tests.tiers", "tests.skips"]
 #: Tests and the processes that they start answer from the small dataset by default.
 os.environ["GEOLOOKUP_DATASET"] = str(SMALL)
 
+#: Spark's Java processes live for seconds: the second compiler would take most of their time.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
 # Shells start commands in the background with SIGINT ignored, and processes inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

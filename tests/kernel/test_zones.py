@@ -78,7 +78,7 @@ def test_footers() -> None:
 def test_tables() -> None:
     rng = random.Random(9)
     first = first_day(2024) * DAY
-    for _ in range(scaled(300, 20_000)):
+    for _ in range(scaled(300, 6_000)):
         seconds = sorted(rng.sample(range(first - 99 * DAY, first + 500 * DAY), rng.randint(1, 8)))
         data = written(TYPES, [(at, rng.randrange(4)) for at in seconds], rng.choice(FOOTERS))
         for at in (first - 1, first, *seconds, *(at - 1 for at in seconds)):

@@ -90,8 +90,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        # Of every Java process: they live for seconds, and the second compiler would take most.
-        patch.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         session = _session(folder, log)
         yield Cluster(session, log)
         context = session.sparkContext

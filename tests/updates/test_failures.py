@@ -24,7 +24,7 @@ from tests.updates.publisher import ASN, COUNTRY, Publisher, countries
 
 _NO_END = 100_000
 #: The points of an update at which it is killed, and refused by the disk.
-POINTS = scaled(2, 10)
+POINTS = scaled(2, 6)
 
 
 def process(kind: Kind, step: int, recipe: Path) -> subprocess.CompletedProcess[str]:
