@@ -11,6 +11,7 @@ from benchmarks.first import command as first
 from benchmarks.floor import command as floor
 from benchmarks.gate import command as gate
 from benchmarks.http import command as http
+from benchmarks.inline import command as inline
 from benchmarks.many import command as many
 from benchmarks.opening import command as opening
 from benchmarks.peers import command as peers
@@ -30,6 +31,7 @@ COMMANDS: dict[str, click.Command] = {
     "generate": generate.command,
     "geolite": geolite.command,
     "http": http.command,
+    "inline": inline.command,
     "many": many.command,
     "opening": opening.command,
     "peers": peers.command,

@@ -11,6 +11,7 @@ from tests.fuzz import (
     query,
     recipe,
     rows,
+    scan,
     sources,
     tzif,
 )
@@ -25,6 +26,7 @@ TARGETS: dict[str, Target] = {
     "query": query.TARGET,
     "recipe": recipe.TARGET,
     "rows": rows.TARGET,
+    "scan": scan.TARGET,
     "tzif": tzif.TARGET,
     **sources.TARGETS,
 }

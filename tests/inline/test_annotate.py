@@ -12,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
+from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.inline.annotate import annotated
+from geolookup.inline.codes import codes_of
 from geolookup.inline.rows import Rows
 from geolookup.inline.scanner import Part
 from geolookup.inline.tags import Tags
@@ -78,13 +80,30 @@ def test_malformed_templates(form: str, problem: str) -> None:
         Template(form, str)
 
 
-def test_the_tags_that_are_kept_have_a_limit(state: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("few", [0, 1, 1000])
+def test_many_tags(state: Any, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
+    form = FORM + " {time.zone} {location.country_languages} {currency.code}"
+    text = b"8.8.8.8 1.1.1.1 9.9.9.9 10.0.0.1 193.0.0.1 3fff:f000::1 "
+    whole = annotate(state, text, form=form) * 3
+    monkeypatch.setattr("geolookup.inline.tags._FEW", few)
     monkeypatch.setattr("geolookup.inline.tags._MOST", 2)
-    text = b"8.8.8.8 1.1.1.1 9.9.9.9 10.0.0.1 "
-    tags = Tags(state, Template(FORM, str), written)
-    parts = [bytes(part) for part in annotated(state, [text] * 3, tags)]
-    assert b"".join(parts) == annotate(state, text * 3)
-    assert len(tags._known) <= 4
+    tags = Tags(state, Template(form, str), written)
+    assert b"".join(map(bytes, annotated(state, [text] * 3, tags))) == whole
+    assert len(tags._known) <= 6
+
+
+def test_rows_of_equal_values_have_equal_codes(state: Any) -> None:
+    paths = ("network.asn", "time.zone", "location.country_languages", "location.latitude")
+    codes = codes_of(state.dataset, paths)
+    for table, numbers in zip((LOCATION, NETWORK), codes, strict=True):
+        values = [
+            tuple(state.record(row, 0)["location"][each] for each in ("latitude", "country_code"))
+            if table == LOCATION
+            else state.record(0, row)["network"].get("asn")
+            for row in range(len(numbers))
+        ]
+        assert len({*zip(values, numbers.tolist(), strict=True)}) == len({*numbers.tolist()})
+    assert len({*codes.network.tolist()}) < len(codes.network)
 
 
 class OneTag(Tags):
