@@ -85,15 +85,12 @@ def _changes(first: Addresses, last: Addresses, pairs: I64) -> _Changes:
 
 def _with_aliases(found: _Changes) -> _Changes:
     """Insert where aliases begin and end; nothing is known within them."""
-    starts, pairs = found
-    for block in _ALIASES:
-        _, first, last = parse_block(block)
-        ends = Addresses.of(6, [first, last + 1])
-        at = starts.search(ends[:1])[[0, 0]]
-        halves = zip(starts.halves(), ends.halves(), strict=True)
-        starts = Addresses(*(np.insert(half, at, added) for half, added in halves))
-        pairs = np.insert(pairs, at, [ALIAS, _NOTHING])
-    return _Changes(starts, pairs)
+    blocks = [parse_block(block)[1:] for block in _ALIASES]
+    ends = Addresses.of(6, [end for first, last in blocks for end in (first, last + 1)])
+    at = np.repeat(found.starts.search(ends[::2]), 2)
+    halves = zip(found.starts.halves(), ends.halves(), strict=True)
+    starts = Addresses(*(np.insert(half, at, added) for half, added in halves))
+    return _Changes(starts, np.insert(found.pairs, at, [ALIAS, _NOTHING] * len(blocks)))
 
 
 def _merged(found: _Changes) -> Boundaries:
