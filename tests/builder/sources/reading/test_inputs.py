@@ -267,7 +267,7 @@ def test_terms_and_forks_are_passed_over(tmp_path: Path, suffixes: tuple[str, ..
     [
         "a.csv.gz",
         "a.csv.zst",
-        "a.csv.xz",
+        pytest.param("a.csv.xz", marks=pytest.mark.long),
         pytest.param("a.csv.bz2", marks=pytest.mark.long),
         "a.zip",
         pytest.param("bzip2.zip", marks=pytest.mark.long),
@@ -315,7 +315,10 @@ def test_what_readers_raise_is_not_taken_for_a_packed_file(tmp_path: Path) -> No
     "name",
     [
         *("a.csv.gz", "a.csv.zst", "a.zip", "bzip2.zip", "lzma.zip", "a.tar.gz"),
-        *("a.csv.bz2", "two.csv.xz", "a.tar.xz"),
+        *(
+            pytest.param(each, marks=pytest.mark.long)
+            for each in ("a.csv.bz2", "two.csv.xz", "a.tar.xz")
+        ),
     ],
 )
 def test_damage_anywhere_is_told_or_harmless(tmp_path: Path, name: str) -> None:
