@@ -57,6 +57,9 @@ def test_the_exit_status_of_grep() -> None:
     ):
         done = run("grep", *options, text="8.8.8.8 x\nnone\n")
         assert (done.returncode, done.stdout) == (status, printed), options
+    done = run("grep", "--where", "country=USA", text="8.8.8.8 x\n")
+    assert done.returncode == 1
+    assert "no answer has the location.country_code 'USA'; did you mean 'US'" in done.stderr
 
 
 @pytest.mark.long
