@@ -44,7 +44,9 @@ def test_an_output_is_no_dataset() -> None:
     assert not issubclass(BuildError, DatasetError)
 
 
-@pytest.mark.parametrize("name", ["BuildError", "DatasetError", "DiffError", "OutputError"])
+@pytest.mark.parametrize(
+    "name", ["BuildError", "DatasetError", "DiffError", "ExportError", "OutputError"]
+)
 def test_what_public_calls_raise_is_public(name: str) -> None:
     assert getattr(geolookup, name) is getattr(errors, name)
     assert name in geolookup.__all__
