@@ -26,7 +26,7 @@ from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.recipe import Recipe, SourceSpec
 from geolookup_builder.sources import FORMATS, auto
 from geolookup_builder.sources.formats import bgpdump, mrt, rpsl
-from geolookup_builder.sources.reading import mmdb_tree, positions
+from geolookup_builder.sources.reading import jsonlines, mmdb_tree, parquet, positions
 from geolookup_builder.sources.reading.damage import silent_invalid_rows, unlimited_cells
 from geolookup_builder.sources.reading.positions import find_rejects
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, SourceTable
@@ -36,7 +36,15 @@ from geolookup_builder.values import Known
 from geolookup.errors import BuildError
 from geolookup.filesystem import limits
 from geolookup.progress import Progress
-from tests.builder.sources.formats import test_bgpdump, test_cloud, test_rpki, test_rpsl, test_tor
+from tests.builder.sources.formats import (
+    test_bgpdump,
+    test_cloud,
+    test_generic_typed,
+    test_ip2proxy,
+    test_rpki,
+    test_rpsl,
+    test_tor,
+)
 from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.builder.sources.formats.mrt_writing import TABLE
 from tests.builder.sources.recipes import one
@@ -132,6 +140,12 @@ def built_in() -> Iterator[bytes]:
     yield _input(one("cloud", "ips-v4"), "ips-v4", test_cloud.LIST.encode())
     yield _input(one("rpki", "a.json"), "a.json", test_rpki.document(test_rpki.VRPS).encode())
     yield _input(one("bgpdump", "rib.txt"), "rib.txt", test_bgpdump.TEXT.encode())
+    proxies = "IP2PROXY-LITE-PX8.CSV"
+    yield _input(one("ip2proxy", proxies), proxies, test_ip2proxy.ipv4(8).encode())
+    lines = test_generic_typed.as_json(test_generic_typed.ROWS).encode()
+    yield _input(one("jsonl", "a.jsonl"), "a.jsonl", lines)
+    table = test_generic_typed.as_parquet(test_generic_typed.ROWS)
+    yield _input(one("parquet", "a.parquet"), "a.parquet", table)
     yield _input(one("mrt", "rib"), "rib", TABLE)
     yield _input(one("rpsl", "a.db"), "a.db", test_rpsl.DUMP.encode())
     yield _input(one("tor", "exit-addresses"), "exit-addresses", test_tor.EXITS.encode())
@@ -216,6 +230,15 @@ TARGETS = {
     "source-mrt": Target(
         run, partial(seeds, "mrt"), partial(planted_in, mrt, "_damaged", IndexError), mutate
     ),
+    **{
+        f"source-{name}": Target(
+            run,
+            partial(seeds, name),
+            partial(planted_in, module, "_find_rejects", lambda *_given, **_layout: ()),
+            mutate,
+        )
+        for name, module in {"jsonl": jsonlines, "parquet": parquet}.items()
+    },
     "source-rpsl": Target(
         run,
         partial(seeds, "rpsl"),
