@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import select
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import BinaryIO
 
 from geolookup.filesystem.regular import open_regular
@@ -39,9 +39,9 @@ def followed(path: str, output: int, tell: Callable[[str], None]) -> Iterator[by
         _seek_last_lines(stream)
     while True:
         with stream:
-            yield from _until_replaced(stream, path, output, tell)
+            following = yield from _until_replaced(stream, path, output, tell)
         tell(f"{path} is another file now; following it")
-        stream = _opened(path, output, tell)
+        stream = following
         yield _END
 
 
@@ -60,10 +60,13 @@ def _opened(path: str, output: int, tell: Callable[[str], None]) -> BinaryIO:
 
 def _until_replaced(
     stream: BinaryIO, path: str, output: int, tell: Callable[[str], None]
-) -> Iterator[bytes]:
-    """Yield what is appended until the name belongs to another file and no more is written."""
-    descriptor, quiet = stream.fileno(), 0
-    while quiet < _QUIET:
+) -> Generator[bytes, None, BinaryIO]:
+    """Yield what is appended until the name belongs to another file and no more is written.
+
+    Return that file: it is opened as soon as it has the name, which it may lose soon.
+    """
+    descriptor, quiet, following = stream.fileno(), 0, None
+    while following is None or quiet < _QUIET:
         if block := os.read(descriptor, BLOCK):
             yield block
             quiet = 0
@@ -73,15 +76,21 @@ def _until_replaced(
             os.lseek(descriptor, 0, os.SEEK_SET)
             yield _END
             continue
-        quiet = quiet + 1 if _is_replaced(descriptor, path) else 0
+        if following is None:
+            following = _other(descriptor, path)
+        quiet = quiet + 1 if following else 0
         _pause(output)
+    return following
 
 
-def _is_replaced(descriptor: int, path: str) -> bool:
+def _other(descriptor: int, path: str) -> BinaryIO | None:
+    """Return the file that has the name, None while it is the same, or none that can be read."""
     try:
-        return not os.path.samestat(os.fstat(descriptor), os.stat(path))  # noqa: PTH116
+        if not os.path.samestat(os.fstat(descriptor), os.stat(path)):  # noqa: PTH116
+            return open_regular(path)
     except OSError:  # nothing has this name at the moment
-        return False
+        pass
+    return None
 
 
 def _seek_last_lines(stream: BinaryIO) -> None:
