@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from threading import Timer
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -79,6 +79,14 @@ class _Commands(click.Group):
         command: click.Command = getattr(module, cmd_name)
         return command
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with _closed_pipe():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _closed_pipe():
+            return super().invoke(ctx)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -87,6 +95,15 @@ class _Commands(click.Group):
 
             args = first_argument.completed(args, is_typed=ctx.resilient_parsing)
         return super().resolve_command(ctx, args)
+
+
+@contextmanager
+def _closed_pipe() -> Iterator[None]:
+    """Leave a closed pipe to this module: Click exits with 1 for one with an error number."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise BrokenPipeError from error
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -113,13 +130,14 @@ def main() -> None:
 
 
 def _flush() -> None:
-    """Flush standard output; a closed pipe is no error, a full disk is one."""
+    """Flush standard output; exits with the status of a closed pipe or an error if it fails."""
     if not sys.stdout:  # a process may be started without it
         return
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         discard_output()
+        sys.exit(_BROKEN_PIPE)
     except OSError as error:
         discard_output()
         fail(f"standard output cannot be written ({error.strerror})")

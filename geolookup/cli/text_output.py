@@ -30,11 +30,7 @@ def is_colored(choice: str) -> bool:
 
 def write(parts: Iterable[U8]) -> None:
     """Write parts of a text to standard output, each at once."""
-    try:
-        for part in parts:
-            if len(part):
-                sys.stdout.buffer.write(part.data)
-                sys.stdout.buffer.flush()
-    except BrokenPipeError as error:
-        # Click exits with 1 for one with an error number: for grep, that no line was kept.
-        raise BrokenPipeError from error
+    for part in parts:
+        if len(part):
+            sys.stdout.buffer.write(part.data)
+            sys.stdout.buffer.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from geolookup.cli import COMMANDS
 from tests.cli.program import run
 from tests.conftest import ROOT, Build
 from tests.small_dataset import SMALL
+from tests.tiers import few
 
 
 def test_one_line_of_json_per_address_in_a_pipe() -> None:
@@ -213,6 +215,28 @@ def test_a_closed_pipe_is_silent() -> None:
     )
     assert len(done.stdout.splitlines()) == 1
     assert done.stderr == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the exit status is that of SIGPIPE")
+@pytest.mark.parametrize(
+    "args",
+    few(
+        [("fields",), ("--help",), ("prefixes", "--where", "country=AU"), ("lookup", "1.1.1.1")], 4
+    ),
+)
+def test_a_closed_pipe_has_one_exit_status(args: tuple[str, ...]) -> None:
+    """Whether a command flushes what it writes, or only its end does."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as closed:
+        done = subprocess.run(
+            [sys.executable, "-m", "geolookup", *args],
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            check=False,
+            cwd=ROOT,
+        )
+    assert (done.returncode, done.stderr) == (141, b"")
 
 
 @pytest.mark.parametrize("command", ["info", "explain", "diff"])
