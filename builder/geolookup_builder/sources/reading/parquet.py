@@ -30,8 +30,6 @@ BATCH_ROWS = 1 << 17
 _MARK = b"PAR1"
 #: A row takes at least so many bytes unpacked: the two ends of a range.
 _ROW_BYTES = 8
-#: A column of texts that are written out has more bytes for a row: four are their length.
-_WRITTEN_BYTES = 6
 
 
 def begins(member: Member) -> bool:
@@ -102,24 +100,18 @@ def _file(
     _check_size(member, stream, found.metadata)
     steps = steps_of(member, found.schema_arrow, layout)
     stored = (stored_name(found.schema_arrow, each) for each in steps.values())
-    texts = {name for name, more in stored if not more} & _with_dictionaries(found)
+    texts = {name for name, more in stored if not more} & _of_texts(found)
     return papq.ParquetFile(stream, metadata=found.metadata, read_dictionary=sorted(texts)), steps
 
 
-def _with_dictionaries(file: papq.ParquetFile) -> set[str]:
-    """Return the columns of texts and bytes whose values are stored once, and numbers for rows.
+def _of_texts(file: papq.ParquetFile) -> set[str]:
+    """Return the columns of texts and bytes, which are read as distinct values and their numbers.
 
-    Written out, such a value may take a multiple of the file. Other columns, such as those of
-    ranges, are read in half the time as they are.
+    Written out for each row, a long value that is stored once may take a multiple of the file.
+    The sizes of columns do not tell where: Arrow ends the process where they are damaged.
     """
-    found = set()
-    for at in range(len(file.schema)):
-        column = file.schema.column(at)
-        groups = [file.metadata.row_group(group) for group in range(file.num_row_groups)]
-        size = sum(group.column(at).total_uncompressed_size for group in groups)
-        if column.physical_type == "BYTE_ARRAY" and size < _WRITTEN_BYTES * file.metadata.num_rows:
-            found.add(column.path)
-    return found
+    columns = map(file.schema.column, range(len(file.schema)))
+    return {column.path for column in columns if column.physical_type == "BYTE_ARRAY"}
 
 
 def _check_size(member: Member, stream: object, metadata: papq.FileMetaData) -> None:

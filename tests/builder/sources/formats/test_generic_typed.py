@@ -526,6 +526,15 @@ def test_one_long_value_in_all_rows(build: Build) -> None:
         assert report.sources[0].read == rows
 
 
+def test_sizes_of_a_column_that_cannot_be(tmp_path: Path) -> None:
+    """Arrow ends the process where it is asked for them: the column states that none is null."""
+    data, name = as_parquet([{"network": "8.8.8.0/24", "country_code": "US"}]), b"\x18\x07network"
+    assert data.count(b"\x25\x02" + name) == 1  # the footer: what repeats in it, then the name
+    data = data.replace(b"\x25\x02" + name, b"\x25\x00" + name)
+    error = refused(tmp_path, "a.parquet", data, one("parquet", "a.parquet"))
+    assert "damaged, or not Parquet" in str(error)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["a.parquet", "a.jsonl"])
 def test_cut_or_changed_anywhere(tmp_path: Path, name: str) -> None:
