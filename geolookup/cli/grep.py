@@ -58,13 +58,13 @@ def grep(
     from geolookup.inline.blocks import blocks_of
     from geolookup.inline.grep import Lines, Selection
     from geolookup.prefixes.conditions import conditions_of
-    from geolookup.prefixes.row_masks import absent_values, masks_of
+    from geolookup.prefixes.row_masks import absent_values, row_masks
 
     exit_on_signals()
     if not where and not not_:
         fail("name a condition, such as --where location.country_code=AT,DE")
     try:
-        conditions = (*conditions_of(where), *conditions_of(not_, negated=True))
+        conditions = conditions_of(where, not_)
     except ValueError as error:
         fail(str(error))
     mark = _MARK if text_output.is_colored(color) and not inverted else None
@@ -73,7 +73,7 @@ def grep(
         state = engine._open_state()  # noqa: SLF001 - as adapters do
         for line in absent_values(state.dataset, conditions):
             click.echo(f"geolookup: {line}", err=True)
-        masks = masks_of(state.dataset, conditions)
+        masks = row_masks(state.dataset, conditions)
         lines = Lines(state, Selection(masks.chosen, every, inverted, mark), source)
         kept = lines.kept(blocks_of(source))
         text_output.write(part[:0] if count else part for part in kept)

@@ -11,14 +11,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup.contract.fields import COUNTRY, FIELDS, NETWORK, STATED, ZONE, Field, expanded
+from geolookup.contract.fields import FIELDS, NETWORK, STATED, Field, expanded
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
 from geolookup.errors import ExportError
-from geolookup.tables.rows import RowTables, row_tables
+from geolookup.tables.rows import first_equal, row_tables
 
 U32 = NDArray[np.uint32]
 I32 = NDArray[np.int32]
@@ -55,14 +54,14 @@ class FieldColumns:
     def __init__(self, dataset: Dataset, fields: Sequence[Field]) -> None:
         tables = row_tables(dataset)
         #: by name of a field's column
-        self.by_row = {field.name: _by_row(tables, field) for field in fields}
+        self.by_row = {field.name: tables.by_row(field) for field in fields}
         self._of_network = {field.name for field in fields if field.table == NETWORK}
         self.schema = pa.schema([(name, each.type) for name, each in self.by_row.items()])
         #: the rows of each table
         self.counts = len(dataset.locations), len(dataset.networks)
         #: by row of each table, the first row with the same values; 0 where all are null
         self._locations, self._networks = (
-            _first_equal(list(self.of_table(network=bool(table)).values()), count)
+            first_equal(self.of_table(network=bool(table)).values(), count)
             for table, count in enumerate(self.counts)
         )
 
@@ -89,32 +88,3 @@ class FieldColumns:
         """Return a column a field for n pairs of rows."""
         rows = pa.array(locations), pa.array(networks)
         return [each.take(rows[self.is_of_network(name)]) for name, each in self.by_row.items()]
-
-
-def _by_row(tables: RowTables, field: Field) -> pa.Array:
-    """Return the values of a field for each row of the location or network table."""
-    if field.table == ZONE:
-        names = pa.array(tables.zones, pa.string()).dictionary_encode()
-        return names.take(tables.values("location", ZONE))
-    column = tables.columns[field]
-    return column.take(tables.values("location", COUNTRY)) if field.table == COUNTRY else column
-
-
-def _first_equal(columns: list[pa.Array], count: int) -> I32:
-    """Return for each of n rows the first one that has the same values in all columns."""
-    group = np.zeros(count, np.int64)
-    for column in columns:
-        number = _numbers(column)
-        joint = group * (int(number.max(initial=0)) + 1) + number
-        group = np.unique(joint, return_inverse=True)[1]
-    _, first, group = np.unique(group, return_index=True, return_inverse=True)
-    return first[group].astype(np.int32)
-
-
-def _numbers(column: pa.Array) -> NDArray[np.int64]:
-    """Return numbers that are equal where values are; 0 is null."""
-    if pa.types.is_list(column.type):
-        column = pc.binary_join(column, "\0")
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    found: NDArray[np.int64] = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy() + 1
-    return found

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geolookup.dataset.intervals import I64, U8
-from geolookup.inline.rows import rows_of
-from geolookup.inline.scanner import Part, Scanner
+from geolookup.inline.scanner import Part, Scanner, rows_of
 from geolookup.kernel import copy_texts
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ import numpy as np
 from geolookup.dataset.intervals import I64, U8, Bools
 from geolookup.errors import TableFileError
 from geolookup.inline.annotate import with_texts
-from geolookup.inline.rows import rows_of
-from geolookup.inline.scanner import Part, Scanner
+from geolookup.inline.scanner import Part, Scanner, rows_of
 from geolookup.kernel import copy_texts
 
 if TYPE_CHECKING:

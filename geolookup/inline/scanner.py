@@ -1,4 +1,4 @@
-"""The addresses of a text that arrives in blocks, wherever the blocks are cut.
+"""The addresses of a text that arrives in blocks, wherever the blocks are cut, and their rows.
 
 Strategy: what may be the beginning of an address at the end of a block is held until the next
 block, 64 bytes at most. Of the text before, 64 bytes are kept as context. So the memory that is
@@ -8,11 +8,16 @@ needed does not depend on the text or its lines.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geolookup.dataset.intervals import I64, U8, U64
+from geolookup.dataset.intervals import I64, U8, U64, Bools
 from geolookup.kernel import find_addresses
+
+if TYPE_CHECKING:
+    from geolookup.dataset.public_ranges import U32
+    from geolookup.kernel.protocol import State
 
 #: Bytes before and after the first byte of an address that decide about it.
 _CONTEXT = 64
@@ -37,6 +42,26 @@ class Part:
     families: U8
     highs: U64
     lows: U64
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of n addresses in the location and network tables; both are 0 for a private one."""
+
+    locations: U32
+    networks: U32
+    is_private: Bools
+
+
+def rows_of(state: State, part: Part) -> Rows:
+    """Return the rows of the addresses of a part."""
+    count = len(part.starts)
+    ids = np.empty(count, np.int32)
+    locations, networks = np.zeros(count, np.uint32), np.zeros(count, np.uint32)
+    if count:
+        state.locate_numbers(part.families, part.highs, part.lows, ids)
+        state.take_rows(ids, locations, networks)
+    return Rows(locations, networks, ids < 0)
 
 
 class Scanner:

@@ -6,15 +6,18 @@ have the same values share a tag: there are far fewer countries than cities.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from geolookup.contract.fields import FIELDS, LOCATION, NETWORK
+
 if TYPE_CHECKING:
-    from geolookup.inline.codes import Codes
-    from geolookup.inline.rows import Rows
-    from geolookup.inline.scanner import Part
+    from geolookup.dataset.files import Dataset
+    from geolookup.dataset.intervals import U64
+    from geolookup.dataset.public_ranges import U32
+    from geolookup.inline.scanner import Part, Rows
     from geolookup.inline.template import Template
     from geolookup.kernel.protocol import State
 
@@ -31,17 +34,12 @@ class Tags:
     def __init__(self, state: State, template: Template, written: Callable[[str], bytes]) -> None:
         self._state, self._template, self._written = state, template, written
         self._known = {_PRIVATE: written(template.private())}
-        self._codes: Codes | None = None
+        self._first_equal: tuple[U32, U32] | None = None
 
     def of(self, part: Part, rows: Rows) -> list[bytes]:
         """Return the tag of each address of a part."""
         self._limit()
-        locations, networks = rows.locations, rows.networks
-        if self._codes is not None:
-            locations, networks = self._codes.of(locations, networks)
-        keys = locations.astype(np.uint64) << np.uint64(32) | networks
-        keys[rows.is_private] = _PRIVATE
-        pairs = keys.tolist()
+        pairs = self._pairs(rows).tolist()
         found = list(map(self._known.get, pairs))
         if None in found:
             missing = {
@@ -52,13 +50,21 @@ class Tags:
             self._render(part, missing)
         return [tag or self._known[pair] for pair, tag in zip(pairs, found, strict=True)]
 
-    def _limit(self) -> None:
-        """Remove the tags that are known where they are too many."""
-        is_first = self._codes is None and len(self._known) > _FEW
-        if is_first:  # not before: it imports Arrow
-            from geolookup.inline.codes import codes_of
+    def _pairs(self, rows: Rows) -> U64:
+        """Return a number for the pair of rows of each address."""
+        locations, networks = rows.locations, rows.networks
+        if self._first_equal is not None:
+            of_location, of_network = self._first_equal
+            locations, networks = of_location[locations], of_network[networks]
+        pairs: U64 = locations.astype(np.uint64) << np.uint64(32) | networks
+        pairs[rows.is_private] = _PRIVATE
+        return pairs
 
-            self._codes = codes_of(self._state.dataset, self._template.paths)
+    def _limit(self) -> None:
+        """Remove the known tags if there are too many."""
+        is_first = self._first_equal is None and len(self._known) > _FEW
+        if is_first:
+            self._first_equal = first_equal_rows(self._state.dataset, self._template.paths)
         if is_first or len(self._known) > _MOST:
             self._known = {_PRIVATE: self._known[_PRIVATE]}
 
@@ -71,3 +77,21 @@ class Tags:
             missing, self._state.values(texts, self._template.paths, 0), strict=True
         ):
             self._known[pair] = self._written(self._template.tag(values))
+
+
+def first_equal_rows(dataset: Dataset, paths: Sequence[str]) -> tuple[U32, U32]:
+    """Return for each location row and each network row the first with the same values of fields.
+
+    Raises DatasetError where the dataset is damaged.
+    """
+    from geolookup.tables.rows import first_equal, row_tables, table_of  # they import Arrow
+
+    tables = row_tables(dataset)
+    columns: dict[str, list[Any]] = {LOCATION: [], NETWORK: []}
+    for field in FIELDS:
+        if field.path in paths:
+            columns[table_of(field)].append(tables.by_row(field))
+    return (
+        first_equal(columns[LOCATION], len(dataset.locations)).astype(np.uint32),
+        first_equal(columns[NETWORK], len(dataset.networks)).astype(np.uint32),
+    )

@@ -5,7 +5,7 @@ A text is ``PATH OPERATOR VALUE``:
 - ``location.country_code=AT,DE``: one of these values; ``null`` is unknown. A value with a comma,
   quotes or the text "null" stands in double quotes, which are doubled inside.
 - ``network.asn>=64512``: a number that is greater or less; also ``>``, ``<=`` and ``<``.
-- ``location.city_name^=San,Santa``: a text that begins with one of these.
+- ``location.city_name^=San,Santa``: a text that begins with one of these texts.
 - ``location~48.2,16.4,50km``: at most so many km from a latitude and longitude.
 - ``location~46.3,9.5,49.1,17.2``: in the box of these latitudes and longitudes: south, west,
   north, east.
@@ -35,7 +35,7 @@ from geolookup.contract.fields import (
     unknown_path,
 )
 from geolookup.contract.other_names import path_called
-from geolookup.prefixes.predicates import Among, Around, Begins, Compared, InBox, Predicate
+from geolookup.prefixes.predicates import Among, Around, Compared, InBox, Predicate, StartsWith
 
 #: What ``conditions_of`` takes.
 Where = str | Mapping[str, Any] | Iterable[str | Mapping[str, Any]] | None
@@ -45,8 +45,9 @@ _COMPARE = {
     ">": pc.greater,
     "<": pc.less,
 }
-_TEXT = re.compile(r"\s*([^\s=<>~^]+)\s*(>=|<=|\^=|[=<>~])(.*)", re.DOTALL)
-_KEY = re.compile(r"\s*([^\s=<>~^]*)\s*(>=|<=|\^=|[=<>~]|)\s*")
+_PATH, _OPERATOR = r"\s*([^\s=<>~^]+)\s*", r"(>=|<=|\^=|[=<>~])"
+_TEXT = re.compile(rf"{_PATH}{_OPERATOR}(.*)", re.DOTALL)
+_KEY = re.compile(rf"{_PATH}{_OPERATOR}?\s*")
 _NOT = "not"
 _EXAMPLE = "write PATH=VALUE, such as location.country_code=AT,DE"
 _BY_PATH = {field.path: field for field in FIELDS}
@@ -62,17 +63,17 @@ class Condition(NamedTuple):
     negated: bool = False
 
 
-def conditions_of(where: Where, *, negated: bool = False) -> tuple[Condition, ...]:
-    """Return the conditions that texts and mappings state; all of them are to be met.
+def conditions_of(where: Where, not_: Where = None) -> tuple[Condition, ...]:
+    """Return the conditions of ``where``, all of which must be met, and those of ``not_``, negated.
 
     The key ``"not"`` of a mapping leads to conditions none of which may be met. Raises ValueError
-    for an unknown path, for a value that is none of its field, and for any other text; TypeError
-    for what is neither text nor mapping.
+    for an unknown path, a value that the field cannot have, and a malformed text; TypeError for
+    conditions that are neither texts nor mappings.
     """
-    return tuple(_conditions(where, negated))
+    return (*_conditions(where, negated=False), *_conditions(not_, negated=True))
 
 
-def _conditions(where: Where, negated: bool) -> Iterator[Condition]:
+def _conditions(where: Where, *, negated: bool) -> Iterator[Condition]:
     if where is None:
         return
     if isinstance(where, str):
@@ -83,7 +84,7 @@ def _conditions(where: Where, negated: bool) -> Iterator[Condition]:
         for each in where:
             if not isinstance(each, str | Mapping):
                 raise TypeError(f"a condition is a text or a mapping, not {type(each).__name__}")
-            yield from _conditions(each, negated)
+            yield from _conditions(each, negated=negated)
     else:
         raise TypeError(f"conditions are texts or mappings, not {type(where).__name__}")
 
@@ -106,7 +107,9 @@ def _of_text(text: str, negated: bool) -> Condition:
     if found is None:  # it may be an address, so that no message contains it
         raise ValueError(f"a condition has a path, an operator and a value; {_EXAMPLE}")
     path, operator, value = found.groups()
-    return _condition(path, operator, _place(value) if operator == "~" else _items(value), negated)
+    return _condition(
+        path, operator, _place_texts(value) if operator == "~" else _items(value), negated
+    )
 
 
 def _items(text: str) -> list[str | None]:
@@ -123,11 +126,11 @@ def _items(text: str) -> list[str | None]:
     return items
 
 
-def _place(text: str) -> list[str]:
+def _place_texts(text: str) -> list[str]:
     """Return the numbers of a place as texts: three of a circle, four of a box."""
     *first, last = (each.strip() for each in text.split(","))
     if (len(first) == 2) != last.endswith("km"):
-        raise _no_place()
+        raise _malformed_place()
     return [*first, last.removesuffix("km")]
 
 
@@ -135,14 +138,14 @@ def _condition(path: str, operator: str, value: Any, negated: bool) -> Condition
     if operator == "~":
         if path != LOCATION:
             raise ValueError(f"only {LOCATION} has a distance or a box: write {LOCATION}~…")
-        return Condition(_PLACE, _of_place(value), negated)
+        return Condition(_PLACE, _place_predicate(value), negated)
     field = field_of(path)
     values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
     if operator == "=":
         known = tuple(_value(field, each) for each in values if each is not None)
         predicate: Predicate = Among(known, unknown=None in values)
     elif operator == "^=":
-        predicate = Begins(tuple(_begin(field, each) for each in values))
+        predicate = StartsWith(tuple(_begin(field, each) for each in values))
     else:
         predicate = Compared(_COMPARE[operator], _bound(field, operator, values))
     return Condition((field,), predicate, negated)
@@ -221,26 +224,26 @@ def _bound(field: Field, operator: str, values: list[Any]) -> float:
     return bound
 
 
-def _of_place(value: Any) -> Predicate:
+def _place_predicate(value: Any) -> Predicate:
     """Return the circle of three numbers, or the box of four."""
     try:
         numbers = [float(each) for each in value]
     except (TypeError, ValueError):
-        raise _no_place() from None
+        raise _malformed_place() from None
     if len(numbers) == 3 and _are_degrees(numbers[:2]) and numbers[2] >= 0:
         return Around(*numbers)
     if len(numbers) == 4 and all(map(_are_degrees, (numbers[:2], numbers[2:]))):
         south, _, north, _ = numbers
         if south <= north:
             return InBox(*numbers)
-    raise _no_place()
+    raise _malformed_place()
 
 
 def _are_degrees(numbers: list[float]) -> bool:
     return all(abs(each) <= most for each, most in zip(numbers, DEGREES.values(), strict=True))
 
 
-def _no_place() -> ValueError:
+def _malformed_place() -> ValueError:
     return ValueError(
         "location~ takes a latitude, a longitude and a distance, such as 48.2,16.4,50km, or the "
         "south, west, north and east of a box, such as 46.3,9.5,49.1,17.2"

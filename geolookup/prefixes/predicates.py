@@ -1,4 +1,4 @@
-"""What a condition asks of a column: one of several values, a comparison, a text's begin, a place.
+"""What a condition demands of a value: one of several, a comparison, how a text begins, a place.
 
 Each predicate marks the rows of a table that meet it. Texts are compared once for each distinct
 text of a column.
@@ -66,7 +66,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Begins:
+class StartsWith:
     """The text begins with one of several; of a list, one item does."""
 
     texts: tuple[str, ...]
@@ -74,9 +74,9 @@ class Begins:
     def marks(self, *columns: pa.Array) -> Bools:
         """See ``Predicate``."""
         (column,) = columns
-        return _of_distinct(column, self._begins)
+        return _of_distinct(column, self._starts)
 
-    def _begins(self, values: pa.Array) -> pa.Array:
+    def _starts(self, values: pa.Array) -> pa.Array:
         found = pa.array(np.zeros(len(values), bool))
         for each in self.texts:
             found = pc.or_kleene(found, pc.starts_with(values, each))

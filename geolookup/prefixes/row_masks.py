@@ -8,21 +8,19 @@ The tables have far fewer rows than the dataset has intervals.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
 
-from geolookup.contract.fields import LOCATION, NETWORK, ZONE, Field
+from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.files import Dataset, outside
+from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
 from geolookup.dataset.public_ranges import U32
 from geolookup.errors import near_match
-from geolookup.prefixes.conditions import Condition, Where, conditions_of
+from geolookup.prefixes.conditions import Condition
 from geolookup.prefixes.predicates import Among, distinct
-from geolookup.tables.rows import RowTables, row_tables
+from geolookup.tables.rows import RowTables, row_tables, table_of
 
 
 class RowMasks(NamedTuple):
@@ -37,50 +35,30 @@ class RowMasks(NamedTuple):
         return marks
 
 
-def row_masks(dataset: Dataset, where: Where, not_: Where = None) -> RowMasks:
-    """Return the rows that meet all conditions of ``where`` and none of ``not_``.
+def row_masks(dataset: Dataset, conditions: Iterable[Condition]) -> RowMasks:
+    """Return the rows that meet all conditions.
 
     Row 0, of which nothing is known, is marked where unknown values meet the conditions. Raises
-    ValueError for a malformed condition, DatasetError where the dataset is damaged.
+    DatasetError where the dataset is damaged.
     """
-    return masks_of(dataset, (*conditions_of(where), *conditions_of(not_, negated=True)))
-
-
-def masks_of(dataset: Dataset, conditions: Iterable[Condition]) -> RowMasks:
-    """Return the rows that meet all conditions."""
     tables = row_tables(dataset)
     marks = {
         LOCATION: np.ones(len(dataset.locations), bool),
         NETWORK: np.ones(len(dataset.networks), bool),
     }
     for each in conditions:
-        found = each.predicate.marks(*(column_of(tables, field) for field in each.fields))
-        table = table_of(each.fields[0])
-        found = by_row(tables, each.fields[0], found)
-        if len(found) != len(marks[table]):
-            raise outside(dataset.path)
-        marks[table] &= found ^ each.negated
+        marks[table_of(each.fields[0])] &= _marks(tables, each)
     return RowMasks(marks[LOCATION], marks[NETWORK])
 
 
-def column_of(tables: RowTables, field: Field) -> pa.Array:
-    """Return the values of a field, one for each row of the table that stores it."""
-    if field.table == ZONE:
-        return pa.array(tables.zones, pa.string()).dictionary_encode()
-    return tables.columns[field]
-
-
-def table_of(field: Field) -> str:
-    """Return the table, of the two that intervals refer to, whose rows have values of a field."""
-    return LOCATION if field.table in fmt.LINKS else field.table
-
-
-def by_row(tables: RowTables, field: Field, values: NDArray[Any]) -> NDArray[Any]:
-    """Return values for the rows of ``table_of``, from those of the table that stores the field."""
-    if field.table not in fmt.LINKS:
-        return values
-    links: NDArray[np.uint16] = tables.values(LOCATION, field.table).to_numpy()
-    return np.asarray(values[links])
+def _marks(tables: RowTables, condition: Condition) -> Bools:
+    """Mark the rows of the location or network table that meet one condition."""
+    columns = map(tables.column, condition.fields)
+    marks: Bools = condition.predicate.marks(*columns) ^ condition.negated
+    table = condition.fields[0].table
+    if table in fmt.LINKS:  # a table to which locations refer
+        marks = marks[tables.values(LOCATION, table).to_numpy()]
+    return marks
 
 
 def absent_values(dataset: Dataset, conditions: Iterable[Condition]) -> Iterator[str]:
@@ -89,7 +67,7 @@ def absent_values(dataset: Dataset, conditions: Iterable[Condition]) -> Iterator
     for each in conditions:
         if isinstance(each.predicate, Among):
             (field,) = each.fields
-            column = column_of(tables, field)
+            column = tables.column(field)
             for value in each.predicate.absent(column):
                 known = distinct(column).to_pylist() if isinstance(value, str) else ()
                 hint = near_match(value, known, fallback="check its spelling")

@@ -12,17 +12,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from geolookup.contract.fields import LOCATION, TEXTS, Field
-from geolookup.dataset.files import Dataset, outside
+from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
 from geolookup.dataset.networks import limits_of
 from geolookup.dataset.public_ranges import U32, Ranges, known, public_ranges
 from geolookup.prefixes.conditions import Condition, Where, conditions_of, field_of
-from geolookup.prefixes.row_masks import by_row, column_of, masks_of, table_of
+from geolookup.prefixes.row_masks import row_masks
 from geolookup.prefixes.spans import I32, Halves, Spans, joined
-from geolookup.tables.rows import row_tables
+from geolookup.tables.rows import row_tables, table_of
 
 _FAMILIES = (4, 6)
 
@@ -75,7 +74,7 @@ class Selection:
         self.families = asked.families
         self.values = tuple(_values(dataset, field) for field in asked.by)
         self._dataset, self._asked = dataset, asked
-        self._masks = masks_of(dataset, asked.conditions)
+        self._masks = row_masks(dataset, asked.conditions)
 
     def spans(self, family: int) -> Iterator[Spans]:
         """Yield the ranges in address order, in batches, without those that are unknown.
@@ -100,15 +99,15 @@ def question(
     aggregate: bool = True,
     by: str | Iterable[str] = (),
 ) -> Question:
-    """Return the question that these state; see ``Engine.prefix_table``.
+    """Return the question that the arguments state; ``Engine.prefix_table`` describes them.
 
     Raises ValueError for a malformed condition, a path that names no stored field, ``within``
     that is no network, and a family other than 4 and 6; TypeError for another type.
     """
-    conditions = (*conditions_of(where), *conditions_of(not_, negated=True))
+    conditions = conditions_of(where, not_)
     if family not in (None, *_FAMILIES):
         raise ValueError("family must be 4 or 6")
-    limits_of(within)
+    limits_of(within)  # raises here, not at the first step of an iteration
     paths = [by] if isinstance(by, str) else by
     fields = tuple(dict.fromkeys(_single(field_of(path)) for path in paths))
     return Question(conditions, within, (family,) if family else _FAMILIES, aggregate, fields)
@@ -121,15 +120,11 @@ def _single(field: Field) -> Field:
 
 
 def _values(dataset: Dataset, field: Field) -> Values:
-    tables = row_tables(dataset)
-    column = column_of(tables, field)
+    column = row_tables(dataset).by_row(field)
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    table = table_of(field)
-    codes = by_row(tables, field, pc.fill_null(column.indices, -1).to_numpy())
-    if len(codes) != len(dataset.locations if table == LOCATION else dataset.networks):
-        raise outside(dataset.path)
-    return Values(field, table, codes, column.dictionary)
+    codes = column.indices.fill_null(-1).to_numpy()
+    return Values(field, table_of(field), codes, column.dictionary)
 
 
 def _spans(ranges: Ranges, values: tuple[Values, ...]) -> Spans:

@@ -7,15 +7,18 @@ file, those of countries, become dictionaries, for every country repeats.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from weakref import WeakKeyDictionary
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, TEXT, ZONE, Field, in_table
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import type_of
-from geolookup.dataset.files import Dataset
+from geolookup.dataset.files import Dataset, outside
 from geolookup.errors import REBUILD, DatasetError
 from geolookup.tables.row_major import RowMajor, is_stored
 
@@ -34,6 +37,34 @@ def row_tables(dataset: Dataset) -> RowTables:
     return found
 
 
+def table_of(field: Field) -> str:
+    """Return the table that decides a stored field: LOCATION or NETWORK.
+
+    It is the table that stores the field, or LOCATION for one to which locations refer.
+    """
+    return LOCATION if field.table in fmt.LINKS else field.table
+
+
+def first_equal(columns: Iterable[pa.Array], count: int) -> NDArray[np.int32]:
+    """Return for each of n rows the first row that has the same values in all columns."""
+    group = np.zeros(count, np.int64)
+    for column in columns:
+        number = _numbers(column)
+        joint = group * (int(number.max(initial=0)) + 1) + number
+        group = np.unique(joint, return_inverse=True)[1]
+    _, first, group = np.unique(group, return_index=True, return_inverse=True)
+    return first[group].astype(np.int32)
+
+
+def _numbers(column: pa.Array) -> NDArray[np.int64]:
+    """Return numbers that are equal where values are; 0 is null."""
+    if pa.types.is_list(column.type):
+        column = pc.binary_join(column, "\0")
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    found: NDArray[np.int64] = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy() + 1
+    return found
+
+
 class RowTables:
     """The columns of the row tables, by the field that they hold."""
 
@@ -42,6 +73,9 @@ class RowTables:
         #: the zones' names by row; the first is None
         self.zones = dataset.zones()
         tables = {table: _Columns(dataset, table) for table in _TABLES}
+        counts = tables[LOCATION].count, tables[NETWORK].count
+        if counts != (len(dataset.locations), len(dataset.networks)):
+            raise outside(dataset.path)
         #: an array by field, with a value for each row of the field's table
         self.columns = {
             field: tables[table].values(field) for table in _TABLES for field in in_table(table)
@@ -50,9 +84,9 @@ class RowTables:
         self._named = {(field.table, field.column): each for field, each in self.columns.items()}
         #: the fields that a row-major table can hold: all but lists and Booleans
         self.stored = {field for field, each in self.columns.items() if is_stored(each.type)}
-        counts = {COUNTRY: tables[COUNTRY].count, ZONE: len(self.zones)}
+        linked = {COUNTRY: tables[COUNTRY].count, ZONE: len(self.zones)}
         for link in fmt.LINKS:
-            self._named[LOCATION, link] = tables[LOCATION].rows_of(link, counts[link])
+            self._named[LOCATION, link] = tables[LOCATION].rows_of(link, linked[link])
         self._row_major: dict[str, RowMajor] = {}
 
     def row_major(self, table: str) -> RowMajor:
@@ -69,6 +103,19 @@ class RowTables:
     def values(self, table: str, column: str) -> pa.Array:
         """Return a column of the location or network table; a location's links are columns too."""
         return self._named[table, column]
+
+    def column(self, field: Field) -> pa.Array:
+        """Return the values of a stored field, one for each row of the table that stores it."""
+        if field.table == ZONE:
+            return pa.array(self.zones, pa.string()).dictionary_encode()
+        return self.columns[field]
+
+    def by_row(self, field: Field) -> pa.Array:
+        """Return the values of a stored field, one for each row of ``table_of`` the field."""
+        column = self.column(field)
+        if field.table in fmt.LINKS:
+            return column.take(self.values(LOCATION, field.table))
+        return column
 
 
 class _Columns:

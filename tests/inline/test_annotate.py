@@ -12,12 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geolookup
-from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.inline.annotate import annotated
-from geolookup.inline.codes import codes_of
-from geolookup.inline.rows import Rows
-from geolookup.inline.scanner import Part
-from geolookup.inline.tags import Tags
+from geolookup.inline.scanner import Part, Rows
+from geolookup.inline.tags import Tags, first_equal_rows
 from geolookup.inline.template import Template
 from geolookup.kernel import python as kernel_python
 from tests.kernel.test_scan import find, lines
@@ -92,18 +89,16 @@ def test_many_tags(state: Any, monkeypatch: pytest.MonkeyPatch, few: int) -> Non
     assert len(tags._known) <= 6
 
 
-def test_rows_of_equal_values_have_equal_codes(state: Any) -> None:
-    paths = ("network.asn", "time.zone", "location.country_languages", "location.latitude")
-    codes = codes_of(state.dataset, paths)
-    for table, numbers in zip((LOCATION, NETWORK), codes, strict=True):
-        values = [
-            tuple(state.record(row, 0)["location"][each] for each in ("latitude", "country_code"))
-            if table == LOCATION
-            else state.record(0, row)["network"].get("asn")
-            for row in range(len(numbers))
-        ]
-        assert len({*zip(values, numbers.tolist(), strict=True)}) == len({*numbers.tolist()})
-    assert len({*codes.network.tolist()}) < len(codes.network)
+def test_rows_of_equal_values_are_the_first_of_them(state: Any) -> None:
+    paths = ("network.asn", "location.country_languages", "location.latitude")
+    locations, networks = first_equal_rows(state.dataset, paths)
+    places = [state.record(row, 0)["location"] for row in range(len(locations))]
+    of_location = [(each["country_languages"], each["latitude"]) for each in places]
+    of_network = [state.record(0, row)["network"].get("asn") for row in range(len(networks))]
+    assert locations.tolist() == [of_location.index(each) for each in of_location]
+    assert networks.tolist() == [of_network.index(each) for each in of_network]
+    assert len({*locations.tolist()}) < len(locations)
+    assert len({*networks.tolist()}) < len(networks)
 
 
 class OneTag(Tags):

@@ -37,7 +37,7 @@ SAME: list[tuple[Any, Any]] = [
 def test_texts_and_mappings(text: Any, mapping: dict[str, Any]) -> None:
     assert conditions_of(text) == conditions_of(mapping)
     negated = conditions_of({"not": mapping})
-    assert negated == conditions_of(text, negated=True)
+    assert negated == conditions_of(None, text)
     assert all(each.negated for each in negated)
 
 
@@ -98,10 +98,10 @@ def test_conditions_of_another_type(where: Any) -> None:
 def test_rows_of_nothing_known_meet_what_asks_for_it(sample: geolookup.Engine) -> None:
     """Row 0 of both tables is that of an address about which nothing is known."""
     dataset = sample._open_state().dataset
-    unknown = row_masks(dataset, ["country=null", "asn=null"])
+    unknown = row_masks(dataset, conditions_of(["country=null", "asn=null"]))
     assert unknown.location[0]
     assert unknown.network[0]
-    known = row_masks(dataset, "location.country_population>=0", "asn=null")
+    known = row_masks(dataset, conditions_of("location.country_population>=0", "asn=null"))
     assert not known.location[0]
     assert not known.network[0]
 

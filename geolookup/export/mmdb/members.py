@@ -144,9 +144,7 @@ class Columns:
         return Leaf(codes, ENCODERS[of.type](values))
 
     def _column(self, of: Field) -> pa.Array:
-        if of.table == ZONE:
-            return pa.array(self._tables.zones, pa.string())
-        column = self._tables.columns[of]
+        column = self._tables.column(of)
         if pa.types.is_list(column.type):  # no dictionary has lists
             values = column.to_pylist()
             number = {each: at for at, each in enumerate({tuple(v) for v in values if v})}
