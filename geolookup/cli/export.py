@@ -13,7 +13,7 @@ from geolookup.export import FORMATS, options_of_formats, write
 
 
 def _formats(command: options.F) -> options.F:
-    """Add the options of all formats, each with the formats that have it in its help."""
+    """Add the options of all formats; the help of each names the formats that have it."""
     for option, formats in reversed(options_of_formats().items()):
         command = click.option(
             f"--{option.name}",
@@ -48,7 +48,7 @@ def export(dataset: str, format_name: str, output: str, force: bool, **given: An
 
     Networks in special-purpose space are left out, and those about which nothing is
     known. The same dataset gives the same bytes. Exits with 2 and writes nothing if
-    the dataset is damaged, or an option is none of the format.
+    the dataset is damaged, or if the format does not have an option or its value.
 
     Example: geolookup export mydata --format mmdb --output mydata.mmdb
     """

@@ -1,7 +1,7 @@
-"""ClickHouse: a dictionary with the layout ``ip_trie``, and the rows that it is loaded from.
+"""ClickHouse: a dictionary of the layout ``ip_trie``, and the rows that it is loaded from.
 
-Attributes of this layout cannot be null: an unknown text is empty, an unknown number 0, and
-unknown coordinates are ``nan``.
+Its attributes cannot be null: an unknown text is empty, an unknown number is 0, and unknown
+coordinates are ``nan``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """DuckDB: a table for each family, in address order.
 
-DuckDB keeps the least and greatest value of each column in each row group of 122,880 rows. That
-index lets a query skip all row groups but one. IPv4 addresses are uinteger, IPv6 addresses
-uhugeint, both of which it compares as numbers.
+For each row group of 122,880 rows DuckDB keeps the least and the greatest value of each column,
+so that a query for an address reads one row group. IPv4 addresses are uinteger, IPv6 addresses
+uhugeint; DuckDB compares both as numbers.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from geolookup.contract.fields import TEXTS
 from geolookup.dataset.files import Dataset
 from geolookup.export.format import Counts, Values
-from geolookup.export.origin import SOURCE, origin
+from geolookup.export.origin import add_origin_tables
 from geolookup.export.ranges import HALVES, FieldRanges
 from geolookup.progress import Progress
 
@@ -31,7 +32,7 @@ _TYPES = {
     "uint32": "uinteger",
     "int64": "bigint",
     "bool": "boolean",
-    "list<item: string>": "varchar[]",
+    TEXTS: "varchar[]",
 }
 #: Rows of a transaction, which DuckDB keeps in memory until it is committed.
 _COMMIT = 1 << 19
@@ -46,7 +47,7 @@ def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> 
         for family in (4, 6):
             database.execute(_table(family, ranges.columns.schema))
         count = sum(_add_ranges(database, ranges, family) for family in ranges.families)
-        _add_origin(database, origin(dataset))
+        add_origin_tables(database, dataset)
         database.execute("commit")
     return {"ranges": count}
 
@@ -79,12 +80,3 @@ def _add_ranges(database: Any, ranges: FieldRanges, family: int) -> int:
             database.execute("commit")
             database.execute("begin")
     return count
-
-
-def _add_origin(database: Any, about: dict[str, Any]) -> None:
-    database.execute("create table dataset (name varchar, generation varchar)")
-    database.execute("insert into dataset values (?, ?)", (about["name"], about["generation"]))
-    database.execute(f"create table source ({', '.join(f'{each} varchar' for each in SOURCE)})")
-    marks = ", ".join("?" for _ in SOURCE)
-    for each in about["sources"]:
-        database.execute(f"insert into source values ({marks})", list(each.values()))  # noqa: S608

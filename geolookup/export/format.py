@@ -36,9 +36,9 @@ class Option(NamedTuple):
 class Format(NamedTuple):
     """A format by its name. ``module`` is a module of this package with a function ``write``.
 
-    ``output`` is a kind of ``outputs``: ``file``; ``database``, a file that a library creates;
-    ``folder``, whose files have names that ``holds`` matches; ``stream``, which may be standard
-    output and, by its suffix, compressed.
+    ``output`` is what it writes (see ``outputs``): ``file``; ``database``, a file that a library
+    creates; ``folder``, whose files have names that the pattern ``holds`` matches; ``stream``,
+    which may be standard output, and is compressed as its suffix says.
     """
 
     name: str
@@ -53,10 +53,10 @@ class Write(Protocol):
     """The function ``write`` of a format's module."""
 
     def __call__(self, dataset: Dataset, place: Any, values: Values, progress: Progress) -> Counts:
-        """Write a dataset to ``place``, what ``outputs.opened`` yields; an error leaves no output.
+        """Write a dataset to ``place``, which ``outputs.opened`` yields.
 
-        ``values`` are those of the format's own options. Raises ExportError for a value that is
-        none of the option's, DatasetError where the dataset is damaged.
+        ``values`` are those of the format's own options. Raises ExportError for a value that the
+        option does not have, DatasetError where the dataset is damaged.
         """
 
 

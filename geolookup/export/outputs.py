@@ -1,6 +1,6 @@
 """Where a format writes: a file, a folder, or a stream of bytes that may be standard output.
 
-All of them are complete or absent: what is written has a temporary name until it is whole.
+An output is complete or absent: it has a temporary name until all of it is written.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Parquet: a folder for each family, of files with row groups in address order.
 
-A reader that looks for an address compares it with the least ``first`` and the greatest
-``last`` of a row group, and reads one of them. IPv4 addresses are uint32, IPv6 addresses 16
-bytes in network order.
+A reader compares an address with the least ``first`` and the greatest ``last`` of each row group,
+so that it reads one of them. IPv4 addresses are uint32, IPv6 addresses 16 bytes in network order.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import pyarrow as pa
 from geolookup.dataset.files import Dataset
 from geolookup.export.format import Counts, Values
 from geolookup.export.origin import origin
-from geolookup.export.ranges import PREFIXES, TYPED, FieldRanges, form_of
+from geolookup.export.ranges import PREFIXES, TYPED, FieldRanges, chosen
 from geolookup.files.parquet import GroupSink
 from geolookup.filesystem.atomic import fsync_file, fsync_folder
 from geolookup.progress import Progress
@@ -29,7 +28,7 @@ _GROUP, _FILE = 1 << 16, 1 << 20
 
 def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> Counts:
     """Write the folders ``ipv4`` and ``ipv6``; see ``format.Write``."""
-    ranges, form = FieldRanges(dataset, values, progress), form_of(values, _FORMS)
+    ranges, form = FieldRanges(dataset, values, progress), chosen(values, _FORMS)
     about = {"geolookup": json.dumps(origin(dataset), ensure_ascii=False)}
     count = 0
     for family in ranges.families:

@@ -16,17 +16,20 @@ from geolookup.dataset.files import Dataset
 from geolookup.export.escaped import escaped, joined_cells, list_texts
 from geolookup.export.format import Counts, Values
 from geolookup.export.origin import origin
-from geolookup.export.ranges import PREFIXES, RANGES, SPANS, FieldRanges, Form, form_of
+from geolookup.export.ranges import PREFIXES, RANGES, SPANS, FieldRanges, Form, chosen
 from geolookup.export.text_rows import Syntax, write_rows
 from geolookup.progress import Progress
 
 
 class _Layout(NamedTuple):
-    """The type of the columns with addresses, the index over them, and what they need."""
+    """How addresses are stored: their columns, and in SQL their type and index.
+
+    ``before`` is a statement that the type needs.
+    """
 
     form: Form
-    kind: str
-    lookup: str
+    type: str
+    indexed: str
     before: str = ""
 
 
@@ -37,7 +40,6 @@ _LAYOUTS = {
         SPANS, "iprange", "using gist (range)", "create extension if not exists ip4r;\n"
     ),
 }
-_FORMS = {name: layout.form for name, layout in _LAYOUTS.items()}
 _TYPES = {
     "double": "double precision",
     "uint32": "bigint",
@@ -68,16 +70,15 @@ analyze geolookup;
 
 def write(dataset: Dataset, place: Any, values: Values, progress: Progress) -> Counts:
     """Write the script; see ``format.Write``."""
-    ranges, form = FieldRanges(dataset, values, progress), form_of(values, _FORMS)
-    layout = _LAYOUTS[values.get("ranges", "cidr")]
+    ranges, layout = FieldRanges(dataset, values, progress), chosen(values, _LAYOUTS)
     place.write(_begin(layout, ranges, dataset).encode())
-    count = write_rows(_SYNTAX, ranges, form, place)
-    place.write(_END.format(index=layout.lookup).encode())
-    return {form.counted: count}
+    count = write_rows(_SYNTAX, ranges, layout.form, place)
+    place.write(_END.format(index=layout.indexed).encode())
+    return {layout.form.counted: count}
 
 
 def _begin(layout: _Layout, ranges: FieldRanges, dataset: Dataset) -> str:
-    addresses = [f"{name} {layout.kind} not null" for name in layout.form.names]
+    addresses = [f"{name} {layout.type} not null" for name in layout.form.names]
     fields = [f"{each.name} {_TYPES.get(str(each.type), 'text')}" for each in ranges.columns.schema]
     about = json.dumps(origin(dataset)).replace("'", "''")
     return _BEGIN.format(

@@ -1,13 +1,13 @@
-"""The known ranges of a dataset as rows: their ends in one of several forms, and their fields.
+"""The ranges of a dataset as rows: their addresses in one of several forms, and their fields.
 
-Adjacent ranges with the same values of the chosen fields are one row. Ranges about which none
-of these fields is known have no row.
+Adjacent ranges with the same values of the chosen fields are one range. A range of which none of
+these fields is known has no row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -27,17 +27,18 @@ from geolookup.progress import Progress
 #: Ranges that become rows at a time: one of IPv6 can be 254 prefixes.
 _BATCH = 1 << 15
 _IPV6 = pa.binary(16)
+T = TypeVar("T")
 
 
 class Rows(NamedTuple):
-    """Columns that say which addresses n rows have, and the range of each row."""
+    """The columns with the addresses of n rows, and ``of``, the number of each row's range."""
 
     columns: list[pa.Array]
     of: I64
 
 
 class Form(NamedTuple):
-    """How the addresses of a row are written: column names, and a function that makes them."""
+    """How the addresses of rows are written: the columns, and the function that makes them."""
 
     names: tuple[str, ...]
     types: Mapping[int, pa.DataType]  # of these columns, by family
@@ -97,10 +98,10 @@ TYPED = Form(_ENDS, {4: pa.uint32(), 6: _IPV6}, as_values, "ranges")
 TEXT_FORMS = {"range": RANGES, "cidr": PREFIXES}
 
 
-def form_of(values: Values, forms: Mapping[str, Form]) -> Form:
-    """Return the form that the option ``ranges`` names, the first by default.
+def chosen(values: Values, forms: Mapping[str, T]) -> T:
+    """Return what the option ``ranges`` chooses of what a format has, the first by default.
 
-    Raises ExportError for a form that is not one of the format's.
+    Raises ExportError for a name that the format does not have.
     """
     name = values.get("ranges", next(iter(forms)))
     if name not in forms:

@@ -1,6 +1,6 @@
-"""SQLite: a table of ranges for each family, and the values that they refer to.
+"""SQLite: a table of ranges for each family, and the tables of values that ranges refer to.
 
-The first address is the key of a range and orders the table, so that one search finds the range
+The first address is the key of a range, by which the table is ordered: one search finds the range
 of an address. IPv4 addresses are integers. IPv6 addresses are blobs of 16 bytes in network
 order, which SQLite compares byte by byte.
 """
@@ -22,7 +22,7 @@ from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import Bools
 from geolookup.export.columns import FieldColumns
 from geolookup.export.format import Counts, Values
-from geolookup.export.origin import SOURCE, origin
+from geolookup.export.origin import add_origin_tables
 from geolookup.export.ranges import FieldRanges, as_values
 from geolookup.progress import Progress
 
@@ -48,7 +48,7 @@ def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> 
         count = sum(_add_ranges(database, ranges, family, used) for family in ranges.families)
         for table, rows in zip((LOCATION, NETWORK), used, strict=True):
             _add_values(database, table, ranges.columns, rows)
-        _add_origin(database, origin(dataset))
+        add_origin_tables(database, dataset)
         database.execute("commit")
     return {"ranges": count}
 
@@ -78,7 +78,7 @@ def _add_ranges(
 def _add_values(
     database: sqlite3.Connection, table: str, columns: FieldColumns, used: Bools
 ) -> None:
-    """Write the rows that ranges refer to, by number."""
+    """Write a table of values: the rows that ranges refer to, by number."""
     rows = np.flatnonzero(used).astype(np.uint32)
     chosen = columns.of_table(network=table == NETWORK)
     described = [f"{name} {_TYPES.get(str(each.type), 'text')}" for name, each in chosen.items()]
@@ -94,11 +94,3 @@ def _cells(column: pa.Array) -> Iterable[Any]:
     if str(column.type) == TEXTS:
         return [each if each is None else json.dumps(each, ensure_ascii=False) for each in values]
     return values
-
-
-def _add_origin(database: sqlite3.Connection, about: dict[str, Any]) -> None:
-    database.execute("create table dataset (name text, generation text)")
-    database.execute("insert into dataset values (?, ?)", (about["name"], about["generation"]))
-    database.execute(f"create table source ({', '.join(f'{each} text' for each in SOURCE)})")
-    marks = ", ".join(f":{each}" for each in SOURCE)
-    database.executemany(f"insert into source values ({marks})", about["sources"])  # noqa: S608

@@ -1,12 +1,12 @@
-"""Rows of text, IPv4 before IPv6: for each range or prefix a line.
+"""Lines of text, IPv4 before IPv6: one for each range or prefix.
 
-Strategy: what a line says of a location or a network is the same for each of its ranges. So the
-rows of these tables are rendered once, and a batch of ranges takes and joins their texts.
+Strategy: what a line says of a location or a network is the same for all ranges that have it. So
+the rows of these tables are rendered once, and a batch of ranges takes and joins their texts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -17,7 +17,11 @@ from geolookup.files.column_text import bytes_of, joined
 
 
 class Syntax(NamedTuple):
-    """How columns become lines: the texts of some columns of n rows, and what joins them."""
+    """How columns become lines.
+
+    ``texts`` makes one column of n texts from names and columns; ``separator`` joins such
+    columns, ``begin`` and ``end`` are around each line.
+    """
 
     texts: Callable[[list[str], list[pa.Array]], pa.Array]
     separator: bytes
@@ -42,8 +46,8 @@ def write_rows(syntax: Syntax, ranges: FieldRanges, form: Form, stream: Any) -> 
     return count
 
 
-def _segments(syntax: Syntax, ranges: FieldRanges) -> Any:
-    """Yield the texts of consecutive fields of one table by row, and which table it is."""
+def _segments(syntax: Syntax, ranges: FieldRanges) -> Iterator[tuple[bool, pa.Array]]:
+    """Yield for consecutive fields of one table whether it is the networks', and a text by row."""
     columns = ranges.columns
     for is_network, names in groupby(columns.schema.names, columns.is_of_network):
         chosen = list(names)

@@ -1,9 +1,10 @@
 """The nodes of a binary search tree over addresses of 128 bits, from the boundaries of its ranges.
 
-Strategy: one pass over the boundaries in their order. A boundary lies inside the prefixes of all
-lengths below its own; those that no boundary before it lies in are new nodes. They get the next
-numbers, so that the nodes of a path lie together. The path to the last boundary is kept: a node
-that the next boundary leaves has all its right half in the range before that boundary.
+Strategy: one pass over the boundaries in their order. The length of a boundary is the number of its
+bits up to the last one that is set. It splits every shorter prefix that it lies in, so each of
+these is a node. Those that no boundary before lies in are new nodes. They get the next numbers, so
+that the nodes of a path lie together. The path to the last boundary is kept: where the next
+boundary leaves it, the right half of a node lies in the range before that boundary.
 ``protocol.Implementation`` describes the arrays.
 """
 

@@ -1,8 +1,9 @@
 """The nodes of a search tree in the Python kernel, with numpy: all nodes at once.
 
-Strategy: a boundary lies inside the prefixes of all lengths below its own; those that the boundary
-before it does not lie in are new nodes, numbered one after the other. What is on the right of a
-node follows from the first boundary after the start of its right half.
+Strategy: the length of a boundary is the number of its bits up to the last one that is set. It
+splits every shorter prefix that it lies in, so each of these is a node. Those that the boundary
+before does not lie in are new nodes, numbered one after the other. The first boundary after the
+start of a node's right half decides what is on its right.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _BITS = 128
 
 
 class _Added(NamedTuple):
-    """What n boundaries add: nodes of the depths from ``firsts`` to before ``lengths``."""
+    """What n boundaries add: nodes of the depths from ``firsts`` up to ``lengths`` - 1."""
 
     firsts: I64
     lengths: I64
@@ -50,7 +51,8 @@ def fill_nodes(
     depths = added.firsts[owners] + numbers - bases[owners]
     bit = _bit(starts[owners], depths)
     nodes[:, 0] = np.where(bit, values[owners], numbers + 1)
-    # On the right of a 1 is the next node, but of the last bit: there begins the boundary's range.
+    # Where the boundary's bit is 1, it lies on the right of the node: in the next node, or after
+    # the last bit in none, because its range begins there.
     nodes[:, 1] = numbers + 1
     at = np.flatnonzero(~bit | (depths == added.lengths[owners] - 1))
     nodes[at, 1] = _right(starts, values, bases, _start_of_right(starts[owners[at]], depths[at]))
@@ -89,7 +91,7 @@ def _lengths(starts: Addresses) -> I64:
 
 
 def _common(starts: Addresses) -> I64:
-    """Return how many leading bits each address but the first has in common with the one before."""
+    """Return how many leading bits each address, from the second on, shares with the one before."""
     low, high = starts.halves()
     low, high = low[1:] ^ low[:-1], high[1:] ^ high[:-1]
     return np.where(high != 0, 64 - _bit_length(high), _BITS - _bit_length(low))

@@ -20,14 +20,20 @@ from tests.export.postgresql_server import has_ip4r, psql
 from tests.export.reading import Row, expected
 
 pytestmark = pytest.mark.long
-#: Of these texts every value can be stated: an address, and the values of its fields or None.
-_ADDRESSES = 60
+#: Ranges whose ends are looked up.
+_RANGES = 60
+#: Besides the default fields, a list and a Boolean.
+_PATHS = (
+    *(field.path for field in DEFAULT),
+    "location.country_languages",
+    "location.country_is_eu",
+)
 
 
 def probes(rows: list[Row]) -> list[tuple[str, tuple[Any, ...] | None]]:
     """Return addresses at and beside the ends of some ranges, with the values of their range."""
     rng = random.Random(16)
-    chosen = rng.sample(range(len(rows)), min(_ADDRESSES, len(rows)))
+    chosen = rng.sample(range(len(rows)), min(_RANGES, len(rows)))
     found: list[tuple[str, tuple[Any, ...] | None]] = []
     for family, first, last, values in (rows[each] for each in sorted(chosen)):
         found += [(_text(family, each), values) for each in {first, last}]
@@ -164,24 +170,19 @@ def test_postgresql(
         "range": "first <= inet '{ip}' and last >= inet '{ip}' order by first desc limit 1",
         "ip4r": "range >>= ipaddress '{ip}'",
     }[form]
-    paths = (
-        *(field.path for field in DEFAULT),
-        "location.country_languages",
-        "location.country_is_eu",
-    )
-    fields = fields_of(paths)
+    fields = fields_of(_PATHS)
     for engine in (hostile, sample):  # the second replaces the first
-        engine.export(tmp_path / "a.sql", "postgresql", ranges=form, fields=paths, force=True)
+        engine.export(tmp_path / "a.sql", "postgresql", ranges=form, fields=_PATHS, force=True)
         psql(postgresql, "-f", str(tmp_path / "a.sql"))
-        found = probes(expected(engine, paths))
+        found = probes(expected(engine, _PATHS))
         names = ", ".join(f"'{each.name}', {each.name}" for each in fields)
         start = f"select json_build_array((select json_build_object({names}) {_FROM} where "
         query = ";\n".join(f"{start}{where.format(ip=ip)}))" for ip, _ in found)
         rows = [json.loads(line)[0] for line in _lines(psql(postgresql, text=query.encode()))]
         values = [each and tuple(each[field.name] for field in fields) for each in rows]
         assert values == [each[1] for each in found]
-    count = psql(postgresql, "-c", "select obj_description('geolookup'::regclass)")
-    assert json.loads(count)["generation"] == sample.generation
+    about = psql(postgresql, "-c", "select obj_description('geolookup'::regclass)")
+    assert json.loads(about)["generation"] == sample.generation
 
 
 def _lines(text: str) -> list[str]:
@@ -212,11 +213,6 @@ def test_clickhouse(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     chdb = pytest.importorskip("chdb.session")
-    paths = (
-        *(field.path for field in DEFAULT),
-        "location.country_languages",
-        "location.country_is_eu",
-    )
     monkeypatch.chdir(tmp_path)  # it reads only files in there
     session = chdb.Session(str(tmp_path / "session"))
     try:
@@ -224,17 +220,17 @@ def test_clickhouse(
         session.query("use geo")
         for at, engine in enumerate((hostile, sample)):
             output = tmp_path / f"it's {at}"
-            engine.export(output, "clickhouse", fields=paths, folder=str(output))
+            engine.export(output, "clickhouse", fields=_PATHS, folder=str(output))
             session.query((output / "dictionary.sql").read_text(encoding="utf-8"))
-            _compare(session, probes(expected(engine, paths)), paths)
+            _compare(session, probes(expected(engine, _PATHS)))
         kind = session.query("select type from system.dictionaries", "TSVRaw")
         assert "Trie" in str(kind)
     finally:
         session.close()
 
 
-def _compare(session: Any, found: list[tuple[str, Any]], paths: tuple[str, ...]) -> None:
-    fields = fields_of(paths)
+def _compare(session: Any, found: list[tuple[str, Any]]) -> None:
+    fields = fields_of(_PATHS)
     names = ", ".join(f"'{each.name}'" for each in fields)
     for ip, values in found:
         key = f"tuple(IPv6StringToNum('{ip}'))"

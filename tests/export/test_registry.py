@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import geolookup
+from geolookup import export
 from geolookup.errors import ExportError
 from geolookup.export import FORMATS, options_of_formats
 from tests.cli.program import run
@@ -45,7 +46,12 @@ def test_an_existing_file_is_kept_without_force(sample: geolookup.Engine, tmp_pa
 def test_options_of_one_name_are_the_same_in_every_format() -> None:
     names = [option.name for option in options_of_formats()]
     assert len(names) == len(set(names))
-    assert all(FORMATS[name].name == name for name in FORMATS)
+
+
+def test_every_format_has_the_module_that_it_names() -> None:
+    for each in FORMATS.values():
+        path = Path(export.__file__).parent / f"{each.module.replace('.', '/')}.py"
+        assert path.is_file(), each.name
 
 
 @pytest.mark.long

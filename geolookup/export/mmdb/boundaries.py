@@ -1,8 +1,8 @@
-"""The ranges of a dataset with one record each, as boundaries in the space of 128 bits.
+"""The ranges of a dataset, as boundaries between different records in the space of 128 bits.
 
-IPv4 addresses lie at ``::/96``. MaxMind's writers let other networks refer to that part of the
-tree, so that a reader finds an IPv4 address by the IPv6 addresses that carry it: IPv4-mapped,
-Teredo (its server) and 6to4. NAT64 is added to them, because lookups read it too.
+IPv4 addresses lie at ``::/96``. As in MaxMind's files, aliases lead to that part of the tree, so
+that a reader finds an IPv4 address by the IPv6 addresses that carry it: IPv4-mapped, Teredo (the
+address of its server) and 6to4. NAT64 is added, because a lookup of the engine reads it too.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ _ALIASES = ("::ffff:0:0/96", "64:ff9b::/96", "2001::/32", "2002::/16")
 #: The number that ranges of aliases have in place of a pair.
 ALIAS = -1
 _NOTHING = 0
+#: Returns the pair of each of n intervals, by its rows in the location and the network table.
 PairsOf = Callable[[U32, U32], I64]
 
 
 class Boundaries(NamedTuple):
-    """Where what an address has changes.
+    """n boundaries, and the n + 1 ranges between them.
 
-    ``starts`` are n boundaries, ascending from above 0, ``pairs`` the pairs of the n + 1 ranges
-    that they part: 0 for nothing, ALIAS for an alias of IPv4.
+    ``starts`` are the boundaries, ascending, none of them 0. ``pairs`` are the pairs (see
+    ``records.Records``) of the ranges: 0 for nothing, ALIAS for an alias of IPv4.
     """
 
     starts: Addresses
@@ -38,7 +39,7 @@ class Boundaries(NamedTuple):
 
 
 class _Changes(NamedTuple):
-    """n addresses in their order, and the pair from each on; of equal ones the last counts."""
+    """n ascending addresses, and the pair that begins at each; of equal ones the last counts."""
 
     starts: Addresses
     pairs: I64
@@ -94,7 +95,7 @@ def _with_aliases(found: _Changes) -> _Changes:
 
 
 def _merged(found: _Changes) -> Boundaries:
-    """Drop addresses at which nothing changes; those before the first have nothing."""
+    """Drop addresses at which nothing changes; before the first address is nothing."""
     starts, pairs = found
     counts = np.append(~starts[:-1].equals(starts[1:]), True)
     if not counts.all():

@@ -10,8 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from geolookup.compat.geoip2_records import CONNECTION_TYPES, KINDS, LANGUAGE, fitting
-from geolookup.contract.fields import FIELDS, STATED, Field, expanded
+from geolookup.contract.fields import Field
 from geolookup.errors import ExportError
+from geolookup.export.columns import DEFAULT, STORED, fields_of
 from geolookup.export.mmdb.options import FLAT
 
 #: ``database_type`` by schema. Readers choose their model by it, some by the whole text.
@@ -23,17 +24,16 @@ _TYPES = {
     "enterprise": "GeoIP2-Enterprise",
     FLAT: "geolookup-flat",
 }
-_STORED = tuple(field for field in FIELDS if field.table)
 #: The keys of flat records that are not the column of the field.
 _KEYS = {"time.zone": "time_zone"}
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The records of a file: the fields by their paths, in the order of a record's members.
+    """The records of a file: ``paths`` has each field by its path, in the order of the members.
 
-    ``only_true``: a Boolean that is false is left out. ``words`` are those of the schema for
-    values of the dataset, by path of the field.
+    ``only_true``: a Boolean that is false is left out. ``words`` replace values of the dataset, by
+    path of the field.
     """
 
     database_type: str
@@ -48,11 +48,11 @@ def schema_of(name: str, known: Collection[str], paths: Sequence[str]) -> Schema
     ``known`` are the fields of the dataset. Raises ExportError for paths that the schema does not
     have, and for a schema of which the dataset has no field.
     """
-    wanted = _expanded(paths)
+    wanted = fields_of(paths)
     whole = _flat(wanted) if name == FLAT else _of_geoip2(name, known)
     kept = {path: field for path, field in whole.items() if not paths or field in wanted}
     for each in paths:
-        if not set(_expanded((each,))) & set(kept.values()):
+        if not set(fields_of((each,))) & set(kept.values()):
             names = ", ".join(dict.fromkeys(field.path for field in whole.values()))
             raise ExportError(f"the schema {name} has no {each}", f"it has {names}")
     if name == FLAT:
@@ -69,19 +69,10 @@ def check_languages(languages: Sequence[str]) -> None:
             raise ExportError(f"no names in {each!r}", remedy)
 
 
-def _expanded(paths: Sequence[str]) -> tuple[Field, ...]:
-    try:
-        return expanded(paths, _STORED)
-    except ValueError as error:
-        problem, _, remedy = str(error).partition("; ")
-        raise ExportError(problem, remedy) from None
-
-
 def _flat(wanted: Sequence[Field]) -> dict[str, Field]:
-    """Return the fields that sources state, by their names there; the others only if wanted."""
-    stated = {name for names in STATED.values() for name in names}
-    found = {_KEYS.get(field.path, field.column): field for field in _STORED}
-    return {key: field for key, field in found.items() if key in stated or field in wanted}
+    """Return the fields that sources state, by their names there, and any other wanted field."""
+    chosen = {*DEFAULT, *wanted}
+    return {_KEYS.get(field.path, field.column): field for field in STORED if field in chosen}
 
 
 def _of_geoip2(name: str, known: Collection[str]) -> dict[str, Field]:
@@ -89,5 +80,5 @@ def _of_geoip2(name: str, known: Collection[str]) -> dict[str, Field]:
     if name not in methods:
         fit = [each for each in _TYPES if each in methods or each == FLAT]
         raise ExportError(f"the dataset has no field of {name}", f"write {', '.join(fit)}")
-    by_path = {field.path: field for field in _STORED}
+    by_path = {field.path: field for field in STORED}
     return {path: by_path[field] for path, field in KINDS[name].paths.items()}

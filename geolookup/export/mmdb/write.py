@@ -1,7 +1,7 @@
 """A dataset as an MMDB file, the database format of MaxMind's readers.
 
 Strategy: the rows of the dataset give encoded records, the intervals give boundaries, and the
-kernel makes the search tree of those. Nothing is done in Python for a single interval.
+kernel makes the search tree from those. No Python code runs for a single interval.
 Format: https://maxmind.github.io/MaxMind-DB/ (version 2.0).
 """
 
@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from geolookup import kernel
 from geolookup.compat.geoip2_records import LANGUAGE, build_epoch
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import I64
 from geolookup.dataset.metadata import Metadata
+from geolookup.dataset.public_ranges import U32
 from geolookup.errors import ExportError
 from geolookup.export.format import Counts, Values
 from geolookup.export.mmdb.boundaries import ALIAS, Boundaries, boundaries
@@ -41,7 +41,8 @@ _RECORD_BITS = (24, 28, 32)
 _UNDATED = 1
 #: Nodes that are written at once.
 _CHUNK = 1 << 18
-U32 = NDArray[np.uint32]
+#: What ranges have in place of the number of a record, as places from the end of a column.
+_TO_ALIAS, _TO_NOTHING = -2, -1
 
 
 def write(dataset: Dataset, path: Path, values: Values, progress: Progress) -> Counts:
@@ -59,13 +60,7 @@ def write(dataset: Dataset, path: Path, values: Values, progress: Progress) -> C
         positions = records.write(section, distinct)
     with progress.stage("writing the search tree"):
         tree = _tree(found, codes, positions, section.size)
-        with path.open("wb") as stream:
-            for chunk in _packed(tree):
-                stream.write(chunk)
-            stream.write(_SEPARATOR)
-            for part in section.chunks():
-                stream.write(part)
-            stream.write(_MARKER + _metadata(about, schema, tree))
+        _write_file(path, tree, section, _metadata(about, schema, tree))
     return {"nodes": len(tree.nodes), "records": len(distinct), "record bits": tree.bits}
 
 
@@ -77,13 +72,13 @@ class _Tree(NamedTuple):
 
 
 def _distinct(pairs: I64) -> tuple[I64, I64]:
-    """Return the distinct pairs, and of each pair its number among them.
+    """Return the distinct pairs, and the number of each pair among them.
 
-    That is -1 for nothing, and -2 for an alias.
+    The number is _TO_NOTHING where there is no record, _TO_ALIAS for an alias.
     """
     known = pairs > 0
     coded = pa.array(pairs[known]).dictionary_encode()
-    codes = np.where(pairs == ALIAS, -2, -1)
+    codes = np.where(pairs == ALIAS, _TO_ALIAS, _TO_NOTHING)
     codes[known] = coded.indices.to_numpy()
     return coded.dictionary.to_numpy(), codes
 
@@ -99,14 +94,25 @@ def _tree(found: Boundaries, codes: I64, positions: I64, data_size: int) -> _Tre
         raise ExportError("the dataset is too large for records of 32 bits", remedy)
     has_ipv4 = bool(high[0] == 0 and low[0] >> np.uint64(32) == 0)
     alias = _IPV4_DEPTH if has_ipv4 else count
-    # The last two are those of the codes -2 and -1.
+    # The last two are at _TO_ALIAS and _TO_NOTHING.
     values = np.concatenate([base + positions, [alias, count]]).astype(np.uint32)
     nodes = np.empty((count, 2), np.uint32)
     kernel.fill_nodes(high, low, values[codes], nodes)
     return _Tree(nodes, bits)
 
 
+def _write_file(path: Path, tree: _Tree, section: DataSection, metadata: bytes) -> None:
+    with path.open("wb") as stream:
+        for chunk in _packed(tree):
+            stream.write(chunk)
+        stream.write(_SEPARATOR)
+        for part in section.chunks():
+            stream.write(part)
+        stream.write(_MARKER + metadata)
+
+
 def _packed(tree: _Tree) -> Iterator[bytes]:
+    """Yield the bytes of the nodes; in 28 bits the middle byte has the top bits of both records."""
     for begin in range(0, len(tree.nodes), _CHUNK):
         nodes = tree.nodes[begin : begin + _CHUNK]
         octets = nodes.astype(">u4").view(np.uint8).reshape(-1, 2, 4)

@@ -108,7 +108,7 @@ def test_fields_limit_what_is_written(sample: geolookup.Engine, tmp_path: Path) 
     [
         ({"schema": "asn", "fields": ("location",)}, "the schema asn has no location; it has"),
         ({"schema": "city", "fields": ("network.asn",)}, "the schema city has no network.asn"),
-        ({"fields": ("time.abbr",)}, "no field or group 'time.abbr'"),
+        ({"fields": ("time.abbr",)}, "time.abbr is not the same for a whole range"),
         ({"languages": ("en", "de")}, "no names in 'de'; a dataset has each name once"),
     ],
 )
@@ -213,7 +213,7 @@ def test_few_and_huge_networks(tmp_path: Path, networks: tuple[str, ...]) -> Non
     path, _ = build_at(tmp_path, {"a.csv": rows(*networks)})
     with geolookup.open(path) as engine:
         counts = engine.export(tmp_path / "a.mmdb", "mmdb")
-        assert counts["records"] == min(len(networks), counts["records"])
+        assert counts["records"] <= len(networks)  # networks of special-purpose space have none
         check(tmp_path / "a.mmdb", Expected(engine, "flat"), 20)
         assert maxminddb.open_database(tmp_path / "a.mmdb").get("10.1.2.3") is None
         again(engine, tmp_path)
