@@ -183,16 +183,19 @@ def unknown_path(path: object, *more: str) -> ValueError:
     from geolookup.contract.other_names import path_called
 
     known = "write location, time, currency, network or a member, such as location.country_code"
-    if _is_address(path):
+    if is_address_or_network(path):
         return ValueError(f"no field or group, but an address; {known}")
     called = path_called(str(path))
     hint = near_match(called or path, (called,) if called else (*PATHS, *more), fallback=known)
     return ValueError(f"no field or group {path!r}; {hint}")
 
 
-def _is_address(path: object) -> bool:
-    """Return whether a path is an address or a network, also as ``clean=True`` reads it."""
+def is_address_or_network(value: object) -> bool:
+    """Return whether a value is an address or a network, also as ``clean=True`` reads it.
+
+    Such a value stands in no message.
+    """
     from geolookup.contract.address import is_address
     from geolookup.contract.cleaning import clean_text
 
-    return is_address(str(clean_text(str(path).partition("/")[0])))
+    return is_address(str(clean_text(str(value).partition("/")[0])))

@@ -32,6 +32,7 @@ from geolookup.contract.fields import (
     TEXT,
     TEXTS,
     Field,
+    is_address_or_network,
     unknown_path,
 )
 from geolookup.contract.other_names import path_called
@@ -52,6 +53,10 @@ _NOT = "not"
 _EXAMPLE = "write PATH=VALUE, such as location.country_code=AT,DE"
 _BY_PATH = {field.path: field for field in FIELDS}
 _PLACE = tuple(_BY_PATH[f"location.{member}"] for member in DEGREES)
+#: Halves of a pair of UTF-16, also what stands for bytes of an argument that are not UTF-8.
+_SURROGATE = re.compile("[\ud800-\udfff]")
+#: The most characters of a value in a message.
+_LONGEST = 60
 _ITEM = re.compile(r"""\s*(?:"((?:[^"]|"")*)"|([^",]*?))\s*(,|$)""")
 
 
@@ -151,11 +156,13 @@ def _condition(path: str, operator: str, value: Any, negated: bool) -> Condition
     return Condition((field,), predicate, negated)
 
 
-def field_of(path: str) -> Field:
+def field_of(path: object) -> Field:
     """Return the stored field that a path names, or a name of it in other products.
 
     Raises ValueError for another path, and for a field that no table stores.
     """
+    if not isinstance(path, str):
+        raise unknown_path(path)
     field = _BY_PATH.get(path) or _called(path)
     if field is None and path in GROUPS:
         member = next(each.path for each in FIELDS if each.group == path)
@@ -178,7 +185,7 @@ def _called(name: str) -> Field | None:
 def _value(field: Field, value: Any) -> Any:
     """Return a value that the column of a field can have."""
     if field.type in (TEXT, TEXTS):
-        if isinstance(value, str):
+        if _is_text(value):
             return str(value)
     elif field.type == "bool":
         if isinstance(value, bool) or value in ("true", "false"):
@@ -186,7 +193,20 @@ def _value(field: Field, value: Any) -> Any:
     elif (number := _number(field, value)) is not None:
         return number
     kind = {TEXT: "texts", TEXTS: "texts", "bool": "true or false"}.get(field.type, "numbers")
-    raise ValueError(f"the values of {field.path} are {kind}; {value!r} is none")
+    raise ValueError(f"the values of {field.path} are {kind}; {shown(value)} is none")
+
+
+def shown(value: object) -> str:
+    """Return a value as a message names it; one that may be an address is not in it."""
+    if is_address_or_network(value):
+        return "(an address)"
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _is_text(value: object) -> bool:
+    """Return whether a value is a text of Unicode."""
+    return isinstance(value, str) and not _SURROGATE.search(value)
 
 
 def _number(field: Field, value: Any) -> float | None:
@@ -197,7 +217,7 @@ def _number(field: Field, value: Any) -> float | None:
             value = float(text) if field.type == "double" else int(text)
         except ValueError:
             return None
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(_float(value)):
         return None
     if field.type == "double":
         return float(value)
@@ -206,8 +226,16 @@ def _number(field: Field, value: Any) -> float | None:
     return whole if whole == value and 0 <= whole <= most else None
 
 
+def _float(value: Any) -> float:
+    """Return a number; infinity for one that is greater than any of this type."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
 def _begin(field: Field, value: Any) -> str:
-    if field.type not in (TEXT, TEXTS) or not isinstance(value, str) or not value:
+    if field.type not in (TEXT, TEXTS) or not _is_text(value) or not value:
         raise ValueError(f"^= takes the beginning of a text, of a field of texts: {field.path}")
     return str(value)
 
@@ -216,7 +244,7 @@ def _bound(field: Field, operator: str, values: list[Any]) -> float:
     if field.type in (TEXT, TEXTS, "bool"):
         raise ValueError(f"{operator} compares numbers; the values of {field.path} are none")
     try:
-        (bound,) = (float(each) for each in values)
+        (bound,) = map(_float, values)
     except (TypeError, ValueError):
         bound = math.nan
     if math.isnan(bound):
@@ -226,8 +254,10 @@ def _bound(field: Field, operator: str, values: list[Any]) -> float:
 
 def _place_predicate(value: Any) -> Predicate:
     """Return the circle of three numbers, or the box of four."""
+    if isinstance(value, str):
+        raise _malformed_place()
     try:
-        numbers = [float(each) for each in value]
+        numbers = [_float(each) for each in value]
     except (TypeError, ValueError):
         raise _malformed_place() from None
     if len(numbers) == 3 and _are_degrees(numbers[:2]) and numbers[2] >= 0:

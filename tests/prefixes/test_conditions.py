@@ -58,6 +58,13 @@ def test_texts_and_mappings(text: Any, mapping: dict[str, Any]) -> None:
         ("asn=x", "the values of network.asn are numbers; 'x' is none"),
         ("asn=-1", "the values of network.asn are numbers"),
         ("asn=4294967296", "the values of network.asn are numbers"),
+        ("asn=8.8.8.8", r"the values of network.asn are numbers; \(an address\) is none"),
+        (f"asn={'9' * 5000}", r"numbers; '9{59}… is none"),
+        ({"asn": 10**400}, "the values of network.asn are numbers"),
+        ({"location~": (1, 10**400, 2)}, "location~ takes a latitude"),
+        ({"location~": "123"}, "location~ takes a latitude"),
+        ("country=\udcff", r"are texts; '\\udcff' is none"),
+        ("city^=\udcff", r"\^= takes the beginning of a text"),
         ("asn=1.5", "the values of network.asn are numbers"),
         ("location.latitude=nan", "the values of location.latitude are numbers"),
         ("location.country_is_eu=yes", "the values of location.country_is_eu are true or false"),
@@ -89,6 +96,11 @@ def test_what_is_no_condition(where: Any, message: str) -> None:
     assert "8.8.8.8" not in str(caught.value)
 
 
+def test_a_field_is_named_by_a_text(sample: geolookup.Engine) -> None:
+    with pytest.raises(ValueError, match="no field or group 5"):
+        sample.prefix_table("country=AU", by=[5])  # type: ignore[list-item]
+
+
 @pytest.mark.parametrize("where", [5, b"asn=1", [5], [[]]])
 def test_conditions_of_another_type(where: Any) -> None:
     with pytest.raises(TypeError, match="text"):
@@ -114,5 +126,10 @@ def test_values_that_no_answer_has(sample: geolookup.Engine) -> None:
         "no answer has the network.asn 4294967295",
         "no answer has the location.country_neighbors 'QQ'; check its spelling",
     ]
+    many = conditions_of("city=8.8.8.8," + ",".join(map("Xq{}".format, range(1, 2000))))
+    *_, last = lines = list(absent_values(dataset, many))
+    assert last == "no answer has 1,995 more values of location.city_name"
+    assert lines[0] == "no answer has the location.city_name (an address); check its spelling"
+    assert len(lines) == 6
     close = conditions_of("location.country_name=Germny")
     assert "did you mean 'Germany'?" in next(absent_values(dataset, close))
