@@ -25,13 +25,13 @@ REASONS = (
     "host bits set",
     "first is after last",
     "first and last are of two families",
-    "not a route of a table",  # of routing tables, whose readers state it
+    "not a route of a table",  # in a dump of a routing table
 )
-_NOT_ADDRESS, _BAD_LENGTH, _HOST_BITS, _DESCENDING, _TWO_FAMILIES = range(1, 6)
+NOT_ADDRESS, _BAD_LENGTH, _HOST_BITS, DESCENDING, _TWO_FAMILIES, NOT_ROUTE = range(1, 7)
 #: The reason of records with more or fewer cells than the header or layout has.
 WRONG_CELL_COUNT = "wrong number of cells"
 _IPV4_MAX = np.uint64(0xFFFF_FFFF)
-#: By byte, whether the texts of addresses and prefixes contain it.
+#: For each byte, whether it may be in the text of an address or prefix.
 _IS_WRITTEN = np.isin(np.arange(256), np.frombuffer(b"0123456789abcdefABCDEF.:/", np.uint8))
 _HEX_GROUPS = "^" + "([0-9A-Fa-f]{4})" * 8 + "$"
 _IPV6_TEXT = ":".join(rf"\{group}" for group in range(1, 9))
@@ -92,9 +92,10 @@ def _text(column: pa.Array) -> _Text:
 
 
 def _packed(column: pa.Array, text: _Text) -> I64:
-    """Return which rows of bytes are packed addresses, in 4 or 16 bytes; the others are texts.
+    """Return the rows of a column of bytes that are packed addresses; the others are texts.
 
-    No text of an address of public space has 4 bytes; 16 may be a text.
+    Of 4 bytes all are: no text of a public address is so short. Of 16 bytes those are that hold a
+    byte which no text has.
     """
     if not pa.types.is_large_binary(column.type):
         return np.empty(0, np.int64)
@@ -106,7 +107,7 @@ def _packed(column: pa.Array, text: _Text) -> I64:
 
 
 def _unpack(found: MixedAddresses, text: _Text, rows: I64) -> None:
-    """Replace the addresses of rows by those that their bytes are, in network order."""
+    """Write the addresses of packed rows, in network order, to ``found``."""
     for size, family in ((4, 4), (16, 6)):
         chosen = rows[text.lengths[rows] == size]
         if len(chosen):
@@ -136,7 +137,7 @@ def from_networks(column: pa.Array) -> ParsedRanges:
     bits = np.where(found.family == 4, 32, 128)
     length, good = _prefix_lengths(text, slash)
     length = np.where(bare, bits, length)
-    reason = np.where(found.family == 0, _NOT_ADDRESS, 0).astype(np.uint8)
+    reason = np.where(found.family == 0, NOT_ADDRESS, 0).astype(np.uint8)
     reason[(reason == 0) & ~bare & (~good | (length > bits))] = _BAD_LENGTH
     host_high, host_low = _host_mask(np.where(reason == 0, bits - length, 0))
     host_bits = (found.high & host_high) | (found.low & host_low)
@@ -181,9 +182,9 @@ def from_pairs(first: pa.Array, last: pa.Array, family: int | None = None) -> Pa
     low_end, high_end = _ends(first, family), _ends(last, family)
     reason = np.zeros(len(first), np.uint8)
     reason[low_end.family != high_end.family] = _TWO_FAMILIES
-    reason[(low_end.family == 0) | (high_end.family == 0)] = _NOT_ADDRESS
+    reason[(low_end.family == 0) | (high_end.family == 0)] = NOT_ADDRESS
     begin, end = Addresses(low_end.low, low_end.high), Addresses(high_end.low, high_end.high)
-    reason[(reason == 0) & (end < begin)] = _DESCENDING
+    reason[(reason == 0) & (end < begin)] = DESCENDING
     return ParsedRanges(np.where(reason == 0, low_end.family, 0), begin, end, reason)
 
 
@@ -203,14 +204,14 @@ def _ends(column: pa.Array, family: int | None) -> MixedAddresses:
 
 
 def _whole_numbers(column: pa.Array) -> tuple[U64, U64, Bools]:
-    """Return high halves, low halves and the valid rows of a column of at most 64 bits."""
+    """Return the halves of integers of at most 64 bits, and which rows are neither null nor < 0."""
     valid = pc.fill_null(pc.greater_equal(column, 0), False)
     low = pc.if_else(valid, column, pa.scalar(0, column.type)).cast(pa.uint64())
     return np.zeros(len(column), np.uint64), np.asarray(low), np.asarray(valid)
 
 
 def _of_integers(high: U64, low: U64, good: Bools, family: int | None) -> MixedAddresses:
-    """Return valid integers as addresses; zero where they are none."""
+    """Return the ``good`` integers as addresses; family 0 where one is not good, or too large."""
     if family == 4:
         good = good & (high == 0) & (low <= _IPV4_MAX)
     small = (high == 0) & (low <= _IPV4_MAX) & (family != 6)
@@ -232,7 +233,7 @@ def from_hexadecimal_pairs(
     small = (found.last.high == 0) & (found.last.low <= _IPV4_MAX)
     reason = found.reason.copy()
     if family == 4:
-        reason[(reason == 0) & ~small] = _NOT_ADDRESS
+        reason[(reason == 0) & ~small] = NOT_ADDRESS
     families = np.where(reason == 0, np.where(small, 4, 6), 0).astype(np.uint8)
     return ParsedRanges(families, found.first, found.last, reason)
 

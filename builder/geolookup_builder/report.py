@@ -21,11 +21,10 @@ _WORD_CHARACTERS = 50
 
 @dataclass(frozen=True, slots=True)
 class KeysRead:
-    """What became of the keys of records, in files whose product decides what keys mean.
+    """How the keys of records were read, in files whose product decides what keys mean.
 
     ``fields`` are the keys of each field in order of precedence, ``constants`` the values that
-    the product itself states, ``ignored`` the other keys, and ``more`` how many of those are not
-    listed.
+    every record of the product has. ``ignored`` are other keys; ``more`` counts those not listed.
     """
 
     product: str
@@ -71,7 +70,7 @@ class SourceReport:
     keys: list[KeysRead] = field(default_factory=list)
 
     def add_keys(self, keys: KeysRead | None) -> None:
-        """Add what became of a file's keys, once for files that are alike."""
+        """Add how the keys of a file were read, once for files that are alike."""
         if keys is not None and keys not in self.keys:
             self.keys.append(keys)
 

@@ -12,14 +12,15 @@ LAYERS = fields.STATED
 #: The layers whose values make up one row of the network table.
 NETWORK_LAYERS = tuple(layer for layer in LAYERS if layer != "location")
 FIELDS: tuple[str, ...] = tuple(field for layer in LAYERS.values() for field in layer)
-#: The paths of answers, and the names of their columns in enriched tables, whose values a source
-#: may state: the field that each one is. What is in ``DERIVED`` follows from other fields.
+#: The field by its path in answers, such as location.city_name, and by the name of its column in
+#: enriched tables, such as location_city_name.
 PATHS = {
     name: field.name if field.name in FIELDS else field.member
     for field in fields.FIELDS
     if field.name in FIELDS or (field.layer and field.member in FIELDS)
     for name in (field.path, field.name)
 }
+#: The paths and names whose values no source states: they follow from fields.
 DERIVED = frozenset(name for field in fields.FIELDS for name in (field.path, field.name)) - set(
     PATHS
 )

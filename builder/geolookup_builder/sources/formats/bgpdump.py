@@ -1,7 +1,7 @@
 """Routing tables as ``bgpdump -m`` prints them: a route a line, with its AS path.
 
-The prefix and the path stand at fixed places, whatever columns follow. Lines that are no routes
-of a table, such as updates, are rejected.
+The prefix and the path are at fixed places, whatever columns follow. A line that is not a route
+of a table, such as an update, is rejected.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import Bools
 from geolookup.errors import BuildError
-from geolookup_builder.ranges import REASONS, ParsedRanges, from_networks
+from geolookup_builder.ranges import NOT_ROUTE, ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading import delimited
 from geolookup_builder.sources.reading.inputs import Member, members
@@ -31,7 +31,6 @@ _TYPES = ("TABLE_DUMP", "TABLE_DUMP2")
 #: The columns that are read, by place; -m and -M agree on them.
 _PLACES = {0: "type", 2: "flag", 5: "network", 6: "path"}
 _WIDTH = 7
-_NOT_ROUTE = REASONS.index("not a route of a table")
 _NO_TEXT = pa.array([""], pa.string())
 
 
@@ -69,12 +68,12 @@ def _batches(member: Member, layout: Layout, names: AsNames | None) -> Iterator[
 
 
 def _meaning(found: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
-    """Return the range and the origin of each line; what is no route has no range."""
+    """Return the range and the origin of each line; a line that is not a route has no range."""
     network, path = found.column("network"), found.column("path")
     listed = from_networks(pa.concat_arrays([network.dictionary, _NO_TEXT]).cast(pa.large_string()))
     route = _among(found.column("type"), _TYPES) & _among(found.column("flag"), ("B",))
     at = np.where(route, _codes(network), -1)  # the last is no address
-    reason = np.where(route, listed.reason[at], _NOT_ROUTE).astype(np.uint8)
+    reason = np.where(route, listed.reason[at], NOT_ROUTE).astype(np.uint8)
     ranges = ParsedRanges(listed.family[at], listed.first[at], listed.last[at], reason)
     known = pa.array(np.append(origins(path.dictionary), NONE).astype(np.uint32))
     codes = np.where(_codes(path) < 0, len(known) - 1, _codes(path))

@@ -1,8 +1,9 @@
 """The address ranges that cloud providers publish: AWS, Azure, Cloudflare, Google, Oracle.
 
-A file states which prefixes the provider uses, and for which service. What no field holds
-(regions, services) is ignored, and the build report says so. A prefix that several services
-share is listed once for each: a delivery network decides, since "all services" lists it too.
+A file states which prefixes a provider uses, and for which service. Regions and services, which no
+field holds, are ignored; the build report says so. A prefix is listed once for each service that
+uses it. Where one of them is a delivery network, that decides: a service that stands for all
+services lists the prefix too.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
@@ -25,19 +27,18 @@ from geolookup_builder.sources.reading.equal_ranges import deciding
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.json_document import entries, value
 from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
-from geolookup_builder.sources.reading.recognition import check_text
+from geolookup_builder.sources.reading.recognition import begins_object, check_text
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, lines_match
 from geolookup_builder.sources.reading.text import line_layout, line_parts
 from geolookup_builder.sources.reading.vendor_files import tables
 
 _HOSTING, _DELIVERY = "hosting", "content_delivery_network"
-_START_BYTES = 1 << 17
 #: Azure's and Amazon's services that deliver content, as they name them.
 _DELIVERING = ("AzureFrontDoor", "CLOUDFRONT", "CLOUDFRONT_ORIGIN_FACING")
 
 
 class _Listed(NamedTuple):
-    """A prefix as a document states it, whose it is, and what it is used for."""
+    """A prefix as a document states it, the provider that uses it, and for what."""
 
     prefix: object
     organization: str
@@ -46,10 +47,10 @@ class _Listed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Provider:
-    """A provider: keys that its document has near the beginning, its prefixes, what is ignored."""
+    """A provider: keys near the beginning of its document, its prefixes, keys that are ignored."""
 
     name: str
-    marks: tuple[bytes, ...]
+    keys: tuple[str, ...]
     listed: Callable[[Member, dict[str, Any]], list[_Listed]]
     ignored: str
 
@@ -104,11 +105,11 @@ def _use(service: object) -> str:
 
 
 _PROVIDERS = (
-    _Provider("AWS", (b'"syncToken"', b'"ip_prefix"'), _of_aws, "region, service"),
-    _Provider("Azure", (b'"changeNumber"', b'"addressPrefixes"'), _of_azure, "region, service"),
-    _Provider("Cloudflare", (b'"ipv4_cidrs"', b'"ipv6_cidrs"'), _of_cloudflare, ""),
-    _Provider("Google", (b'"syncToken"', b'"ipv4Prefix"'), _of_google, "scope"),
-    _Provider("Oracle", (b'"regions"', b'"cidrs"'), _of_oracle, "region, tags"),
+    _Provider("AWS", ("syncToken", "ip_prefix"), _of_aws, "region, service"),
+    _Provider("Azure", ("changeNumber", "addressPrefixes"), _of_azure, "region, service"),
+    _Provider("Cloudflare", ("ipv4_cidrs", "ipv6_cidrs"), _of_cloudflare, ""),
+    _Provider("Google", ("syncToken", "ipv4Prefix"), _of_google, "scope"),
+    _Provider("Oracle", ("regions", "cidrs"), _of_oracle, "region, tags"),
 )
 _SUFFIXES = (".json", ".txt", "ips-v4", "ips-v6")
 #: Cloudflare's lists, which nothing but their names tells from lists of others.
@@ -141,11 +142,9 @@ def _identified(member: Member) -> tuple[str, Callable[[], Iterator[Batch]]]:
 
 
 def _provider(member: Member) -> _Provider | None:
-    if not json_document.begins_object(member):
+    if not begins_object(member):
         return None
-    with member.open() as stream:
-        start = stream.read(_START_BYTES)
-    return next((each for each in _PROVIDERS if all(mark in start for mark in each.marks)), None)
+    return next((each for each in _PROVIDERS if json_document.has_keys(member, each.keys)), None)
 
 
 def _is_list(member: Member) -> bool:
@@ -158,7 +157,7 @@ def _plain(name: str) -> str:
 
 
 def _of_document(member: Member, provider: _Provider) -> Iterator[Batch]:
-    listed = provider.listed(member, json_document.document(member))
+    listed = _listed(member, provider)
     ranges = from_networks(json_document.texts(each.prefix for each in listed))
     decided = deciding(ranges, _ranks(listed))
     fields = {
@@ -167,14 +166,19 @@ def _of_document(member: Member, provider: _Provider) -> Iterator[Batch]:
         .take(pa.array(decided))
         for name in ("organization", "user_type")
     }
-
-    def prefixes() -> list[object]:
-        return [each.prefix for each in provider.listed(member, json_document.document(member))]
-
-    yield json_document.batch(member, prefixes, ranges, fields)
+    yield json_document.batch(member, partial(_prefixes, member, provider), ranges, fields)
 
 
-def _ranks(listed: Sequence[_Listed]) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _listed(member: Member, provider: _Provider) -> list[_Listed]:
+    return provider.listed(member, json_document.document(member))
+
+
+def _prefixes(member: Member, provider: _Provider) -> list[object]:
+    return [each.prefix for each in _listed(member, provider)]
+
+
+def _ranks(listed: Sequence[_Listed]) -> I64:
+    """Return 1 for a prefix of a delivery network, 0 for another."""
     return np.array([each.user_type == _DELIVERY for each in listed], np.int64)
 
 

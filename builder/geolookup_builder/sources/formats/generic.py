@@ -30,6 +30,7 @@ from geolookup_builder.sources.reading import delimited, jsonlines, parquet, sni
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.nested import leaves
 from geolookup_builder.sources.reading.reader import Batch, Format, Meaning, SourceTable
+from geolookup_builder.sources.reading.recognition import begins_object
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.text import Layout
 
@@ -166,7 +167,7 @@ def _detect_parquet(opening: Opening) -> Detection | None:
 
 def _detect_json(opening: Opening) -> Detection | None:
     member = opening.member
-    return _detection(_json_columns(member, _COMMA)) if jsonlines.begins(member) else None
+    return _detection(_json_columns(member, _COMMA)) if begins_object(member) else None
 
 
 def _detection(columns: Columns) -> Detection:

@@ -38,6 +38,7 @@ from geolookup_builder.sources.reading.dictionary_columns import (
 )
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import Batch, Format, SourceTable
+from geolookup_builder.sources.reading.recognition import begins_object
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.vendor_files import (
@@ -76,7 +77,7 @@ def _identified(member: Member) -> _File:
     syntax: ModuleType = delimited
     if parquet.begins(member):
         syntax, names = parquet, tuple(parquet.schema(member).names)
-    elif jsonlines.begins(member):
+    elif begins_object(member):
         syntax, names = jsonlines, tuple(jsonlines.schema(member).names)
     else:
         names = header(member)

@@ -19,28 +19,33 @@ from typing import Any
 import numpy as np
 
 from geolookup.contract.address import MAX
-from geolookup.dataset.intervals import I64, Addresses
+from geolookup.dataset.intervals import Addresses
 from geolookup.errors import BuildError
-from geolookup_builder.ranges import REASONS, ParsedRanges
+from geolookup_builder.ranges import NOT_ROUTE, ParsedRanges
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.lookup_tables import AsNames, load_as_names
 from geolookup_builder.sources.reading.origins import NONE, origin
-from geolookup_builder.sources.reading.reader import Batch, Format, Reject, SourceTable
+from geolookup_builder.sources.reading.reader import (
+    Batch,
+    Format,
+    Reject,
+    SourceTable,
+    records_as_lines,
+)
 from geolookup_builder.sources.reading.recognition import check_text
 from geolookup_builder.sources.reading.routes import RouteNumbers, Routes, rows
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 
 #: Names end with a time (rib.20261120.0000), so any file of a folder is taken.
 _SUFFIXES = ("",)
-#: The header of a record: time, type, subtype, length. Type 12 has a table's route in each
-#: record, type 13 those of all peers for a prefix.
+#: The header of a record: time, type, subtype, length. A record of type 12 is one route of a
+#: table, one of type 13 the routes of all peers for a prefix.
 _HEADER = struct.Struct(">4xHHI")
 _TABLES = {12: (1, 2), 13: (1, 2, 4, 6, 8, 10, 12)}
 _MOST_BYTES = 1 << 20  # of a record; the library refuses a longer one
 _CHUNK_ROUTES = 1 << 18
 _SHOWN = 100  # characters of what the library says
-_NOT_ROUTE = REASONS.index("not a route of a table")
 #: What the library calls routes of a table, and errors that concern the file.
 _OF_TABLE, _OF_FILE = "rib", "header"
 #: Family, first address and length; and what a record without a route has.
@@ -70,7 +75,7 @@ def _check(member: Member) -> None:
 
 
 def _batches(member: Member, names: AsNames | None) -> Iterator[Batch]:
-    numbers = RouteNumbers(member, _rejects, _row_numbers)
+    numbers = RouteNumbers(member, _rejects, records_as_lines)
     yield from rows(_routes(member), numbers, names)
 
 
@@ -157,7 +162,7 @@ def _columns(groups: list[_Group]) -> Routes:
     first = [address & ~host for address, host in zip(firsts, hosts, strict=True)]
     last = [address | host for address, host in zip(first, hosts, strict=True)]
     family = np.array(families, np.uint8)
-    reason = np.where(family == 0, _NOT_ROUTE, 0).astype(np.uint8)
+    reason = np.where(family == 0, NOT_ROUTE, 0).astype(np.uint8)
     ranges = ParsedRanges(family, Addresses.of(6, first), Addresses.of(6, last), reason)
     amounts = (np.array(each, np.int64) for each in (counts, numbers))
     return Routes(ranges, np.array(asns, np.uint32), *amounts)
@@ -167,11 +172,6 @@ def _rejects(member: Member, wanted: dict[int, str]) -> Iterator[Reject]:
     """Yield rejected routes by their number; the library does not return their bytes."""
     for number, reason in sorted(wanted.items()):
         yield Reject(member.label, number, reason, "")
-
-
-def _row_numbers(_member: Member, records: I64) -> I64:
-    """Return the numbers of the routes, which take the place of lines."""
-    return records
 
 
 def _detect(opening: Opening) -> Detection | None:

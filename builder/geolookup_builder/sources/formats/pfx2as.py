@@ -20,7 +20,7 @@ from geolookup_builder.sources.reading.default_routes import without_default_rou
 from geolookup_builder.sources.reading.delimited import batches, first_record
 from geolookup_builder.sources.reading.dictionary_columns import with_values
 from geolookup_builder.sources.reading.inputs import Member, members
-from geolookup_builder.sources.reading.lookup_tables import AsNames, load_as_names
+from geolookup_builder.sources.reading.lookup_tables import AsNames, as_fields, load_as_names
 from geolookup_builder.sources.reading.reader import Format, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.text import Layout, prefix_texts
@@ -65,10 +65,9 @@ def _layout_of(names: tuple[str, ...]) -> Layout:
 def _meaning(
     rows: pa.RecordBatch, names: AsNames | None
 ) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
-    network = _network(rows)
-    asn = without_default_routes(network, _first_origin(rows.column("asn")))
-    fields = {"asn": asn} if names is None else {"asn": asn, "asn_organization": names.of(asn)}
-    return from_networks(network), fields
+    ranges = from_networks(_network(rows))
+    asn = without_default_routes(ranges, _first_origin(rows.column("asn")))
+    return ranges, as_fields(asn, names)
 
 
 def _network(rows: pa.RecordBatch) -> pa.Array:

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from geolookup.contract.address import MAX
 from geolookup.dataset.intervals import Addresses
 from geolookup.errors import BuildError
-from geolookup_builder.ranges import REASONS, ParsedRanges, from_networks
+from geolookup_builder.ranges import DESCENDING, NOT_ADDRESS, ParsedRanges, from_networks
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.delimited import batches, first_record
 from geolookup_builder.sources.reading.dictionary_columns import without
@@ -43,7 +43,6 @@ _PATTERN = (
 )
 _FIRST = re.compile(r"2(\.[0-9]+)?\|[a-z]+\||[a-z]+\|[^|]*\|(asn|ipv4|ipv6)\|")
 _NO_COUNTRIES = ("ZZ", "EU", "AP")
-_NOT_ADDRESS, _DESCENDING = (REASONS.index(r) for r in ("not an address", "first is after last"))
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
@@ -79,9 +78,9 @@ def _ranges(found: dict[str, pa.Array]) -> ParsedRanges:
     end = ranges.first.low + count
     reason = ranges.reason.copy()
     # A start of another family than the row states, or an end after the last address.
-    reason[(reason == 0) & ((ranges.family == 4) != ipv4)] = _NOT_ADDRESS
-    reason[(reason == 0) & ipv4 & (end > MAX[4] + 1)] = _NOT_ADDRESS
-    reason[(reason == 0) & ipv4 & (count == 0)] = _DESCENDING
+    reason[(reason == 0) & ((ranges.family == 4) != ipv4)] = NOT_ADDRESS
+    reason[(reason == 0) & ipv4 & (end > MAX[4] + 1)] = NOT_ADDRESS
+    reason[(reason == 0) & ipv4 & (count == 0)] = DESCENDING
     last = Addresses(np.where(ipv4, end - np.uint64(1), ranges.last.low), ranges.last.high)
     family = np.where(reason == 0, ranges.family, 0).astype(np.uint8)
     return replace(ranges, family=family, last=last, reason=reason)

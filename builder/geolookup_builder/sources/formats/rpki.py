@@ -24,16 +24,16 @@ from geolookup_builder.sources.reading.default_routes import without_default_rou
 from geolookup_builder.sources.reading.equal_ranges import deciding, with_values_of
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.json_document import texts, value
-from geolookup_builder.sources.reading.lookup_tables import AsNames, load_as_names
+from geolookup_builder.sources.reading.lookup_tables import AsNames, as_fields, load_as_names
 from geolookup_builder.sources.reading.reader import Batch, Format, Meaning, SourceTable
+from geolookup_builder.sources.reading.recognition import begins_object
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.vendor_files import header
 
 _ASN, _PREFIX, _LENGTH = "ASN", "IP Prefix", "Max Length"
 _AS0 = "^([Aa][Ss])?0+$"
-_MARKS = (b'"roas"', b'"prefix"', b'"maxLength"')
-_START_BYTES = 1 << 17
+_KEYS = ("roas", "prefix", "maxLength")
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
@@ -48,10 +48,8 @@ def _read(spec: SourceSpec) -> Iterator[SourceTable]:
 
 def _syntax(member: Member) -> str:
     """Return whether a file is JSON or CSV; BuildError where it holds no VRPs."""
-    if json_document.begins_object(member):
-        with member.open() as stream:
-            start = stream.read(_START_BYTES)
-        if all(mark in start for mark in _MARKS):
+    if begins_object(member):
+        if json_document.has_keys(member, _KEYS):
             return "JSON"
     elif {_ASN, _PREFIX, _LENGTH} <= set(header(member)):
         return "CSV"
@@ -60,7 +58,7 @@ def _syntax(member: Member) -> str:
 
 
 def _batches(member: Member, syntax: str, names: AsNames | None) -> Iterator[Batch]:
-    """Yield the rows of a file, which is read whole: its order does not decide over AS 0."""
+    """Yield the rows of a file, read whole: AS 0 is overridden wherever the other VRP is."""
     found = [*_READERS[syntax](member, partial(_meaning, names=names))]
     stated = [each for each in found if len(each)]
     if stated:
@@ -95,10 +93,9 @@ _READERS = {"CSV": _of_csv, "JSON": _of_document}
 def _meaning(
     rows: pa.RecordBatch, names: AsNames | None
 ) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
-    network = rows.column(_PREFIX)
-    asn = without_default_routes(network, rows.column(_ASN))
-    fields = {"asn": asn} if names is None else {"asn": asn, "asn_organization": names.of(asn)}
-    return from_networks(network), fields
+    ranges = from_networks(rows.column(_PREFIX))
+    asn = without_default_routes(ranges, rows.column(_ASN))
+    return ranges, as_fields(asn, names)
 
 
 def _authorises(asn: pa.DictionaryArray) -> I64:

@@ -1,7 +1,8 @@
 """Dumps of Internet registries in RPSL: address ranges, where they are registered and to whom.
 
-Objects of other classes are passed over. An organisation is named by its handle; its name is in
-another object, which ``organisations`` brings. Hierarchies of ranges are resolved by the compiler.
+Objects of other classes are ignored. A range states the handle of its organisation; the name is in
+the object of that organisation, in the files that ``organisations`` names. The compiler resolves
+nested ranges.
 """
 
 from __future__ import annotations
@@ -20,7 +21,13 @@ import pyarrow.compute as pc
 from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError, near_match
 from geolookup.parallel import in_order
-from geolookup_builder.ranges import REASONS, ParsedRanges, concatenated, from_networks, from_pairs
+from geolookup_builder.ranges import (
+    NOT_ADDRESS,
+    ParsedRanges,
+    concatenated,
+    from_networks,
+    from_pairs,
+)
 from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.sources.reading.delimited import first_record
 from geolookup_builder.sources.reading.dictionary_columns import without
@@ -45,7 +52,7 @@ _CLASSES = re.compile(
 )
 _COMMENTS = line_layout("[%#]")
 _SUFFIXES = ("inetnum", "inet6num", ".db", ".txt", ".rpsl")
-#: What may state an organization, as the option names it; these are used in order.
+#: The attributes that may state an organization, as the option names them.
 _NAMES = ("org-name", "descr", "netname")
 _DEFAULT_NAMES = ["org-name", "descr"]
 _NO_COUNTRIES = ("ZZ", "EU", "AP")
@@ -222,7 +229,7 @@ def _ranges(found: Objects, kinds: I64) -> ParsedRanges:
 def _of_their_kind(ranges: ParsedRanges, kinds: I64) -> ParsedRanges:
     """Return the ranges; those of another family than their attribute states are rejected."""
     other = (ranges.family != 0) & ((ranges.family == 6) != (kinds == 1))
-    reason = np.where(other, REASONS.index("not an address"), ranges.reason).astype(np.uint8)
+    reason = np.where(other, NOT_ADDRESS, ranges.reason).astype(np.uint8)
     family = np.where(other, 0, ranges.family).astype(np.uint8)
     return replace(ranges, family=family, reason=reason)
 

@@ -1,21 +1,31 @@
-"""Default routes in tables of prefixes and origins.
+"""Default routes in tables of prefixes and origins: they say nothing about an address.
 
-A default route says nothing about an address. Its AS number is made invalid, so that it is nulled
-and counted.
+The AS number of a default route is made invalid, so that the compiler nulls and counts it.
 """
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from geolookup.contract.address import MAX
+from geolookup.dataset.intervals import Addresses, Bools
+from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.dictionary_columns import marked
 
-_DEFAULT_ROUTES = ["0.0.0.0/0", "::/0"]
 _DEFAULT_ROUTE = "default route"
 
 
-def without_default_routes(network: pa.Array, asn: pa.DictionaryArray) -> pa.DictionaryArray:
-    """Return the AS numbers, with those of the default routes among ``network`` invalid."""
-    defaults = pc.is_in(network, pa.array(_DEFAULT_ROUTES, network.type))
-    return marked(asn, defaults, _DEFAULT_ROUTE) if pc.any(defaults).as_py() else asn
+def without_default_routes(ranges: ParsedRanges, asn: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Return the AS numbers of ranges, with those of default routes invalid."""
+    defaults = _default_routes(ranges)
+    return marked(asn, pa.array(defaults), _DEFAULT_ROUTE) if defaults.any() else asn
+
+
+def _default_routes(ranges: ParsedRanges) -> Bools:
+    found: Bools = np.zeros(len(ranges.family), bool)
+    for family in (4, 6):
+        ends = Addresses.of(6, [0, MAX[family]])
+        whole = ranges.first.equals(ends[:1]) & ranges.last.equals(ends[1:])
+        found |= (ranges.family == family) & whole
+    return found

@@ -1,7 +1,7 @@
-"""Rows that state the same range, and which of them decides where that is not the later one.
+"""Rows that state the same range, for formats in which not the later one decides.
 
-The compiler lets the later of equal ranges decide. A format that prefers another row gives all
-rows of the range its values, so that no row is removed and the report counts them as duplicates.
+In the compiler the later of equal ranges decides. A format that prefers another row gives the
+values of that row to all rows of the range: no row is removed, and the report counts duplicates.
 """
 
 from __future__ import annotations

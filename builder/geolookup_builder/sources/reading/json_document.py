@@ -1,7 +1,7 @@
 """A JSON document that is read whole: one object, with arrays of entries in it.
 
-Files of this kind are small beside tables of ranges. The limits hold what a hostile one
-costs: Python's objects take many times the bytes of their text.
+Such files are small beside tables of ranges. The limits bound the memory that a hostile one takes:
+Python's objects take many times the bytes of their text.
 """
 
 from __future__ import annotations
@@ -10,28 +10,33 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.inputs import Member
-from geolookup_builder.sources.reading.reader import Batch, RecordNumbers, Reject
+from geolookup_builder.sources.reading.json_shapes import is_text
+from geolookup_builder.sources.reading.reader import (
+    Batch,
+    RecordNumbers,
+    Reject,
+    records_as_lines,
+)
 
 #: Bytes of a document, and values in it, counted as its commas and opening brackets. The largest
 #: in use, of VRPs, has a fourth of both. As objects the values take at most two gigabytes.
 MAX_BYTES = 256 << 20
 MAX_VALUES = 16 << 20
-_START_BYTES = 1 << 10
+_START_BYTES = 1 << 17  # in which keys are looked for
 _REJECT_CHARACTERS = 1 << 10
 _FETCH_AGAIN = "fetch it again"
 
 
-def begins_object(member: Member) -> bool:
-    """Return whether the first character of a file begins a JSON object."""
+def has_keys(member: Member, keys: Iterable[str]) -> bool:
+    """Return whether all of these keys are near the beginning of a document."""
     with member.open() as stream:
-        return stream.read(_START_BYTES).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+        start: bytes = stream.read(_START_BYTES)
+    return all(f'"{key}"'.encode() in start for key in keys)
 
 
 def document(member: Member) -> dict[str, Any]:
@@ -86,13 +91,8 @@ def texts(values: Iterable[object]) -> pa.Array:
 
 def _text(found: object) -> str | None:
     if isinstance(found, str):
-        # A lone surrogate is no text: no column can hold it.
-        return found if found.isascii() or _is_text(found) else None
+        return found if is_text(found) else None
     return str(found) if isinstance(found, int) and not isinstance(found, bool) else None
-
-
-def _is_text(found: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in found)
 
 
 def batch(
@@ -111,11 +111,6 @@ def batch(
             text = shown.encode("utf-8", "replace").decode()
             yield Reject(rejected.label, number, reason, text)
 
-    numbers = RecordNumbers(member, find_rejects, _entry_numbers)  # type: ignore[arg-type]
+    numbers = RecordNumbers(member, find_rejects, records_as_lines)  # type: ignore[arg-type]
     numbers.delivered = len(ranges.family)
     return Batch(numbers, 0, ranges, fields)
-
-
-def _entry_numbers(_member: Member, records: I64) -> I64:
-    """Return the numbers of the entries, which take the place of lines."""
-    return np.asarray(records)

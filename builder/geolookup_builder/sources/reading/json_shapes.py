@@ -60,10 +60,10 @@ class Shape:
     def columns(self) -> Iterator[pa.Field]:
         """Yield the members of objects as columns."""
         for key, each in (self._members or {}).items():
-            if _is_text(key):
+            if is_text(key):
                 yield pa.field(key, each.arrow_type())
 
 
-def _is_text(key: str) -> bool:
-    """Return whether a key has no half of a surrogate pair, which no column is called by."""
-    return key.isascii() or not any("\ud800" <= character <= "\udfff" for character in key)
+def is_text(found: str) -> bool:
+    """Return whether a string of JSON has no lone surrogate, which no column can hold."""
+    return found.isascii() or not any("\ud800" <= character <= "\udfff" for character in found)

@@ -41,20 +41,13 @@ _SAMPLES = 100  # until all keys that are looked for were seen
 _OBJECT = re.compile(rb"^[ \t\r]*\{", re.MULTILINE)
 _NO_OBJECT = re.compile(rb"^[ \t\r]*[^{ \t\r\n]", re.MULTILINE)
 _ROW = re.compile(r"in row ([0-9]+)$")
-_START_BYTES = 64
 #: Of 128 bits: 39 digits.
 _INTEGER = pa.decimal256(39, 0)
 
-#: How records are read, and what they mean; for records with these columns.
+#: How records are read, and what they mean.
 Plan = tuple[Layout, Meaning]
+#: Returns the plan for records with these columns.
 Others = Callable[[pa.Schema], Plan]
-
-
-def begins(member: Member) -> bool:
-    """Return whether a file begins with an object."""
-    with member.open() as stream:
-        start: bytes = stream.read(_START_BYTES)
-    return start.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
 
 
 def schema(member: Member, paths: Iterable[str] = ()) -> pa.Schema:

@@ -23,6 +23,7 @@ from geolookup_builder.sources.reading.damage import QuoteCount, arrow_failure, 
 from geolookup_builder.sources.reading.dictionary_columns import with_values
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.positions import find_rejects
+from geolookup_builder.sources.reading.recognition import begins_object
 from geolookup_builder.sources.reading.text import Layout
 
 _BLOCK_BYTES = 16 << 20
@@ -105,6 +106,11 @@ class AsNames:
         return with_values(asn, self.names.take(pc.index_in(_digits(asn.dictionary), self.numbers)))
 
 
+def as_fields(asn: pa.DictionaryArray, names: AsNames | None) -> dict[str, pa.DictionaryArray]:
+    """Return the fields of AS numbers: the names too, where the recipe states a file of them."""
+    return {"asn": asn} if names is None else {"asn": asn, "asn_organization": names.of(asn)}
+
+
 def load_as_names(spec: SourceSpec) -> AsNames | None:
     """Read the file that the recipe's ``names`` states, JSON or CSV; None where it states none."""
     path = spec.options.get("names")
@@ -115,15 +121,10 @@ def load_as_names(spec: SourceSpec) -> AsNames | None:
     found = members(path, spec.base, (".json", ".csv"))
     if len(found) > 1:
         raise BuildError(spec.base / path, "more than one file", remedy="name one file of names")
-    table = _from_json(found[0]) if _begins_object(found[0]) else _from_csv(found[0])
+    table = _from_json(found[0]) if begins_object(found[0]) else _from_csv(found[0])
     if not pc.any(pc.match_substring_regex(table.numbers, "^[0-9]+$")).as_py():
         raise BuildError(found[0].label, "no AS numbers in it", remedy=_REMEDY)
     return table
-
-
-def _begins_object(member: Member) -> bool:
-    with member.open() as stream:
-        return stream.read(1 << 10).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
 
 
 def _from_json(member: Member) -> AsNames:

@@ -13,7 +13,6 @@ from functools import partial
 import pyarrow as pa
 import pyarrow.parquet as papq
 
-from geolookup.dataset.intervals import I64
 from geolookup.errors import BuildError
 from geolookup.filesystem import limits
 from geolookup.filesystem.signatures import PARQUET
@@ -21,7 +20,13 @@ from geolookup.parallel import in_order
 from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.nested import Steps, stored_name
-from geolookup_builder.sources.reading.reader import Batch, Meaning, RecordNumbers, Reject
+from geolookup_builder.sources.reading.reader import (
+    Batch,
+    Meaning,
+    RecordNumbers,
+    Reject,
+    records_as_lines,
+)
 from geolookup_builder.sources.reading.recognition import misnamed, recognised
 from geolookup_builder.sources.reading.text import Layout
 from geolookup_builder.sources.reading.typed_columns import as_columns, steps_of
@@ -46,7 +51,7 @@ def schema(member: Member) -> pa.Schema:
 
 def batches(member: Member, layout: Layout, meaning: Meaning) -> Iterator[Batch]:
     """Yield the rows of a member; BuildError where it is damaged."""
-    numbers = RecordNumbers(member, partial(_find_rejects, layout=layout), _row_numbers)
+    numbers = RecordNumbers(member, partial(_find_rejects, layout=layout), records_as_lines)
     with _opened(member) as stream:
         file, steps = _file(member, stream, layout)
         understood = partial(_understood, layout=layout, steps=steps, meaning=meaning)
@@ -85,11 +90,6 @@ def _shown(cell: object) -> str:
     if isinstance(cell, bytes):
         return cell.hex()
     return "" if cell is None else str(cell)
-
-
-def _row_numbers(_member: Member, records: I64) -> I64:
-    """Return the row numbers, which take the place of lines."""
-    return records
 
 
 def _file(

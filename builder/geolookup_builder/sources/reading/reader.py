@@ -37,6 +37,11 @@ FindRejects = Callable[[Member, dict[int, str]], Iterator[Reject]]
 FirstLines = Callable[[Member, I64], I64]
 
 
+def records_as_lines(_member: Member, records: I64) -> I64:
+    """Return record numbers, which take the place of lines in files that have none."""
+    return records
+
+
 @dataclass(slots=True)
 class RecordNumbers:
     """The record numbers of a member's rows; the first record, after any header, is 1.

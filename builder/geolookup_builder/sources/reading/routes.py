@@ -1,8 +1,7 @@
 """Routes of a routing table to rows: a prefix is one row, with the origin that most routes have.
 
 A table has a route for each peer that announces the prefix. Of origins with equally many routes
-the least AS number is taken. A default route says nothing about an address: its AS number is made
-invalid, so that it is nulled and counted.
+the least AS number is taken.
 """
 
 from __future__ import annotations
@@ -14,15 +13,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from geolookup.contract.address import MAX
 from geolookup.dataset.intervals import I64, Addresses, Bools
 from geolookup_builder.flatten import changes
 from geolookup_builder.ranges import ParsedRanges, concatenated
-from geolookup_builder.sources.reading.lookup_tables import AsNames
+from geolookup_builder.sources.reading.default_routes import without_default_routes
+from geolookup_builder.sources.reading.lookup_tables import AsNames, as_fields
 from geolookup_builder.sources.reading.origins import NONE
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers
-
-_DEFAULT_ROUTE = "default route"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +61,8 @@ def rows(routes: Iterator[Routes], numbers: RouteNumbers, names: AsNames | None)
     chosen = _most_seen(_grouped(found[~rejected]))
     whole = _joined([chosen, found[rejected]])
     numbers.assign(whole.record)
-    asn = _column(whole)
-    fields = {"asn": asn} if names is None else {"asn": asn, "asn_organization": names.of(asn)}
-    yield Batch(numbers, 0, whole.ranges, fields)
+    asn = without_default_routes(whole.ranges, _column(whole.origin))
+    yield Batch(numbers, 0, whole.ranges, as_fields(asn, names))
 
 
 def _joined(parts: list[Routes]) -> Routes:
@@ -123,21 +119,9 @@ def _begins(order: I64, *keys: NDArray[np.generic]) -> I64:
     return np.flatnonzero(changes(*(each[order] for each in keys)))  # type: ignore[arg-type]
 
 
-def _column(routes: Routes) -> pa.DictionaryArray:
-    """Return the origins as a column: null for none, no number for a default route."""
-    distinct, codes = np.unique(routes.origin, return_inverse=True)
-    values = [str(each) for each in distinct.tolist()] + [_DEFAULT_ROUTE]
-    codes = np.where(_default_routes(routes.ranges), len(distinct), codes)
-    masked = pa.array(
-        codes.astype(np.int32), mask=(routes.origin == NONE) & (codes < len(distinct))
-    )
-    return pa.DictionaryArray.from_arrays(masked, pa.array(values, pa.string()))
-
-
-def _default_routes(ranges: ParsedRanges) -> Bools:
-    found: Bools = np.zeros(len(ranges.family), bool)
-    for family in (4, 6):
-        ends = Addresses.of(6, [0, MAX[family]])
-        whole = ranges.first.equals(ends[:1]) & ranges.last.equals(ends[1:])
-        found |= (ranges.family == family) & whole
-    return found
+def _column(origins: NDArray[np.uint32]) -> pa.DictionaryArray:
+    """Return origins as texts; null where there is none."""
+    distinct, codes = np.unique(origins, return_inverse=True)
+    texts = pa.array(map(str, distinct.tolist()), pa.string())
+    indices = pa.array(codes.astype(np.int32), mask=origins == NONE)
+    return pa.DictionaryArray.from_arrays(indices, texts)

@@ -20,8 +20,6 @@ from geolookup_builder.sources.reading.text import Layout
 #: No text of a range is longer. A longer one in a dictionary may stand in very many rows.
 _RANGE_BYTES = 100
 _SHOWN = 50  # characters of a type, in messages
-
-
 _BYTES = (
     pa.types.is_binary,
     pa.types.is_large_binary,
