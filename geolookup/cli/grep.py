@@ -15,19 +15,7 @@ _MARK = b"\x1b[01;31m", b"\x1b[m"
 
 @click.command(name="grep", short_help="Keep the lines whose addresses meet conditions.")
 @click.argument("source", metavar="[FILE]", type=options.PATH, default="-")
-@click.option(
-    "--where",
-    metavar="CONDITION",
-    multiple=True,
-    help="PATH=VALUE,... that an address must meet; repeat it for more conditions.",
-)
-@click.option(
-    "--not",
-    "not_",
-    metavar="CONDITION",
-    multiple=True,
-    help="A condition that the address must not meet.",
-)
+@options.conditions
 @click.option("--all", "every", is_flag=True, help="All public addresses of a line must meet them.")
 @click.option("-v", "--invert-match", "inverted", is_flag=True, help="Keep the other lines.")
 @click.option("-c", "--count", is_flag=True, help="Print only how many lines are kept.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -67,6 +67,29 @@ def fields_of(paths: tuple[str, ...]) -> tuple[Field, ...]:
         return expanded(paths, COLUMNS)
     except ValueError as error:
         fail(str(error))
+
+
+_CONDITIONS = (
+    click.option(
+        "--where",
+        metavar="CONDITION",
+        multiple=True,
+        help="Condition on the answer, such as location.country_code=AT,DE; repeatable: "
+        "all must be met.",
+    ),
+    click.option(
+        "--not",
+        "not_",
+        metavar="CONDITION",
+        multiple=True,
+        help="Condition that must not be met; repeatable: none may be met.",
+    ),
+)
+
+
+def conditions(command: F) -> F:
+    """Add the options ``--where`` and ``--not``, as ``conditions_of`` takes them."""
+    return _with(_CONDITIONS, command)
 
 
 def instant_of(text: str) -> float | datetime:
@@ -156,6 +179,11 @@ _TABLE_INPUT = (
 
 def table_input(command: F) -> F:
     """Add the options of a table file with addresses: column, format and form of CSV."""
-    for option in reversed(_TABLE_INPUT):
+    return _with(_TABLE_INPUT, command)
+
+
+def _with(added: Iterable[Callable[[F], F]], command: F) -> F:
+    """Add options to a command; its help lists them in this order."""
+    for option in reversed(tuple(added)):
         command = option(command)
     return command

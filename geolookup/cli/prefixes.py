@@ -37,8 +37,6 @@ FORMATS = (
     "cisco",
     "squid",
 )
-
-
 #: What may be named in an output: member of ``Settings``, help, and default as help shows it.
 _NAMES = (
     ("name", "Set, chain, variable, constant or object group.", "geolookup"),
@@ -58,19 +56,7 @@ def _names(command: options.F) -> options.F:
 
 
 @click.command(name="prefixes", short_help="List the prefixes whose answers meet conditions.")
-@click.option(
-    "--where",
-    metavar="CONDITION",
-    multiple=True,
-    help="Condition on the answer, such as location.country_code=AT,DE; repeatable: all are met.",
-)
-@click.option(
-    "--not",
-    "not_",
-    metavar="CONDITION",
-    multiple=True,
-    help="Condition that is not met; repeatable: none is met.",
-)
+@options.conditions
 @click.option("--within", metavar="PREFIX", help="Only addresses of this prefix.")
 @click.option(
     "--family", type=click.Choice(["4", "6"]), help="Only IPv4 or IPv6. [default: both, IPv4 first]"
@@ -141,8 +127,8 @@ def prefixes(
 
     A condition is PATH=VALUE,... for one of several values, null for unknown; > >= <
     <= compare numbers, ^= takes the beginning of a text, and location~48.2,16.4,50km
-    or location~SOUTH,WEST,NORTH,EAST a place. Short names of fields such as country
-    and asn will do. Prefixes are in address order, IPv4 first. Special-purpose space
+    or location~SOUTH,WEST,NORTH,EAST a place. Fields may have short names, such as
+    country and asn. Prefixes are in address order, IPv4 first. Special-purpose space
     is left out, and networks about which nothing is known.
 
     Standard error states how many prefixes were added and removed since OLD.
@@ -157,10 +143,7 @@ def prefixes(
     syntax = SYNTAXES[form]
     if by and syntax.entries != "row":
         fail(f"--by is for csv and json: {form} has no place for values")
-    if since is not None and syntax.changes is None:
-        fail(f"--since: {form} has no form for changes; write the whole list, or use cidr")
-    if since and output and output.resolve() == Path(since).resolve():
-        fail("--output is OLD, which its changes would replace; name another file")
+    _check_since(since, syntax, output)
     settings = _settings(syntax, names)
     only = None if family is None else int(family)
     try:
@@ -177,6 +160,16 @@ def prefixes(
         if fail_if_empty and not tally.count:
             click.echo("geolookup: no prefix meets the conditions", err=True)
             sys.exit(1)
+
+
+def _check_since(since: str | None, syntax: Syntax, output: Path | None) -> None:
+    """Exit with status 2 if no changes since a list can be written, or if they would replace it."""
+    if since is None:
+        return
+    if syntax.changes is None:
+        fail(f"--since: {syntax.name} has no form for changes; write the whole list, or use cidr")
+    if output and output.resolve() == Path(since).resolve():
+        fail("--output is OLD, which its changes would replace; name another file")
 
 
 class _Tally:
@@ -233,13 +226,13 @@ def _changes(since: str, asked: Question, syntax: Syntax, listed: Lists) -> Chan
     """Return what changed since a list that was written, or since another dataset."""
     from geolookup.prefixes.answers import lists
     from geolookup.prefixes.select import Selection
-    from geolookup.prefixes.since import changes, count, written
+    from geolookup.prefixes.since import changes, count, read_list
 
     if Path(since).is_dir():
         with geolookup.open(since) as former:
             found = changes(lists(Selection(_dataset(former), asked), syntax.entries), listed)
     else:
-        found = changes(written(Path(since), syntax), listed)
+        found = changes(read_list(Path(since), syntax), listed)
     added, removed = map(count, found)
     line = f"{added:,} added, {removed:,} removed since {line_text(since)}"
     click.echo(f"geolookup: {line}", err=True)

@@ -1,8 +1,8 @@
 """The intervals of a dataset in public space, as columns: their ends and their rows.
 
 Strategy: public space is a few ranges. The intervals in each of them are consecutive, so that
-two searches find them and only the outermost are clipped. What a caller does not choose is
-never decoded.
+two searches find them, and only the first and the last are clipped. Intervals that a caller does
+not choose are not decoded.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _public(family: int, limits: list[Range]) -> Iterator[Range]:
 
 
 class _Intervals:
-    """The columns of the intervals of one family, whose values are checked when they are read."""
+    """The columns of the intervals of one family; their values are checked when they are read."""
 
     def __init__(self, dataset: Dataset, family: int) -> None:
         self.family, self._path = family, dataset.path
@@ -167,7 +167,7 @@ def _before(starts: Addresses) -> Addresses:
 
 
 def _clip(addresses: Addresses, at: int, value: int | None) -> None:
-    """Set one of the addresses."""
+    """Set the address at a position, unless the value is None."""
     if value is None:
         return
     if addresses.high is not None:

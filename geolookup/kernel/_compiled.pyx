@@ -12,10 +12,10 @@ The parts, in the order of the includes: one address (``_address``, ``_special``
 columns (``_parse_words``), the check of rows (``_crc32c``, ``_rowcheck``), the mapped files
 (``_buffers``), the parts of answers (``_json``, ``_templates``), time zones (``_tzrule``, ``_tzif``,
 ``_zones``), an open dataset (``_state``), the search for one address (``_search``) and for a column
-(``_columns``), the columns of rows (``_gather``), lines of logs (``_logs``), addresses in a text
-(``_scan``), answers (``_envelope``), the public class (``_kernel``), the networks around addresses
-(``_prefix``), answers as objects (``_answer``), many answers at once (``_many``), and values of
-paths (``_values``).
+(``_columns``), the columns of rows (``_gather``), lines of logs (``_logs``), search trees
+(``_tree``), addresses in a text (``_scan``), answers (``_envelope``), the public class
+(``_kernel``), the networks around addresses (``_prefix``), answers as objects (``_answer``), many
+answers at once (``_many``), and values of paths (``_values``).
 """
 
 cimport cython

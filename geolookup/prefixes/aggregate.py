@@ -51,27 +51,27 @@ class _Split(NamedTuple):
     after: Halves
 
 
-#: The places of some prefixes in the result, their first addresses, and their host bits.
+#: Some prefixes: their positions in the result, first addresses, and numbers of host bits.
 _Put = tuple[I64, Halves, I64]
 
 
 def prefixes_of(spans: Spans) -> tuple[Prefixes, I64]:
-    """Return the fewest aligned prefixes of each range, and for each the number of its range.
+    """Return the fewest aligned prefixes of each range, and the number of the range of each.
 
-    They are in address order. Ranges that touch are not joined: ``spans.joined`` does that.
+    The prefixes are in address order. Adjacent ranges are not joined: ``spans.joined`` does that.
     """
     first, last = spans.first, spans.last
     mask = _mask(first, last)
     rows = np.flatnonzero(_is_split(first, last, mask))
     split = _split(*(each.taken(rows) for each in (first, last, mask)))
     counts = np.ones(len(spans), np.int64)
-    counts[rows] = _ones(split.before) + _ones(split.after)
+    counts[rows] = _popcounts_128(split.before) + _popcounts_128(split.after)
     of = np.repeat(np.arange(len(spans)), counts)
     # This is right for the ranges that are one prefix; the others are overwritten.
-    high, low, host_bits = first.high[of], first.low[of], _ones(mask)[of]
+    high, low, host_bits = first.high[of], first.low[of], _popcounts_128(mask)[of]
     ends = np.cumsum(counts)[rows]
-    for places, start, sizes in (*_before(split, ends - counts[rows]), *_after(split, ends)):
-        high[places], low[places], host_bits[places] = *start, sizes
+    for at, start, bits in (*_before(split, ends - counts[rows]), *_after(split, ends)):
+        high[at], low[at], host_bits[at] = *start, bits
     return Prefixes(spans.family, high, low, (BITS[spans.family] - host_bits).astype(np.uint8)), of
 
 
@@ -105,33 +105,39 @@ def _split(first: Halves, last: Halves, mask: Halves) -> _Split:
 
 
 def _before(split: _Split, begins: I64) -> Iterator[_Put]:
-    """Yield the prefixes from the first addresses to the middle; they begin at these places."""
+    """Yield the prefixes from the first addresses to the middle.
+
+    ``begins`` are the positions of the first one of each range.
+    """
     (middle, before, _), zero = split, np.zeros_like(begins, np.uint64)
     for rows, nth, rest, bit in _bits(before.low):
-        far = Halves(before.high[rows], rest)
-        yield begins[rows] + nth, middle.taken(rows).minus(far), _ones_of(bit - _ONE)
-    begins = begins + _ones_of(before.low)
+        distance = Halves(before.high[rows], rest)
+        yield begins[rows] + nth, middle.taken(rows).minus(distance), popcounts(bit - _ONE)
+    begins = begins + popcounts(before.low)
     for rows, nth, rest, bit in _bits(before.high):
         start = middle.taken(rows).minus(Halves(rest, zero[rows]))
-        yield begins[rows] + nth, start, _ones_of(bit - _ONE) + 64
+        yield begins[rows] + nth, start, popcounts(bit - _ONE) + 64
 
 
 def _after(split: _Split, ends: I64) -> Iterator[_Put]:
-    """Yield the prefixes from the middle to the last addresses; they end before these places."""
+    """Yield the prefixes from the middle to the last addresses.
+
+    ``ends`` are the positions after the last one of each range.
+    """
     middle, _, after = split
     for rows, nth, rest, bit in _bits(after.low):
         start = Halves(middle.high[rows] | after.high[rows], middle.low[rows] | rest ^ bit)
-        yield ends[rows] - 1 - nth, start, _ones_of(bit - _ONE)
-    ends = ends - _ones_of(after.low)
+        yield ends[rows] - 1 - nth, start, popcounts(bit - _ONE)
+    ends = ends - popcounts(after.low)
     for rows, nth, rest, bit in _bits(after.high):
         start = Halves(middle.high[rows] | rest ^ bit, middle.low[rows])
-        yield ends[rows] - 1 - nth, start, _ones_of(bit - _ONE) + 64
+        yield ends[rows] - 1 - nth, start, popcounts(bit - _ONE) + 64
 
 
 def _bits(words: U64) -> Iterator[tuple[I64, int, U64, U64]]:
-    """Yield the nth bits that are set, the lowest first.
+    """Yield, for n from 0, the nth lowest bit that is set in each word that has one.
 
-    That is the rows that have one, n from 0, what is left of their words, and the bit.
+    A step is the rows of these words, n, the words without lower bits, and the bit.
     """
     rows, nth = np.flatnonzero(words), 0
     rest = words[rows]
@@ -143,13 +149,13 @@ def _bits(words: U64) -> Iterator[tuple[I64, int, U64, U64]]:
         rows, rest = rows[left], rest[left]
 
 
-def _ones(halves: Halves) -> I64:
-    """Count the bits that are set in integers of 128 bits."""
-    return _ones_of(halves.high) + _ones_of(halves.low)
+def _popcounts_128(halves: Halves) -> I64:
+    """Return the number of bits that are set in each integer of 128 bits."""
+    return popcounts(halves.high) + popcounts(halves.low)
 
 
-def _ones_of(words: U64) -> I64:
-    """Count the bits that are set in words of 64 bits."""
+def popcounts(words: U64) -> I64:
+    """Return the number of bits that are set in each word; numpy has this from version 2 on."""
     words = words - (words >> _ONE & _PAIRS)
     words = (words & _NIBBLES) + (words >> np.uint64(2) & _NIBBLES)
     words = words + (words >> np.uint64(4)) & _BYTES

@@ -43,7 +43,7 @@ def table(selection: Selection) -> pa.Table:
 
 
 def lists(selection: Selection, entries: Entries) -> Lists:
-    """Return the lists of a selection, by family, with such entries."""
+    """Return the lists of a selection by family; ``entries`` says what their entries are."""
     return {family: _ENTRIES[entries](selection, family) for family in selection.families}
 
 
@@ -77,6 +77,7 @@ def _batch(selection: Selection, spans: Spans) -> pa.RecordBatch:
 
 
 def _nothing(selection: Selection) -> Spans:
+    """Return no range, with the columns that ranges of the selection have."""
     none = Halves(np.array([], np.uint64), np.array([], np.uint64))
     codes: tuple[I32, ...] = tuple(each.codes[:0] for each in selection.values)
     return Spans(4, none, none, codes)

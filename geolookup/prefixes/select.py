@@ -1,8 +1,8 @@
 """The ranges whose answers meet conditions, as columns.
 
 Strategy: conditions mark rows of the location and network tables. The marks are gathered over
-the intervals in public space; only those that are chosen are decoded. Where ranges are told
-apart by a field, the number of its value goes with them.
+the intervals in public space; only chosen intervals are decoded. A field that keeps ranges apart
+adds a column: the number of its value.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class Question:
 
 
 class Values(NamedTuple):
-    """The values of a field: each once, and which of them a row of a table has.
+    """The values of a field for the rows of ``table``, the location or the network table.
 
-    ``codes`` has the number of the value for each row of ``table`` (the location or the network
-    table), -1 where it is unknown.
+    ``codes`` has a number for each row: the position of its value in ``distinct``, -1 where the
+    value is unknown.
     """
 
     field: Field
@@ -51,7 +51,7 @@ class Values(NamedTuple):
 
     @property
     def type(self) -> pa.DataType:
-        """The Arrow type of the values; of texts that of a dictionary."""
+        """The Arrow type of the values: for texts a dictionary."""
         kind = self.distinct.type
         return pa.dictionary(pa.int32(), kind) if pa.types.is_string(kind) else kind
 
@@ -64,9 +64,9 @@ class Values(NamedTuple):
 
 
 class Selection:
-    """The ranges of a dataset that meet a question, by family, and the values that differ.
+    """The ranges of a dataset whose answers meet conditions, and the values that keep them apart.
 
-    Made at once; its ranges are read when they are iterated.
+    The conditions are evaluated at once; the ranges are read when they are iterated.
     """
 
     def __init__(self, dataset: Dataset, asked: Question) -> None:
@@ -79,8 +79,8 @@ class Selection:
     def spans(self, family: int) -> Iterator[Spans]:
         """Yield the ranges in address order, in batches, without those that are unknown.
 
-        With ``aggregate`` ranges that touch are joined, unless their values differ; without, each
-        is a part of one interval. A step raises DatasetError where the dataset is damaged.
+        With ``aggregate`` adjacent ranges are joined, unless their values differ; without, each
+        range is a part of one interval. A step raises DatasetError where the dataset is damaged.
         """
         ranges = public_ranges(self._dataset, family, self._asked.within, self._chosen)
         spans = (_spans(each, self.values) for each in ranges)
@@ -115,7 +115,7 @@ def question(
 
 def _single(field: Field) -> Field:
     if field.type == TEXTS:
-        raise ValueError(f"{field.path} is a list: prefixes are told apart by single values")
+        raise ValueError(f"{field.path} is a list: prefixes are kept apart by single values")
     return field
 
 

@@ -1,7 +1,7 @@
 """What changed in lists of prefixes since earlier lists.
 
-Strategy: prefixes are compared as texts, of which each has only one. So the earlier lists may be
-a file that was written too: its prefixes are the words of that form.
+Strategy: prefixes are compared as texts, because each has one text only. So the earlier lists may
+also come from a file that was written: its prefixes are the words of the form of a prefix.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from geolookup.prefixes.syntaxes.settings import Settings
 
 _COMMENT = re.compile(rb"^[ \t]*#.*$", re.MULTILINE)
 _REMEDY = "name a file that geolookup prefixes has written"
-#: How a line begins that only a file of changes has.
+#: The beginnings of lines that only files of changes have.
 _CHANGE = re.compile(rb"^(?:delete element |del |-D |prompt$| no |[+-][0-9a-f:])", re.MULTILINE)
 
 
@@ -51,11 +51,11 @@ def count(lists: Lists) -> int:
     return sum(len(texts) for batches in lists.values() for texts in batches)
 
 
-def written(path: Path, syntax: Syntax) -> Lists:
-    """Return the prefixes of a file that was written in a syntax, or as a prefix a line.
+def read_list(path: Path, syntax: Syntax) -> Lists:
+    """Return the prefixes of a file that was written in a syntax, or that has a prefix a line.
 
-    Raises TableFileError for a file that cannot be read, or holds changes, a malformed prefix, or
-    something else.
+    Raises TableFileError for a file that cannot be read, and for one that holds changes, a
+    malformed prefix, or no list.
     """
     content = _COMMENT.sub(b"", _content(path))
     if _CHANGE.search(content):
@@ -83,7 +83,7 @@ def _content(path: Path) -> bytes:
 
 
 def _first_word(syntax: Syntax) -> list[bytes]:
-    """Return how a file begins that has no prefix: with one word, or none."""
+    """Return the first word of a file without prefixes, or nothing if it has no word."""
     return b"".join(syntax.whole(dict.fromkeys(BITS, ()), Settings())).split()[:1]
 
 

@@ -1,4 +1,4 @@
-"""Ranges of addresses as columns; those that touch are joined."""
+"""Ranges of addresses as columns, and adjacent ranges joined."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Halves(NamedTuple):
 class Spans:
     """n ranges of one family in address order, disjoint, both ends included.
 
-    ``codes`` are columns of the shape (n,), one for each field by which ranges are told apart:
+    ``codes`` are columns of the shape (n,), one for each field that keeps ranges apart:
     the number of the value.
     """
 
@@ -58,15 +58,15 @@ class Spans:
 
 
 def joined(batches: Iterable[Spans]) -> Iterator[Spans]:
-    """Yield the ranges with those joined that touch and have the same codes, in batches.
+    """Yield the ranges in batches, adjacent ranges of equal codes joined.
 
-    The batches are in address order, those of IPv4 first; a range of one batch may continue in
-    the next.
+    The batches given are in address order, those of IPv4 first; a range of one batch may continue
+    in the next.
     """
     held: Spans | None = None
     for batch in batches:
         if held is not None and held.family == batch.family:
-            batch = _one_after_the_other(held, batch)
+            batch = _concatenated(held, batch)
         elif held is not None:
             yield held
         found = _joined(batch)
@@ -88,7 +88,7 @@ def _joined(spans: Spans) -> Spans:
 
 
 def _continues(spans: Spans) -> Bools:
-    """Mark the ranges that begin right after the one before, with the same codes."""
+    """Mark the ranges that begin right after the range before, and have the same codes."""
     marks = np.ones(len(spans), bool)
     marks[:1] = False
     after = spans.last.taken(slice(None, -1)).successor()
@@ -99,7 +99,7 @@ def _continues(spans: Spans) -> Bools:
     return marks
 
 
-def _one_after_the_other(one: Spans, other: Spans) -> Spans:
+def _concatenated(one: Spans, other: Spans) -> Spans:
     first, last = (
         Halves(*(np.concatenate(pair) for pair in zip(*ends, strict=True)))
         for ends in ((one.first, other.first), (one.last, other.last))

@@ -1,7 +1,8 @@
 """The texts of prefixes, addresses and ranges, for whole columns.
 
-Strategy: a text is a row of cells, one byte each, 0 where a cell has none. Groups of digits are
-taken from tables of all their texts. Removing the zeros leaves the texts one after the other.
+Strategy: a text is a row of cells of one byte each; a cell without a character is 0. Groups of
+digits are taken from tables of all their texts. The cells that are not 0, one after the other, are
+the texts.
 IPv6 follows RFC 5952: without leading zeros, and the first of the longest runs of two or more
 zero groups is left out. No address of public space needs its mixed notation.
 """
@@ -43,7 +44,10 @@ def address_texts(family: int, high: U64, low: U64) -> pa.StringArray:
 
 
 def _joined(first: U8, *further: U8) -> pa.StringArray:
-    """Return the texts of n rows of cells: parts side by side; further ones may have one row."""
+    """Return the texts of n rows of cells, the parts side by side.
+
+    A further part may have one row, which every text has.
+    """
     count = len(first)
     wide = [np.broadcast_to(each, (count, each.shape[1])) for each in (first, *further)]
     cells = np.concatenate(wide, axis=1)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from geolookup.errors import TableFileError
-from geolookup.prefixes.since import changes, written
+from geolookup.prefixes.since import changes, read_list
 from geolookup.prefixes.syntaxes import SYNTAXES
 from geolookup.prefixes.syntaxes.protocol import Lists
 from tests.prefixes.syntaxes.lists import changes_text, drawn, lists, whole_text
@@ -45,9 +45,9 @@ def test_a_file_that_was_written_is_read(name: str, tmp_path: Path) -> None:
     nothing: dict[int, list[str]] = {4: [], 6: []}
     for content in (nothing, drawn(3, 40)):
         path.write_text(f"# a comment 9.0.0.0/8\n{whole_text(name, content)}")
-        assert _texts(written(path, SYNTAXES[name])) == content
+        assert _texts(read_list(path, SYNTAXES[name])) == content
     path.write_text("1.0.0.0/24\n2a00::/12\n")
-    assert _texts(written(path, SYNTAXES[name])) == {4: ["1.0.0.0/24"], 6: ["2a00::/12"]}
+    assert _texts(read_list(path, SYNTAXES[name])) == {4: ["1.0.0.0/24"], 6: ["2a00::/12"]}
 
 
 @pytest.mark.parametrize("name", [name for name, each in SYNTAXES.items() if each.changes])
@@ -55,7 +55,7 @@ def test_a_file_of_changes_is_refused(name: str, tmp_path: Path) -> None:
     path = tmp_path / "list"
     path.write_text(changes_text(name, drawn(1, 9), drawn(2, 9)))
     with pytest.raises(TableFileError, match="holds changes, not a list"):
-        written(path, SYNTAXES[name])
+        read_list(path, SYNTAXES[name])
 
 
 @pytest.mark.parametrize("text", ["1.0.0.0/33", "::/129", "1.0.0/8", "1:2/3"])
@@ -63,7 +63,7 @@ def test_a_malformed_prefix_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "list"
     path.write_text(f"1.0.0.0/24\n{text}\n")
     with pytest.raises(TableFileError, match="holds a malformed prefix; name a file") as caught:
-        written(path, SYNTAXES["pf"])
+        read_list(path, SYNTAXES["pf"])
     assert text not in str(caught.value)
 
 
@@ -72,7 +72,7 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(fifo)
     for path in (tmp_path / "none", fifo, Path("/dev/zero")):
         with pytest.raises(TableFileError, match=r"cannot be read \(.*\); name a list"):
-            written(path, SYNTAXES["nft"])
+            read_list(path, SYNTAXES["nft"])
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -80,7 +80,7 @@ def test_another_file_is_refused(name: str, tmp_path: Path) -> None:
     path = tmp_path / "list"
     path.write_text("ip,country\n1.0.0.0,AU\n")
     with pytest.raises(TableFileError, match="holds no prefix; name a file"):
-        written(path, SYNTAXES[name])
+        read_list(path, SYNTAXES[name])
 
 
 def test_prefixes_are_compared_as_columns() -> None:

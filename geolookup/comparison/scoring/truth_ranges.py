@@ -34,6 +34,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import Addresses, lasts
 from geolookup.errors import BuildError, near_match
 from geolookup.files.row_streams import holds_address
+from geolookup.prefixes.aggregate import popcounts
 
 AUTO = "auto"
 #: The values of a row of a source that a score compares.
@@ -219,7 +220,7 @@ def _is_mask(values: NDArray[np.uint64]) -> NDArray[np.bool_]:
 
 def _bit_length(values: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Return the bit lengths of numbers of the form 2^n - 1."""
-    return np.bitwise_count(values).astype(np.int64)
+    return popcounts(values)
 
 
 def _partition(output: Path, family: int, states: NDArray[np.bool_]) -> Partition:

@@ -1,4 +1,4 @@
-"""What a syntax is: it writes lists of prefixes, and what changed in them, as one tool reads it."""
+"""The interface of a syntax: it writes lists of prefixes, and their changes, for one tool."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def prefix_words(content: bytes) -> list[str]:
 
 
 #: What the entries of a list are: texts of prefixes, texts of ranges, or structs of ``network``
-#: (the text of a prefix) and the value of each field that was asked for. Of structs there is a
-#: batch in each family, so that their members are known.
+#: (the text of a prefix) and the value of each field that was asked for. Each family has a batch
+#: of structs, perhaps an empty one, so that their members are known.
 Entries = Literal["prefix", "range", "row"]
 
 
@@ -41,8 +41,9 @@ Entries = Literal["prefix", "range", "row"]
 class Syntax:
     """A syntax: its name, how it writes lists and changes, and the settings that it takes.
 
-    ``changes`` is None where the tool that reads the syntax replaces lists as a whole. ``words``
-    returns the prefixes of a list that was written. ``entries`` are those of the lists.
+    ``whole`` yields the bytes of lists. ``changes`` yields those of changes; it is None where the
+    tool replaces lists as a whole. ``takes`` names members of ``Settings``. ``words`` returns the
+    prefixes in the bytes of a list. ``entries`` is what the lists consist of.
     """
 
     name: str

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.prefixes.syntaxes.lists import changes_text, drawn, members, neighbours, whole_text
+from tests.prefixes.syntaxes.lists import drawn, members, neighbours, write_lists
 from tests.prefixes.syntaxes.tools import needs_namespace, script
 
 pytestmark = [pytest.mark.long, *needs_namespace("ipset")]
@@ -16,11 +16,7 @@ OLD, NEW = drawn(1, 400), drawn(2, 400)
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "old").write_text(whole_text("ipset", OLD))
-    (tmp_path / "new").write_text(whole_text("ipset", NEW))
-    (tmp_path / "changes").write_text(changes_text("ipset", OLD, NEW))
-    (tmp_path / "empty").write_text(whole_text("ipset", {4: [], 6: []}))
-    return tmp_path
+    return write_lists(tmp_path, "ipset", OLD, NEW)
 
 
 def _held(folder: Path, *files: str) -> dict[int, list[str]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.prefixes.syntaxes.lists import changes_text, drawn, whole_text
+from tests.prefixes.syntaxes.lists import drawn, write_lists
 from tests.prefixes.syntaxes.tools import needs_namespace, script
 
 pytestmark = [pytest.mark.long, *needs_namespace("iptables-restore", "ip6tables-restore")]
@@ -16,11 +16,7 @@ _SHOW = "iptables -S geolookup; ip6tables -S geolookup"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "old").write_text(whole_text("iptables", OLD))
-    (tmp_path / "new").write_text(whole_text("iptables", NEW))
-    (tmp_path / "changes").write_text(changes_text("iptables", OLD, NEW))
-    (tmp_path / "empty").write_text(whole_text("iptables", {4: [], 6: []}))
-    return tmp_path
+    return write_lists(tmp_path, "iptables", OLD, NEW)
 
 
 def _held(folder: Path, *files: str) -> dict[int, list[str]]:

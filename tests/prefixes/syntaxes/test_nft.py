@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.prefixes.syntaxes.lists import changes_text, drawn, members, neighbours, whole_text
+from tests.prefixes.syntaxes.lists import drawn, members, neighbours, whole_text, write_lists
 from tests.prefixes.syntaxes.tools import needs_namespace, run, script
 
 pytestmark = [pytest.mark.long, *needs_namespace("nft")]
@@ -18,11 +18,7 @@ _SHOW = "nft -j list set inet geolookup geolookup_v4; nft -j list set inet geolo
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "old.nft").write_text(whole_text("nft", OLD))
-    (tmp_path / "new.nft").write_text(whole_text("nft", NEW))
-    (tmp_path / "changes.nft").write_text(changes_text("nft", OLD, NEW))
-    (tmp_path / "empty.nft").write_text(whole_text("nft", {4: [], 6: []}))
-    return tmp_path
+    return write_lists(tmp_path, "nft", OLD, NEW)
 
 
 def _held(printed: str) -> dict[int, list[str]]:
@@ -43,21 +39,21 @@ def _start(network: IPv4Network | IPv6Network) -> int:
 
 
 def test_a_list_is_checked_and_loaded_and_replaced(folder: Path) -> None:
-    script(folder, "nft -c -f empty.nft; nft -c -f old.nft")
+    script(folder, "nft -c -f empty; nft -c -f old")
     loads = {"old": OLD, "old new": NEW, "new empty": {4: [], 6: []}, "new new": NEW}
     for files, expected in loads.items():
-        text = "; ".join(f"nft -f {each}.nft" for each in files.split())
+        text = "; ".join(f"nft -f {each}" for each in files.split())
         assert _held(script(folder, f"{text}; {_SHOW}")) == expected
 
 
 def test_changes_make_the_new_list_of_the_old(folder: Path) -> None:
-    text = f"nft -f old.nft; nft -c -f changes.nft; nft -f changes.nft; {_SHOW}"
+    text = f"nft -f old; nft -c -f changes; nft -f changes; {_SHOW}"
     assert _held(script(folder, text)) == NEW
 
 
 def test_changes_of_another_list_change_nothing(folder: Path) -> None:
     """A file is one transaction: what was not loaded cannot be deleted, so nothing is added."""
-    text = f"nft -f new.nft; nft -f changes.nft 2>errors && exit 1; test -s errors; {_SHOW}"
+    text = f"nft -f new; nft -f changes 2>errors && exit 1; test -s errors; {_SHOW}"
     assert _held(script(folder, text)) == NEW
 
 
@@ -66,10 +62,10 @@ def test_addresses_are_members(folder: Path) -> None:
     asked = "nft get element inet geolookup geolookup_v{} {{ {} }} >answer 2>&1 {} exit 1"
     lines = [asked.format(6 if ":" in each else 4, each, "||") for each in inside]
     lines += [asked.format(6 if ":" in each else 4, each, "&&") for each in outside]
-    script(folder, "\n".join(["nft -f new.nft", *lines, "true"]))
+    script(folder, "\n".join(["nft -f new", *lines, "true"]))
 
 
 def test_a_malformed_file_is_refused(folder: Path) -> None:
     """The check would notice a syntax error."""
-    (folder / "bad.nft").write_text(whole_text("nft", OLD).replace("/24", "/33", 1))
-    assert run("nft", "-c", "-f", str(folder / "bad.nft"), apart=True).returncode
+    (folder / "bad").write_text(whole_text("nft", OLD).replace("/24", "/33", 1))
+    assert run("nft", "-c", "-f", str(folder / "bad"), apart=True).returncode
