@@ -87,14 +87,18 @@ def _batch(member: Member, mapped: Product | None) -> Batch:
     _locate_by_registration(stated)
     if mapped is not None:
         _check_mapped(member, mapped, stated, seen)
-    known = {name: each for name, each in stated.items() if len(each)}
-    if not product.is_own:
-        known = {name: _known(name, each) for name, each in known.items()}
-    fields: Fields = {name: _of_networks(each, codes) for name, each in known.items()}
-    if not product.is_own:
-        fields = without_null_island(fields)
+    fields = _fields(stated, product, codes)
     numbers, keys = RecordNumbers(member, _no_rejects, _no_lines), keys_read(product, kinds, seen)
     return Batch(numbers, 0, found.ranges, fields, keys)
+
+
+def _fields(stated: Fields, product: Product, codes: I64) -> Fields:
+    """Return the fields of the networks, without what vendors write for "unknown"."""
+    records = {name: each for name, each in stated.items() if len(each)}
+    if product.is_own:
+        return {name: _of_networks(each, codes) for name, each in records.items()}
+    known = {name: _known(name, each) for name, each in records.items()}
+    return without_null_island({name: _of_networks(each, codes) for name, each in known.items()})
 
 
 def _product(member: Member, kinds: Sequence[str], seen: set[str]) -> Product:

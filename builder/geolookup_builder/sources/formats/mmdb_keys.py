@@ -26,7 +26,7 @@ def shown_kind(kinds: Sequence[str]) -> str:
 
 
 def keys_read(product: Product, kinds: Sequence[str], seen: Collection[str]) -> KeysRead:
-    """Return what became of the keys that a file's records were seen to have."""
+    """Return which of the keys ``seen`` in a file became fields, and which are not read."""
     fields = {name: _stating(product, name, seen) for name in _names(product)}
     used = {key for keys in fields.values() for key in keys}
     ignored = [_short(key) for key in sorted(set(_unread(used, seen)))]

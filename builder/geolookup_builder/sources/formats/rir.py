@@ -42,7 +42,8 @@ _PATTERN = (
     r"(?P<value>[0-9]{1,10})\|[0-9]*\|(?:allocated|assigned)\s*(?:\|.*)?$"
 )
 _FIRST = re.compile(r"2(\.[0-9]+)?\|[a-z]+\||[a-z]+\|[^|]*\|(asn|ipv4|ipv6)\|")
-_NO_COUNTRIES = ("ZZ", "EU", "AP")
+#: What registries write for an unknown country, and for one of several.
+NO_COUNTRIES = ("ZZ", "EU", "AP")
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
@@ -65,7 +66,7 @@ def _is_delegated(member: Member) -> bool:
 def _meaning(rows: pa.RecordBatch) -> tuple[ParsedRanges, dict[str, pa.DictionaryArray]]:
     found = line_parts(rows, _PATTERN)
     country = pc.utf8_upper(found["country"].cast(pa.string())).dictionary_encode()
-    return _ranges(found), {"country_code": without(country, *_NO_COUNTRIES)}
+    return _ranges(found), {"country_code": without(country, *NO_COUNTRIES)}
 
 
 def _ranges(found: dict[str, pa.Array]) -> ParsedRanges:

@@ -29,11 +29,13 @@ from geolookup_builder.ranges import (
     from_pairs,
 )
 from geolookup_builder.recipe import SourceSpec
+from geolookup_builder.sources.formats.rir import NO_COUNTRIES
 from geolookup_builder.sources.reading.delimited import first_record
 from geolookup_builder.sources.reading.dictionary_columns import without
 from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.lookup_tables import KeyedTable
 from geolookup_builder.sources.reading.reader import (
+    REJECT_CHARACTERS,
     Batch,
     Format,
     RecordNumbers,
@@ -55,10 +57,8 @@ _SUFFIXES = ("inetnum", "inet6num", ".db", ".txt", ".rpsl")
 #: The attributes that may state an organization, as the option names them.
 _NAMES = ("org-name", "descr", "netname")
 _DEFAULT_NAMES = ["org-name", "descr"]
-_NO_COUNTRIES = ("ZZ", "EU", "AP")
 #: Network names of space that a registry states is not its own; they say nothing else.
 _NOT_ITS_OWN = r"^(?:NON-RIPE-NCC-MANAGED-ADDRESS-BLOCK|IANA-BLK|IANA-NETBLOCK-.*)$"
-_REJECT_CHARACTERS = 1 << 10
 _T = TypeVar("_T")
 _Columns = tuple[ParsedRanges, Mapping[str, pa.DictionaryArray], I64]
 
@@ -150,7 +150,7 @@ def _found_rejects(member: Member, wanted: dict[int, str], lines: I64) -> Iterat
         for number, line in zip(sorted(wanted), lines.tolist(), strict=True):
             text = next(islice(stream, line - passed - 1, None), b"")
             passed = line
-            shown = text[:_REJECT_CHARACTERS].decode("utf-8", "replace").rstrip("\r\n")
+            shown = text[:REJECT_CHARACTERS].decode("utf-8", "replace").rstrip("\r\n")
             yield Reject(member.label, line, wanted[number], shown)
 
 
@@ -173,7 +173,7 @@ def _columns(
         .dictionary_encode()
         for name, each in stated.items()
     }
-    fields["country_code"] = without(fields["country_code"], *_NO_COUNTRIES)
+    fields["country_code"] = without(fields["country_code"], *NO_COUNTRIES)
     return _ranges(found, kinds), fields, first + before[found.keys]
 
 

@@ -17,6 +17,7 @@ from geolookup_builder.ranges import ParsedRanges
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.json_shapes import is_text
 from geolookup_builder.sources.reading.reader import (
+    REJECT_CHARACTERS,
     Batch,
     RecordNumbers,
     Reject,
@@ -28,7 +29,6 @@ from geolookup_builder.sources.reading.reader import (
 MAX_BYTES = 256 << 20
 MAX_VALUES = 16 << 20
 _START_BYTES = 1 << 17  # in which keys are looked for
-_REJECT_CHARACTERS = 1 << 10
 _FETCH_AGAIN = "fetch it again"
 
 
@@ -106,7 +106,7 @@ def batch(
     def find_rejects(rejected: Member, wanted: dict[int, str]) -> Iterable[Reject]:
         found = listed()
         for number, reason in sorted(wanted.items()):
-            shown = json.dumps(found[number - 1], ensure_ascii=False)[:_REJECT_CHARACTERS]
+            shown = json.dumps(found[number - 1], ensure_ascii=False)[:REJECT_CHARACTERS]
             # A surrogate cannot be written to the file of rejects.
             text = shown.encode("utf-8", "replace").decode()
             yield Reject(rejected.label, number, reason, text)

@@ -20,6 +20,9 @@ from geolookup_builder.report import KeysRead
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.sniffing import Detection, Opening
 
+#: Of the text of a rejected record, where it is an object that may be long.
+REJECT_CHARACTERS = 1 << 10
+
 
 @dataclass(frozen=True, slots=True)
 class Reject:

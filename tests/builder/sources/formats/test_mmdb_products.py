@@ -19,7 +19,7 @@ from geolookup_builder.recipe import SourceSpec
 from geolookup_builder.report import KeysRead
 from geolookup_builder.schema import FIELDS
 from geolookup_builder.sources import FORMATS
-from geolookup_builder.sources.formats import ip2location, mmdb_products
+from geolookup_builder.sources.formats import mmdb_products
 from geolookup_builder.sources.reading.reader import Batch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -205,7 +205,6 @@ def test_an_mmdb_of_ip2location_is_what_its_csv_is(tmp_path: Path) -> None:
     ]
     content = mmdb({"8.8.4.0/24": nested[0], "8.8.5.0/24": nested[1]}, kind="GeoLite2-City")
     name = "IP2LOCATION-LITE-DB11.CSV"
-    assert ip2location.FORMAT.name == "ip2location"
     found = read(tmp_path, "mmdb", "a.mmdb", content)
     assert rows(found) == rows(read(tmp_path, "ip2location", name, lines.encode()))
 
