@@ -85,10 +85,11 @@ def _of_google(member: Member, whole: dict[str, Any]) -> list[_Listed]:
     """Return the prefixes; those of customers name a service, Google's own services do not."""
     found = []
     for entry in entries(member, whole, "prefixes"):
-        prefix = value(entry, "ipv4Prefix") or value(entry, "ipv6Prefix")
+        stated = [value(entry, key) for key in ("ipv4Prefix", "ipv6Prefix")]
         of_customers = value(entry, "service") is not None
         name = "Google Cloud" if of_customers else "Google"
-        found.append(_Listed(prefix, name, _HOSTING if of_customers else None))
+        for prefix in filter(None, stated) if any(stated) else [None]:
+            found.append(_Listed(prefix, name, _HOSTING if of_customers else None))
     return found
 
 

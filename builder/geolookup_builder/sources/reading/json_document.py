@@ -85,14 +85,20 @@ def value(entry: object, key: str) -> Any:
 
 
 def texts(values: Iterable[object]) -> pa.Array:
-    """Return texts, and integers in digits; null for any other value."""
+    """Return texts and numbers; null for null, and the name of its type for any other value.
+
+    So what is neither an address nor a number is counted as such.
+    """
     return pa.array([_text(each) for each in values], pa.large_string())
 
 
 def _text(found: object) -> str | None:
-    if isinstance(found, str):
-        return found if is_text(found) else None
-    return str(found) if isinstance(found, int) and not isinstance(found, bool) else None
+    if found is None:
+        return None
+    if isinstance(found, list | dict):
+        return type(found).__name__
+    text = str(found)
+    return text if is_text(text) else text.encode("utf-8", "replace").decode()
 
 
 def batch(

@@ -25,8 +25,8 @@ NONE = 0
 #: documentation (RFC 5398) and private use (RFC 6996).
 SPECIAL = ((0, 0), (23456, 23456), (64496, 131071), (4_200_000_000, 4_294_967_295))
 _LAST = r"(?:^|\s)\{?(?P<origin>[0-9]{1,10})\}?\s*$"
-_PARTS = re.compile(r"\{[^}]*\}|[0-9]+|\S")
-_NUMBER = re.compile(r"[0-9]+")
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+_PARTS = re.compile(rf"\{{[^}}]*\}}|{_NUMBER.pattern}|\S")
 _MAX = (1 << 32) - 1
 Path = Sequence[int | Sequence[int]]
 
@@ -69,4 +69,13 @@ def _is_special(numbers: NDArray[Any]) -> Bools:
 def _parsed(text: str) -> Path:
     """Return the parts of a path; what is neither a number nor a set is an empty set."""
     parts = _PARTS.findall(text)
-    return [int(part) if part.isdigit() else [*map(int, _NUMBER.findall(part))] for part in parts]
+    return [
+        _number(part) if _NUMBER.fullmatch(part) else [*map(_number, _NUMBER.findall(part))]
+        for part in parts
+    ]
+
+
+def _number(text: str) -> int:
+    """Return an AS number in digits, or in two halves (asdot, RFC 5396)."""
+    high, _, low = text.rpartition(".")
+    return (int(high or 0) << 16) + int(low)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from geolookup_builder.sources.reading import delimited
-from geolookup_builder.sources.reading.origins import origin
+from geolookup_builder.sources.reading.origins import origin, origins
 
 import geolookup
 from tests.builder.building import known
@@ -150,6 +151,11 @@ def test_another_file_is_one_error(tmp_path: Path, text: str) -> None:
 )
 def test_the_origin_of_a_path(path: list[int | list[int]], expected: int) -> None:
     assert origin(path) == expected
+
+
+def test_as_numbers_in_two_halves() -> None:
+    paths = pa.array(["7 3.10", "7 {3.10}", "7 {3.10,8}", "3.10 64512", "7 1.0"])
+    assert origins(paths).tolist() == [196618, 196618, 0, 196618, 7]
 
 
 @pytest.mark.long

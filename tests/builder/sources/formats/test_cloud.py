@@ -168,6 +168,14 @@ def test_files_of_several_providers_are_tables(build: Build) -> None:
 
 
 @pytest.mark.long
+def test_an_entry_of_google_may_have_both_prefixes(build: Build) -> None:
+    entry = {"ipv4Prefix": "34.1.208.0/20", "ipv6Prefix": "2600:1900::/44"}
+    dataset, report = build({"a.json": json.dumps({**GOOGLE, "prefixes": [entry]})}, RECIPE)
+    assert (report.sources[0].read, report.sources[0].rejected.total()) == (2, 0)
+    assert known(dataset, "34.1.208.1", "2600:1900::1") == [of("Google", None)] * 2
+
+
+@pytest.mark.long
 def test_packed(build: Build) -> None:
     data = gzip.compress(json.dumps(GOOGLE).encode(), mtime=0)
     dataset, _ = build({"goog.json.gz": data}, one("cloud", "goog.json.gz"))

@@ -139,6 +139,15 @@ def test_an_origin_that_is_no_number_is_nulled(build: Build) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("asn", [True, 1.5, [1], {"asn": 1}, "1\ud800"])
+def test_an_origin_of_another_kind_is_nulled_and_counted(build: Build, asn: object) -> None:
+    roas = [{"asn": asn, "prefix": "9.0.0.0/24", "maxLength": 24}]
+    dataset, report = build({"vrps": json.dumps({"roas": roas})}, RECIPE)
+    assert dict(report.sources[0].nulled) == {"asn": 1}
+    assert known(dataset, "9.0.0.1") == [{}]
+
+
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("content", "words"),
     [
