@@ -47,8 +47,9 @@ def export(dataset: str, format_name: str, output: str, force: bool, **given: An
     """Write DATASET, or the current generation of a store, in another format.
 
     Networks in special-purpose space are left out, and those about which nothing is
-    known. The same dataset gives the same bytes. Exits with 2 and writes nothing if
-    the dataset is damaged, or if the format does not have an option or its value.
+    known. The same dataset gives the same bytes, except for DuckDB. Exits with 2 and
+    writes nothing if the dataset is damaged, or if the format does not have an option
+    or its value.
 
     Example: geolookup export mydata --format mmdb --output mydata.mmdb
     """

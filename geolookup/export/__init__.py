@@ -53,24 +53,30 @@ def write(
     from geolookup.export.outputs import opened
     from geolookup.progress import Progress
 
-    chosen = _checked(name, values)
+    chosen = _format(name)
+    stated = _stated(chosen, values)
     module = import_module(f"{__name__}.{chosen.module}")
     writer: Write = module.write
     with opened(dataset, os.fspath(output), chosen, force=force) as place:
-        return writer(dataset, place, values, progress or Progress(silent=True))
+        return writer(dataset, place, stated, progress or Progress(silent=True))
 
 
-def _checked(name: str, values: Values) -> Format:
-    """Return the format of that name, which has all the options."""
+def _format(name: str) -> Format:
     if name not in FORMATS:
         raise ExportError(f"no format {name!r}", near_match(name, FORMATS))
-    chosen = FORMATS[name]
+    return FORMATS[name]
+
+
+def _stated(chosen: Format, values: Values) -> Values:
+    """Return the values that were given, all of them of options of the format."""
     own = {option.name: option for option in chosen.options}
+    found = {}
     for given, value in values.items():
         if given not in own:
-            raise ExportError(f"{name} has no option {given}", _whose(given, own))
-        _check_choice(own[given], value)
-    return chosen
+            raise ExportError(f"{chosen.name} has no option {given}", _whose(given, own))
+        if value is not None and (stated := _value(own[given], value)) != ():
+            found[given] = stated
+    return found
 
 
 def _whose(given: str, own: Iterable[str]) -> str:
@@ -83,7 +89,10 @@ def _whose(given: str, own: Iterable[str]) -> str:
     return f"it is one of {', '.join(formats)}" if formats else near_match(given, own)
 
 
-def _check_choice(option: Option, value: Any) -> None:
-    for each in value if option.several else (value,):
-        if option.choices and each not in option.choices:
-            raise ExportError(f"no {option.name} {each!r}", near_match(each, option.choices))
+def _value(option: Option, value: Any) -> Any:
+    """Return a value as formats take it: a tuple of several, a choice as text."""
+    if option.several:
+        return (value,) if isinstance(value, str) else tuple(value)
+    if option.choices and (value := str(value)) not in option.choices:
+        raise ExportError(f"no {option.name} {value!r}", near_match(value, option.choices))
+    return value

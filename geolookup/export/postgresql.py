@@ -10,6 +10,7 @@ import json
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from geolookup.contract.fields import TEXTS
 from geolookup.dataset.files import Dataset
@@ -40,6 +41,7 @@ _LAYOUTS = {
         SPANS, "iprange", "using gist (range)", "create extension if not exists ip4r;\n"
     ),
 }
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
 _TYPES = {
     "double": "double precision",
     "uint32": "bigint",
@@ -92,7 +94,8 @@ def _array(column: pa.Array) -> pa.Array:
 
 
 def _cells(_names: list[str], columns: list[pa.Array]) -> pa.Array:
-    return joined_cells(columns, _array)
+    """Return the rows; a NUL, which PostgreSQL stores in no text, is the replacement character."""
+    return pc.replace_substring(joined_cells(columns, _array), b"\0", _REPLACEMENT)
 
 
 _SYNTAX = Syntax(_cells, b"\t")

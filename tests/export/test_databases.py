@@ -16,6 +16,7 @@ import pytest
 
 import geolookup
 from geolookup.export.columns import DEFAULT, fields_of
+from tests.conftest import Build
 from tests.export.postgresql_server import has_ip4r, psql
 from tests.export.reading import Row, expected
 
@@ -187,6 +188,16 @@ def test_postgresql(
 
 def _lines(text: str) -> list[str]:
     return text.rstrip("\n").split("\n")
+
+
+def test_postgresql_replaces_nul(postgresql: dict[str, str], build: Build, tmp_path: Path) -> None:
+    rows = '{"network": "8.0.0.0/8", "isp": "a\\u0000b"}\n'
+    recipe = '[dataset]\nname = "t"\n[[source]]\nformat = "jsonl"\npath = "a.jsonl"\n'
+    dataset, _ = build({"a.jsonl": rows}, recipe)
+    with geolookup.open(dataset) as engine:
+        engine.export(tmp_path / "a.sql", "postgresql")
+    psql(postgresql, "-f", str(tmp_path / "a.sql"))
+    assert _lines(psql(postgresql, "-c", "select network_isp from geolookup")) == ["a\ufffdb"]
 
 
 def test_postgresql_uses_the_index(

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,6 +32,16 @@ def test_an_option_that_no_format_has(sample: geolookup.Engine, tmp_path: Path) 
 def test_a_choice_that_an_option_does_not_have(sample: geolookup.Engine, tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="no schema 'cty'; did you mean 'city'"):
         sample.export(tmp_path / "x", "mmdb", schema="cty")
+
+
+def test_values_as_python_writes_them(sample: geolookup.Engine, tmp_path: Path) -> None:
+    given: dict[str, Any] = {"family": 4, "fields": "network.asn", "within": None, "ranges": "cidr"}
+    sample.export(tmp_path / "a.csv", "csv", **given)
+    sample.export(tmp_path / "b.csv", "csv", family="4", fields=["network.asn"], ranges="cidr")
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+    sample.export(tmp_path / "c", "mmdb", fields="network.asn", languages="en", schema=None)
+    with pytest.raises(ExportError, match="no family '5'; known are 4, 6"):
+        sample.export(tmp_path / "x", "csv", family=5)
 
 
 def test_an_existing_file_is_kept_without_force(sample: geolookup.Engine, tmp_path: Path) -> None:
