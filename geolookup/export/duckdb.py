@@ -49,6 +49,7 @@ def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> 
         count = sum(_add_ranges(database, ranges, family) for family in ranges.families)
         add_origin_tables(database, dataset)
         database.execute("commit")
+        database.execute("checkpoint")  # what close does too, but without an error
     return {"ranges": count}
 
 
@@ -56,7 +57,7 @@ def write(dataset: Dataset, place: Path, values: Values, progress: Progress) -> 
 def _write_errors() -> Iterator[None]:
     try:
         yield
-    except duckdb.OperationalError as error:  # such as a full disk
+    except (duckdb.OperationalError, duckdb.FatalException) as error:  # such as a full disk
         # The text also names the file, under its temporary name.
         raise OSError(str(error).rpartition(": ")[2]) from error
 

@@ -43,8 +43,17 @@ def test_an_existing_output_stays(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["csv", "parquet", "duckdb", "sqlite"])
-def test_a_full_disk_leaves_the_old_output(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [
+        ("csv", 1 << 13),
+        ("parquet", 1 << 13),
+        ("duckdb", 1 << 13),
+        ("duckdb", 1 << 19),  # enough until the log becomes the database
+        ("sqlite", 1 << 13),
+    ],
+)
+def test_a_full_disk_leaves_the_old_output(name: str, limit: int, tmp_path: Path) -> None:
     """A limit on the size of files stands for the disk."""
     output = tmp_path / "out"
     assert run("export", str(SMALL), "--format", name, "--output", str(output)).returncode == 0
@@ -55,7 +64,7 @@ def test_a_full_disk_leaves_the_old_output(name: str, tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        preexec_fn=_limit,
+        preexec_fn=lambda: _limit_files(limit),
     )
     assert done.returncode == 2, done.stderr
     assert done.stderr.count("\n") == 1, done.stderr
@@ -63,9 +72,9 @@ def test_a_full_disk_leaves_the_old_output(name: str, tmp_path: Path) -> None:
     assert sorted((each, each.stat().st_ino) for each in tmp_path.rglob("*")) == before
 
 
-def _limit() -> None:
+def _limit_files(limit: int) -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 13, 1 << 13))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
 
 @pytest.mark.long
