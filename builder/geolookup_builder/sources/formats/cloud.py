@@ -36,6 +36,8 @@ _HOSTING, _DELIVERY = "hosting", "content_delivery_network"
 #: Azure's and Amazon's services that deliver content, as they name them.
 _DELIVERING = ("AzureFrontDoor", "CLOUDFRONT", "CLOUDFRONT_ORIGIN_FACING")
 
+_GOOGLE_PREFIXES = ("ipv4Prefix", "ipv6Prefix")
+
 
 class _Listed(NamedTuple):
     """A prefix as a document states it, the provider that uses it, and for what."""
@@ -83,14 +85,16 @@ def _of_cloudflare(member: Member, whole: dict[str, Any]) -> list[_Listed]:
 
 def _of_google(member: Member, whole: dict[str, Any]) -> list[_Listed]:
     """Return the prefixes; those of customers name a service, Google's own services do not."""
-    found = []
-    for entry in entries(member, whole, "prefixes"):
-        stated = [value(entry, key) for key in ("ipv4Prefix", "ipv6Prefix")]
-        of_customers = value(entry, "service") is not None
-        name = "Google Cloud" if of_customers else "Google"
-        for prefix in filter(None, stated) if any(stated) else [None]:
-            found.append(_Listed(prefix, name, _HOSTING if of_customers else None))
-    return found
+    return [each for entry in entries(member, whole, "prefixes") for each in _google_entry(entry)]
+
+
+def _google_entry(entry: object) -> Iterator[_Listed]:
+    """Yield what an entry lists; one without a prefix is a row that is rejected."""
+    stated = [prefix for key in _GOOGLE_PREFIXES if (prefix := value(entry, key))]
+    of_customers = value(entry, "service") is not None
+    name = "Google Cloud" if of_customers else "Google"
+    for prefix in stated or [None]:
+        yield _Listed(prefix, name, _HOSTING if of_customers else None)
 
 
 def _of_oracle(member: Member, whole: dict[str, Any]) -> list[_Listed]:
