@@ -44,7 +44,7 @@ def grep(
     Example: geolookup grep --where location.country_code=US access.log
     """
     from geolookup.inline.blocks import blocks_of
-    from geolookup.inline.grep import Lines, Selection
+    from geolookup.inline.grep import LineFilter, Lines
     from geolookup.prefixes.conditions import conditions_of
     from geolookup.prefixes.row_masks import absent_values, row_masks
 
@@ -62,7 +62,7 @@ def grep(
         for line in absent_values(state.dataset, conditions):
             click.echo(f"geolookup: {line}", err=True)
         masks = row_masks(state.dataset, conditions)
-        lines = Lines(state, Selection(masks.chosen, every, inverted, mark), source)
+        lines = Lines(state, LineFilter(masks.chosen, every, inverted, mark), source)
         kept = lines.kept(blocks_of(source))
         text_output.write(part[:0] if count else part for part in kept)
     if count:

@@ -25,8 +25,8 @@ _LONGEST = 1 << 28
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
-    """Which lines to keep: by which of their addresses meet a condition.
+class LineFilter:
+    """Which lines to keep, by which of their addresses meet a condition.
 
     ``meets`` marks the addresses that do, by their rows of the location and network tables.
     With ``every``, all public addresses of a line must, and one at least. ``inverted`` keeps the
@@ -52,8 +52,8 @@ class Lines:
     ``name`` is that of the text in messages.
     """
 
-    def __init__(self, state: State, selection: Selection, name: str) -> None:
-        self._state, self._selection, self._name = state, selection, name
+    def __init__(self, state: State, line_filter: LineFilter, name: str) -> None:
+        self._state, self._filter, self._name = state, line_filter, name
         self.count = 0
         self._before = 0  # lines that have ended
         self._begun: list[U8] = []  # the parts of a line whose end has not arrived
@@ -75,7 +75,7 @@ class Lines:
         """Return the kept ones of the lines that end in a part."""
         ends = np.flatnonzero(part.data[part.begin : part.end] == _LINE_FEED) + part.begin
         rows = rows_of(self._state, part)
-        meets = self._selection.meets(rows.locations, rows.networks) & ~rows.is_private
+        meets = self._filter.meets(rows.locations, rows.networks) & ~rows.is_private
         text = self._marked(part, meets)
         lines = np.searchsorted(ends, part.starts)
         counts = tuple(
@@ -84,7 +84,7 @@ class Lines:
         return self._ended(text, *counts)
 
     def _marked(self, part: Part, meets: Bools) -> U8:
-        mark = self._selection.mark
+        mark = self._filter.mark
         if mark is None:
             return part.data[part.begin : part.end]
         places = np.stack([part.starts[meets], part.ends[meets]], axis=1).ravel()
@@ -105,7 +105,7 @@ class Lines:
         whole = np.concatenate(self._begun)
         ends = np.flatnonzero(whole == _LINE_FEED) + 1
         starts = np.concatenate([[0], ends[:-1]])
-        kept = self._selection.keeps(met[:-1], public[:-1])
+        kept = self._filter.keeps(met[:-1], public[:-1])
         self.count += int(kept.sum())
         self._before += len(ends)
         self._begun = [whole[ends[-1] :].copy()]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _CONTEXT = 64
 #: Bytes that an address, or what must not surround it, may consist of.
 _TOKEN = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_.:-"
-#: Bytes of the shortest address, ``::1``, and of what divides it from the next one.
+#: Bytes of the shortest address, ``::1``, and of what separates it from the next one.
 _SHORTEST = 4
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup.errors import TableFileError
-from geolookup.inline.grep import Lines, Selection
+from geolookup.inline.grep import LineFilter, Lines
 from geolookup.prefixes.conditions import conditions_of
 from geolookup.prefixes.row_masks import RowMasks, row_masks
 
@@ -38,7 +38,7 @@ def masks(state: Any, where: str) -> RowMasks:
 
 
 def kept(state: Any, *blocks: bytes, where: str = "country=US", **options: Any) -> bytes:
-    lines = Lines(state, Selection(masks(state, where).chosen, **options), "text")
+    lines = Lines(state, LineFilter(masks(state, where).chosen, **options), "text")
     found = b"".join(map(bytes, lines.kept(blocks)))
     assert lines.count == found.count(b"\n")
     return found
@@ -71,7 +71,7 @@ def test_cuts_change_nothing(state: Any, cuts: list[int], every: bool, inverted:
 
 
 def test_lines_do_not_wait_for_the_next(state: Any) -> None:
-    lines = Lines(state, Selection(masks(state, "country=US").chosen), "text")
+    lines = Lines(state, LineFilter(masks(state, "country=US").chosen), "text")
     found = lines.kept(iter([b"a 8.8.8.8\nb", b" 8.8.8.8", b"\n"]))
     assert [bytes(next(found)) for _ in range(3)] == [b"a 8.8.8.8\n", b"", b"b 8.8.8.8\n"]
 
