@@ -22,7 +22,6 @@ from geolookup_builder.sources.formats.ip2location_files import (
     Catalogue,
     Ranges,
     Regions,
-    regions,
 )
 from geolookup_builder.sources.formats.ip2location_layouts import CONTENT, DATABASES, named
 from geolookup_builder.sources.reading import sniffing
@@ -30,7 +29,7 @@ from geolookup_builder.sources.reading.dictionary_columns import without, withou
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Format, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
-from geolookup_builder.sources.reading.vendor_files import Plan, planned_tables, stated_fields
+from geolookup_builder.sources.reading.vendor_files import Plan, stated_fields
 
 _FIELDS = {
     "country_code": "country_code",
@@ -53,10 +52,7 @@ _CATALOGUE = Catalogue("DB", 'a number from 1 to 26, or "ASN"', DATABASES, CONTE
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    database, codes = _CATALOGUE.stated(spec), regions(spec)
-    yield from planned_tables(
-        spec, (".csv",), tuple(DATABASES), lambda member: _plan(member, database, codes)
-    )
+    return _CATALOGUE.tables(spec, _plan)
 
 
 def _plan(member: Member, database: str | None, codes: Regions | None) -> Plan:

@@ -7,7 +7,7 @@ rows. An edition is how the range is written.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -20,7 +20,10 @@ from geolookup_builder.reference.csv_table import read_table
 from geolookup_builder.sources.formats.ip2location_layouts import EDITIONS, Edition
 from geolookup_builder.sources.reading import sniffing
 from geolookup_builder.sources.reading.dictionary_columns import looked_up
+from geolookup_builder.sources.reading.inputs import Member
+from geolookup_builder.sources.reading.reader import SourceTable
 from geolookup_builder.sources.reading.text import Layout
+from geolookup_builder.sources.reading.vendor_files import Plan, planned_tables
 
 MISSING = "-"
 _REGION_COLUMNS = ("country_code", "subdivision_name", "code")
@@ -40,7 +43,19 @@ class Catalogue:
     databases: Mapping[str, tuple[str, ...]]
     content: Mapping[str, re.Pattern[str]]
 
-    def stated(self, spec: SourceSpec) -> str | None:
+    def tables(
+        self, spec: SourceSpec, plan: Callable[[Member, str | None, Regions | None], Plan]
+    ) -> Iterator[SourceTable]:
+        """Yield the tables of a source.
+
+        ``plan`` takes a file, and the database and the codes of regions that the recipe states.
+        """
+        database, codes = self._stated(spec), _regions(spec)
+        yield from planned_tables(
+            spec, (".csv",), tuple(self.databases), lambda member: plan(member, database, codes)
+        )
+
+    def _stated(self, spec: SourceSpec) -> str | None:
         """Return the database that the recipe states: ``db = 11`` or ``db = "ASN"``."""
         stated_db = spec.options.get("db")
         if stated_db is None:
@@ -129,7 +144,7 @@ class Regions:
         return looked_up(pc.binary_join_element_wise(*names, _SEPARATOR), self.keys, self.codes)
 
 
-def regions(spec: SourceSpec) -> Regions | None:
+def _regions(spec: SourceSpec) -> Regions | None:
     """Read the vendor's table of ISO 3166-2 codes, without the country prefix of a code."""
     path = spec.options.get("regions")
     if path is None:

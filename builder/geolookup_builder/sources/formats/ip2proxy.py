@@ -19,7 +19,6 @@ from geolookup_builder.sources.formats.ip2location_files import (
     Catalogue,
     Ranges,
     Regions,
-    regions,
 )
 from geolookup_builder.sources.formats.ip2location_layouts import CONTENT
 from geolookup_builder.sources.reading import sniffing
@@ -27,7 +26,7 @@ from geolookup_builder.sources.reading.dictionary_columns import first_known, re
 from geolookup_builder.sources.reading.inputs import Member
 from geolookup_builder.sources.reading.reader import Format, SourceTable
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, sample_without_header
-from geolookup_builder.sources.reading.vendor_files import Plan, planned_tables, stated_fields
+from geolookup_builder.sources.reading.vendor_files import Plan, stated_fields
 
 #: The columns that each database adds at the end of the one before. From PX2 the type of the proxy
 #: is the first column. PX10 has more rows than PX9.
@@ -107,10 +106,7 @@ _DETECTED = {**_CONTENT, "proxy_type": _KNOWN_TYPES}
 
 
 def _read(spec: SourceSpec) -> Iterator[SourceTable]:
-    database, codes = _CATALOGUE.stated(spec), regions(spec)
-    yield from planned_tables(
-        spec, (".csv",), tuple(_DATABASES), lambda member: _plan(member, database, codes)
-    )
+    return _CATALOGUE.tables(spec, _plan)
 
 
 def _plan(member: Member, database: str | None, codes: Regions | None) -> Plan:
