@@ -39,17 +39,18 @@ def _formats(command: options.F) -> options.F:
     metavar="PATH",
     required=True,
     type=options.PATH,
-    help="File or folder to write, or -.",
+    help="File to write; for parquet and clickhouse a folder. - is standard output, for csv, "
+    "jsonl and postgresql.",
 )
 @_formats
 @click.option("--force", is_flag=True, help="Replace an existing output.")
 def export(dataset: str, format_name: str, output: str, force: bool, **given: Any) -> None:
     """Write DATASET, or the current generation of a store, in another format.
 
-    Networks in special-purpose space are left out, and those about which nothing is
-    known. The same dataset gives the same bytes, except for DuckDB. Exits with 2 and
-    writes nothing if the dataset is damaged, or if the format does not have an option
-    or its value.
+    Special-purpose space and networks about which nothing is known are left out. The
+    same dataset gives the same bytes, except for duckdb. Exits with 2 and writes
+    nothing if the dataset is damaged, or if the format does not have an option or its
+    value.
 
     Example: geolookup export mydata --format mmdb --output mydata.mmdb
     """

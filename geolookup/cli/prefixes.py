@@ -39,11 +39,15 @@ FORMATS = (
 )
 #: What may be named in an output: member of ``Settings``, help, and default as help shows it.
 _NAMES = (
-    ("name", "Set, chain, variable, constant or object group.", "geolookup"),
+    ("name", "Name of the set, chain, variable, constant or object group.", "geolookup"),
     ("table", "Table of nftables that has the sets.", "geolookup"),
-    ("target", "What the rules of iptables do.", "DROP"),
+    ("target", "Target of the rules of iptables.", "DROP"),
     ("value", "Value of nginx's variable for addresses in the list.", "1"),
-    ("acl", "File of the ACL as HAProxy's configuration names it.", "/etc/haproxy/geolookup.lst"),
+    (
+        "acl",
+        "File of the ACL in HAProxy's configuration, or # and its number.",
+        "/etc/haproxy/geolookup.lst",
+    ),
 )
 
 
@@ -76,7 +80,8 @@ def _names(command: options.F) -> options.F:
     multiple=True,
     callback=options.separated,
     shell_complete=options.complete_paths,
-    help="Fields whose values keep ranges apart; csv and json have the value of each prefix.",
+    help="Do not join ranges whose values of these fields differ; write the values. Only for csv "
+    "and json.",
 )
 @click.option(
     "--format",
@@ -91,8 +96,8 @@ def _names(command: options.F) -> options.F:
     "--since",
     metavar="OLD",
     type=options.PATH,
-    help="Write what was added and removed since OLD: a list that was written in the same syntax, "
-    "a dataset or a store.",
+    help="Write only what was added and removed since OLD: a list in the same syntax, a dataset or "
+    "a store. Standard error has the counts.",
 )
 @click.option(
     "--output",
@@ -125,13 +130,12 @@ def prefixes(
 ) -> None:
     """List the fewest prefixes whose answers meet all conditions.
 
-    A condition is PATH=VALUE,... for one of several values, null for unknown; > >= <
-    <= compare numbers, ^= takes the beginning of a text, and location~48.2,16.4,50km
-    or location~SOUTH,WEST,NORTH,EAST a place. Fields may have short names, such as
-    country and asn. Prefixes are in address order, IPv4 first. Special-purpose space
-    is left out, and networks about which nothing is known.
-
-    Standard error states how many prefixes were added and removed since OLD.
+    A condition is PATH=VALUE,... for one of several values; the value null is unknown.
+    > >= < <= compare numbers, ^= compares the beginning of a text, and
+    location~48.2,16.4,50km or location~SOUTH,WEST,NORTH,EAST tests coordinates. Short
+    names of fields, such as country and asn, are accepted. Prefixes are in address
+    order, IPv4 first. Special-purpose space and networks about which nothing is known
+    are left out.
 
     Example: geolookup prefixes --where country=AT,DE --not asn=15169 --format nft
     """

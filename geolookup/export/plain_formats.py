@@ -9,7 +9,7 @@ from geolookup.export.format import FIELDS, Format, Option
 
 _RANGES = Option(
     "ranges",
-    "Rows are ranges or CIDR prefixes; ip4r, for postgresql, are ranges of that extension."
+    "Rows are ranges or CIDR prefixes; ip4r, only for postgresql, is the type of that extension."
     " [default: range; for postgresql, cidr]",
     choices=("range", "cidr", "ip4r"),
 )

@@ -41,7 +41,7 @@ echo 'path = "{day}.csv"' >> {day}.toml
 geolookup build {day}.toml --output {day} && rm {day}.*
 """
 _VENDOR = f"PYTHONPATH='{ROOT}' python -m tests.docs.vendor_files {{}}"
-_MYDATA = f"geolookup build '{ROOT}/sample_data/small.toml' --output mydata >report.txt\n"
+_MYDATA = f"cp -r '{SMALL}' mydata\n"
 #: A server that is a job of the shell, and the variables by which psql finds it.
 _POSTGRESQL = f"""
 PYTHONPATH='{ROOT}' python -m tests.export.postgresql_server postgresql &
