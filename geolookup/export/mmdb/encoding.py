@@ -68,11 +68,15 @@ def of_matrix(bytes_: U8, lengths: I64) -> pa.Array:
     return pa.Array.from_buffers(BINARY, len(lengths), buffers)
 
 
+def pointer_sizes(positions: I64) -> I64:
+    """Return the bytes of a pointer to each of n positions."""
+    return 1 + np.searchsorted([base for base, _ in _POINTERS], positions, side="right")
+
+
 def pointers(positions: I64) -> pa.Array:
     """Return a pointer to each of n positions in the data section."""
     bases = np.array([base for base, _ in _POINTERS])
-    size = np.searchsorted(bases, positions, side="right") - 1
-    size[size < 0] = 0
+    size = pointer_sizes(positions) - 2
     is_full = size == len(_POINTERS) - 1
     value = np.where(is_full, positions, positions - bases[size])
     matrix = np.zeros((len(positions), POINTER_BYTES), np.uint8)
@@ -146,6 +150,12 @@ def encoded(value: Any) -> bytes:
     kind, number = value
     size = (number.bit_length() + 7) // 8
     return header(kind, size) + int(number).to_bytes(size, "big")
+
+
+def lengths(values: pa.Array) -> I64:
+    """Return the number of bytes of each value of a column."""
+    found: I64 = pc.binary_length(values).to_numpy(zero_copy_only=False).astype(np.int64)
+    return found
 
 
 def placed_bytes(column: pa.Array) -> NDArray[np.uint8]:

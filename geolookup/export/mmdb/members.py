@@ -8,7 +8,7 @@ codes of its members; so nothing is encoded twice, however many rows have it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, ZONE, Field
 from geolookup.dataset.intervals import I64
-from geolookup.export.mmdb.encoding import ARRAY, ENCODERS, MAP, binary, header, joined
+from geolookup.export.mmdb.encoding import ARRAY, ENCODERS, MAP, binary, header
 from geolookup.export.mmdb.schemas import Schema
 from geolookup.tables.rows import RowTables
 
@@ -30,7 +30,6 @@ class Leaf:
 
     codes: I64
     encoded: pa.Array
-    references: pa.Array | None = None
 
     @property
     def height(self) -> int:
@@ -45,7 +44,6 @@ class Group:
     codes: I64
     rows: I64  # (codes, members)
     members: Mapping[str, Member]
-    references: pa.Array | None = field(default=None)
 
     @property
     def height(self) -> int:
@@ -58,20 +56,11 @@ class Group:
         found: I64 = (self.rows >= 0).sum(axis=1)
         return found
 
-    def contents(self, keys: Mapping[str, bytes]) -> pa.Array:
-        """Return the bytes of the members by code: each key, then the reference of the value."""
-        parts = []
-        for (name, member), codes in zip(self.members.items(), self.rows.T, strict=True):
-            key = pa.scalar(keys.get(name, b""), pa.large_binary())
-            keyed = joined(key, member.references)
-            parts.append(keyed.take(pa.array(codes, mask=codes < 0)))
-        return joined(*parts)
-
-    def encoded(self, keys: Mapping[str, bytes]) -> pa.Array:
-        """Return the value by code."""
-        kind = ARRAY if _is_array(self.members) else MAP
-        headers = binary(header(kind, count) for count in range(len(self.members) + 1))
-        return joined(headers.take(pa.array(self.counts)), self.contents(keys))
+    @property
+    def headers(self) -> pa.Array:
+        """The header of a group by its number of members."""
+        kind = ARRAY if is_array(self.members) else MAP
+        return binary(header(kind, count) for count in range(len(self.members) + 1))
 
 
 Member = Leaf | Group
@@ -91,14 +80,15 @@ def nested(paths: Mapping[str, Field]) -> Nested:
 
 def keys_of(members: Nested) -> Iterator[str]:
     """Yield the keys of maps, outer ones first."""
-    if not _is_array(members):
+    if not is_array(members):
         yield from members
     for each in members.values():
         if not isinstance(each, Field):
             yield from keys_of(each)
 
 
-def _is_array(members: Mapping[str, object]) -> bool:
+def is_array(members: Mapping[str, object]) -> bool:
+    """Tell whether members have positions for keys."""
     return all(name.isdigit() for name in members)
 
 

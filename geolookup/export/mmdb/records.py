@@ -6,7 +6,8 @@ distinct location, those of the network row likewise; a record is a header and b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,14 +15,35 @@ from numpy.typing import NDArray
 
 from geolookup.contract.fields import LOCATION, NETWORK
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.intervals import I64
-from geolookup.export.mmdb.data import DataSection
-from geolookup.export.mmdb.encoding import MAP, binary, header, joined
-from geolookup.export.mmdb.members import Columns, Group, Leaf, Member, keys_of, nested, table_of
+from geolookup.dataset.intervals import I64, U8
+from geolookup.export.mmdb.contents import Contents
+from geolookup.export.mmdb.encoding import (
+    MAP,
+    binary,
+    header,
+    joined,
+    lengths,
+    placed_bytes,
+    strings,
+)
+from geolookup.export.mmdb.members import Columns, Group, keys_of, nested, table_of
+from geolookup.export.mmdb.order import Order, order_of
+from geolookup.export.mmdb.positions import Places
 from geolookup.export.mmdb.schemas import Schema
+from geolookup.export.mmdb.slots import Slot, number_shared, slots_of
 from geolookup.tables.rows import row_tables
 
+#: Records that are encoded at once.
+_CHUNK = 1 << 18
 U32 = NDArray[np.uint32]
+
+
+class Written(NamedTuple):
+    """The data section, the position of each record in it, and its size."""
+
+    chunks: Sequence[U8]
+    positions: I64
+    size: int
 
 
 class Records:
@@ -51,57 +73,66 @@ class Records:
             found = found + self._parts[NETWORK].codes[network_rows] + 1
         return found
 
-    def write(self, section: DataSection, pairs: I64) -> I64:
-        """Write the records of distinct pairs, none of them 0; return the position of each."""
-        keys = section.keys(list(dict.fromkeys(keys_of(self._members))))
+    def write(self, pairs: I64) -> Written:
+        """Encode the records of distinct pairs, none of them 0."""
+        names = list(dict.fromkeys(keys_of(self._members)))
         codes = dict(zip((LOCATION, NETWORK), np.divmod(pairs, self._networks), strict=True))
-        of_pairs = {table: codes[table] - 1 for table in self._parts}
-        _refer(
-            section,
-            keys,
-            [
-                each
-                for table, part in self._parts.items()
-                for each in _uses(part, _uses_of(of_pairs[table], len(part.rows)))
-            ],
-        )
-        counts, contents = np.zeros(len(pairs), np.int64), []
-        for table, part in self._parts.items():
-            of_pair = of_pairs[table]
-            counts += np.append(part.counts, 0)[of_pair]
-            contents.append(part.contents(keys).take(pa.array(of_pair, mask=of_pair < 0)))
+        of_parts = [codes[table] - 1 for table in self._parts]
+        parts = _slots(list(self._parts.values()), names)
+        uses = number_shared(list(_uses(parts, of_parts)))
+        order = order_of(parts, of_parts, uses, len(names))
+        return self._encoded(order, strings(pa.array(names, pa.string())), len(uses))
+
+    def _encoded(self, order: Order, keys: pa.Array, shared: int) -> Written:
+        """Encode the records of an order with so many shared values."""
         headers = binary(header(MAP, count) for count in range(len(self._members) + 1))
-        return section.append(joined(headers.take(pa.array(counts)), *contents))
+        counts = np.zeros(len(order.records), np.int64)
+        for part, codes in zip(order.parts, order.codes, strict=True):
+            counts += np.append(part.group.counts, 0)[codes]
+        places = Places(order, lengths(headers)[counts], lengths(keys))
+        contents = Contents(places.found(shared), order.keys, keys)
+        columns = [(headers, counts)]
+        for at, (part, codes) in enumerate(zip(order.parts, order.codes, strict=True)):
+            chosen = np.where(order.is_first(at), part.count + codes, codes)
+            columns.append((contents.of_part(part), chosen))
+        chunks, sizes = [], []
+        for begin in range(0, max(len(counts), 1), _CHUNK):
+            taken = (_taken(values, chosen[begin : begin + _CHUNK]) for values, chosen in columns)
+            chunk = joined(*taken)
+            sizes.append(lengths(chunk))
+            chunks.append(placed_bytes(chunk))
+        size = np.concatenate(sizes)
+        positions = np.empty_like(size)
+        positions[order.records] = np.cumsum(size) - size
+        return Written(chunks, positions, int(size.sum()))
 
 
-#: A member, and how often each of its values is in what contains it, by code.
-_Use = tuple[Member, I64]
+def _taken(values: pa.Array, chosen: I64) -> pa.Array:
+    """Return chosen values, none for -1."""
+    return values.take(pa.array(chosen, mask=chosen < 0))
 
 
-def _refer(section: DataSection, keys: Mapping[str, bytes], uses: Sequence[_Use]) -> None:
-    """Write what several parents have, and set the references of all members, inner ones first."""
-    for height in range(1 + max((each.height for each, _ in uses), default=-1)):
-        level = [(member, count) for member, count in uses if member.height == height]
-        values = [
-            each.encoded if isinstance(each, Leaf) else each.encoded(keys) for each, _ in level
-        ]
-        counts = np.concatenate([count for _, count in level])
-        references = section.share(pa.concat_arrays(values), counts)
-        begin = 0
-        for member, count in level:
-            member.references = references.slice(begin, len(count))
-            begin += len(count)
+def _slots(parts: Sequence[Group], names: Sequence[str]) -> list[Slot]:
+    found: list[Slot] = []
+    for part in parts:
+        first = 1 + max((each.number for slot in found for each in slot.all()), default=0)
+        found.append(slots_of(part, names, first))
+    return found
 
 
-def _uses(group: Group, parents: I64) -> Iterator[_Use]:
-    """Yield all members inside a group, of which there are so many copies by code."""
-    for member, codes in zip(group.members.values(), group.rows.T, strict=True):
-        if isinstance(member, Leaf):
-            yield member, _uses_of(codes, len(member.encoded), parents)
-        else:
-            count = _uses_of(codes, len(member.rows), parents)
-            yield member, count
-            yield from _uses(member, np.ones(len(count), np.int64))
+def _uses(parts: Sequence[Slot], of_parts: Sequence[I64]) -> Iterator[tuple[Slot, I64]]:
+    """Yield all slots but those of parts, and how many parents each code has."""
+    for part, codes in zip(parts, of_parts, strict=True):
+        parents = _uses_of(codes, part.count)
+        yield from _uses_within(part, parents)
+
+
+def _uses_within(slot: Slot, parents: I64) -> Iterator[tuple[Slot, I64]]:
+    for each, codes in zip(slot.inner, slot.group.rows.T, strict=True):
+        count = _uses_of(codes, each.count, parents)
+        yield each, count
+        if each.inner:
+            yield from _uses_within(each, np.ones(len(count), np.int64))
 
 
 def _uses_of(codes: I64, count: int, parents: I64 | None = None) -> I64:

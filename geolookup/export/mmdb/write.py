@@ -23,10 +23,9 @@ from geolookup.dataset.public_ranges import U32
 from geolookup.errors import ExportError
 from geolookup.export.format import Counts, Values
 from geolookup.export.mmdb.boundaries import ALIAS, Boundaries, boundaries
-from geolookup.export.mmdb.data import DataSection
 from geolookup.export.mmdb.encoding import UINT16, UINT32, UINT64, encoded
 from geolookup.export.mmdb.options import FLAT
-from geolookup.export.mmdb.records import Records
+from geolookup.export.mmdb.records import Records, Written
 from geolookup.export.mmdb.schemas import Schema, check_languages, schema_of
 from geolookup.progress import Progress
 
@@ -55,12 +54,11 @@ def write(dataset: Dataset, path: Path, values: Values, progress: Progress) -> C
     with progress.stage("joining intervals"):
         found = boundaries(dataset, records.pairs, progress)
     with progress.stage("writing records"):
-        section = DataSection()
         distinct, codes = _distinct(found.pairs)
-        positions = records.write(section, distinct)
+        written = records.write(distinct)
     with progress.stage("writing the search tree"):
-        tree = _tree(found, codes, positions, section.size)
-        _write_file(path, tree, section, _metadata(about, schema, tree))
+        tree = _tree(found, codes, written.positions, written.size)
+        _write_file(path, tree, written, _metadata(about, schema, tree))
     return {"nodes": len(tree.nodes), "records": len(distinct), "record bits": tree.bits}
 
 
@@ -101,13 +99,13 @@ def _tree(found: Boundaries, codes: I64, positions: I64, data_size: int) -> _Tre
     return _Tree(nodes, bits)
 
 
-def _write_file(path: Path, tree: _Tree, section: DataSection, metadata: bytes) -> None:
+def _write_file(path: Path, tree: _Tree, written: Written, metadata: bytes) -> None:
     with path.open("wb") as stream:
         for chunk in _packed(tree):
             stream.write(chunk)
         stream.write(_SEPARATOR)
-        for part in section.chunks():
-            stream.write(part)
+        for part in written.chunks:
+            stream.write(part.data)
         stream.write(_MARKER + metadata)
 
 
