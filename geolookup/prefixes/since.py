@@ -21,8 +21,14 @@ from geolookup.prefixes.syntaxes.settings import Settings
 
 _COMMENT = re.compile(rb"^[ \t]*#.*$", re.MULTILINE)
 _REMEDY = "name a file that geolookup prefixes has written"
-#: The beginnings of lines that only files of changes have.
-_CHANGE = re.compile(rb"^(?:delete element |del |-D |prompt$| no |[+-][0-9a-f:])", re.MULTILINE)
+#: Lines that only a file of changes has, and how only such a file begins.
+_CHANGE = re.compile(
+    rb"^(?:delete element |del |-D |prompt$| no |[+-][0-9a-f:]|add \S+ \S+ -exist$)"
+    rb"|\A\s*(?:add element |\*filter\s+-A )",
+    re.MULTILINE,
+)
+#: The most digits of a length.
+_DIGITS = 3
 
 
 def changes(old: Lists, new: Lists) -> Changes:
@@ -91,6 +97,6 @@ def _family(prefix: str) -> int:
     """Return the family of a prefix; raises InvalidAddressError for a malformed one."""
     address, _, length = prefix.partition("/")
     family, _ = parse_text(address)
-    if not length.isdecimal() or int(length) > BITS[family]:
+    if not length.isdecimal() or len(length) > _DIGITS or int(length) > BITS[family]:
         raise InvalidAddressError
     return family
