@@ -23,6 +23,7 @@ _RANGES = (("network",), ("first", "last"))
 _NAMES = (*RANGE_NAMES, *FIELDS)
 _FIELD_OF = {**{name: name for name in _NAMES}, **PATHS}
 _EXAMPLE = 'write columns = { network = "cidr", country_code = "country" }'
+_OTHERS = "(a recipe states other names in [source.columns])"
 _SHOWN = 50  # characters of a column name, in messages
 
 
@@ -139,7 +140,7 @@ def named(columns: Columns) -> dict[str, str]:
             continue
         if name not in _FIELD_OF:
             shown = name if len(name) < _SHOWN else name[:_SHOWN] + "…"
-            raise columns.error(f"unknown column {shown!r}", _nearest(name))
+            raise columns.error(f"unknown column {shown!r}", f"{_nearest(name)} {_OTHERS}")
         field = _FIELD_OF[name]
         if field in found:
             twice = f"column {name!r} twice" if found[field] == name else _same(found[field], name)
@@ -147,7 +148,7 @@ def named(columns: Columns) -> dict[str, str]:
         found[field] = name
     if tuple(name for name in RANGE_NAMES if name in found) not in _RANGES:
         place = "the header" if columns.schema is None else "its columns"
-        remedy = "name the range as network, or as first and last"
+        remedy = f"name the range as network, or as first and last {_OTHERS}"
         raise columns.error(f"no range in {place}", remedy)
     return found
 

@@ -39,9 +39,10 @@ def test_a_header_alone_is_a_source_of_no_rows(build: Build, content: str) -> No
 
 
 KNOWN = "known are network, first, last, continent_code"
-NO_RANGE = "no range in the header; name the range as network, or as first and last"
+OTHERS = " (a recipe states other names in [source.columns])"
+NO_RANGE = "no range in the header; name the range as network, or as first and last" + OTHERS
 WRONG = {
-    "network,cuntry_code\n": "unknown column 'cuntry_code'; did you mean 'country_code'?",
+    "network,cuntry_code\n": f"unknown column 'cuntry_code'; did you mean 'country_code'?{OTHERS}",
     "netwrok\n": "unknown column 'netwrok'; did you mean 'network'?",
     "network,Country_Code\n": "unknown column 'Country_Code'; did you mean 'country_code'?",
     "network, isp\n": "unknown column ' isp'; did you mean 'isp'?",
