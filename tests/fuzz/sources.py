@@ -225,7 +225,7 @@ TARGETS = {
     },
     "source-mmdb": Target(run, partial(seeds, "mmdb"), planted_in_mmdb, mutate),
     "source-bgpdump": Target(
-        run, partial(seeds, "bgpdump"), partial(planted_in, bgpdump, "_NOT_ROUTE", 99), mutate
+        run, partial(seeds, "bgpdump"), partial(planted_in, bgpdump, "NOT_ROUTE", 99), mutate
     ),
     "source-mrt": Target(
         run, partial(seeds, "mrt"), partial(planted_in, mrt, "_damaged", IndexError), mutate
