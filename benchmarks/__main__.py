@@ -15,6 +15,7 @@ from benchmarks.inline import command as inline
 from benchmarks.many import command as many
 from benchmarks.opening import command as opening
 from benchmarks.peers import command as peers
+from benchmarks.prefixes import command as prefixes
 from benchmarks.single import command as single
 from benchmarks.tables import command as tables
 from benchmarks.target import command as target
@@ -35,6 +36,7 @@ COMMANDS: dict[str, click.Command] = {
     "many": many.command,
     "opening": opening.command,
     "peers": peers.command,
+    "prefixes": prefixes.command,
     "single": single.command,
     "tables": tables.command,
     "target": target.command,

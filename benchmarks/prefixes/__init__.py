@@ -1,0 +1,1 @@
+"""``python -m benchmarks prefixes``: what lists of prefixes by answer take."""

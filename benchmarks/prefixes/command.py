@@ -1,0 +1,86 @@
+"""``prefixes``: seconds on one core for the prefixes of a country, and of every AS in one pass."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pyarrow as pa
+
+import geolookup
+from benchmarks.data import cache
+from benchmarks.data.shape import SCALES
+from benchmarks.harness import measure, reports
+
+COUNTRY, EVERY_AS = "a country", "every AS"
+#: Each list, with its AS numbers where they are asked for, as texts in CIDR notation.
+LISTS: dict[str, Callable[[geolookup.Engine], pa.Table]] = {
+    COUNTRY: lambda engine: engine.prefix_table({"location.country_code": "DE"}),
+    EVERY_AS: lambda engine: engine.prefix_table(by="network.asn"),
+}
+#: Seconds that each is wanted to take at most, with the dataset of cities.
+WANTED = {COUNTRY: 0.3, EVERY_AS: 2}
+
+
+def measured(dataset: Path, rounds: int) -> dict[str, Any]:
+    """Return the seconds of each round, and how many prefixes each list has."""
+    with measure.one_core() as pinned, geolookup.open(dataset) as engine:
+        found = {name: _timed(listed, engine, rounds) for name, listed in LISTS.items()}
+        counts = engine.metadata.counts
+    return {
+        "unit": "s",
+        "rows": {name: seconds for name, (seconds, _) in found.items()},
+        "prefixes": {name: rows for name, (_, rows) in found.items()},
+        "intervals": counts["ipv4_intervals"] + counts["ipv6_intervals"],
+        "machine": measure.facts(pinned=pinned),
+    }
+
+
+def _timed(
+    listed: Callable[[geolookup.Engine], pa.Table], engine: geolookup.Engine, rounds: int
+) -> tuple[list[float], int]:
+    seconds = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        rows = listed(engine).num_rows
+        seconds.append(time.perf_counter() - began)
+    return seconds, rows
+
+
+def lines(result: dict[str, Any]) -> str:
+    """Return the table for a terminal; the first round reads files that are mapped afterwards."""
+    head = f"prefixes of {result['intervals']:,} intervals"
+    rows = [
+        (
+            name,
+            f"{result['prefixes'][name]:,}",
+            f"{each[0]:.2f} s",
+            f"{statistics.median(each):.2f} s",
+        )
+        for name, each in result["rows"].items()
+    ]
+    ratios = [
+        reports.Ratio(name, statistics.median(each), WANTED[name], unit=" s")
+        for name, each in result["rows"].items()
+    ]
+    table = reports.table((head, "prefixes", "first round", "median"), rows)
+    return f"{table}\n\n{reports.ratio_table('as texts', ratios)}"
+
+
+@click.command("prefixes", help="Time the prefixes of a country, and of every AS.")
+@click.option("--scale", type=click.Choice(list(SCALES)), default="city", show_default=True)
+@click.option("--rounds", type=click.IntRange(1), default=5, show_default=True)
+@click.option(
+    "--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write it here too."
+)
+def command(scale: str, rounds: int, target: Path | None) -> None:
+    """Measure and print."""
+    result = measured(cache.dataset(scale), rounds)
+    print(lines(result))
+    print(reports.machine_line(result["machine"]))
+    if target is not None:
+        reports.write(result, target)
