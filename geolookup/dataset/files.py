@@ -239,7 +239,7 @@ def outside(path: str) -> DatasetError:
 def _jump_bits(path: str, entries: int) -> int:
     bits = (entries - 1).bit_length() - 1
     least, most = fmt.JUMP_BITS
-    if entries != (1 << bits) + 1 or not least <= bits <= most:
+    if not least <= bits <= most or entries != (1 << bits) + 1:
         raise DatasetError(path, f"{entries} entries are no jump table", REBUILD)
     return bits
 

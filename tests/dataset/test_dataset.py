@@ -125,6 +125,18 @@ def test_garbage_anywhere_in_the_manifest(dataset: Path, number: int) -> None:
     assert "refused" in outcomes
 
 
+def test_few_entries_of_the_jump_table(dataset: Path) -> None:
+    """A jump table has a power of two of entries, and one; with one entry no bit is left."""
+    manifest = json.loads((dataset / fmt.MANIFEST).read_text())
+    described = [path for path in places(manifest) if "ipv4_jump.arrow" in path]
+    outcomes = set()
+    for path in described:
+        for entries in range(9):
+            rewrite(dataset, damaged(manifest, path, entries))
+            outcomes.add(survey(dataset))
+    assert "refused" in outcomes
+
+
 def test_members_missing_from_the_manifest(dataset: Path) -> None:
     manifest = json.loads((dataset / fmt.MANIFEST).read_text())
     members = [path for path in places(manifest) if isinstance(path[-1], str)]

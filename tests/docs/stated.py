@@ -42,11 +42,12 @@ geolookup build {day}.toml --output {day} && rm {day}.*
 """
 _VENDOR = f"PYTHONPATH='{ROOT}' python -m tests.docs.vendor_files {{}}"
 _MYDATA = f"cp -r '{SMALL}' mydata\n"
-#: A server that is a job of the shell, and the variables by which psql finds it.
+#: A server that is a job of the shell, and the variables by which psql finds it. The path of a
+#: socket has at most 107 bytes, so the folder itself is named and not the link to it.
 _POSTGRESQL = f"""
 PYTHONPATH='{ROOT}' python -m tests.export.postgresql_server postgresql &
-export PGHOST="$PWD/postgresql" PGUSER=reader PGDATABASE=postgres
-until psql -X -c 'select 1'; do sleep 0.1; done
+until [ -L postgresql ]; do sleep 0.1; done  # it answers
+export PGHOST="$(readlink postgresql)" PGUSER=reader PGDATABASE=postgres
 """
 PRESUMED = {
     "docs/how-to/databases.md": Presumed(
