@@ -18,7 +18,8 @@ from tests.benchmarks.conftest import MACHINE, Run
 from tests.conftest import ROOT
 
 
-@pytest.mark.parametrize("part", ["csv", pytest.param("city", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("part", ["csv", "city"])
 def test_build_prints_a_table(part: str, run: Run) -> None:
     printed = run("build", part, "--rows", "6000")
     for name in ("rows", "compile", "rows per second", "peak memory", "dataset"):

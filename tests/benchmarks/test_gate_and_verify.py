@@ -21,7 +21,12 @@ from benchmarks.gate import command as gate
             (gate.LEASED, gate.EXACT, gate.SHARED, gate.REFUSED_LEASED, gate.REFUSED_EXACT),
             marks=pytest.mark.long,
         ),
-        ("verify", ("--rounds", "2", "--scale", "tiny"), ("plain", "deep")),
+        pytest.param(
+            "verify",
+            ("--rounds", "2", "--scale", "tiny"),
+            ("plain", "deep"),
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_a_row_for_each_kind(

@@ -228,6 +228,7 @@ def test_coverage_of_sources_adds_up(sample: geolookup.Engine) -> None:
             assert sum(parts) == addresses
 
 
+@pytest.mark.long
 def test_as_many_sources_as_a_byte_tells_apart(build: Build, tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {
         f"{n}.csv": f"network,isp\n8.8.{n}.0/24,{n}\n" for n in range(255)

@@ -19,7 +19,8 @@ from tests.tiers import scaled
 WORKERS = scaled(3, 5)
 
 
-@pytest.mark.parametrize("turn", [pytest.param(1, marks=pytest.mark.long), 8])
+@pytest.mark.long
+@pytest.mark.parametrize("turn", [1, 8])
 def test_processes_get_exactly_the_quota(url: str, plans: Path, tmp_path: Path, turn: int) -> None:
     log = tmp_path / "log"
     with open_accounts(url, plans) as accounts:

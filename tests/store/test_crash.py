@@ -73,7 +73,7 @@ def check_tidy(store: Path) -> None:
     assert not any(path.name.startswith(".") for path in (store / "generations").iterdir())
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.parametrize("name", few(CHANGES, 3))
 def test_killed_at_every_step(tmp_path: Path, store: Path, datasets: list[Path], name: str) -> None:
     change, after = CHANGES[name]
     stride = scaled(20, 1) if name in LONG_CHANGES else 1

@@ -118,6 +118,7 @@ def test_whatever_has_the_name_of_the_staging_directory(
     assert (tmp_path / "elsewhere" / "file").exists()
 
 
+@pytest.mark.long
 def test_two_at_once(publisher: Publisher, store: Path) -> None:
     """The second waits, says so, and finds everything current."""
     begun, go = threading.Event(), threading.Event()
