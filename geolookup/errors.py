@@ -225,8 +225,8 @@ class TableFileError(PathError):
         super().__init__(path, problem, remedy, where=where)
 
 
-class DiffError(GeoLookupError):
-    """Invalid options of a comparison, such as a malformed gate.
+class _RequestError(GeoLookupError):
+    """A call whose options cannot be met.
 
     ``problem`` and ``remedy`` are the two parts of the text.
     """
@@ -239,18 +239,12 @@ class DiffError(GeoLookupError):
         return f"{self.problem}; {self.remedy}"
 
 
-class ExportError(GeoLookupError):
-    """An unknown format of an export, or an option that its format does not have.
+class DiffError(_RequestError):
+    """Invalid options of a comparison, such as a malformed gate."""
 
-    ``problem`` and ``remedy`` are the two parts of the text.
-    """
 
-    def __init__(self, problem: str, remedy: str) -> None:
-        super().__init__(problem, remedy)
-        self.problem, self.remedy = problem, remedy
-
-    def __str__(self) -> str:
-        return f"{self.problem}; {self.remedy}"
+class ExportError(_RequestError):
+    """An unknown format of an export, or an option that its format does not have."""
 
 
 class AccountsError(GeoLookupError):

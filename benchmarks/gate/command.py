@@ -139,7 +139,4 @@ def command(
 ) -> None:
     """Measure and print."""
     result = measure_gate(accounts, rounds, keys, decisions)
-    print(lines(result))
-    print(reports.machine_line(result["machine"]))
-    if target is not None:
-        reports.write(result, target)
+    reports.tell(lines(result), result, target)

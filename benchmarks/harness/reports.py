@@ -76,6 +76,14 @@ def ratio_table(title: str, ratios: Iterable[Ratio]) -> str:
     return table((title, "is", "wanted", ""), rows)
 
 
+def tell(text: str, result: Mapping[str, Any], target: Path | None) -> None:
+    """Print the tables and the machine; also write the result as JSON where a file is named."""
+    print(text)
+    print(machine_line(result["machine"]))
+    if target is not None:
+        write(result, target)
+
+
 def write(result: Mapping[str, Any], target: Path) -> None:
     """Write a result as JSON; the folder is made if it is missing."""
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -80,7 +80,4 @@ def lines(result: dict[str, Any]) -> str:
 def command(scale: str, rounds: int, target: Path | None) -> None:
     """Measure and print."""
     result = measured(cache.dataset(scale), rounds)
-    print(lines(result))
-    print(reports.machine_line(result["machine"]))
-    if target is not None:
-        reports.write(result, target)
+    reports.tell(lines(result), result, target)

@@ -52,7 +52,4 @@ def lines(result: dict[str, Any]) -> str:
 def command(scale: str, rounds: int, target: Path | None) -> None:
     """Measure and print."""
     result = measure_verify(cache.dataset(scale), rounds)
-    print(lines(result))
-    print(reports.machine_line(result["machine"]))
-    if target is not None:
-        reports.write(result, target)
+    reports.tell(lines(result), result, target)

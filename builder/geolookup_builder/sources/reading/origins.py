@@ -1,4 +1,4 @@
-"""The origin AS of a route, from its AS path.
+"""The origin AS of a route, from its AS path; of default routes there is none.
 
 It is the last AS of the path; prepending repeats it. A set there has several AS and no origin,
 unless it has one (RFC 6811, section 2; RFC 9774). An AS number that IANA reserves is passed
@@ -17,7 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import Bools
+from geolookup.contract.address import MAX
+from geolookup.dataset.intervals import Addresses, Bools
+from geolookup_builder.ranges import ParsedRanges
+from geolookup_builder.sources.reading.dictionary_columns import marked
 
 #: No AS; RFC 7607 reserves it.
 NONE = 0
@@ -28,6 +31,7 @@ _LAST = r"(?:^|\s)\{?(?P<origin>[0-9]{1,10})\}?\s*$"
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _PARTS = re.compile(rf"\{{[^}}]*\}}|{_NUMBER.pattern}|\S")
 _MAX = (1 << 32) - 1
+_DEFAULT_ROUTE = "default route"
 Path = Sequence[int | Sequence[int]]
 
 
@@ -79,3 +83,21 @@ def _number(text: str) -> int:
     """Return an AS number in digits, or in two halves (asdot, RFC 5396)."""
     high, _, low = text.rpartition(".")
     return (int(high or 0) << 16) + int(low)
+
+
+def without_default_routes(ranges: ParsedRanges, asn: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Return the AS numbers of ranges, with those of default routes invalid.
+
+    A default route says nothing about an address; the compiler nulls and counts what is invalid.
+    """
+    defaults = _default_routes(ranges)
+    return marked(asn, pa.array(defaults), _DEFAULT_ROUTE) if defaults.any() else asn
+
+
+def _default_routes(ranges: ParsedRanges) -> Bools:
+    found: Bools = np.zeros(len(ranges.family), bool)
+    for family in (4, 6):
+        ends = Addresses.of(6, [0, MAX[family]])
+        whole = ranges.first.equals(ends[:1]) & ranges.last.equals(ends[1:])
+        found |= (ranges.family == family) & whole
+    return found

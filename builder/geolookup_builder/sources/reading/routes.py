@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from geolookup.dataset.intervals import I64, Addresses, Bools
 from geolookup_builder.flatten import changes
 from geolookup_builder.ranges import ParsedRanges, concatenated
-from geolookup_builder.sources.reading.default_routes import without_default_routes
 from geolookup_builder.sources.reading.lookup_tables import AsNames, as_fields
-from geolookup_builder.sources.reading.origins import NONE
+from geolookup_builder.sources.reading.origins import NONE, without_default_routes
 from geolookup_builder.sources.reading.reader import Batch, RecordNumbers
 
 
