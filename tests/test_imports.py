@@ -52,6 +52,8 @@ THIRD_PARTY = {
     "geolookup/inline": NUMERIC,
     "geolookup/updates/upgrade.py": NUMERIC,
     "geolookup/comparison": NUMERIC,
+    "geolookup/pictures": {*NUMERIC, "PIL", "vl_convert"},
+    "geolookup/reports": {*NUMERIC, "jinja2"},
     "geolookup/compat/geoip2.py": {"geoip2", "maxminddb"},
     "geolookup/gate": {"redis"},
     "geolookup/http": {"granian", "uvloop"},

@@ -46,7 +46,7 @@ NAVIGATION: dict[str, dict[str, list[str]]] = {
             "how-to/databases",
             "how-to/mmdb-export",
         ],
-        "Data": ["how-to/own-dataset", "updating", "verify", "diff", "score"],
+        "Data": ["how-to/own-dataset", "updating", "verify", "diff", "score", "how-to/reports"],
         "Service and operation": ["http", "gate", "how-to/production", "operations"],
         "Migration": ["how-to/from-*"],
         "Reference": [

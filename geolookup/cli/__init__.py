@@ -49,6 +49,7 @@ COMMANDS = {
     "prune": "store",
     "publish": "store",
     "recipes": "recipes",
+    "report": "report",
     "rollback": "store",
     "score": "score",
     "serve": "serve",

@@ -182,6 +182,29 @@ def table_input(command: F) -> F:
     return _with(_TABLE_INPUT, command)
 
 
+_PAGE_OUTPUT = (
+    click.option(
+        "--output",
+        metavar="FILE",
+        required=True,
+        type=click.Path(path_type=Path),
+        help="HTML file to write.",
+    ),
+    click.option(
+        "--png",
+        metavar="DIR",
+        type=click.Path(path_type=Path),
+        help="Also write each picture to this folder as PNG, at twice its size.",
+    ),
+    click.option("--force", is_flag=True, help="Replace existing outputs."),
+)
+
+
+def page_output(command: F) -> F:
+    """Add the options of a command that writes an HTML page: ``output``, ``png``, ``force``."""
+    return _with(_PAGE_OUTPUT, command)
+
+
 def _with(added: Iterable[Callable[[F], F]], command: F) -> F:
     """Add options to a command; its help lists them in this order."""
     for option in reversed(tuple(added)):

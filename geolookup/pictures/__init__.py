@@ -1,0 +1,1 @@
+"""Arrays drawn: curves, projections, colours, charts. Pages and files of pictures use these."""

@@ -1,0 +1,51 @@
+"""The Hilbert curve against its definition, drawn by recursion, and against its inverse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geolookup.pictures import hilbert
+
+
+def _drawn(order: int) -> list[tuple[int, int]]:
+    """The curve by its definition: four smaller ones, the first and last of them turned."""
+    if order == 0:
+        return [(0, 0)]
+    smaller, half = _drawn(order - 1), 1 << order - 1
+    return [
+        *((y, x) for x, y in smaller),
+        *((x, y + half) for x, y in smaller),
+        *((x + half, y + half) for x, y in smaller),
+        *((2 * half - 1 - y, half - 1 - x) for x, y in smaller),
+    ]
+
+
+@pytest.mark.parametrize("order", range(7))
+def test_the_curve_is_that_of_the_definition(order: int) -> None:
+    x, y = hilbert.points(np.arange(4**order, dtype=np.uint64), order)
+    assert list(zip(x.tolist(), y.tolist(), strict=True)) == _drawn(order)
+
+
+def test_neighbours_on_the_curve_are_neighbours_in_the_square() -> None:
+    x, y = (each.astype(np.int64) for each in hilbert.points(np.arange(4**8, dtype=np.uint64), 8))
+    assert set((np.abs(np.diff(x)) + np.abs(np.diff(y))).tolist()) == {1}
+
+
+@given(st.integers(0, 32).flatmap(
+    lambda order: st.tuples(st.just(order), st.lists(st.integers(0, 4**order - 1), max_size=9))
+))  # fmt: skip
+def test_the_inverse_returns_the_cells(drawn: tuple[int, list[int]]) -> None:
+    order, numbers = drawn
+    cells = np.array(numbers, np.uint64)
+    assert hilbert.cells(*hilbert.points(cells, order), order).tolist() == numbers
+
+
+@pytest.mark.parametrize(("order", "cell"), [(-1, 0), (33, 0), (2, 16)])
+def test_what_lies_outside_is_refused(order: int, cell: int) -> None:
+    with pytest.raises(ValueError, match="order"):
+        hilbert.points(np.array([cell], np.uint64), order)
+    with pytest.raises(ValueError, match="order"):
+        hilbert.cells(np.array([4], np.uint64), np.array([0], np.uint64), 2 if cell else order)

@@ -1,0 +1,30 @@
+"""``geolookup report``: one page, its pictures, and what hostile names cannot do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import geolookup
+
+pytest.importorskip("jinja2")
+pytest.importorskip("vl_convert")
+
+
+def _report(*arguments: str) -> str:
+    from geolookup.cli import _program
+
+    done = CliRunner().invoke(_program, ["report", *arguments])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_the_page_and_its_pictures_are_written(tmp_path: Path) -> None:
+    output, png = tmp_path / "report.html", tmp_path / "png"
+    world = Path(geolookup.__file__).parent / "world"
+    printed = _report(str(world), "--output", str(output), "--png", str(png))
+    assert str(output) in printed
+    assert "ipv4.arrow" in output.read_text(encoding="utf-8")
+    assert (png / "file-sizes.png").read_bytes().startswith(b"\x89PNG")
