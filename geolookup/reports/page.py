@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,15 +30,17 @@ def page(title: str, lead: str, sections: Sequence[Section]) -> str:
             title=title,
             lead=lead,
             sections=sections,
-            style=_asset(_STYLE),
-            scripts=[_asset(name) for name in _scripts(sections)],
+            styles=_assets([_STYLE], *(section.styles for section in sections)),
+            scripts=_assets(*(section.scripts for section in sections)),
             data=list(_data(sections)),
         )
     )
 
 
-def _scripts(sections: Iterable[Section]) -> dict[str, None]:
-    return dict.fromkeys(name for section in sections for name in section.scripts)
+def _assets(*names: Sequence[str]) -> list[str]:
+    """Return the texts of files of ``assets/``, each once, in the order of their first mention."""
+    once = dict.fromkeys(chain.from_iterable(names))
+    return [(_ASSETS / name).read_text(encoding="utf-8") for name in once]
 
 
 def _data(sections: Iterable[Section]) -> Iterator[tuple[str, str]]:
@@ -46,10 +49,6 @@ def _data(sections: Iterable[Section]) -> Iterator[tuple[str, str]]:
         for name, value in section.data.items():
             text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
             yield name, text.replace("<", "\\u003c")
-
-
-def _asset(name: str) -> str:
-    return (_ASSETS / name).read_text(encoding="utf-8")
 
 
 @cache

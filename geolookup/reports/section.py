@@ -15,8 +15,8 @@ class Section:
 
     ``template`` is a file of ``templates/``; it gets ``values`` by name. ``data`` is JSON for
     scripts, by the id of the element that holds it. ``scripts`` are files of ``assets/`` in the
-    order in which they need each other; a page has each once. ``pictures`` are what ``--png``
-    writes of the section.
+    order in which they need each other, ``styles`` likewise; a page has each once. ``pictures``
+    are what ``--png`` writes of the section.
     """
 
     anchor: str
@@ -25,4 +25,5 @@ class Section:
     values: Mapping[str, Any] = field(default_factory=dict)
     data: Mapping[str, object] = field(default_factory=dict)
     scripts: Sequence[str] = ()
+    styles: Sequence[str] = ()
     pictures: Sequence[Picture] = ()
