@@ -1,19 +1,38 @@
 """Charts as Vega-Lite specifications, drawn to SVG by vl-convert without a browser.
 
-A page shows a chart in the colours of its own text; a picture has dark ink on white.
+A page shows a chart in the colours of its own text; a picture has dark ink on white. A chart
+fits a screen of 400 px without scaling its text. What a chart states as text is in the table
+of its values too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-#: The width of a chart's plot in px: with its labels it fits a narrow screen.
-_WIDTH = 200
+from geolookup.pictures import texts
+
+#: The width of a chart with its labels, in px.
+WIDTH = 328
 #: Distinguishable from a white and from a black page: 3:1 and more.
 BAR = "#2a7fb8"
-_AXIS = {"labelLimit": 130, "grid": False, "domain": False, "ticks": False}
+CATEGORIES = ("#2a7fb8", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9")
+OTHER = "#999999"
+STEPS = ("#00224e", "#7d7c78", "#fee838")
+#: The size of text, the most px of a label, and px that no character of a number exceeds.
+_SIZE, _LABEL, _DIGIT = 12, 120, 8
+#: What vl-convert measures with, and what readers may have instead; px for what is wider.
+_FONT, _SLACK = "Arial, Liberation Sans, Helvetica, sans-serif", 12
+_AXIS = {"grid": False, "domain": False, "ticks": False, "labelFontSize": _SIZE}
+_TITLE = {"titleFontSize": _SIZE, "titleFontWeight": "normal"}
+#: The tags of a drawing, and where an id begins in one. Texts have no tags: they are escaped.
+_TAGS, _IDS = re.compile(r"<[^>]*>"), re.compile(r'(?<= id=")|(?<=url\(#)|(?<=href="#)')
+Form = Callable[[float], str]
+#: A label and its value.
+Values = Sequence[tuple[str, float]]
+_Part = dict[str, Any]  # of a specification
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,46 +43,204 @@ class Chart:
     title: str
     spec: Mapping[str, Any]  # Vega-Lite, without colours of text and background
     head: Sequence[str]
-    rows: Sequence[Sequence[object]]
+    rows: Sequence[Sequence[str]]
 
     def page_svg(self) -> str:
         """Return the chart for a page: transparent, with the text colour of the page."""
-        return self._svg("currentColor", None)
+        return self._svg(
+            "currentColor",
+            {"background": None, "padding": {"left": _SLACK, "right": _SLACK, "bottom": 4}},
+        )
 
     def picture_svg(self) -> str:
-        """Return the chart for a picture of its own: dark ink on white."""
-        return self._svg("#1f2328", "white")
+        """Return the chart for a picture of its own: its title above, dark ink on white."""
+        title = {"text": self.title, "anchor": "start", "frame": "bounds", "offset": 12}
+        return self._svg("#1f2328", {"background": "white", "padding": 16, "title": title})
 
-    def _svg(self, ink: str, background: str | None) -> str:
+    def _svg(self, ink: str, frame: Mapping[str, Any]) -> str:
         import vl_convert
 
-        config = {
-            "font": "sans-serif",
-            "view": {"stroke": None},
-            "axis": {"labelColor": ink, "titleColor": ink, **_AXIS},
-            "text": {"color": ink},
-        }
-        spec = {"background": background, "config": config, **self.spec}
-        drawn: str = vl_convert.vegalite_to_svg(spec)
-        return drawn
+        drawn: str = vl_convert.vegalite_to_svg({**self.spec, **frame, "config": _config(ink)})
+        # Drawings on one page must not share ids.
+        return _TAGS.sub(lambda tag: _IDS.sub(f"{self.name}-", tag[0]), drawn)
+
+
+def _config(ink: str) -> dict[str, Any]:
+    labels = {"labelColor": ink, "titleColor": ink, **_TITLE}
+    return {
+        "aria": False,  # the page names the chart
+        "font": _FONT,
+        "view": {"stroke": None},
+        "title": {"color": ink, "fontSize": 14},
+        "axis": {**labels, **_AXIS},
+        "legend": {
+            **labels,
+            "labelFontSize": _SIZE,
+            "labelLimit": WIDTH - _LABEL - 20,
+        },
+        "text": {"color": ink, "fontSize": _SIZE},
+    }
 
 
 def bars(
-    name: str, title: str, unit: str, values: Sequence[tuple[str, float]], *, form: str = ",.4~g"
+    name: str, title: str, unit: str, values: Values, *, form: Form = texts.count, head: str = ""
 ) -> Chart:
-    """Return horizontal bars, a row each; ``form`` is a number format of D3."""
-    rows = [{"name": label, "value": value} for label, value in values]
-    y = {"field": "name", "type": "nominal", "sort": None, "title": None}
-    x = {"field": "value", "type": "quantitative", "title": unit, "axis": None}
-    text = {"field": "value", "type": "quantitative", "format": form}
+    """Return horizontal bars, a row each, in the order given; ``form`` makes the values' texts.
+
+    ``head`` is what the labels name, for the table.
+    """
+    rows = [(texts.name(label), value, form(value)) for label, value in values]
+    data = [{"row": i, "name": a, "value": b, "text": c} for i, (a, b, c) in enumerate(rows)]
+    beside = max((len(text) for _, _, text in rows), default=0) * _DIGIT
+    x: _Part = {"field": "value", "type": "quantitative", "axis": None, "scale": {"zero": True}}
     spec = {
-        "width": _WIDTH,
-        "height": {"step": 18},
-        "data": {"values": rows},
-        "encoding": {"y": y, "x": x},
+        "width": WIDTH - _LABEL - beside - 8,
+        "height": {"step": 20},
+        "data": {"values": data},
+        "encoding": {"y": _hidden("row")},
         "layer": [
-            {"mark": {"type": "bar", "color": BAR}},
-            {"mark": {"type": "text", "align": "left", "dx": 3}, "encoding": {"text": text}},
+            {"mark": {"type": "bar", "color": BAR, "height": {"band": 0.7}}, "encoding": {"x": x}},
+            _text("text", {"align": "left", "dx": 4}, x),
+            _text("name", {"align": "right", "dx": -4, "limit": _LABEL - 4}, {"value": 0}),
         ],
     }
-    return Chart(name, title, spec, ("", unit), values)
+    return Chart(name, title, spec, (head, unit), [(label, text) for label, _, text in rows])
+
+
+def _hidden(field: str) -> dict[str, Any]:
+    """Return the position of rows: numbers, so that rows of the same name stay apart."""
+    return {"field": field, "type": "ordinal", "sort": None, "axis": None}
+
+
+def _text(field: str, mark: Mapping[str, Any], x: Mapping[str, Any]) -> dict[str, Any]:
+    encoding = {"x": x, "text": {"field": field, "type": "nominal"}}
+    return {"mark": {"type": "text", "baseline": "middle", **mark}, "encoding": encoding}
+
+
+def histogram(
+    name: str, title: str, axis: str, unit: str, values: Values, *, form: Form = texts.count
+) -> Chart:
+    """Return columns, one for each class in the order given; ``axis`` is what is classed."""
+    data = [{"class": label, "value": value} for label, value in values]
+    x: _Part = {"field": "class", "type": "ordinal", "sort": None, "title": axis}
+    x["axis"] = {"labelAngle": 0, "values": _labelled([label for label, _ in values], 260)}
+    y: _Part = {"field": "value", "type": "quantitative", "title": unit}
+    y["axis"] = {"grid": True, "gridColor": "#88888855", "tickCount": 4, "labelExpr": _SHORT}
+    spec = {
+        "width": WIDTH - 70,
+        "height": 160,
+        "data": {"values": data},
+        "mark": {"type": "bar", "color": BAR},
+        "encoding": {"x": x, "y": y},
+    }
+    rows = [(label, form(value)) for label, value in values]
+    return Chart(name, title, spec, (axis, unit), rows)
+
+
+def _labelled(labels: Sequence[str], width: int) -> list[str]:
+    """Return every label, or every second, fourth and so on: as many as fit the width in px."""
+    widest = max(map(len, labels), default=0) * _DIGIT + 6
+    step = 1
+    while len(labels[::step]) * widest > width:
+        step *= 2
+    return list(labels[::step])
+
+
+#: Numbers of an axis: 20k, 3M, 4B.
+_SHORT = "replace(format(datum.value, '~s'), 'G', 'B')"
+
+
+def heatmap(
+    name: str,
+    title: str,
+    unit: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: Sequence[Sequence[float | None]],
+    *,
+    form: Form = texts.count,
+) -> Chart:
+    """Return a cell for each row and column; a value of None is hidden and has no colour."""
+    data = [
+        {"row": row, "column": column, "value": value}
+        for row, line in zip(rows, values, strict=True)
+        for column, value in zip(columns, line, strict=True)
+        if value is not None
+    ]
+    x: _Part = {
+        "field": "column",
+        "type": "ordinal",
+        "title": None,
+        "scale": {"domain": [*columns]},
+    }
+    x["axis"] = {"labelAngle": 0, "orient": "top", "values": _labelled(columns, WIDTH - 40)}
+    y: _Part = {"field": "row", "type": "ordinal", "title": None, "scale": {"domain": [*rows]}}
+    y["axis"] = {"labelLimit": _LABEL}
+    legend: _Part = {
+        "orient": "bottom",
+        "gradientLength": 200,
+        "labelExpr": _SHORT,
+        "titleLimit": WIDTH,
+    }
+    colour: _Part = {"field": "value", "type": "quantitative", "title": unit, "legend": legend}
+    colour["scale"] = {"range": [*STEPS], "zero": True}
+    size = min(22, (WIDTH - 40) // max(len(columns), 1))
+    spec = {
+        "width": size * len(columns),
+        "height": max(size, 18) * len(rows),
+        "data": {"values": data},
+        "view": {"fill": "#88888822"},
+        "mark": {"type": "rect"},
+        "encoding": {"x": x, "y": y, "color": colour},
+    }
+    table = [
+        (row, *("hidden" if value is None else form(value) for value in line))
+        for row, line in zip(rows, values, strict=True)
+    ]
+    return Chart(name, title, spec, ("", *columns), table)
+
+
+def stacked(
+    name: str,
+    title: str,
+    rows: Sequence[str],
+    parts: Sequence[str],
+    shares: Sequence[Sequence[float]],
+) -> Chart:
+    """Return a bar for each row, of the shares of its parts: those of a row are at most 1 together.
+
+    ``rows`` and ``parts`` are distinct. Parts without a colour of their own are of the last one.
+    """
+    labels = [texts.name(part) for part in parts]
+    data = [
+        {"row": row, "part": label, "number": number, "share": share}
+        for row, line in zip(rows, shares, strict=True)
+        for number, (label, share) in enumerate(zip(labels, line, strict=True))
+        if share
+    ]
+    y: _Part = {"field": "row", "type": "ordinal", "sort": None, "title": None}
+    y["axis"] = {"labelLimit": _LABEL, "labelPadding": 6}
+    x: _Part = {
+        "field": "share",
+        "type": "quantitative",
+        "title": None,
+        "scale": {"domain": [0, 1]},
+    }
+    x["axis"] = {"format": ".0%", "values": [0, 0.5, 1], "labelFlush": True}
+    colours = [*CATEGORIES[: len(labels)], *[OTHER] * (len(labels) - len(CATEGORIES))]
+    part: _Part = {
+        "field": "part",
+        "type": "nominal",
+        "scale": {"domain": labels, "range": colours},
+    }
+    part["legend"] = {"orient": "bottom", "columns": 1, "title": None, "symbolType": "square"}
+    spec = {
+        "width": WIDTH - _LABEL,
+        "height": {"step": 24},
+        "data": {"values": data},
+        "mark": {"type": "bar"},
+        "encoding": {"y": y, "x": x, "color": part, "order": {"field": "number"}},
+    }
+    lines = zip(rows, shares, strict=True)
+    table = [(row, *(texts.percent(share) for share in line)) for row, line in lines]
+    return Chart(name, title, spec, ("", *parts), table)

@@ -1,0 +1,39 @@
+"""Numbers and names as the texts of pictures and pages."""
+
+from __future__ import annotations
+
+from geolookup.errors import line_text
+
+#: Longer names are shortened: a dataset may hold names of any length.
+_LONGEST = 120
+_SCALES = ((1e15, "quadrillion"), (1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
+
+
+def count(number: float) -> str:
+    """Return a number with thousands separators: 1,234,567; three digits of one below 10."""
+    if isinstance(number, int) or abs(number) >= 10 or number == int(number):
+        return f"{number:,.0f}"
+    return f"{number:.3g}"
+
+
+def short(number: float) -> str:
+    """Return a number in three digits, with the word for its size: 1.23 million."""
+    for size, word in _SCALES:
+        if number >= 0.995 * size:
+            return f"{count(float(f'{number / size:.3g}'))} {word}"
+    return count(number)
+
+
+def percent(share: float) -> str:
+    """Return a share from 0 to 1 in percent; only none reads 0 %, and only all 100 %."""
+    if 0 < share < 0.0001:
+        return "< 0.01 %"
+    if 0.9999 < share < 1:
+        return "> 99.99 %"
+    return f"{share:.2%}".replace("%", " %")
+
+
+def name(text: str) -> str:
+    """Return a name as one line of at most 120 characters, its control characters escaped."""
+    line = line_text(text)
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"

@@ -1,0 +1,86 @@
+"""Charts: what they state, that they fit a narrow screen, and what names cannot do to them."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from geolookup.pictures import charts, texts
+from geolookup.pictures.charts import Chart
+
+pytest.importorskip("vl_convert")
+
+HOSTILE = ['</script><b>&amp;"', "a\x00\x1b[31m\u2028", "\u202eabc", "x" * 10_000, "", 'id="a"']
+LENGTHS = [(str(length), length * 1_000_000.0) for length in range(129)]
+HOURS = [[None if (day + hour) % 5 == 0 else day * hour for hour in range(24)] for day in range(7)]
+DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+
+
+def _charts() -> list[Chart]:
+    named = [(name, number / 3) for number, name in enumerate(HOSTILE)]
+    shares: list[list[float]] = [[0.5, 0.25, 0, 0, 0, 0.25], [0] * 6]
+    hours = [str(hour) for hour in range(24)]
+    return [
+        charts.bars("bars", "Bars", "share", named, form=texts.percent),
+        charts.bars("none", "No bars", "share", []),
+        charts.histogram("lengths", "Lengths", "prefix length", "prefixes", LENGTHS),
+        charts.heatmap("hours", "Hours", "requests", DAYS, hours, HOURS),
+        charts.stacked("parts", "Parts", ["one", "other"], HOSTILE, shares),
+    ]
+
+
+def _parsed(svg: str) -> ET.Element:
+    return ET.fromstring(svg)  # noqa: S314 - a drawing of our own
+
+
+@pytest.mark.parametrize("chart", _charts(), ids=lambda chart: chart.name)
+def test_a_drawing_is_xml_fits_a_narrow_screen_and_keeps_its_ids(chart: Chart) -> None:
+    drawn = chart.page_svg()
+    root = _parsed(drawn)
+    assert float(root.attrib["width"]) <= 368  # 400 px without the margins of a page
+    assert all(size >= 11 for size in map(float, re.findall(r'font-size="([\d.]+)px', drawn)))
+    ids = [each.attrib["id"] for each in root.iter() if "id" in each.attrib]
+    assert all(each.startswith(f"{chart.name}-") for each in ids)
+    assert set(re.findall(r"url\(#([^)]*)\)", drawn)) <= set(ids)
+    assert _parsed(chart.picture_svg()).tag == root.tag
+
+
+def test_rows_of_the_same_name_stay_apart() -> None:
+    chart = charts.bars("same", "Same", "bytes", [("a", 1), ("a", 2)])
+    assert len(re.findall(r"<path d=[^>]*#2a7fb8", chart.page_svg())) == 2
+    assert chart.rows == [("a", "1"), ("a", "2")]
+
+
+def test_a_hidden_value_has_no_cell() -> None:
+    chart = charts.heatmap("few", "Few", "n", ["a", "b"], ["c", "d"], [[1, None], [None, 2000]])
+    assert chart.rows == [("a", "1", "hidden"), ("b", "hidden", "2,000")]
+    assert len(chart.spec["data"]["values"]) == 2
+
+
+def test_the_text_of_a_name_does_not_change() -> None:
+    assert '>id="a"<' in charts.bars("named", "Named", "n", [('id="a"', 1)]).page_svg()
+
+
+@pytest.mark.parametrize(
+    ("number", "full", "short"),
+    [
+        (0, "0", "0"),
+        (1234567, "1,234,567", "1.23 million"),
+        (999_999_999, "999,999,999", "1 billion"),
+        (3_702_258_689, "3,702,258,689", "3.7 billion"),
+        (0.25, "0.25", "0.25"),
+        (12.5, "12", "12"),
+    ],
+)
+def test_numbers_as_texts(number: float, full: str, short: str) -> None:
+    assert (texts.count(number), texts.short(number)) == (full, short)
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0, "0.00 %"), (1e-9, "< 0.01 %"), (0.5, "50.00 %"), (0.99999, "> 99.99 %"), (1, "100.00 %")],
+)
+def test_shares_as_texts(share: float, text: str) -> None:
+    assert texts.percent(share) == text
