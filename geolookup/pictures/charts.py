@@ -13,14 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from geolookup.pictures import texts
+from geolookup.pictures.colours import CATEGORIES, OTHER, spread
 
 #: The width of a chart with its labels, in px.
 WIDTH = 328
-#: Distinguishable from a white and from a black page: 3:1 and more.
-BAR = "#2a7fb8"
-CATEGORIES = ("#2a7fb8", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9")
-OTHER = "#999999"
-STEPS = ("#00224e", "#7d7c78", "#fee838")
 #: The size of text, the most px of a label, and px that no character of a number exceeds.
 _SIZE, _LABEL, _DIGIT = 12, 120, 8
 #: What vl-convert measures with, and what readers may have instead; px for what is wider.
@@ -99,7 +95,10 @@ def bars(
         "data": {"values": data},
         "encoding": {"y": _hidden("row")},
         "layer": [
-            {"mark": {"type": "bar", "color": BAR, "height": {"band": 0.7}}, "encoding": {"x": x}},
+            {
+                "mark": {"type": "bar", "color": CATEGORIES[0], "height": {"band": 0.7}},
+                "encoding": {"x": x},
+            },
             _text("text", {"align": "left", "dx": 4}, x),
             _text("name", {"align": "right", "dx": -4, "limit": _LABEL - 4}, {"value": 0}),
         ],
@@ -130,7 +129,7 @@ def histogram(
         "width": WIDTH - 70,
         "height": 160,
         "data": {"values": data},
-        "mark": {"type": "bar", "color": BAR},
+        "mark": {"type": "bar", "color": CATEGORIES[0]},
         "encoding": {"x": x, "y": y},
     }
     rows = [(label, form(value)) for label, value in values]
@@ -183,7 +182,7 @@ def heatmap(
         "titleLimit": WIDTH,
     }
     colour: _Part = {"field": "value", "type": "quantitative", "title": unit, "legend": legend}
-    colour["scale"] = {"range": [*STEPS], "zero": True}
+    colour["scale"] = {"range": spread(9), "zero": True}
     size = min(22, (WIDTH - 40) // max(len(columns), 1))
     spec = {
         "width": size * len(columns),

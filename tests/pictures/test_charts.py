@@ -9,6 +9,7 @@ import pytest
 
 from geolookup.pictures import charts, texts
 from geolookup.pictures.charts import Chart
+from geolookup.pictures.colours import CATEGORIES
 
 pytest.importorskip("vl_convert")
 
@@ -49,7 +50,7 @@ def test_a_drawing_is_xml_fits_a_narrow_screen_and_keeps_its_ids(chart: Chart) -
 
 def test_rows_of_the_same_name_stay_apart() -> None:
     chart = charts.bars("same", "Same", "bytes", [("a", 1), ("a", 2)])
-    assert len(re.findall(r"<path d=[^>]*#2a7fb8", chart.page_svg())) == 2
+    assert len(re.findall(f'<path d=[^>]*"{CATEGORIES[0]}"', chart.page_svg())) == 2
     assert chart.rows == [("a", "1"), ("a", "2")]
 
 
