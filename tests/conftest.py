@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from geolookup_builder.report import BuildReport
 
 ROOT = Path(__file__).resolve().parent.parent
-pytest_plugins = ["tests.tiers", "tests.skips"]
+pytest_plugins = ["tests.tiers", "tests.skips", "tests.browser"]
 
 #: Tests and the processes that they start answer from the small dataset by default.
 os.environ["GEOLOOKUP_DATASET"] = str(SMALL)

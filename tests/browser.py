@@ -1,0 +1,111 @@
+"""Pages in headless Chromium: what a reader and a screen reader meet. A pytest plugin."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+
+NARROW, WIDE = {"width": 400, "height": 800}, {"width": 1280, "height": 900}
+#: The elements that break a rule of axe-core with a serious or critical effect.
+_AXE = """([without, options]) => axe.run(
+  {include: [["html"]], exclude: without}, {preload: false, resultTypes: ["violations"], ...options}
+).then(found => found.violations.filter(each => ["serious", "critical"].includes(each.impact))
+    .map(each => `${each.id}: ${each.nodes[0].target}`))"""
+#: Marks what looks like an element elsewhere on the page: tags, classes and styles are the same,
+#: up to the root. Contrast takes most of the time of a check, and needs one element of each look.
+_MARK = """() => {
+  const seen = new Set(), paths = new Map([[document.documentElement, ""]]);
+  const all = [...document.body.querySelectorAll("*")];
+  for (const each of [document.body, ...all]) {
+    const look = ["class", "style"].map(name => each.getAttribute(name));
+    paths.set(each, `${paths.get(each.parentElement)} ${each.tagName} ${look}`);
+  }
+  for (const each of all.reverse()) {
+    const same = seen.has(paths.get(each)) && [...each.children].every(it => "alike" in it.dataset);
+    if (same) each.dataset.alike = "";
+    seen.add(paths.get(each));
+  }
+}"""
+_STRUCTURE: tuple[object, object] = [], {"rules": {"color-contrast": {"enabled": False}}}
+_CONTRAST = [["[data-alike]"]], {"runOnly": ["color-contrast"]}
+#: The page, or its text in a scrolling box of a theme; code and tables may scroll by themselves.
+_SIDEWAYS = """() => {
+  const root = document.documentElement;
+  const scrolls = each => ["auto", "scroll"].includes(getComputedStyle(each).overflowX);
+  const own = each => each.closest(".highlight, .table-wrapper, .scrolls");
+  return [root, ...document.querySelectorAll("body, body div")].some(
+    each => each.scrollWidth > each.clientWidth && (each === root || (scrolls(each) && !own(each)))
+  );
+}"""
+
+
+class Reader:
+    """A tab of the browser that notes what goes wrong."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.problems: list[str] = []
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
+        page.on("request", self._request)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.problems.append(f"console: {message.text}")
+
+    def _request(self, request: Request) -> None:
+        if not request.url.startswith(("file:", "data:", "blob:")):
+            self.problems.append(f"request: {request.url}")
+
+    def open(self, url: str) -> None:
+        """Open a page, and load axe-core into it."""
+        from axe_playwright_python.base import AXE_SCRIPT
+
+        self.page.goto(url)
+        self.page.evaluate(AXE_SCRIPT)
+
+    def check(self) -> None:
+        """Structure is the same in light and dark, contrast is not."""
+        self._check("structure", _STRUCTURE)
+        self.page.evaluate(_MARK)
+        for scheme in ("light", "dark"):
+            self.page.emulate_media(color_scheme=scheme)
+            self._check(scheme, _CONTRAST)
+
+    def _check(self, part: str, rules: object) -> None:
+        self.problems += [f"{part}: {each}" for each in self.page.evaluate(_AXE, rules)]
+
+    def check_width(self) -> None:
+        """Note a problem where the page scrolls sideways."""
+        if self.page.evaluate(_SIDEWAYS):
+            self.problems.append("scrolls sideways")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Headless Chromium: of the system, else the one that Playwright has installed."""
+    pytest.importorskip("axe_playwright_python")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        system = shutil.which("chromium") or shutil.which("google-chrome")
+        if system is None and not Path(playwright.chromium.executable_path).exists():
+            pytest.skip("no Chromium: apt-get install chromium")
+        running = playwright.chromium.launch(executable_path=system)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def reader(browser: Browser) -> Iterator[Reader]:
+    """A tab on a narrow screen, without a network."""
+    page = browser.new_page(viewport=NARROW, offline=True)  # type: ignore[arg-type]
+    yield Reader(page)
+    page.close()
