@@ -66,10 +66,9 @@ class Reader:
 
     def open(self, url: str) -> None:
         """Open a page, and load axe-core into it."""
-        from axe_playwright_python.base import AXE_SCRIPT
-
+        axe = pytest.importorskip("axe_playwright_python.base")
         self.page.goto(url)
-        self.page.evaluate(AXE_SCRIPT)
+        self.page.evaluate(axe.AXE_SCRIPT)
 
     def check(self) -> None:
         """Structure is the same in light and dark, contrast is not."""
@@ -91,7 +90,6 @@ class Reader:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Headless Chromium: of the system, else the one that Playwright has installed."""
-    pytest.importorskip("axe_playwright_python")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
