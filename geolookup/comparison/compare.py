@@ -1,7 +1,8 @@
 """The comparison of two datasets, part by part, and the verdicts of its gates.
 
 A part is one address family, or both together where requests are counted:
-requests add up over families, addresses do not.
+requests add up over families, addresses do not. ``read`` lays the datasets over each other,
+``measured`` sums; reports draw what was read.
 """
 
 from __future__ import annotations
@@ -15,17 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 import geolookup
-from geolookup.comparison.gates import Verdict
+from geolookup.comparison.changes import Changes, changes
+from geolookup.comparison.gates import Gate, Verdict
 from geolookup.comparison.measures import (
     Coverage,
     FieldChange,
-    LocationMoves,
     Pairs,
     Share,
     SourceChange,
     coverage,
     location_changes,
-    move,
     network_changes,
     source_change,
 )
@@ -34,7 +34,7 @@ from geolookup.comparison.movers import Mover, top_movers
 from geolookup.comparison.overlay import FAMILIES, Answers, Joints, together
 from geolookup.comparison.traffic import Requests, Traffic, count_requests
 from geolookup.comparison.values import Values, read_values
-from geolookup.comparison.weighted import Kilometres, distinct
+from geolookup.comparison.weighted import Kilometres, quantiles
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.metadata import Metadata
 
@@ -63,6 +63,18 @@ class Part:
     new_sources: Sequence[SourceChange]
     movers: Sequence[Mover]
     metrics: Mapping[str, float]  # by name, for gates
+
+
+@dataclass(frozen=True, slots=True)
+class Overlaid:
+    """Two datasets laid over each other, and what changed in each part, not yet summed."""
+
+    old: Dataset
+    new: Dataset
+    values: Values
+    joints: Joints
+    requests: Requests | None
+    changes: Mapping[str, Changes]  # by part
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +138,13 @@ def diff(
     requests = None
     if traffic is not None:
         requests = Traffic(traffic, ip_column, traffic_count, input_format, delimiter, header)
-    found = compare(old, new, requests, most_movers=top)
-    members = {each.name: getattr(found, each.name) for each in fields(Comparison)}
-    return Judged(**members, gates=[judge(gate, found) for gate in gates])
+    return judged(compare(old, new, requests, most_movers=top), gates)
+
+
+def judged(comparison: Comparison, gates: Sequence[Gate]) -> Judged:
+    """Return a comparison with the verdicts of gates."""
+    members = {each.name: getattr(comparison, each.name) for each in fields(Comparison)}
+    return Judged(**members, gates=[judge(gate, comparison) for gate in gates])
 
 
 def compare(
@@ -148,15 +164,35 @@ def compare(
     Raises DatasetError for a missing or damaged dataset, TableFileError for an unusable
     traffic file.
     """
+    return measured(read(old, new, traffic), most_movers=most_movers)
+
+
+def read(
+    old: str | PathLike[str], new: str | PathLike[str], traffic: Traffic | None = None
+) -> Overlaid:
+    """Read two datasets or stores and lay them over each other; the errors are of ``compare``."""
     before, after = opened(old), opened(new)
     values, joints = read_values(before, after), Joints(before, after)
     requests, answers = _weighed(joints, traffic)
-    about = [each.manifest.metadata() for each in (before, after)]
+    found = {name: changes(values, each) for name, each in answers.items()}
+    return Overlaid(before, after, values, joints, requests, found)
+
+
+def measured(overlaid: Overlaid, *, most_movers: int = 10) -> Comparison:
+    """Sum what changed, part by part."""
+    about = [each.manifest.metadata() for each in (overlaid.old, overlaid.new)]
     parts = {
-        name: _part("requests" if traffic else _UNITS[name], values, each, about, most_movers)
-        for name, each in answers.items()
+        name: _part(
+            _UNITS[name] if overlaid.requests is None else "requests",
+            overlaid.values,
+            each,
+            about,
+            most_movers,
+        )
+        for name, each in overlaid.changes.items()
     }
-    return Comparison(described(before), described(after), requests, parts)
+    sides = [described(each) for each in (overlaid.old, overlaid.new)]
+    return Comparison(sides[0], sides[1], overlaid.requests, parts)
 
 
 def opened(path: str | PathLike[str]) -> Dataset:
@@ -182,29 +218,20 @@ def described(dataset: Dataset) -> Compared:
 
 
 def _part(
-    unit: str, values: Values, answers: Answers, about: Sequence[Metadata], most_movers: int
+    unit: str, values: Values, found: Changes, about: Sequence[Metadata], most_movers: int
 ) -> Part:
-    decided = distinct(
-        [answers.old_location, answers.new_location, answers.old_source, answers.new_source],
-        answers.weight,
-    )
-    old_location, new_location, old_source, new_source = decided.columns
-    locations = Pairs(old_location, new_location, decided.weight)
-    networks = _pairs(answers.old_network, answers.new_network, answers.weight)
+    answers, locations, moves = found.answers, found.locations, found.moves
     known = coverage(answers.in_old, answers.in_new, answers.weight)
-    moves = LocationMoves(values, locations)
-    moved = moves.shares() | {
-        "asn": move(values.network["network.asn"], networks).share(networks.weight)
-    }
-    kilometres = moves.kilometres()
-    changes = location_changes(values, locations) | network_changes(values, networks)
+    moved = moves.shares() | {"asn": found.asn.share(found.networks.weight)}
+    kilometres = quantiles(moves.distances, locations.weight)
+    fields_changed = location_changes(values, locations) | network_changes(values, found.networks)
     location = moves.by_level["location"]
     movers = top_movers(
         values,
         answers.new_network,
         answers.weight,
-        location.compared[decided.of_row],
-        location.moved[decided.of_row],
+        location.compared[found.location_of],
+        location.moved[found.location_of],
         most_movers,
     )
     return Part(
@@ -212,18 +239,12 @@ def _part(
         coverage=known,
         moved=moved,
         kilometres=kilometres,
-        fields=changes,
-        old_sources=_by_source(values, locations, old_source, about[0]),
-        new_sources=_by_source(values, locations, new_source, about[1]),
+        fields=fields_changed,
+        old_sources=_by_source(values, locations, found.old_source, about[0]),
+        new_sources=_by_source(values, locations, found.new_source, about[1]),
         movers=movers,
-        metrics=metrics(moved, kilometres, known, changes),
+        metrics=metrics(moved, kilometres, known, fields_changed),
     )
-
-
-def _pairs(old: NDArray[Any], new: NDArray[Any], weight: NDArray[np.float64]) -> Pairs:
-    found = distinct([old, new], weight)
-    old, new = found.columns
-    return Pairs(old, new, found.weight)
 
 
 def _by_source(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -107,12 +108,12 @@ class LocationMoves:
         """Return the share that moved, by level."""
         return {level: each.share(self._pairs.weight) for level, each in self.by_level.items()}
 
-    def kilometres(self) -> Kilometres:
-        """Return the distances moved, of pairs with coordinates on both sides."""
-        pairs = self._pairs
-        old = self._values.old_coordinates[:, pairs.old]
-        new = self._values.new_coordinates[:, pairs.new]
-        return quantiles(distances(old, new), pairs.weight)
+    @cached_property
+    def distances(self) -> F64:
+        """The distances moved in km, by pair; NaN without coordinates on both sides."""
+        old = self._values.old_coordinates[:, self._pairs.old]
+        new = self._values.new_coordinates[:, self._pairs.new]
+        return distances(old, new)
 
 
 def move(values: Pair, pairs: Pairs) -> Move:
@@ -189,6 +190,6 @@ def source_change(source: str, values: Values, pairs: Pairs) -> SourceChange:
         source,
         coverage(pairs.old > 0, pairs.new > 0, pairs.weight),
         moves.shares(),
-        moves.kilometres(),
+        quantiles(moves.distances, pairs.weight),
         {path: each.null_gained for path, each in changes.items() if each.null_gained},
     )

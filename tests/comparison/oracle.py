@@ -81,6 +81,20 @@ def _compared(level: str, each: Seen) -> bool | None:
     return any(said) if said else None
 
 
+def kind(each: Seen) -> str | None:
+    """What changed of an address, one of ``changes.KINDS``; None where nothing is known."""
+    old, new = _known(each.old, ("",)), _known(each.new, ("",))
+    if not (old and new):
+        return "lost" if old else "gained" if new else None
+    for level in ("country", "region", "city"):
+        if _compared(level, each):
+            return f"{level} moved"
+    differ = {path for path in each.old if each.old[path] != each.new[path]}
+    if any(path.startswith(_LOCATION) for path in differ):
+        return "other location value"
+    return "network value" if differ else "unchanged"
+
+
 def _kilometres(each: Seen) -> float | None:
     old, new = (
         [side[f"location.{name}"] for name in ("latitude", "longitude")]

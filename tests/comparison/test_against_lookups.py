@@ -8,12 +8,16 @@ from contextlib import contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geolookup
 from geolookup import comparison as diff
+from geolookup.comparison.changes import KINDS, kinds
+from geolookup.comparison.compare import Overlaid, measured, read
+from geolookup.dataset.intervals import Addresses
 from tests.comparison import oracle
 from tests.conftest import build_at
 from tests.tiers import scaled
@@ -89,11 +93,24 @@ def _all_seen(old: Path, new: Path, addresses: list[str]) -> list[oracle.Seen]:
 @given(_datasets, _datasets)
 def test_addresses(old: list[str], new: list[str]) -> None:
     with _built(old, new) as (before, after):
-        comparison = diff.compare(before, after, most_movers=1000)
+        overlaid = read(before, after)
+        comparison = measured(overlaid, most_movers=1000)
         assert list(comparison.parts) == ["ipv4", "ipv6"]
         for family, unit in ((4, 1.0), (6, 2.0**-64)):
             seen = _all_seen(before, after, _addresses(family))
             oracle.check(comparison.parts[f"ipv{family}"], seen, unit, pytest.approx)
+            assert _kinds(overlaid, family) == [oracle.kind(each) for each in seen]
+
+
+def _kinds(overlaid: Overlaid, family: int) -> list[str | None]:
+    """Return the kind of change of each address of the windows; None where nothing is known."""
+    joint, found = overlaid.joints.families[family], overlaid.changes[f"ipv{family}"]
+    by_interval = np.full(len(joint.starts), -1)
+    by_interval[joint.reached] = kinds(overlaid.values, found)
+    public = [each for each in _addresses(family) if not ip_address(each).is_private]
+    addresses = Addresses.of(family, (int(ip_address(each)) for each in public))
+    at = by_interval[joint.starts.search(addresses) - 1].tolist()
+    return [KINDS[each] if each >= 0 else None for each in at]
 
 
 _requested = st.lists(
