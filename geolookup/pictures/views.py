@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import Addresses
+from geolookup.pictures import colours as palette
 
 #: The first two labels of every view.
 SPECIAL, UNKNOWN = 0, 1
+FIRST = ("special-purpose", "unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +33,28 @@ class View:
     values: NDArray[np.uint32]
     labels: Sequence[str]
     colours: Sequence[str]
+
+
+def by_rank(
+    name: str, title: str, note: str, starts: Addresses, values: NDArray[np.uint32],
+    labels: Sequence[str],
+) -> View:  # fmt: skip
+    """Return a view of kinds, those of most addresses first: these have a colour of their own."""
+    colours = (*palette.CATEGORIES[: len(labels)], palette.OTHER)
+    return _view(name, title, note, starts, values, labels, colours)
+
+
+def by_step(
+    name: str, title: str, note: str, starts: Addresses, values: NDArray[np.uint32],
+    labels: Sequence[str],
+) -> View:  # fmt: skip
+    """Return a view of degrees, in their order: each has a step of the scale from dark to light."""
+    return _view(name, title, note, starts, values, labels, palette.spread(len(labels)))
+
+
+def _view(
+    name: str, title: str, note: str, starts: Addresses, values: NDArray[np.uint32],
+    labels: Sequence[str], colours: Sequence[str],
+) -> View:  # fmt: skip
+    first = (palette.SPECIAL, palette.UNKNOWN)
+    return View(name, title, note, starts, values, (*FIRST, *labels), (*first, *colours))

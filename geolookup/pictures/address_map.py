@@ -1,0 +1,74 @@
+"""Several views of one family as one partition of the cells of its curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geolookup.dataset.intervals import U64, Bools
+from geolookup.pictures.address_space import Space, last_of_each, space_of
+from geolookup.pictures.views import View
+
+
+@dataclass(frozen=True, slots=True)
+class AddressMap:
+    """A partition of a curve's filled cells, and the label of each range in each view.
+
+    ``starts``, shape (n,), are the ranges' first cells, ascending, the first 0. ``values`` are
+    the labels' positions, an array of shape (n,) for each view.
+    """
+
+    space: Space
+    views: Sequence[View]
+    starts: U64
+    values: Sequence[NDArray[np.uint32]]
+
+    def coarser(self, steps: int) -> AddressMap:
+        """Return the map with cells of 4^steps times as many addresses."""
+        bits = np.uint64(2 * steps)
+        up = np.uint64((1 << 2 * steps) - 1)
+        cells = self.starts + up >> bits
+        space = self.space.coarser(steps)
+        # A range within the last cell does not decide any.
+        inside = cells < np.uint64(space.filled)
+        starts, kept = last_of_each(cells[inside], np.flatnonzero(inside))
+        return _joined(space, self.views, starts, [each[kept] for each in self.values])
+
+
+def address_map(views: Sequence[View]) -> AddressMap:
+    """Return views of one family as a map; ValueError where they are of both families."""
+    if len({view.starts.family for view in views}) != 1:
+        raise ValueError("the views are of both families")
+    space = space_of(views)
+    cuts = {id(view.starts): space.cut(view.starts) for view in views}
+    starts = _union([cells for cells, _ in cuts.values()])
+    holding = {
+        key: intervals[np.searchsorted(cells, starts, side="right") - 1]
+        for key, (cells, intervals) in cuts.items()
+    }
+    return _joined(space, views, starts, [each.values[holding[id(each.starts)]] for each in views])
+
+
+def _union(sorted_cells: Sequence[U64]) -> U64:
+    cells = np.sort(np.concatenate(sorted_cells), kind="stable")
+    return cells[np.append(True, cells[1:] != cells[:-1])] if len(cells) else cells
+
+
+def _joined(
+    space: Space, views: Sequence[View], starts: U64, values: Sequence[NDArray[np.uint32]]
+) -> AddressMap:
+    """Return the map with adjacent ranges joined that are alike in every view."""
+    differs = np.zeros(len(starts), bool)
+    for each in values:
+        differs |= changes(each)
+    return AddressMap(space, views, starts[differs], [each[differs] for each in values])
+
+
+def changes(values: NDArray[np.uint32]) -> Bools:
+    """Mark the values that differ from the one before; the first does."""
+    found = np.ones(len(values), bool)
+    found[1:] = values[1:] != values[:-1]
+    return found
