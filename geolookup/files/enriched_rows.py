@@ -22,11 +22,10 @@ from geolookup.errors import (
     ContractError,
     InvalidAddressError,
     PrivateAddressError,
-    RowNote,
     TableFileError,
 )
 from geolookup.files.row_streams import Rows
-from geolookup.files.timestamps import InstantError, unix_seconds
+from geolookup.files.timestamps import remedy_of, unix_seconds
 from geolookup.tables import enrich
 from geolookup.tables.fields import of_table
 
@@ -169,13 +168,7 @@ class EnrichedRows:
         try:
             yield
         except ContractError as error:
-            raise self._refused(error, "give --on-invalid null to keep such rows") from error
+            remedy = "give --on-invalid null to keep such rows"
+            raise self._rows.numbers.refused(self._name, error, remedy) from error
         except (TypeError, ValueError) as error:
-            remedy = error.remedy if isinstance(error, InstantError) else "see --help"
-            raise self._refused(error, remedy) from error
-
-    def _refused(self, error: Exception, remedy: str) -> TableFileError:
-        """Return an error that names the file, and the row where a note states it."""
-        notes = [each for each in getattr(error, "__notes__", []) if isinstance(each, RowNote)]
-        row = self._rows.numbers.of(notes[0].row) if notes else None
-        return TableFileError(self._name, str(error), remedy, row=row)
+            raise self._rows.numbers.refused(self._name, error, remedy_of(error)) from error

@@ -126,7 +126,10 @@ def _fields(blocks: Iterator[Lines], combined: bool, wanted: ReadOptions) -> Row
 def _chosen(names: list[str], wanted: ReadOptions) -> list[str]:
     """Return the names of the columns to read; TableFileError for an unknown column."""
     check_columns(wanted.name, names, wanted.keys)
-    return list(wanted.keys) if wanted.rest == "dropped" else names
+    if wanted.rest != "dropped":
+        return names
+    times = [_FIELDS[_TIME]] if wanted.times else []
+    return [*wanted.keys, *(each for each in times if each in names)]
 
 
 def _parsed(lines: Lines, combined: bool) -> _Parsed:

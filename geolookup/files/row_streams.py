@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 import pyarrow as pa
 
 from geolookup.contract.address import is_address
-from geolookup.errors import TableFileError, near_match
+from geolookup.errors import RowNote, TableFileError, near_match
 from geolookup.filesystem.signatures import START_BYTES, looks_like
 
 #: How columns that are not keys are read: ``as_is`` keeps their text or encoding, for an output
@@ -38,6 +38,7 @@ class ReadOptions:
     delimiter: str | None = None  # None: the format's own
     infer_types: bool = False
     header: bool = True  # of CSV: whether the first row names the columns
+    times: bool = False  # of logs: whether their times are a column after the keys
 
 
 class RowNumbers:
@@ -63,6 +64,12 @@ class RowNumbers:
                 at = row - before
                 return int(numbers[at] if len(numbers) > 1 else numbers[0] + at)
         return self._first + row
+
+    def refused(self, name: str, error: Exception, remedy: str) -> TableFileError:
+        """Return an error that names the file, and the row where a note states it."""
+        notes = [each for each in getattr(error, "__notes__", []) if isinstance(each, RowNote)]
+        row = self.of(notes[0].row) if notes else None
+        return TableFileError(name, str(error), remedy, row=row)
 
 
 @dataclass(slots=True)

@@ -1,12 +1,11 @@
 """Where the addresses of files are: countries, cities and networks by number of addresses.
 
 Strategy: addresses are counted by interval id, not by answer; the answers are
-taken once at the end. Memory is 8 bytes for each interval of the dataset.
+taken once at the end, by row. Memory is 8 bytes for each interval of the dataset.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,15 +14,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from geolookup.contract.fields import LOCATION, NETWORK
+from geolookup.dataset.files import outside
 from geolookup.engine import Engine
 from geolookup.files.enrich import Step
-from geolookup.files.table_files import AddressColumn, TableFile, open_addresses
+from geolookup.files.local_hours import LocalHours
+from geolookup.files.table_files import AddressColumn, TableFile, TimeColumn, open_addresses
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.tables.clean import cleaned
+from geolookup.tables.fields import of_rows
+from geolookup.tables.instants import Instants, Int64
 from geolookup.tables.locate import chunks, column_of, locate_chunk
+from geolookup.tables.rows import row_tables, table_of
 from geolookup.tables.take import is_known
 
-_CHUNK = 1 << 16
+#: The tables to which intervals refer, in the order of ``take_rows``.
+_TABLES = LOCATION, NETWORK
 #: The kinds that are counted, each with the members of the answer that identify one.
 KINDS = {
     "countries": ("location.country_code", "location.country_name"),
@@ -41,11 +47,14 @@ class Count:
 
 
 class Summary:
-    """Counts of the addresses of any number of files, located by one engine."""
+    """Counts of the addresses of any number of files, located by one engine.
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    With ``hours`` the addresses are also counted by local hour.
+    """
+
+    def __init__(self, engine: Engine, hours: LocalHours | None = None) -> None:
         self._state = engine._open_state()  # noqa: SLF001 - as adapters do
+        self._hours = hours
         counts = engine.metadata.counts
         intervals = counts["ipv4_intervals"] + counts["ipv6_intervals"]
         self._addresses_by_interval = np.zeros(intervals, np.int64)
@@ -68,13 +77,21 @@ class Summary:
         """Public addresses, also those about which nothing is known."""
         return self.addresses - self.invalid - self.private
 
-    def add(self, column: Any, *, clean: bool = False) -> None:
-        """Count a column of addresses, cleaned as by ``contract.cleaning`` if ``clean``."""
+    def add(self, column: Any, *, clean: bool = False, instants: Instants | None = None) -> None:
+        """Count a column of addresses, cleaned as by ``contract.cleaning`` if ``clean``.
+
+        ``instants`` are those of the rows, None where the rows have none.
+        """
+        begin = 0
         for chunk in chunks(column_of(column)):
             located = locate_chunk(self._state, chunk)
             if clean:
                 _, located = cleaned(self._state, chunk, located)
             self._add(located.ids, located.families)
+            if self._hours is not None:
+                own = None if instants is None else instants.slice(begin, len(chunk))
+                self._hours.add(located.ids, own)
+            begin += len(chunk)
 
     def _add(self, intervals: NDArray[np.int32], families: NDArray[np.uint8]) -> None:
         self.addresses += len(intervals)
@@ -84,43 +101,63 @@ class Summary:
         np.add.at(self._addresses_by_interval, intervals[public], 1)
         self.ipv6 += int((families[public] == 6).sum())
 
-    def by(self, kind: str) -> list[Count]:
-        """Return the counts of a kind, the largest first, then by name, without the unknown."""
-        paths = KINDS[kind]
-        names = [path.replace(".", "_") for path in paths]
-        found = [each for each in self._taken(paths) if len(each)]
-        if not found:
-            return []
-        table = pa.concat_tables(found).group_by(names).aggregate([("addresses", "sum")])
-        table = table.filter(pc.is_valid(table[names[0]]))
-        rows = zip(*(table[name].to_pylist() for name in [*names, "addresses_sum"]), strict=True)
-        counts = [Count(row[:-1], row[-1]) for row in rows]
-        return sorted(counts, key=lambda each: (-each.addresses, [str(n) for n in each.members]))
-
-    def _taken(self, paths: tuple[str, ...]) -> Iterator[pa.Table]:
-        """Yield the members of the intervals with addresses, grouped, with their counts."""
+    def by_row(self, table: str) -> Int64:
+        """Return the addresses of each row of LOCATION or NETWORK; row 0 is the unknown one."""
+        dataset = self._state.dataset
+        size = len(dataset.locations if table == LOCATION else dataset.networks)
         intervals = np.flatnonzero(self._addresses_by_interval).astype(np.int32)
-        for begin in range(0, len(intervals), _CHUNK):
-            part = intervals[begin : begin + _CHUNK]
-            taken = self._engine.take(pa.array(part), list(paths))
-            plain = [_plain(column) for column in taken.columns]
-            addresses = pa.array(self._addresses_by_interval[part])
-            table = pa.table([*plain, addresses], [*taken.schema.names, "addresses"])
-            grouped = table.group_by(taken.schema.names).aggregate([("addresses", "sum")])
-            yield grouped.rename_columns(
-                [name.removesuffix("_sum") for name in grouped.schema.names]
-            ).select([*taken.schema.names, "addresses"])
+        rows = {each: np.empty(len(intervals) * (each == table), np.uint32) for each in _TABLES}
+        self._state.take_rows(intervals, *rows.values())
+        # A sum of float64 is exact up to 2^53.
+        found = np.bincount(rows[table], self._addresses_by_interval[intervals], size)
+        if len(found) > size:
+            raise outside(dataset.path)
+        return found.astype(np.int64)
+
+    def by(self, kind: str) -> list[Count]:
+        """Return the counts of a kind, the largest first, then in order, without the unknown."""
+        fields = of_rows(KINDS[kind])
+        addresses = self.by_row(table_of(fields[0]))
+        rows = pa.array(np.flatnonzero(addresses))
+        columns = row_tables(self._state.dataset)
+        members = [_plain(columns.by_row(field).take(rows)) for field in fields]
+        return _grouped(members, pa.array(addresses).take(rows))
 
 
 def _plain(column: pa.Array) -> pa.Array:
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
-def count_file(summary: Summary, file: TableFile, column: AddressColumn, step: Step) -> None:
-    """Add the addresses of a file; raises TableFileError for a file that cannot be read."""
-    with open_addresses(file, column) as table:
+def _grouped(members: list[pa.Array], addresses: pa.Array) -> list[Count]:
+    """Return the counts of rows with equal members, where the first of these is known."""
+    keys = [str(at) for at in range(len(members))]
+    table = pa.table([*members, addresses], [*keys, "addresses"])
+    table = table.filter(pc.is_valid(table["0"]))
+    table = table.group_by(keys).aggregate([("addresses", "sum")])
+    order = [("addresses_sum", "descending"), *((key, "ascending") for key in keys)]
+    ordered = table.sort_by(order)
+    rows = zip(*(ordered[name].to_pylist() for name in [*keys, "addresses_sum"]), strict=True)
+    return [Count(row[:-1], row[-1]) for row in rows]
+
+
+def count_file(
+    summary: Summary,
+    file: TableFile,
+    column: AddressColumn,
+    step: Step,
+    times: TimeColumn | None = None,
+) -> None:
+    """Add the addresses of a file; raises TableFileError for a file that cannot be read.
+
+    ``times`` is where the rows' instants are; None: they are not read.
+    """
+    named = [times.name] if times is not None and times.name else []
+    of_log = times is not None and not named
+    with open_addresses(file, column, *named, times=of_log) as table:
         before = summary.addresses
         for batch in table.rows.batches:
-            summary.add(batch.column(0), clean=column.clean)
+            begin = summary.addresses - before
+            instants = None if times is None else table.instants(batch, times, begin)
+            summary.add(batch.column(0), clean=column.clean, instants=instants)
             step(table.fraction(summary.addresses - before))
         summary.malformed += table.malformed()

@@ -8,10 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+
 from geolookup.errors import TableFileError
 from geolookup.files.byte_streams import STANDARD, InputStream, input_name, open_input
 from geolookup.files.formats import Kind, kind_of, known_kind
 from geolookup.files.row_streams import ReadOptions, Rows
+from geolookup.files.timestamps import remedy_of, unix_seconds
+from geolookup.tables.instants import Instants, instants_of
 from geolookup.tables.locate import address_reader
 
 
@@ -34,11 +38,35 @@ class AddressColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeColumn:
+    """Where the instants of rows are; the options that all commands share."""
+
+    name: str | None = None  # None: the times that a log has; other files have none
+    zone: str | None = None  # the IANA zone of instants without an offset
+
+
+@dataclass(frozen=True, slots=True)
 class OpenTable:
     """The rows of an open table file."""
 
     rows: Rows
     stream: InputStream
+
+    def instants(self, batch: pa.RecordBatch, times: TimeColumn, begin: int) -> Instants | None:
+        """Return the instants of the rows of a batch; None where the file has none.
+
+        ``begin`` is the number of the first row. Raises TableFileError for an instant that
+        cannot be read.
+        """
+        name = times.name or next(iter(batch.schema.names[1:]), None)
+        if name is None:
+            return None
+        try:
+            seconds = unix_seconds(batch.column(name), times.zone, begin)
+            return instants_of(seconds, begin)
+        except (TypeError, ValueError) as error:
+            remedy = remedy_of(error)
+            raise self.rows.numbers.refused(self.stream.name, error, remedy) from error
 
     def fraction(self, done: int) -> float | None:
         """Return the part that was read, 0 to 1, after ``done`` rows; None where unknown."""
@@ -58,14 +86,18 @@ def open_table(file: TableFile, options: ReadOptions) -> Iterator[OpenTable]:
 
 
 @contextmanager
-def open_addresses(file: TableFile, column: AddressColumn, *more: str) -> Iterator[OpenTable]:
+def open_addresses(
+    file: TableFile, column: AddressColumn, *more: str, times: bool = False
+) -> Iterator[OpenTable]:
     """Open a file to read its column of addresses, and ``more`` columns after it.
 
-    Raises TableFileError for a missing column, and where the type of the first
-    holds no addresses.
+    With ``times`` those of a log come last. Raises TableFileError for a missing column, and
+    where the type of the first holds no addresses.
     """
     name, keys = input_name(file.path), tuple(dict.fromkeys((column.name, *more)))
-    options = ReadOptions(name, keys, "dropped", column.delimiter, header=column.header)
+    options = ReadOptions(
+        name, keys, "dropped", column.delimiter, header=column.header, times=times
+    )
     with open_table(file, options) as table:
         try:
             address_reader(table.rows.schema.field(column.name).type)

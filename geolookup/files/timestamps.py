@@ -60,6 +60,11 @@ class InstantError(ValueError):
             self.add_note(RowNote(row))
 
 
+def remedy_of(error: Exception) -> str:
+    """Return what to do about an error that a column of instants may cause."""
+    return error.remedy if isinstance(error, InstantError) else "see --help"
+
+
 def unix_seconds(column: pa.Array, zone: str | None = None, begin: int = 0) -> pa.Array:
     """Return an array that the engine accepts as instants.
 

@@ -27,6 +27,11 @@ class Instants:
     seconds: NDArray[np.int64]
     stated: NDArray[np.bool_]
 
+    def slice(self, begin: int, count: int) -> Instants:
+        """Return those of some rows."""
+        rows = slice(begin, begin + count)
+        return Instants(self.seconds[rows], self.stated[rows])
+
 
 def instants_of(array: pa.Array, begin: int = 0) -> Instants:
     """Return the instants of a column of aware timestamps, or of Unix times, floored.

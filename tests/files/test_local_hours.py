@@ -1,0 +1,166 @@
+"""Counts by local hour are those of ``zoneinfo``, row by row."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup.errors import TableFileError
+from geolookup.files.formats import kind_of
+from geolookup.files.local_hours import LocalHours
+from geolookup.files.summarize import Summary, count_file
+from geolookup.files.table_files import AddressColumn, TableFile, TimeColumn
+from geolookup.tables.instants import Instants
+from geolookup.tables.locate import CHUNK
+from tests.conftest import build_at
+from tests.tiers import scaled
+
+#: Zones with half-hour and quarter-hour offsets, a shift of half an hour, both hemispheres, one
+#: that skipped a day, and none at all.
+ZONES = (
+    *("Asia/Kolkata", "Asia/Kathmandu", "Australia/Lord_Howe", "America/St_Johns"),
+    *("Pacific/Apia", "Europe/Dublin", "America/New_York", "Pacific/Chatham", "UTC", ""),
+)
+#: An address for each zone; others are private or invalid.
+ZONE_OF = {f"8.0.{number}.1": zone for number, zone in enumerate(ZONES)}
+ADDRESSES = [*ZONE_OF, "10.0.0.1", "nonsense"]
+#: Changes of these zones, to draw instants around them.
+_CHANGES = (
+    *("2024-03-10T07:00Z", "2024-11-03T06:00Z", "2024-03-31T01:00Z", "2024-10-27T01:00Z"),
+    *("2024-04-06T15:00Z", "2024-10-05T15:30Z", "2011-12-30T10:00Z", "1969-12-31T23:59Z"),
+)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_CHANGED = [int(datetime.fromisoformat(each).timestamp()) for each in _CHANGES]
+_SECONDS = st.one_of(
+    st.integers(-(10**9), 4 * 10**9),
+    st.builds(int.__add__, st.sampled_from(_CHANGED), st.integers(-7200, 7200)),
+)
+_Rows = list[tuple[str, int | None]]
+_ROWS = st.lists(st.tuples(st.sampled_from(ADDRESSES), st.none() | _SECONDS), max_size=60)
+
+
+_LOG = '{} - - [{}] "GET / HTTP/1.1" 200 1\n'
+
+
+@pytest.fixture(scope="module")
+def zoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[geolookup.Engine]:
+    rows = "".join(f"8.0.{at}.0/24,US,{zone}\n" for at, zone in enumerate(ZONES))
+    files = {"a.csv": "network,country_code,time_zone\n" + rows}
+    dataset, _ = build_at(tmp_path_factory.mktemp("zones"), files)
+    with geolookup.open(dataset) as engine:
+        yield engine
+
+
+def _counted(engine: geolookup.Engine, rows: _Rows) -> LocalHours:
+    hours = LocalHours(engine._open_state())
+    instants = [each for _, each in rows]
+    stated = np.array([each is not None for each in instants], bool)
+    seconds = np.array([each or 0 for each in instants], np.int64)
+    addresses = pa.array([each for each, _ in rows], pa.string())
+    Summary(engine, hours).add(addresses, instants=Instants(seconds, stated))
+    return hours
+
+
+def _local(row: tuple[str, int | None]) -> tuple[int, int] | str | None:
+    """Return the weekday and hour of a row, or why it has none; None for no public address."""
+    address, second = row
+    if address not in ZONE_OF:
+        return None
+    if second is None:
+        return "time"
+    if not ZONE_OF[address]:
+        return "zone"
+    local = (_EPOCH + timedelta(seconds=second)).astimezone(ZoneInfo(ZONE_OF[address]))
+    return local.weekday(), local.hour
+
+
+@given(rows=_ROWS)
+@settings(max_examples=scaled(60, 2000))
+def test_hours_are_those_of_zoneinfo(zoned: geolookup.Engine, rows: _Rows) -> None:
+    hours, wanted = _counted(zoned, rows), Counter(map(_local, rows))
+    assert (hours.without_time, hours.without_zone) == (
+        wanted.pop("time", 0),
+        wanted.pop("zone", 0),
+    )
+    wanted.pop(None, None)
+    found = {(day, hour): int(hours.counts[day, hour]) for day, hour in np.argwhere(hours.counts)}
+    assert found == wanted
+
+
+def test_rows_of_many_chunks_keep_their_instants(zoned: geolookup.Engine) -> None:
+    rows = [(ADDRESSES[at % 7], 1_700_000_000 + 977 * at) for at in range(2 * CHUNK + 5)]
+    hours = _counted(zoned, rows)
+    sampled = rows[:: CHUNK // 3]
+    assert hours.counts.sum() == len(rows)
+    assert all(hours.counts[_local(row)] for row in sampled)
+    assert (hours.counts == sum(_counted(zoned, rows[at::5]).counts for at in range(5))).all()
+
+
+def _hours_of(engine: geolookup.Engine, path: Path, times: TimeColumn) -> LocalHours:
+    hours = LocalHours(engine._open_state())
+    summary = Summary(engine, hours)
+    file = TableFile(str(path), kind_of(str(path), None, ""))
+    count_file(summary, file, AddressColumn(), lambda _fraction: None, times)
+    return hours
+
+
+def test_the_times_of_a_log(zoned: geolookup.Engine, tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_text(
+        _LOG.format("8.0.0.1", "10/Oct/2000:13:55:36 -0700")
+        + _LOG.format("8.0.9.1", "10/Oct/2000:13:55:36 -0700")
+        + _LOG.format("10.0.0.1", "10/Oct/2000:13:55:36 -0700")
+        + _LOG.format("8.0.0.1", "99/Oct/2000:13:55:36 -0700")
+        + "no line of a log\n"
+    )
+    hours = _hours_of(zoned, path, TimeColumn())
+    assert {tuple(at) for at in np.argwhere(hours.counts)} == {(2, 2)}  # Wednesday, 02:25:36
+    assert (hours.counts.sum(), hours.without_time, hours.without_zone) == (1, 0, 1)
+
+
+def test_files_without_times(zoned: geolookup.Engine, tmp_path: Path) -> None:
+    for name, text in {
+        "a.txt": "8.0.0.1\n8.0.1.1\n",
+        "b.log": "8.0.0.1 GET /\n8.0.1.1 GET /\n",
+        "c.csv": "time,ip\n1,8.0.0.1\n2,8.0.1.1\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+        hours = _hours_of(zoned, tmp_path / name, TimeColumn())
+        assert (hours.counts.sum(), hours.without_time) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    "texts", [("1700000000", "2023-11-14T22:13:20Z"), ("2023-11-14 22:13:20",)]
+)
+def test_a_column_of_times(texts: tuple[str, ...], zoned: geolookup.Engine, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("at,ip\n" + "".join(f"{text},8.0.0.1\n" for text in texts) + ",8.0.0.1\n")
+    hours = _hours_of(zoned, path, TimeColumn("at", "UTC"))
+    assert {tuple(at) for at in np.argwhere(hours.counts)} == {(2, 3)}  # Wednesday, 03:43:20
+    assert (hours.counts.sum(), hours.without_time) == (len(texts), 1)
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [("2023-11-14 22:13:20", "--at-zone"), ("yesterday", "ISO 8601"), ("1e300", "ISO 8601")],
+)
+def test_a_time_that_cannot_be_read(
+    cell: str, said: str, zoned: geolookup.Engine, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"ip,at\n8.0.0.1,1\n8.0.1.1,{cell}\n")
+    with pytest.raises(TableFileError, match=f"a.csv, row 3: .*{said}") as caught:
+        _hours_of(zoned, path, TimeColumn("at"))
+    assert "8.0.1.1" not in str(caught.value)
+    with pytest.raises(TableFileError, match="no column 'when'"):
+        _hours_of(zoned, path, TimeColumn("when"))
