@@ -25,6 +25,7 @@ def report(
 
     Example: geolookup report mydata --output report.html
     """
+    from geolookup.errors import name_text
     from geolookup.reports.dataset_report import sections
     from geolookup.reports.write import check_outputs, write_page
 
@@ -32,5 +33,5 @@ def report(
     check_outputs(output, png, force=force)
     lead = "What the dataset knows, from whom, and where."
     found = list(sections(dataset))
-    for path in write_page(output, png, f"Report of {dataset}", lead, found):
-        click.echo(f"{path}: {path.stat().st_size:,} bytes")
+    for path in write_page(output, png, f"Report of {name_text(dataset)}", lead, found):
+        click.echo(f"{name_text(str(path))}: {path.stat().st_size:,} bytes")

@@ -1,0 +1,159 @@
+"""``geolookup report`` and its files: one line for an error, and nothing half-written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import run
+from tests.small_dataset import SMALL
+
+pytest.importorskip("jinja2")
+pytest.importorskip("PIL")
+pytest.importorskip("vl_convert")
+
+#: Runs the program without a module.
+_WITHOUT = """
+import sys
+from geolookup.cli import main
+sys.modules[sys.argv.pop(1)] = None
+main()
+"""
+
+
+def _refused(folder: Path, *arguments: str) -> str:
+    """Run the command where it must fail; returns its one line. The folder stays as it was."""
+    before = sorted((each, each.lstat().st_mtime_ns) for each in folder.rglob("*"))
+    done = run("report", *arguments, folder=folder)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert sorted((each, each.lstat().st_mtime_ns) for each in folder.rglob("*")) == before
+    return done.stderr.removeprefix("geolookup: ").rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("module", "package"),
+    [("jinja2", "jinja2"), ("PIL", "pillow"), ("vl_convert", "vl-convert-python")],
+)
+@pytest.mark.long
+def test_without_the_extra_one_line_names_it(tmp_path: Path, module: str, package: str) -> None:
+    command = [sys.executable, "-c", _WITHOUT, module, "report", str(SMALL)]
+    done = subprocess.run(
+        [*command, "--output", "page.html"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    problem = f"page.html: needs the package {package}; pip install 'geolookup[report]'"
+    assert (done.returncode, done.stderr) == (2, f"geolookup: {problem}\n")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_an_existing_page_stays(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text("mine")
+    line = _refused(tmp_path, str(SMALL), "--output", "page.html")
+    assert line == "page.html: exists already; choose another name or use --force"
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    line = _refused(tmp_path, str(SMALL), "--output", "no/page.html")
+    assert line == "no: no such folder; create it first"
+
+
+def test_a_folder_is_no_page(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    line = _refused(tmp_path, str(SMALL), "--output", "here", "--force")
+    assert line == "here: is a folder; name a file to write"
+
+
+def test_no_dataset(tmp_path: Path) -> None:
+    line = _refused(tmp_path, "nowhere", "--output", "page.html")
+    assert line.startswith(f"{tmp_path / 'nowhere'}: no dataset here; ")
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "holiday.png"])
+def test_a_folder_with_files_of_others_stays(tmp_path: Path, name: str) -> None:
+    pictures = tmp_path / "pictures"
+    pictures.mkdir()
+    (pictures / name).write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(64))
+    outputs = ("--output", "page.html", "--png", "pictures")
+    line = _refused(tmp_path, str(SMALL), *outputs, "--force")
+    assert line == "pictures: is not empty and not a picture; choose another name"
+
+
+@pytest.mark.parametrize(
+    ("page", "pictures"), [("page.html", "page.html"), ("here/page.html", "here")]
+)
+def test_the_page_and_the_pictures_have_places_of_their_own(
+    tmp_path: Path, page: str, pictures: str
+) -> None:
+    (tmp_path / "here").mkdir()
+    line = _refused(tmp_path, str(SMALL), "--output", page, "--png", pictures, "--force")
+    assert line == f"{pictures}: is the page or holds it; choose another folder"
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="a folder in which root may not write")
+def test_a_folder_that_may_not_be_written(tmp_path: Path) -> None:
+    line = _refused(tmp_path, str(SMALL), "--output", "/proc/page.html")
+    assert line.startswith("/proc/page.html: cannot be written (")
+
+
+@pytest.mark.long
+def test_pictures_are_replaced_by_force_only(tmp_path: Path) -> None:
+    outputs = ("--output", "page.html", "--png", "pictures")
+    assert run("report", str(SMALL), *outputs, folder=tmp_path).returncode == 0
+    before = {each.name for each in (tmp_path / "pictures").iterdir()}
+    (tmp_path / "page.html").unlink()
+    line = _refused(tmp_path, str(SMALL), *outputs)
+    assert line == "pictures: exists already; choose another name or use --force"
+    assert run("report", str(SMALL), *outputs, "--force", folder=tmp_path).returncode == 0
+    assert {each.name for each in (tmp_path / "pictures").iterdir()} == before
+
+
+@pytest.mark.long
+@pytest.mark.skipif(os.name != "posix", reason="names of files are bytes on POSIX only")
+@pytest.mark.parametrize(
+    "name", ["a <b>&\"'", "new\nline", "\x1b[31mred", "\udcff", "ü 日本 \u202e"]
+)
+def test_names_of_files_are_shown_in_one_line(tmp_path: Path, name: str) -> None:
+    dataset = tmp_path / f"{name}-data"
+    shutil.copytree(SMALL, dataset)
+    done = run("report", str(dataset), "--output", f"{name}.html", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("\n") == 1
+    assert "\x1b" not in done.stdout
+    assert (tmp_path / f"{name}.html").read_text(encoding="utf-8").endswith("</html>")
+
+
+@pytest.mark.long
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_leaves_no_page(tmp_path: Path, number: signal.Signals) -> None:
+    (tmp_path / "page.html").write_text("old")
+    command = [sys.executable, "-m", "geolookup", "report", str(SMALL), "--force"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [*command, "--output", "page.html"], cwd=tmp_path, env=environment, stderr=subprocess.PIPE
+    ) as process:
+        while len([*tmp_path.iterdir()]) == 1 and process.poll() is None:
+            time.sleep(0.001)
+        process.send_signal(number)
+        _, printed = process.communicate()
+    assert b"Traceback" not in printed
+    assert (tmp_path / "page.html").read_text() == "old"
+    killed = number == signal.SIGKILL
+    assert process.returncode == (-number if killed else 128 + number)
+    assert len([*tmp_path.iterdir()]) == (2 if killed else 1)
+    assert run("report", str(SMALL), "--output", "new.html", folder=tmp_path).returncode == 0
+    assert {each.name for each in tmp_path.iterdir()} == {"page.html", "new.html"}
