@@ -5,7 +5,7 @@ Each part is a function that measures and one that tells; ``PARTS`` is their reg
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,10 +18,10 @@ from benchmarks.harness.processes import Result
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """``measured`` takes rows, or None for its own number; ``told`` is a result as text."""
+    """``measured`` takes rows, or None for its own number; ``told`` yields tables and remarks."""
 
     measured: Callable[[int | None], Result]
-    told: Callable[[Result], str]
+    told: Callable[[Result], Iterator[reports.Part]]
     wanted: str
     takes: str
 
@@ -78,15 +78,12 @@ def _listed() -> str:
 )
 @click.argument("parts", nargs=-1, type=click.Choice(list(PARTS)), metavar="[PARTS]...")
 @click.option("--rows", type=click.IntRange(2000), help="So many rows, instead of a part's own.")
-@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
-def command(parts: tuple[str, ...], rows: int | None, *, as_json: bool) -> None:
+@reports.outputs()
+def command(parts: tuple[str, ...], rows: int | None, outputs: reports.Outputs) -> None:
     """Generate (once), compile and print the totals of each part."""
-    results = {}
+    results: Result = {}
+    told: list[reports.Part] = []
     for name in dict.fromkeys(parts or USUAL):
         results[name] = PARTS[name].measured(rows)
-        if not as_json:
-            print(PARTS[name].told(results[name]))
-            print(f"wanted: {PARTS[name].wanted}")
-            print(reports.machine_line(results[name]["machine"]) + "\n")
-    if as_json:
-        print(reports.as_json(results))
+        told += [*PARTS[name].told(results[name]), f"wanted: {PARTS[name].wanted}"]
+    outputs.tell(told, {**results, "machine": results[name]["machine"]})

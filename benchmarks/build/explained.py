@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.build.compiling import compiled
 from benchmarks.build.generated import CORES, city_recipe
-from benchmarks.harness import reports
 from benchmarks.harness.processes import Result
+from benchmarks.harness.ratios import Ratio, ratio_table
+from benchmarks.harness.tables import Cell, Number, Table
 
 _HEAD, _FULL = "[dataset]\n", '[dataset]\nexplain = "full"\n'
 
@@ -25,17 +27,25 @@ def measured(rows: int | None) -> Result:
         return {"machine": plain["machine"], "plain": plain, "full": compiled(full, CORES)}
 
 
-def told(result: Result) -> str:
-    """Return a table of both, with the ratios."""
-    rows = [
-        _compared("compile, s", "seconds", result, 1),
-        _compared("dataset, MB", "dataset_bytes", result, 1e6),
+#: What is compared: its name, its key, its unit, and the most that full may be of plain.
+_COMPARED = (
+    ("compile, s", "seconds", 1, 2.0),
+    ("dataset, MB", "dataset_bytes", 1e6, 2.0),
+    ("peak memory, MB", "peak_memory", 1e6, None),
+)
+
+
+def told(result: Result) -> Iterator[Table]:
+    """Yield a table of both, and the ratios."""
+    plain, full = result["plain"], result["full"]
+    known = [each for each in _COMPARED if plain[each[1]]]
+    rows: list[list[Cell]] = [
+        [name, *(Number(run[key] / unit, ",.2f") for _, key, unit, _ in known)]
+        for name, run in (("without", plain), ("full", full))
     ]
-    if result["plain"]["peak_memory"]:
-        rows.append(_compared("peak memory, MB", "peak_memory", result, 1e6))
-    return reports.table(("explained", "without", "full", "ratio"), rows)
-
-
-def _compared(name: str, key: str, result: Result, unit: float) -> tuple[str, ...]:
-    plain, full = (result[each][key] / unit for each in ("plain", "full"))
-    return name, f"{plain:,.2f}", f"{full:,.2f}", f"{full / plain:.2f}"
+    yield Table("build-explained", ("explained", *(each[0] for each in known)), rows)
+    ratios = [
+        Ratio(f"{name}: full / without", full[key] / plain[key], most, unit="x")
+        for name, key, _, most in known
+    ]
+    yield ratio_table("build-explained-ratios", "explained", ratios)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.build.compiling import compiled
 from benchmarks.data import cache
 from benchmarks.data.geolite import CITY_SCALE
-from benchmarks.harness import reports
 from benchmarks.harness.processes import Result
+from benchmarks.harness.tables import Cell, Number, Table
 
 #: The rows of a generic CSV as large as a city data set.
 CSV_ROWS = 3_700_000
@@ -33,18 +34,18 @@ def city_recipe(rows: int | None) -> Path:
     return cache.source(f"geolite-{rows}", "geolite", ["--rows", str(rows)])
 
 
-def totals(title: str, result: Result) -> str:
-    """Return what one compilation came to, as a table."""
+def totals(title: str, result: Result) -> Iterator[Table]:
+    """Yield what one compilation came to, as a table."""
     peak = result["peak_memory"]
-    rows = [
-        ("rows", f"{result['rows']:,}"),
-        ("source", f"{result['source_bytes'] / 1e6:,.1f} MB"),
-        ("cores", f"{result['cores']}"),
-        ("compile", f"{result['seconds']:.2f} s"),
-        ("whole process", f"{result['process_seconds']:.2f} s"),
-        ("rows per second", f"{result['rows_per_second']:,.0f}"),
-        ("peak memory", "unknown" if peak is None else f"{peak / 1e9:.2f} GB"),
-        ("dataset", f"{result['dataset_bytes'] / 1e6:,.1f} MB"),
-        *((name.replace("_", " "), f"{count:,}") for name, count in result["counts"].items()),
+    rows: list[tuple[str, Cell]] = [
+        ("rows", Number(result["rows"])),
+        ("source", Number(result["source_bytes"] / 1e6, ",.1f", " MB")),
+        ("cores", Number(result["cores"])),
+        ("compile", Number(result["seconds"], ".2f", " s")),
+        ("whole process", Number(result["process_seconds"], ".2f", " s")),
+        ("rows per second", Number(result["rows_per_second"])),
+        ("peak memory", "unknown" if peak is None else Number(peak / 1e9, ".2f", " GB")),
+        ("dataset", Number(result["dataset_bytes"] / 1e6, ",.1f", " MB")),
+        *((name.replace("_", " "), Number(count)) for name, count in result["counts"].items()),
     ]
-    return reports.table((title, "total"), rows)
+    yield Table(f"build-{title}", (title, "total"), rows)

@@ -7,6 +7,8 @@ that what a process holds at any size (imports, buffers) is not put on rows.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +16,7 @@ from benchmarks.build.compiling import compiled
 from benchmarks.build.generated import CORES, city_recipe
 from benchmarks.harness import reports
 from benchmarks.harness.processes import Result
+from benchmarks.harness.tables import Number, Table
 
 SIZES = (100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 20_000_000)
 
@@ -40,21 +43,22 @@ def _slope(across: NDArray[np.float64], up: NDArray[np.float64]) -> float:
     return float(np.polyfit(across, up, 1)[0])
 
 
-def told(result: Result) -> str:
-    """Return each run, the exponent and the bytes a row."""
+def told(result: Result) -> Iterator[reports.Part]:
+    """Yield each run, the exponent and the bytes a row."""
     rows = [
         (
             f"{run['rows']:,}",
-            f"{run['seconds']:.2f}",
-            f"{run['rows_per_second']:,.0f}",
-            "unknown" if run["peak_memory"] is None else f"{run['peak_memory'] / 1e6:,.0f}",
-            f"{run['dataset_bytes'] / 1e6:,.1f}",
+            Number(run["seconds"], ".2f"),
+            Number(run["rows_per_second"]),
+            "unknown" if run["peak_memory"] is None else Number(run["peak_memory"] / 1e6),
+            Number(run["dataset_bytes"] / 1e6, ",.1f"),
         )
         for run in result["runs"]
     ]
     head = ("scaling: rows", "seconds", "rows per second", "peak MB", "dataset MB")
     grown = result["bytes_a_row"]
-    return (
-        f"{reports.table(head, rows)}\ntime grows as rows ** {result['exponent']:.2f},"
+    yield Table("build-scaling", head, rows)
+    yield (
+        f"time grows as rows ** {result['exponent']:.2f},"
         f" memory by {'unknown' if grown is None else f'{grown:,.0f}'} bytes a row"
     )

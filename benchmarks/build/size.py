@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import json
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.build.generated import city_recipe
 from benchmarks.data import cache
-from benchmarks.harness import measure, reports
+from benchmarks.harness import measure
 from benchmarks.harness.processes import Result
+from benchmarks.harness.ratios import Ratio, ratio_table
+from benchmarks.harness.tables import Number, Table
 from geolookup.dataset import layout as fmt
 from geolookup.store.pack import pack
 
@@ -59,21 +62,27 @@ def _tar_gz(paths: list[Path], target: Path) -> int:
     return target.stat().st_size
 
 
-def told(result: Result) -> str:
-    """Return the bytes of files and columns, and the ratios."""
+def told(result: Result) -> Iterator[Table]:
+    """Yield the bytes of files and columns, of what they are compared with, and the ratios."""
     rows = []
     for file, size in sorted(result["files"].items()):
-        rows.append((file, f"{size:,}"))
+        rows.append((file, Number(size)))
         for column, part in result["columns"].items():
             if column.startswith(f"{file} ") and part >= _LEAST:
-                rows.append((f"  {column.partition(' ')[2]}", f"{part:,}"))
-    mmdb = sum(result["mmdb"].values())
-    rows += [
-        ("dataset", f"{result['dataset']:,}"),
-        *((f"{name} MMDB", f"{size:,}") for name, size in result["mmdb"].items()),
-        ("dataset / MMDB", f"{result['dataset'] / mmdb:.2f}"),
-        ("packed", f"{result['packed']:,}"),
-        ("MMDB .tar.gz", f"{result['tar_gz']:,}"),
-        ("packed / .tar.gz", f"{result['packed'] / result['tar_gz']:.2f}"),
+                rows.append((f"{file}: {column.partition(' ')[2]}", Number(part)))
+    yield Table("build-size-files", ("files and columns", "bytes"), rows)
+    sizes = {
+        "dataset": result["dataset"],
+        **{f"{name} MMDB": size for name, size in result["mmdb"].items()},
+        "packed": result["packed"],
+        "MMDB .tar.gz": result["tar_gz"],
+    }
+    body = [(name, Number(size)) for name, size in sizes.items()]
+    yield Table("build-size", ("size", "bytes"), body, ours=("dataset", "packed"))
+    plain = result["dataset"] / sum(result["mmdb"].values())
+    packed = result["packed"] / result["tar_gz"]
+    ratios = [
+        Ratio("dataset / MMDB", plain, 1.5, unit="x"),
+        Ratio("packed / MMDB .tar.gz", packed, 1, unit="x"),
     ]
-    return reports.table(("size", "bytes"), rows)
+    yield ratio_table("build-size-ratios", "size", ratios)

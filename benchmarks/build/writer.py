@@ -20,8 +20,10 @@ from typing import Any
 from benchmarks.build.compiling import compiled, timed_child
 from benchmarks.build.generated import CORES, city_recipe
 from benchmarks.data import geolite
-from benchmarks.harness import measure, reports
+from benchmarks.harness import measure
 from benchmarks.harness.processes import Result, say
+from benchmarks.harness.ratios import Ratio, ratio_table
+from benchmarks.harness.tables import Cell, Number, Table
 
 #: The writer takes minutes for all the rows of a city data set.
 ROWS = 1_000_000
@@ -40,22 +42,26 @@ def measured(rows: int | None) -> Result:
     return {"machine": ours["machine"], "ours": ours, "theirs": theirs}
 
 
-def told(result: Result) -> str:
-    """Return both and the ratios."""
+def told(result: Result) -> Iterator[Table]:
+    """Yield both, and the ratios."""
     ours, theirs = result["ours"], result["theirs"]
-    rows = [
-        ("rows", f"{ours['rows']:,}", f"{theirs['rows']:,}", ""),
-        ("seconds", f"{ours['seconds']:.2f}", f"{theirs['seconds']:.2f}", ""),
-        _compared("rows per second", "rows_per_second", result, 1, 0),
-    ]
+    header = ["writer", "rows", "seconds", "rows per second"]
+    rows = {"geolookup": _figures(ours), "mmdb-writer": _figures(theirs)}
+    rate = ours["rows_per_second"] / theirs["rows_per_second"]
+    ratios = [Ratio("rows per second of geolookup / mmdb-writer", rate, 20, True, "x")]
     if ours["peak_memory"]:
-        rows.append(_compared("peak memory, MB", "peak_memory", result, 1e6, 1))
-    return reports.table(("writer", "geolookup", "mmdb-writer", "ratio"), rows)
+        header.append("peak memory, MB")
+        peak = ours["peak_memory"] / theirs["peak_memory"]
+        ratios.append(Ratio("peak memory of geolookup / mmdb-writer", peak, 0.5, unit="x"))
+    body: list[list[Cell]] = [[name, *figures] for name, figures in rows.items()]
+    yield Table("build-writer", header, body, ours="geolookup")
+    yield ratio_table("build-writer-ratios", "writer", ratios)
 
 
-def _compared(name: str, key: str, result: Result, unit: float, digits: int) -> tuple[str, ...]:
-    ours, theirs = (result[each][key] / unit for each in ("ours", "theirs"))
-    return name, f"{ours:,.{digits}f}", f"{theirs:,.{digits}f}", f"{ours / theirs:.2f}"
+def _figures(run: Result) -> list[Number]:
+    peak = [Number(run["peak_memory"] / 1e6, ",.1f")] if run["peak_memory"] else []
+    seconds = Number(run["seconds"], ".2f")
+    return [Number(run["rows"]), seconds, Number(run["rows_per_second"]), *peak]
 
 
 Record = dict[str, Any]

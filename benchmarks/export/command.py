@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import tempfile
+from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from benchmarks.data.shape import SCALES
 from benchmarks.export.writers import OURS, THEIRS
 from benchmarks.harness import reports, workload
 from benchmarks.harness.processes import Result, result_of
+from benchmarks.harness.ratios import Ratio, ratio_table
+from benchmarks.harness.tables import Number, Table
 
 #: Addresses whose records are compared.
 _COMPARED = 20_000
@@ -70,38 +73,39 @@ def _some(starts: Any) -> Any:
     return starts[:: max(1, len(starts) // (_COMPARED // 2))]
 
 
-def ratios(result: dict[str, Any]) -> list[reports.Ratio]:
+def ratios(result: dict[str, Any]) -> list[Ratio]:
     """Return how the two compare, and what is wanted."""
     ours, theirs = (result["rows"][name] for name in (OURS, THEIRS))
     return [
-        reports.Ratio(
+        Ratio(
             f"CPU seconds of {THEIRS} / {OURS}", theirs["seconds"] / ours["seconds"], 20, True, "x"
         ),
-        reports.Ratio(
+        Ratio(
             f"peak memory of {OURS} / {THEIRS}",
             ours["peak_memory"] / theirs["peak_memory"],
             0.33,
             unit="x",
         ),
-        reports.Ratio(f"bytes of {OURS} / {THEIRS}", ours["bytes"] / theirs["bytes"], 1, unit="x"),
+        Ratio(f"bytes of {OURS} / {THEIRS}", ours["bytes"] / theirs["bytes"], 1, unit="x"),
     ]
 
 
-def lines(result: dict[str, Any]) -> str:
-    """Return the tables for a terminal."""
+def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
+    """Yield the tables for a terminal."""
     rows = [
         (
             name,
-            f"{each['seconds']:,.2f}",
-            f"{each['peak_memory'] / 1e6:,.0f}",
-            f"{each['bytes']:,}",
+            Number(each["seconds"], ",.2f"),
+            Number(each["peak_memory"] / 1e6),
+            Number(each["bytes"]),
         )
         for name, each in result["rows"].items()
     ]
     head = f"MMDB of cities, {result['intervals']:,} intervals"
-    table = reports.table((head, "CPU seconds", "peak memory, MB", "bytes"), rows)
-    compared = f"{result['compared']:,} records compared, all equal"
-    return f"{table}\n\n{reports.ratio_table('MMDB', ratios(result))}\n\n{compared}"
+    header = (head, "CPU seconds", "peak memory, MB", "bytes")
+    yield Table("export-mmdb", header, rows, ours=OURS)
+    yield ratio_table("export-ratios", "MMDB", ratios(result))
+    yield f"{result['compared']:,} records compared, all equal"
 
 
 @click.command("export", help="Write an MMDB file of a dataset, beside the public Python writer.")
@@ -113,10 +117,8 @@ def lines(result: dict[str, Any]) -> str:
     help="With city the other writer takes minutes, and several GB.",
 )
 @click.option("--rounds", type=click.IntRange(1), default=3, show_default=True)
-@click.option(
-    "--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write it here too."
-)
-def command(scale: str, rounds: int, target: Path | None) -> None:
+@reports.outputs()
+def command(scale: str, rounds: int, outputs: reports.Outputs) -> None:
     """Measure and print."""
     result = measured(cache.dataset(scale), rounds)
-    reports.tell(lines(result), result, target)
+    outputs.tell(lines(result), result)

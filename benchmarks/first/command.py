@@ -21,7 +21,8 @@ from benchmarks.data import cache
 from benchmarks.data.shape import SCALES
 from benchmarks.harness import measure, reports, workload
 from benchmarks.harness.processes import Child, running
-from benchmarks.harness.reports import Ratio
+from benchmarks.harness.ratios import Ratio, ratio_table
+from benchmarks.harness.tables import Cell, Number, Table
 from benchmarks.peers import check
 from benchmarks.peers.contenders import BY_NAME, Contender
 from benchmarks.peers.libraries import Files
@@ -88,8 +89,8 @@ def _rounds(
     return found
 
 
-def lines(result: dict[str, Any]) -> Iterator[str]:
-    """Yield the parts of the table for a terminal."""
+def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
+    """Yield the tables for a terminal."""
     for count, rows in result["results"].items():
         head = (
             f"ns per lookup, {int(count):,} addresses",
@@ -97,19 +98,18 @@ def lines(result: dict[str, Any]) -> Iterator[str]:
             "warm pass",
             "first / warm",
         )
-        yield reports.table(head, [_row(name, row) for name, row in rows.items()])
-    yield reports.ratio_table("ratios of first passes", ratios(result))
-    yield (
-        f"median of {result['rounds']} rounds, each in a new process;"
-        f" {reports.machine_line(result['machine'])}"
-    )
+        body = [_row(name, row) for name, row in rows.items()]
+        yield Table(f"first-{count}", head, body, unit="ns", ours="geolookup")
+    yield ratio_table("first-ratios", "ratios of first passes", ratios(result))
+    yield f"median of {result['rounds']} rounds, each in a new process"
 
 
-def _row(name: str, row: dict[str, Any]) -> tuple[str, ...]:
+def _row(name: str, row: dict[str, Any]) -> tuple[Cell, ...]:
     if "refused" in row:
         return name, *"---"
     first, warm = statistics.median(row["first"]), statistics.median(row["warm"])
-    return name, f"{first:,.0f}", f"{warm:,.0f}", f"{_over(row['first'], row['warm']):.2f}x"
+    over = Number(_over(row["first"], row["warm"]), ".2f", "x")
+    return name, Number(first), Number(warm), over
 
 
 def ratios(result: dict[str, Any]) -> list[Ratio]:
@@ -141,14 +141,13 @@ def _over(one: list[float], other: list[float]) -> float:
 )
 @click.option("--rounds", type=click.IntRange(1), default=ROUNDS, show_default=True)
 @click.option("--only", multiple=True, help="Contenders whose name contains this; may repeat.")
-@click.option(
-    "--json",
-    "target",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write here, not to benchmarks/results.",
-)
+@reports.outputs("first-{scale}")
 def command(
-    scale: str, addresses: tuple[int, ...], rounds: int, only: tuple[str, ...], target: Path | None
+    scale: str,
+    addresses: tuple[int, ...],
+    rounds: int,
+    only: tuple[str, ...],
+    outputs: reports.Outputs,
 ) -> None:
     """Make dataset and MMDB (once), time everything, print the tables, write the results."""
     chosen = [name for name in CONTENDERS if not only or any(part in name for part in only)]
@@ -158,5 +157,4 @@ def command(
     except (check.UnequalError, ImportError) as error:
         hint = "; 'pip install .[bench]' brings what is missing"
         raise click.ClickException(f"{error}{hint * isinstance(error, ImportError)}") from error
-    print("\n\n".join(lines(found)))
-    reports.write({"scale": scale, **found}, target or reports.RESULTS / f"first-{scale}.json")
+    outputs.tell(lines(found), {"scale": scale, **found})

@@ -14,7 +14,7 @@ import statistics
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,8 @@ from benchmarks.data import cache
 from benchmarks.data.shape import SCALES
 from benchmarks.floor.steps import COPY, PARSE, READ, steps_of
 from benchmarks.harness import measure, reports, workload
-from benchmarks.harness.reports import Ratio
+from benchmarks.harness.ratios import Ratio, ratio_table
+from benchmarks.harness.tables import Cell, Number, Table
 from benchmarks.peers import floor as ready
 from benchmarks.peers.libraries import Files
 from geolookup.dataset.files import Dataset
@@ -93,10 +94,20 @@ def _rounds(
     return found
 
 
-def rows(result: dict[str, Any]) -> list[list[str]]:
-    """Return the table: a step or a call, and its nanoseconds by distribution."""
+def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
+    """Yield the tables for a terminal."""
+    header = ("ns per lookup", *workload.DISTRIBUTIONS)
+    yield Table("floor-steps", header, rows(result), unit="ns", ours="geolookup")
+    yield ratio_table("floor-multiples", "multiples of the floor", ratios(result))
+    sizes = " and ".join(f"{each['bytes']:,.0f}" for each in result["results"].values())
+    run = f"{result['rounds']} rounds of {result['addresses']:,} addresses"
+    yield f"answers of {sizes} bytes; median of {run}"
+
+
+def rows(result: dict[str, Any]) -> list[list[Cell]]:
+    """Return a step or a call, and its nanoseconds by distribution."""
     columns = [_column(taken) for taken in result["results"].values()]
-    return [[name, *(f"{each[name]:,.0f}" for each in columns)] for name in columns[0]]
+    return [[name, *(Number(each[name]) for each in columns)] for name in columns[0]]
 
 
 def _column(taken: dict[str, Any]) -> dict[str, float]:
@@ -144,19 +155,8 @@ def ratios(result: dict[str, Any]) -> list[Ratio]:
 @click.option("--scale", type=click.Choice(list(SCALES)), default="city", show_default=True)
 @click.option("--addresses", "count", type=click.IntRange(1), default=ADDRESSES, show_default=True)
 @click.option("--rounds", type=click.IntRange(1), default=ROUNDS, show_default=True)
-@click.option(
-    "--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write it here too."
-)
-def command(scale: str, count: int, rounds: int, target: Path | None) -> None:
+@reports.outputs()
+def command(scale: str, count: int, rounds: int, outputs: reports.Outputs) -> None:
     """Build the dataset (once), time steps and lookups, print both tables."""
     result = measure_floor(cache.dataset(scale), count, rounds)
-    print(reports.table(("ns per lookup", *workload.DISTRIBUTIONS), rows(result)))
-    print()
-    print(reports.ratio_table("multiples of the floor", ratios(result)))
-    sizes = (f"{each['bytes']:,.0f}" for each in result["results"].values())
-    print(
-        f"answers of {' and '.join(sizes)} bytes; median of {rounds} rounds of {count:,} addresses"
-    )
-    print(f"{reports.machine_line(result['machine'])}, {result['kernel']} kernel")
-    if target is not None:
-        reports.write(result, target)
+    outputs.tell(lines(result), result)

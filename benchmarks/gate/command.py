@@ -20,6 +20,7 @@ from typing import Any
 import click
 
 from benchmarks.harness import measure, reports
+from benchmarks.harness.tables import Number, Table
 from geolookup.errors import RateLimitError
 from geolookup.gate import Accounts, open_accounts
 from geolookup.gate.group_commit import GroupCommit
@@ -120,10 +121,13 @@ def measure_gate(url: str | None, rounds: int, keys: int, fast: int) -> dict[str
     }
 
 
-def lines(result: dict[str, Any]) -> str:
-    """Return the table for a terminal."""
-    rows = [(name, f"{statistics.median(each):,.1f}") for name, each in result["rows"].items()]
-    return reports.table((f"{result['unit']}, accounts in {result['store']}", ""), rows)
+def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
+    """Yield the table for a terminal."""
+    rows = [
+        (name, Number(statistics.median(each), ",.1f")) for name, each in result["rows"].items()
+    ]
+    header = (f"{result['unit']}, accounts in {result['store']}", "")
+    yield Table("gate-decisions", header, rows, unit="us")
 
 
 @click.command("gate", help="Time the decisions of the gate: key, rate and quota.")
@@ -131,12 +135,10 @@ def lines(result: dict[str, Any]) -> str:
 @click.option("--keys", type=click.IntRange(1), default=KEYS, show_default=True)
 @click.option("--decisions", type=click.IntRange(1), default=FAST_DECISIONS, show_default=True)
 @click.option("--accounts", metavar="URL", help="Account store. [default: SQLite, of its own]")
-@click.option(
-    "--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write it here too."
-)
+@reports.outputs()
 def command(
-    rounds: int, keys: int, decisions: int, accounts: str | None, target: Path | None
+    rounds: int, keys: int, decisions: int, accounts: str | None, outputs: reports.Outputs
 ) -> None:
     """Measure and print."""
     result = measure_gate(accounts, rounds, keys, decisions)
-    reports.tell(lines(result), result, target)
+    outputs.tell(lines(result), result)

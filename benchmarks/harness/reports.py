@@ -1,90 +1,95 @@
-"""What the benchmarks print and write: aligned tables, ratios with their bounds, JSON."""
+"""What a benchmark does with its result: prints its tables, draws them, writes it as JSON."""
 
 from __future__ import annotations
 
+import functools
 import json
-import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness.processes import ROOT
+import click
 
-#: Where results are written unless ``--json`` names a file.
+from benchmarks.harness.plots import draw
+from benchmarks.harness.processes import ROOT
+from benchmarks.harness.tables import Table
+
+#: Where results are written that a command keeps.
 RESULTS = ROOT / "benchmarks" / "results"
+#: What a benchmark prints: tables, and remarks on the table before.
+Part = Table | str
 
 
 @dataclass(frozen=True, slots=True)
-class Ratio:
-    """What was measured, its value, and the bound it was wanted within, if there is one."""
+class Outputs:
+    """Where a result is written and its tables are drawn, if anywhere."""
 
-    text: str
-    value: float
-    wanted: float | None
-    least: bool = False
-    unit: str = ""
+    json: Path | None
+    plot: Path | None
 
-    @property
-    def verdict(self) -> str:
-        """Whether the bound was kept, in a word."""
-        if self.wanted is None:
-            return "reported"
-        kept: Callable[[float, float], bool] = operator.ge if self.least else operator.le
-        return "met" if kept(self.value, self.wanted) else "missed"
+    def tell(self, parts: Iterable[Part], result: Mapping[str, Any]) -> None:
+        """Print the parts and the machine; write and draw what is asked for."""
+        told = list(parts)
+        print(f"{as_text(told)}\n{machine_line(result)}")
+        self.keep(told, result)
 
-    @property
-    def bound(self) -> str:
-        """The bound in a few characters."""
-        if self.wanted is None:
-            return ""
-        return f"{'>=' if self.least else '<='} {self.wanted:g}{self.unit}"
+    def keep(self, parts: Iterable[Part], result: Mapping[str, Any]) -> None:
+        """Write the result as JSON and draw the tables, where that is asked for."""
+        if self.json is not None:
+            _write(result, self.json)
+        if self.plot is not None:
+            draw([each for each in parts if isinstance(each, Table)], self.plot)
 
 
-def machine_line(found: Mapping[str, Any]) -> str:
-    """Return the facts as one line."""
+def outputs(kept: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options ``--json`` and ``--plot``, as its parameter ``outputs``.
+
+    ``kept`` names the file of a result that is written in any case; it may name parameters.
+    """
+    default = f"benchmarks/results/{kept.format(scale='SCALE')}.json" if kept else None
+    said = f"Write the result here.{f' [default: {default}]' if default else ''}"
+    file = click.Path(dir_okay=False, path_type=Path)
+    folder = click.Path(file_okay=False, path_type=Path)
+
+    def given(command: Callable[..., None]) -> Callable[..., None]:
+        @click.option("--json", "json_file", type=file, help=said)
+        @click.option("--plot", type=folder, help="Draw each table, as SVG and PNG in this folder.")
+        @functools.wraps(command)
+        def with_outputs(
+            *args: Any, json_file: Path | None, plot: Path | None, **options: Any
+        ) -> None:
+            if kept and json_file is None:
+                json_file = RESULTS / f"{kept.format(**options)}.json"
+            command(*args, **options, outputs=Outputs(json_file, plot))
+
+        return with_outputs
+
+    return given
+
+
+def as_text(parts: Iterable[Part]) -> str:
+    """Return the parts as text, with an empty line before every table but the first."""
+    lines: list[str] = []
+    for part in parts:
+        if lines and isinstance(part, Table):
+            lines.append("")
+        lines.append(str(part))
+    return "\n".join(lines)
+
+
+def machine_line(result: Mapping[str, Any]) -> str:
+    """Return what a result depends on as one line."""
+    found = result["machine"]
     pinned = "pinned" if found["pinned"] else "not pinned"
+    kernel = f", {result['kernel']} kernel" if "kernel" in result else ""
+    load = f"; load before: {result['load']:.1f}" if "load" in result else ""
     return (
         f"{found['implementation']} {found['python']}, {found['system']} {found['machine']},"
-        f" {found['cores']} cores, {pinned}"
+        f" {found['cores']} cores, {pinned}{kernel}{load}"
     )
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return aligned columns, the first to the left and the others to the right."""
-    lines = [header, *rows]
-    widths = [max(len(line[at]) for line in lines) for at in range(len(header))]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if at else cell.ljust(width)
-            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        for line in lines
-    )
-
-
-def as_json(result: Mapping[str, Any]) -> str:
-    """Return a result as JSON text."""
-    return json.dumps(result, indent=1)
-
-
-def ratio_table(title: str, ratios: Iterable[Ratio]) -> str:
-    """Return the ratios with their bounds, and whether each was kept."""
-    rows = [
-        (each.text, f"{each.value:,.2f}{each.unit}", each.bound, each.verdict) for each in ratios
-    ]
-    return table((title, "is", "wanted", ""), rows)
-
-
-def tell(text: str, result: Mapping[str, Any], target: Path | None) -> None:
-    """Print the tables and the machine; also write the result as JSON where a file is named."""
-    print(text)
-    print(machine_line(result["machine"]))
-    if target is not None:
-        write(result, target)
-
-
-def write(result: Mapping[str, Any], target: Path) -> None:
-    """Write a result as JSON; the folder is made if it is missing."""
+def _write(result: Mapping[str, Any], target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(as_json(result) + "\n", encoding="utf-8")
+    target.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")

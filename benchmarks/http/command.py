@@ -23,6 +23,8 @@ import click
 from benchmarks.data import cache
 from benchmarks.data.shape import SCALES
 from benchmarks.harness import measure, reports, workload
+from benchmarks.harness.ratios import Ratio, ratio_table
+from benchmarks.harness.tables import Cell, Number, Table
 from benchmarks.http.load import CONNECTIONS, NoWrkError, Round, Running, running, write_script
 from geolookup.gate import open_accounts
 
@@ -127,25 +129,24 @@ def _result(case: Case) -> dict[str, Any]:
     }
 
 
-def lines(result: dict[str, Any]) -> str:
-    """Return the tables for a terminal: for each scale the servers, then the ratios."""
-    return "\n\n".join(
-        _scale_lines(scale, found["results"], found["memory"])
-        for scale, found in result["scales"].items()
-    )
+def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
+    """Yield the tables for a terminal: for each scale the servers, then the ratios."""
+    for scale, found in result["scales"].items():
+        yield from _scale_lines(scale, found["results"], found["memory"])
+    yield "each core: of one worker its core, of two workers both cores less the time of wrk"
+    yield f"{result['unit']}, accounts in {result['store']}"
 
 
-def _scale_lines(scale: str, results: Sequence[Mapping[str, Any]], memory: dict[str, int]) -> str:
+def _scale_lines(
+    scale: str, results: Sequence[Mapping[str, Any]], memory: dict[str, int]
+) -> Iterator[reports.Part]:
     by_name = {each["name"]: each for each in results}
     whole = by_name[CONSTANT]["per_core"]
     heads = ("requests/s", "each core", "of constant", "p99 ms", "CPU us", "refused", "failed")
-    return "\n".join(
-        (
-            reports.table((f"scale {scale}", *heads), [_row(each, whole) for each in results]),
-            _memory_line(memory),
-            reports.ratio_table(f"scale {scale}", _ratios(by_name)),
-        )
-    )
+    body = [_row(each, whole) for each in results]
+    yield Table(f"http-{scale}", (f"scale {scale}", *heads), body, ours="geolookup")
+    yield _memory_line(memory)
+    yield ratio_table(f"http-{scale}-ratios", f"scale {scale}", _ratios(by_name))
 
 
 def _memory_line(memory: Mapping[str, int]) -> str:
@@ -155,33 +156,33 @@ def _memory_line(memory: Mapping[str, int]) -> str:
     )
 
 
-def _row(each: Mapping[str, Any], whole: float) -> Sequence[str]:
+def _row(each: Mapping[str, Any], whole: float) -> Sequence[Cell]:
     return (
         each["name"],
-        f"{each['rate']:,.0f}",
-        f"{each['per_core']:,.0f}",
-        f"{each['per_core'] / whole:.2f}",
-        f"{each['p99_ms']:.2f}",
-        f"{each['processor_us']:.1f}",
-        f"{each['refused']:,}",
-        f"{each['failed']:,}",
+        Number(each["rate"]),
+        Number(each["per_core"]),
+        Number(each["per_core"] / whole, ".2f"),
+        Number(each["p99_ms"], ".2f"),
+        Number(each["processor_us"], ".1f"),
+        Number(each["refused"]),
+        Number(each["failed"]),
     )
 
 
-def _ratios(by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[reports.Ratio]:
+def _ratios(by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[Ratio]:
     """Yield the measured ratios and times, with the values that were wanted."""
 
     def share(name: str, of: str) -> float:
         return float(by_name[name]["per_core"] / by_name[of]["per_core"])
 
     for name, of, wanted in _SHARES:
-        yield reports.Ratio(f"{name} / {of}", share(name, of), wanted, least=True)
+        yield Ratio(f"{name} / {of}", share(name, of), wanted, least=True)
     for name in (FAST, MANY):
-        yield reports.Ratio(f"{name}, p99", by_name[name]["p99_ms"], _P99_MS, unit=" ms")
+        yield Ratio(f"{name}, p99", by_name[name]["p99_ms"], _P99_MS, unit=" ms")
     for two, one in ((FAST_TWO, FAST), (MANY_TWO, MANY)):
-        yield reports.Ratio(f"{two} / one", 2 * share(two, one), _TWO, least=True, unit="x")
+        yield Ratio(f"{two} / one", 2 * share(two, one), _TWO, least=True, unit="x")
     # Two workers that share nothing: what the machine allows.
-    yield reports.Ratio(f"{CONSTANT_TWO} / one", 2 * share(CONSTANT_TWO, CONSTANT), None, unit="x")
+    yield Ratio(f"{CONSTANT_TWO} / one", 2 * share(CONSTANT_TWO, CONSTANT), None, unit="x")
 
 
 @click.command("http", help="Time the HTTP service with wrk, beside a peer.")
@@ -198,18 +199,11 @@ def _ratios(by_name: Mapping[str, Mapping[str, Any]]) -> Iterator[reports.Ratio]
 @click.option("--rounds", type=click.IntRange(1), default=5, show_default=True)
 @click.option("--requests", type=click.IntRange(1), default=1_000_000, show_default=True)
 @click.option("--accounts", metavar="URL", help="Account store. [default: SQLite, of its own]")
-@click.option(
-    "--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write it here too."
-)
-def command(target: Path | None, **options: Any) -> None:
+@reports.outputs()
+def command(outputs: reports.Outputs, **options: Any) -> None:
     """Measure and print."""
     try:
         result = measure_http(**options)
     except NoWrkError as error:
         raise click.ClickException(str(error)) from None
-    print(lines(result))
-    print("each core: of one worker its core, of two workers both cores less the time of wrk")
-    print(f"{result['unit']}, accounts in {result['store']}")
-    print(reports.machine_line(result["machine"]))
-    if target is not None:
-        reports.write(result, target)
+    outputs.tell(lines(result), result)

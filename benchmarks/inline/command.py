@@ -21,7 +21,8 @@ import click
 from benchmarks.data import cache
 from benchmarks.data.shape import SCALES
 from benchmarks.harness import measure, reports
-from benchmarks.harness.reports import Ratio
+from benchmarks.harness.ratios import Ratio, ratio_table
+from benchmarks.harness.tables import Number, Table
 from benchmarks.inline.texts import TEXTS, write
 
 ANNOTATE, GREP = "geolookup annotate", "geolookup grep"
@@ -73,14 +74,15 @@ def _seconds(program: list[str]) -> float:
     return used.ru_utime + used.ru_stime
 
 
-def lines(result: dict[str, Any]) -> Iterator[str]:
-    """Yield the parts of the table for a terminal."""
+def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
+    """Yield the tables for a terminal."""
     texts = result["results"]
     names = next(iter(texts.values()))["rows"]
-    rows = [(name, *(f"{_speed(each, name):,.0f}" for each in texts.values())) for name in names]
-    yield reports.table(("MB of text per CPU second", *texts), rows)
-    yield reports.ratio_table("speed", ratios(result))
-    yield f"median of {result['rounds']} rounds; {reports.machine_line(result['machine'])}"
+    rows = [(name, *(Number(_speed(each, name)) for each in texts.values())) for name in names]
+    header = ("MB of text per CPU second", *texts)
+    yield Table("inline-speed", header, rows, unit="MB/s", ours="geolookup")
+    yield ratio_table("inline-ratios", "speed", ratios(result))
+    yield f"median of {result['rounds']} rounds"
 
 
 def ratios(result: dict[str, Any]) -> list[Ratio]:
@@ -102,15 +104,9 @@ def _speed(text: dict[str, Any], name: str) -> float:
 @click.option("--scale", type=click.Choice(list(SCALES)), default="city", show_default=True)
 @click.option("--megabytes", type=click.FloatRange(0.01), default=200, show_default=True)
 @click.option("--rounds", type=click.IntRange(1), default=5, show_default=True)
-@click.option(
-    "--json",
-    "target",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write here, not to benchmarks/results.",
-)
-def command(scale: str, megabytes: float, rounds: int, target: Path | None) -> None:
+@reports.outputs("inline-{scale}")
+def command(scale: str, megabytes: float, rounds: int, outputs: reports.Outputs) -> None:
     """Make dataset, MMDB and texts, time everything, print the table, write the results."""
     dataset = cache.dataset(scale)
     found = measure_inline(contenders(dataset, cache.mmdb(scale)), dataset, megabytes, rounds)
-    print("\n\n".join(lines(found)))
-    reports.write({"scale": scale, **found}, target or reports.RESULTS / f"inline-{scale}.json")
+    outputs.tell(lines(found), {"scale": scale, **found})

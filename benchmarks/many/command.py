@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,13 @@ import geolookup
 from benchmarks.data import cache
 from benchmarks.data.shape import SCALES
 from benchmarks.harness import measure, reports, workload
-from benchmarks.harness.reports import Ratio
+from benchmarks.harness.ratios import Ratio, ratio_table
+from benchmarks.harness.tables import Number, Table
 from benchmarks.many import piped, ways
 
 ADDRESSES, ROUNDS = 100_000, 7
+#: How the names of our calls begin.
+_OURS = ("lookup", "iter", "get")
 
 
 def measure_many(
@@ -61,23 +65,19 @@ def _times(
     return {name: {kind: sorted(times[name, kind])[:2][-1] for kind in texts} for name in chosen}
 
 
-def lines(result: dict[str, Any]) -> str:
-    """Return the tables for a terminal."""
+def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
+    """Yield the tables for a terminal."""
     kinds = list(result["rates"])
     rows = [
-        [name, *(f"{each[kind]:,.0f}" for kind in kinds)]
-        for name, each in result["results"].items()
+        [name, *(Number(each[kind]) for kind in kinds)] for name, each in result["results"].items()
     ]
-    rates = [f"{result['rates'][kind] / 1e6:.2f}" for kind in kinds]
-    return "\n\n".join(
-        (
-            reports.table(("ns per address", *kinds), rows),
-            reports.table(
-                ("million addresses a second", *kinds), [("geolookup lookup, piped", *rates)]
-            ),
-            reports.ratio_table("uniform", _ratios(result)),
-        )
-    )
+    rates = [Number(result["rates"][kind] / 1e6, ".2f") for kind in kinds]
+    yield Table("many-calls", ("ns per address", *kinds), rows, unit="ns", ours=_OURS)
+    header = ("million addresses a second", *kinds)
+    yield Table("many-piped", header, [("geolookup lookup, piped", *rates)], unit="M/s")
+    yield ratio_table("many-ratios", "uniform", _ratios(result))
+    run = f"{result['rounds']} rounds of {result['addresses']:,} addresses"
+    yield f"second best of {run}, {result['call']:,} of them a call"
 
 
 def _ratios(result: dict[str, Any]) -> list[Ratio]:
@@ -109,17 +109,11 @@ def _part(took: dict[str, float], many: str, single: str, wanted: float | None) 
 )
 @click.option("--rounds", type=click.IntRange(1), default=ROUNDS, show_default=True)
 @click.option("--peers/--no-peers", default=True, help="Time other readers too.")
-@click.option(
-    "--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write it here too."
-)
+@reports.outputs()
 def command(
-    *, scale: str, count: int, size: int, rounds: int, peers: bool, target: Path | None
+    *, scale: str, count: int, size: int, rounds: int, peers: bool, outputs: reports.Outputs
 ) -> None:
     """Measure and print."""
     mmdb = cache.mmdb(scale) if peers else None
     result = measure_many(cache.dataset(scale), mmdb, count=count, size=size, rounds=rounds)
-    print(lines(result))
-    print(f"second best of {rounds} rounds of {count:,} addresses, {size:,} of them a call")
-    print(f"{reports.machine_line(result['machine'])}, {result['kernel']} kernel")
-    if target is not None:
-        reports.write(result, target)
+    outputs.tell(lines(result), result)

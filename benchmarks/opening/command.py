@@ -8,7 +8,7 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from geolookup_builder.compile import build
 import geolookup
 from benchmarks.harness import measure, reports
 from benchmarks.harness.processes import ROOT
+from benchmarks.harness.tables import Cell, Number, Table
 from benchmarks.peers import start
 from geolookup.engine import BUNDLED
 
@@ -29,19 +30,14 @@ _FIRST = "import sys, geolookup\ngeolookup.open(sys.argv[1]).lookup_json(sys.arg
 @click.command("opening", help="Time opening and the first answer, bundled and small dataset.")
 @click.option("--rounds", type=click.IntRange(1), default=200, show_default=True)
 @click.option("--starts", type=click.IntRange(1), default=41, show_default=True)
-@click.option(
-    "--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write it here too."
-)
-def command(rounds: int, starts: int, target: Path | None) -> None:
+@reports.outputs()
+def command(rounds: int, starts: int, outputs: reports.Outputs) -> None:
     """Measure and print."""
     with tempfile.TemporaryDirectory() as folder:
         small = Path(folder, "small")
         build(_RECIPE, small)
         result = measure_opening({"bundled": Path(BUNDLED), "small": small}, rounds, starts)
-    print(lines(result))
-    print(f"{reports.machine_line(result['machine'])}, {result['kernel']} kernel")
-    if target is not None:
-        reports.write(result, target)
+    outputs.tell(lines(result), result)
 
 
 def measure_opening(datasets: Mapping[str, Path], rounds: int, starts: int) -> dict[str, Any]:
@@ -80,12 +76,18 @@ def _openings(datasets: Mapping[str, Path], rounds: int) -> dict[str, float]:
     return {name: statistics.median(each) for name, each in times.items()}
 
 
-def lines(result: dict[str, Any]) -> str:
-    """Return the table for a terminal."""
+def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
+    """Yield the table for a terminal."""
     heads = ("dataset", "bytes", "open, us", "process to first answer, ms")
-    body = [
-        (name, f"{each['bytes']:,}", f"{each['open_us']:,.0f}", f"{each['first_answer_ms']:,.1f}")
+    body: list[tuple[Cell, ...]] = [
+        (
+            name,
+            Number(each["bytes"]),
+            Number(each["open_us"]),
+            Number(each["first_answer_ms"], ",.1f"),
+        )
         for name, each in result["datasets"].items()
     ]
-    body.append(("(bare interpreter)", "", "", f"{result['bare_interpreter_ms']:,.1f}"))
-    return reports.table(heads, body)
+    bare = Number(result["bare_interpreter_ms"], ",.1f")
+    body.append(("(bare interpreter)", "", "", bare))
+    yield Table("opening", heads, body, ours=tuple(result["datasets"]))

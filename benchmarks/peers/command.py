@@ -20,7 +20,7 @@ import geolookup
 from benchmarks.data import cache
 from benchmarks.data.shape import SCALES
 from benchmarks.harness import measure, reports, workload
-from benchmarks.harness.processes import ROOT, Child, running
+from benchmarks.harness.processes import Child, running
 from benchmarks.peers import check, report, start
 from benchmarks.peers.contenders import CONTENDERS, Contender
 from benchmarks.peers.libraries import Files
@@ -140,15 +140,12 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--exponent", type=float, default=workload.EXPONENT, show_default=True)
 @click.option("--only", multiple=True, help="Contenders whose name contains this; may repeat.")
 @click.option("--ip2location", type=_FILE, help="A BIN file, for IP2Location to read.")
-@click.option("--chart", is_flag=True, help="Draw docs/benchmarks.svg and .png.")
-@click.option("--json", "target", type=_FILE, help="Write here, not to benchmarks/results.")
+@reports.outputs("peers-{scale}")
 def command(
     scale: str,
     only: tuple[str, ...],
     ip2location: Path | None,
-    target: Path | None,
-    *,
-    chart: bool,
+    outputs: reports.Outputs,
     **options: Any,
 ) -> None:
     """Make dataset and MMDB (once), time everything, print the tables, write the results."""
@@ -161,10 +158,4 @@ def command(
     except (check.UnequalError, ImportError) as error:
         hint = "; 'pip install .[bench]' brings what is missing"
         raise click.ClickException(f"{error}{hint * isinstance(error, ImportError)}") from error
-    print("\n\n".join(report.lines(result)))
-    target = target or reports.RESULTS / f"peers-{scale}.json"
-    reports.write(result, target)
-    if chart:
-        from benchmarks.peers import charts
-
-        charts.draw(result, ROOT / "docs")
+    outputs.tell(report.lines(result), result)

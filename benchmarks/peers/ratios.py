@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from benchmarks.harness.reports import Ratio
+from benchmarks.harness.ratios import Ratio
 from benchmarks.peers.start import BARE
 
 Rows = Mapping[str, Mapping[str, Any]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ import geolookup
 from benchmarks.data import cache
 from benchmarks.data.shape import SCALES
 from benchmarks.harness import measure, reports
+from benchmarks.harness.ratios import Ratio, ratio_table
+from benchmarks.harness.tables import Number, Table
 
 COUNTRY, EVERY_AS = "a country", "every AS"
 #: Each list, with its AS numbers where they are asked for, as texts in CIDR notation.
@@ -51,33 +53,31 @@ def _timed(
     return seconds, rows
 
 
-def lines(result: dict[str, Any]) -> str:
-    """Return the table for a terminal; the first round reads files that are mapped afterwards."""
+def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
+    """Yield the tables for a terminal; the first round reads files that are mapped afterwards."""
     head = f"prefixes of {result['intervals']:,} intervals"
     rows = [
         (
             name,
-            f"{result['prefixes'][name]:,}",
-            f"{each[0]:.2f} s",
-            f"{statistics.median(each):.2f} s",
+            Number(result["prefixes"][name]),
+            Number(each[0], ".2f", " s"),
+            Number(statistics.median(each), ".2f", " s"),
         )
         for name, each in result["rows"].items()
     ]
     ratios = [
-        reports.Ratio(name, statistics.median(each), WANTED[name], unit=" s")
+        Ratio(name, statistics.median(each), WANTED[name], unit=" s")
         for name, each in result["rows"].items()
     ]
-    table = reports.table((head, "prefixes", "first round", "median"), rows)
-    return f"{table}\n\n{reports.ratio_table('as texts', ratios)}"
+    yield Table("prefixes", (head, "prefixes", "first round", "median"), rows)
+    yield ratio_table("prefixes-bounds", "as texts", ratios)
 
 
 @click.command("prefixes", help="Time the prefixes of a country, and of every AS.")
 @click.option("--scale", type=click.Choice(list(SCALES)), default="city", show_default=True)
 @click.option("--rounds", type=click.IntRange(1), default=5, show_default=True)
-@click.option(
-    "--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write it here too."
-)
-def command(scale: str, rounds: int, target: Path | None) -> None:
+@reports.outputs()
+def command(scale: str, rounds: int, outputs: reports.Outputs) -> None:
     """Measure and print."""
     result = measured(cache.dataset(scale), rounds)
-    reports.tell(lines(result), result, target)
+    outputs.tell(lines(result), result)

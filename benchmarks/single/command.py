@@ -23,6 +23,7 @@ import geolookup
 from benchmarks.data import cache
 from benchmarks.data.shape import SCALES
 from benchmarks.harness import measure, reports, workload
+from benchmarks.harness.tables import Number, Table
 
 ADDRESSES, ROUNDS = 100_000, 5
 FAMILIES = (4, 6)
@@ -119,29 +120,25 @@ def _result(case: Case) -> dict[str, Any]:
     }
 
 
-def lines(result: dict[str, Any]) -> str:
-    """Return the table for a terminal."""
+def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
+    """Yield the table for a terminal."""
     median = {(each["kind"], each["form"]): each["median"] for each in result["results"]}
     kinds = dict.fromkeys(kind for kind, _ in median)
-    rows = [[kind, *(f"{median[kind, form]:,.0f}" for form in FORMS)] for kind in kinds]
-    overhead = f"{result['call_overhead']:.0f}"
+    rows = [[kind, *(Number(median[kind, form]) for form in FORMS)] for kind in kinds]
+    overhead = Number(result["call_overhead"])
     rows.append(["(loop and empty call, included)", *[overhead] * len(FORMS)])
-    return reports.table(("ns per lookup", *FORMS), rows)
+    yield Table("single", ("ns per lookup", *FORMS), rows, unit="ns", ours=tuple(kinds))
+    counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in result["counts"].items())
+    run = f"{result['rounds']} rounds of {result['addresses']:,} addresses"
+    yield f"median of {run}; {counts}"
 
 
 @click.command("single", help="Time single lookups on a generated dataset.")
 @click.option("--scale", type=click.Choice(list(SCALES)), default="default", show_default=True)
 @click.option("--addresses", "count", type=click.IntRange(1), default=ADDRESSES, show_default=True)
 @click.option("--rounds", type=click.IntRange(1), default=ROUNDS, show_default=True)
-@click.option(
-    "--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write it here too."
-)
-def command(scale: str, count: int, rounds: int, target: Path | None) -> None:
+@reports.outputs()
+def command(scale: str, count: int, rounds: int, outputs: reports.Outputs) -> None:
     """Build the dataset (once), time the lookups and print a table."""
     result = measure_lookups(cache.dataset(scale), count, rounds)
-    print(lines(result))
-    counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in result["counts"].items())
-    print(f"median of {rounds} rounds of {count:,} addresses; {counts}")
-    print(f"{reports.machine_line(result['machine'])}, {result['kernel']} kernel")
-    if target is not None:
-        reports.write(result, target)
+    outputs.tell(lines(result), result)

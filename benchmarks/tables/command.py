@@ -21,11 +21,13 @@ from benchmarks.data import cache
 from benchmarks.data.shape import SCALES
 from benchmarks.harness import measure, reports
 from benchmarks.harness.processes import Child, running
+from benchmarks.harness.ratios import ratio_table
+from benchmarks.harness.tables import Number, Table
 from benchmarks.peers.check import UnequalError
 from benchmarks.peers.libraries import Files
 from benchmarks.tables import addresses
 from benchmarks.tables.answers import compare
-from benchmarks.tables.contenders import CONTENDERS, Contender
+from benchmarks.tables.contenders import CONTENDERS, OWN, Contender
 from benchmarks.tables.ratios import ratios
 from benchmarks.tables.ways import WAYS, run
 from benchmarks.tables.worker import COMPARED
@@ -103,23 +105,25 @@ def _ways(ways: Sequence[str], files: Files, column: Path, rows: int) -> Iterato
             yield way, run(way, files.dataset, column)
 
 
-def lines(result: dict[str, Any]) -> Iterator[str]:
+def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
     """Yield the parts of what is printed."""
     body = [
-        (name, f"{statistics.median(row['rounds']):,.1f}")
+        (name, Number(statistics.median(row["rounds"]), ",.1f"))
         for name, row in result["rows"].items()
         if row.get("rounds")
     ]
-    yield reports.table(("ns per row, median of rounds", ""), body)
+    count = result["addresses"]
+    header = ("ns per row, median of rounds", "")
+    yield Table(f"tables-{count}", header, body, unit="ns", ours=OWN)
     refused = {**result["rows"], **result["ways"]}
     for name, row in refused.items():
         if "refused" in row:
             yield f"{name} did not take part: {row['refused']}"
-    yield reports.ratio_table("ratios", ratios(result["rows"], result["ways"], result["addresses"]))
+    found = ratios(result["rows"], result["ways"], count)
+    yield ratio_table(f"tables-{count}-ratios", "ratios", found)
     yield (
-        f"{result['rounds']} rounds of {result['addresses']:,} addresses, each looked up once;"
-        f" {result['compared']} columns of up to {COMPARED:,} answers compared, all equal;"
-        f" {reports.machine_line(result['machine'])}; load before: {result['load']:.1f}"
+        f"{result['rounds']} rounds of {count:,} addresses, each looked up once;"
+        f" {result['compared']} columns of up to {COMPARED:,} answers compared, all equal"
     )
 
 
@@ -144,19 +148,14 @@ def lines(result: dict[str, Any]) -> Iterator[str]:
     default=tuple(WAYS),
     show_default=True,
 )
-@click.option(
-    "--json",
-    "target",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write here, not to benchmarks/results.",
-)
+@reports.outputs("tables-{scale}")
 def command(
     scale: str,
     counts: tuple[int, ...],
     rounds: int,
     only: tuple[str, ...],
     ways: tuple[str, ...],
-    target: Path | None,
+    outputs: reports.Outputs,
 ) -> None:
     """Make dataset and MMDB (once), time everything, print the tables, write the results."""
     chosen = [each for each in CONTENDERS if not only or any(part in each.key for part in only)]
@@ -169,6 +168,6 @@ def command(
     except (UnequalError, ImportError) as error:
         hint = "; 'pip install .[bench]' brings what is missing"
         raise click.ClickException(f"{error}{hint * isinstance(error, ImportError)}") from error
-    print("\n\n".join(part for result in results for part in lines(result)))
-    target = target or reports.RESULTS / f"tables-{scale}.json"
-    reports.write({"scale": scale, "tables": results}, target)
+    parts = [part for result in results for part in lines(result)]
+    conditions = {key: results[0][key] for key in ("load", "machine")}
+    outputs.tell(parts, {"scale": scale, "tables": results, **conditions})

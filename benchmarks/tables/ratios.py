@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from benchmarks.harness.reports import Ratio
+from benchmarks.harness.ratios import Ratio
 from benchmarks.tables.contenders import ONE_FIELD, OWN, TEN_FIELDS
 
 Rows = Mapping[str, Mapping[str, Any]]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import http.client
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +22,7 @@ import geolookup
 from benchmarks.data import cache
 from benchmarks.data.shape import SCALES
 from benchmarks.harness import measure, reports, workload
+from benchmarks.harness.tables import Cell, Number, Table
 from benchmarks.peers import start
 from benchmarks.peers.contenders import CONTENDERS
 from benchmarks.peers.libraries import Files
@@ -126,22 +127,24 @@ def _has_http() -> bool:
     return find_spec("granian") is not None
 
 
-def lines(result: dict[str, Any]) -> str:
-    """Return the table for a terminal."""
+def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
+    """Yield the table for a terminal."""
     columns = [f"p{each:g}" for each in PERCENTILES]
     heads = ("ms per lookup", *columns[:-1], "max", "lookups", f"p50 in {GOAL_MS:g} ms")
-    body = [
+    body: list[tuple[Cell, ...]] = [
         (
             name,
-            *(f"{way[each]:,.4f}" for each in columns),
+            *(Number(way[each], ",.4f") for each in columns),
             f"{way['lookups']:,}",
             "met" if _met(way) else "missed",
         )
         for name, way in result["ways"].items()
     ]
-    bare = [f"{result['bare_interpreter'][each]:,.4f}" for each in columns]
+    bare = [Number(result["bare_interpreter"][each], ",.4f") for each in columns]
     body.append(("(bare interpreter, included)", *bare, "", ""))
-    return reports.table(heads, body)
+    yield Table("target", heads, body, unit="ms", ours=tuple(result["ways"]))
+    if OVER_HTTP not in result["ways"]:
+        yield NO_HTTP
 
 
 def _met(way: dict[str, Any]) -> bool:
@@ -152,20 +155,13 @@ def _met(way: dict[str, Any]) -> bool:
 @click.option("--scale", type=click.Choice(list(SCALES)), default="default", show_default=True)
 @click.option("--addresses", type=click.IntRange(1), default=20_000, show_default=True)
 @click.option("--starts", type=click.IntRange(1), default=200, show_default=True)
-@click.option(
-    "--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write it here too."
-)
+@reports.outputs()
 @click.pass_context
 def command(
-    context: click.Context, scale: str, addresses: int, starts: int, target: Path | None
+    context: click.Context, scale: str, addresses: int, starts: int, outputs: reports.Outputs
 ) -> None:
     """Measure and print; exit 1 if a median misses the goal."""
     result = measure_target(cache.dataset(scale), addresses, starts)
-    print(lines(result))
-    if OVER_HTTP not in result["ways"]:
-        print(NO_HTTP)
-    print(f"{reports.machine_line(result['machine'])}, {result['kernel']} kernel")
-    if target is not None:
-        reports.write(result, target)
+    outputs.tell(lines(result), result)
     if not all(map(_met, result["ways"].values())):
         context.exit(1)

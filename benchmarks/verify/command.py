@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import geolookup
 from benchmarks.data import cache
 from benchmarks.data.shape import SCALES
 from benchmarks.harness import measure, reports
+from benchmarks.harness.tables import Number, Table
 
 
 def measure_verify(dataset: Path, rounds: int) -> dict[str, Any]:
@@ -36,20 +38,21 @@ def measure_verify(dataset: Path, rounds: int) -> dict[str, Any]:
     }
 
 
-def lines(result: dict[str, Any]) -> str:
-    """Return the table for a terminal."""
+def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
+    """Yield the table for a terminal."""
     head = f"{result['bytes'] / 1e6:,.0f} MB, {result['intervals']:,} intervals"
-    rows = [(name, f"{statistics.median(each):.2f} s") for name, each in result["rows"].items()]
-    return reports.table((head, ""), rows)
+    rows = [
+        (name, Number(statistics.median(each), ".2f", " s"))
+        for name, each in result["rows"].items()
+    ]
+    yield Table("verify", (head, ""), rows)
 
 
 @click.command("verify", help="Time the verification of a dataset, plain and deep.")
 @click.option("--scale", type=click.Choice(list(SCALES)), default="city", show_default=True)
 @click.option("--rounds", type=click.IntRange(1), default=3, show_default=True)
-@click.option(
-    "--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write it here too."
-)
-def command(scale: str, rounds: int, target: Path | None) -> None:
+@reports.outputs()
+def command(scale: str, rounds: int, outputs: reports.Outputs) -> None:
     """Measure and print."""
     result = measure_verify(cache.dataset(scale), rounds)
-    reports.tell(lines(result), result, target)
+    outputs.tell(lines(result), result)

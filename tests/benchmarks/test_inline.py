@@ -32,7 +32,7 @@ def test_the_table() -> None:
         "pinned": True,
     }
     result = {"rounds": 3, "results": texts_of, "machine": machine}
-    table, ratios, _ = command.lines(result)
+    table, ratios, _ = map(str, command.lines(result))
     assert table.splitlines()[1].split()[-3:] == ["200"] * 3
     assert ratios.splitlines()[1].split()[-6:] == ["200.00", "MB/s", ">=", "150", "MB/s", "met"]
     assert "10.00x" in ratios

@@ -18,8 +18,8 @@ import geolookup
 from benchmarks.__main__ import main
 from benchmarks.data import cache, mmdb
 from benchmarks.harness import workload
-from benchmarks.harness.reports import Ratio
-from benchmarks.peers import charts, check, contenders, floor, start
+from benchmarks.harness.ratios import Ratio
+from benchmarks.peers import check, contenders, floor, start
 from benchmarks.peers.libraries import Files
 from benchmarks.peers.ratios import ratios
 from benchmarks.target import command as target
@@ -158,17 +158,6 @@ def test_greater_exponent_repeats_more() -> None:
         for exponent in (0.5, 0.9, 1.0, 1.1, 2.0)
     ]
     assert distinct == sorted(distinct, reverse=True)
-
-
-def test_chart_is_drawn(result: dict[str, Any], tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="the bars are drawn by matplotlib")
-    paths = charts.draw(result, tmp_path / "docs")
-    assert [path.name for path in paths] == ["benchmarks.svg", "benchmarks.png"]
-    first = [path.read_bytes() for path in paths]
-    assert b"maxminddb (C) get" in first[0]
-    assert first[1].startswith(b"\x89PNG")
-    charts.draw(result, tmp_path / "docs")
-    assert [path.read_bytes() for path in paths] == first
 
 
 def run_target(*options: str) -> tuple[int, str]:
