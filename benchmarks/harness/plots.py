@@ -14,14 +14,15 @@ from typing import Any
 
 from benchmarks.harness.tables import Bound, Cell, Number, Table
 from geolookup.pictures.charts import Chart
+from geolookup.pictures.colours import CATEGORIES, OTHER
 from geolookup.pictures.files import Picture, write_png
 
-#: Of bars that measure geolookup and of others: they differ in lightness too.
-_OURS, _OTHERS, _INK = "#2a7fb8", "#b8c0c8", "#1f2328"
+#: Of bars that measure geolookup, of others, and of bounds.
+_OURS, _OTHERS, _BOUND = CATEGORIES[0], OTHER, "#1f2328"
 #: Panels that stand side by side; a greatest ratio of values on a linear scale.
 _ACROSS, _LINEAR = 3, 100
 #: Pixels: of the longest bar, of a character of a label, and of a row.
-_LONGEST, _CHARACTER, _ROW = 140, 6.6, 18
+_LONGEST, _CHARACTER, _ROW = 140, 7, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def chart(table: Table) -> Chart:
         {"hconcat": [_panel(*each, first=at == 0) for at, each in enumerate(line)], "spacing": 16}
         for line in _lines(table)
     ]
-    spec = {"title": _text(table.header[0], 14), "vconcat": lines, "spacing": 16}
+    spec = {"vconcat": lines, "spacing": 16}
     rows = [[str(cell) for cell in row] for row in table.rows]
     return Chart(table.name, table.header[0], spec, table.header, rows)
 
@@ -83,7 +84,11 @@ def _lines(table: Table) -> Iterator[list[_Panel]]:
         alike = [bars for each, bars in shown.items() if _shares(table, at, each)]
         shared = _scale([bar for bars in alike for bar in bars])
         panels = [
-            (table.header[each], bars, shared if bars in alike else _scale(bars))
+            (
+                table.header[each] if len(columns) > 1 else "",
+                bars,
+                shared if bars in alike else _scale(bars),
+            )
             for each, bars in shown.items()
         ]
         for begin in range(0, len(panels), _ACROSS):
@@ -143,9 +148,9 @@ def _panel(title: str, bars: Sequence[_Bar], scale: _Scale, *, first: bool) -> d
         },
     }
     axis = {"labelLimit": 560, "title": None} if first else None
-    bound = {"type": "tick", "thickness": 2, "size": _ROW, "color": _INK}
+    bound = {"type": "tick", "thickness": 2, "size": _ROW, "color": _BOUND}
     return {
-        "title": _text(f"{title}, logarithmic" if scale.log else title, 11),
+        "title": _title(title, scale),
         "width": round(_LONGEST + _CHARACTER * longest),
         "height": {"step": _ROW},
         "data": {"values": [_drawn(bar, scale) for bar in bars]},
@@ -183,5 +188,7 @@ def _drawn(bar: _Bar, scale: _Scale) -> dict[str, Any]:
     }
 
 
-def _text(text: str, size: int) -> dict[str, Any]:
-    return {"text": text, "anchor": "start", "fontSize": size, "color": _INK}
+def _title(title: str, scale: _Scale) -> dict[str, Any] | None:
+    said = ", ".join([*([title] if title else []), *(["logarithmic"] if scale.log else [])])
+    size = {"fontSize": 12, "fontWeight": "normal"}
+    return {"text": said, "anchor": "start", "frame": "group", **size} if said else None

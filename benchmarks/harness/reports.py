@@ -6,6 +6,7 @@ import functools
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,8 @@ def outputs(kept: str = "") -> Callable[[Callable[..., None]], Callable[..., Non
         def with_outputs(
             *args: Any, json_file: Path | None, plot: Path | None, **options: Any
         ) -> None:
+            if plot is not None and not find_spec("vl_convert"):
+                raise click.ClickException("--plot needs 'pip install .[report]'")
             if kept and json_file is None:
                 json_file = RESULTS / f"{kept.format(**options)}.json"
             command(*args, **options, outputs=Outputs(json_file, plot))

@@ -1,0 +1,168 @@
+"""Tables of benchmarks as pictures: the bars carry the values that are printed."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import re
+import shutil
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.__main__ import COMMANDS
+from benchmarks.harness.plots import chart, draw
+from benchmarks.harness.ratios import Ratio, ratio_table
+from benchmarks.harness.tables import Cell, Number, Table
+from tests.benchmarks.conftest import Run
+
+pytest.importorskip("vl_convert", reason="[report] draws the pictures")
+
+
+def bars(table: Table) -> list[dict[str, Any]]:
+    """Return the bars of a chart, with the width in px that the scale gives each."""
+    found = []
+    for line in chart(table).spec["vconcat"]:
+        for panel in line["hconcat"]:
+            scale = panel["layer"][0]["encoding"]["x"]["scale"]
+            at = math.log if scale["type"] == "log" else float
+            least, most = map(at, scale["domain"])
+            for bar in panel["data"]["values"]:
+                width = (at(bar["end"]) - least) / (most - least) * scale["range"][1]
+                found.append({**bar, "px": width, "log": scale["type"] == "log"})
+    return found
+
+
+amounts = st.just(0.0) | st.floats(1e-6, 1e9)
+cells = st.one_of(
+    st.builds(Number, amounts, st.just(",.2f"), st.sampled_from(["", " MB", "x"])),
+    st.just("-"),
+)
+rows_of_cells = st.lists(st.lists(cells, min_size=2, max_size=2), min_size=1, max_size=6)
+
+
+@given(rows_of_cells, st.sampled_from(["", "ns"]))
+def test_each_number_is_a_bar_with_its_text(rows: list[list[Cell]], unit: str) -> None:
+    named = [(f"row {at}", *row) for at, row in enumerate(rows)]
+    table = Table("name", ("title", "one", "other"), named, unit)
+    drawn = {(bar["name"], bar["label"], bar["end"]) for bar in bars(table)}
+    for name, *row in named:
+        for cell in row:
+            if isinstance(cell, Number) and cell.value:
+                label = str(cell) if cell.unit or not unit else f"{cell} {unit}"
+                assert (name, label, cell.value) in drawn
+
+
+@given(st.lists(st.floats(1, 1e7), min_size=2, max_size=6))
+def test_a_greater_value_has_a_longer_bar(values: list[float]) -> None:
+    table = Table(
+        "name", ("title", "s"), [(str(at), Number(each)) for at, each in enumerate(values)]
+    )
+    drawn = bars(table)
+    assert {bar["log"] for bar in drawn} == {max(values) / min(values) > 100}
+    ordered = sorted(drawn, key=lambda bar: bar["end"])
+    assert [bar["px"] for bar in ordered] == sorted(bar["px"] for bar in drawn)
+    assert all(0 <= bar["px"] <= 140.001 for bar in drawn)
+
+
+def test_columns_of_one_unit_share_a_scale() -> None:
+    rows = [("a", Number(10), Number(40), Number(2, ".1f", "x"))]
+    shared = bars(Table("name", ("title", "one", "other", "over"), rows, unit="ns"))
+    assert [bar["px"] for bar in shared] == [35, 140, 140]
+    assert [bar["label"] for bar in shared] == ["10 ns", "40 ns", "2.0x"]
+    alone = bars(Table("name", ("title", "one", "other", "over"), rows))
+    assert [bar["px"] for bar in alone] == [140, 140, 140]
+
+
+def test_rows_of_other_units_have_panels_of_their_own() -> None:
+    peak = Number(9, ".1f", " GB")
+    rows: list[list[Cell]] = [["rows", Number(5)], ["peak", peak], ["none", "unknown"]]
+    spec = chart(Table("name", ("title", ""), rows)).spec
+    shown = [line["hconcat"][0]["data"]["values"][0]["label"] for line in spec["vconcat"]]
+    assert shown == ["5", "9.0 GB"]
+
+
+def test_ours_are_of_one_colour_and_others_of_another() -> None:
+    rows = [("geolookup get", Number(1)), ("maxminddb get", Number(2))]
+    ours, theirs = bars(Table("name", ("title", ""), rows, ours="geolookup"))
+    assert ours["colour"] != theirs["colour"]
+
+
+def test_a_bound_is_a_line_and_a_verdict() -> None:
+    ratios = [Ratio("one", 3, 4, True, "x"), Ratio("other", 5, None, unit="x")]
+    one, other = bars(ratio_table("name", "ratios", ratios))
+    assert (one["label"], one["bound"]) == ("3.00x (>= 4x missed)", 4)
+    assert (other["label"], other["bound"]) == ("5.00x", None)
+
+
+def test_tables_without_numbers_are_not_drawn(tmp_path: Path) -> None:
+    prose = Table("prose", ("title", ""), [("a", "said")])
+    numbers = Table("numbers", ("title", ""), [("a", Number(1))])
+    written = draw([prose, numbers], tmp_path / "made")
+    assert [path.name for path in written] == ["numbers.svg", "numbers.png"]
+    assert written[1].read_bytes().startswith(b"\x89PNG")
+
+
+#: Quick runs; ``needs`` are packages and programs.
+QUICK = {
+    "build": ("csv", "--rows", "2000"),
+    "export": ("--scale", "tiny", "--rounds", "1"),
+    "first": ("--scale", "tiny", "--addresses", "60", "--rounds", "1", "--only", "(C) get"),
+    "floor": ("--scale", "tiny", "--addresses", "50", "--rounds", "1"),
+    "gate": ("--rounds", "1", "--keys", "10", "--decisions", "50"),
+    "http": ("--scale", "tiny", "--seconds", "1", "--rounds", "1", "--requests", "10"),
+    "inline": ("--scale", "tiny", "--megabytes", "0.01", "--rounds", "1"),
+    "many": ("--scale", "tiny", "--addresses", "50", "--rounds", "1", "--no-peers"),
+    "opening": ("--rounds", "1", "--starts", "1"),
+    "peers": ("--scale", "tiny", "--addresses", "20", "--rounds", "1", "--starts", "1"),
+    "prefixes": ("--scale", "tiny", "--rounds", "1"),
+    "single": ("--scale", "tiny", "--addresses", "50", "--rounds", "1"),
+    "tables": ("--scale", "tiny", "--rows", "100", "--rounds", "1", "--way", "parquet"),
+    "target": ("--scale", "tiny", "--addresses", "10", "--starts", "1"),
+    "verify": ("--scale", "tiny", "--rounds", "1"),
+}
+NEEDS = {
+    "build": (), "export": ("mmdb_writer", "maxminddb"), "first": ("mmdb_writer", "maxminddb"),
+    "http": ("granian", "mmdb_writer"), "inline": ("mmdb_writer",),
+    "peers": ("mmdb_writer", "maxminddb"), "tables": ("mmdb_writer",),
+}  # fmt: skip
+PROGRAMS = {"floor": "cc", "http": "wrk"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", sorted(QUICK))
+def test_a_command_draws_what_it_prints(name: str, tmp_path: Path, run: Run) -> None:
+    for needed in NEEDS.get(name, ()):
+        if not importlib.util.find_spec(needed):
+            pytest.skip(f"needs {needed}")
+    if name in PROGRAMS and not shutil.which(PROGRAMS[name]):
+        pytest.skip(f"needs {PROGRAMS[name]}")
+    plots = tmp_path / "plots"
+    files = ("--plot", str(plots), "--json", str(tmp_path / "result.json"))
+    printed = run(name, *QUICK[name], *files)
+    svgs = sorted(plots.glob("*.svg"))
+    assert svgs
+    assert {each.stem for each in svgs} == {each.stem for each in plots.glob("*.png")}
+    rows = [line for svg in svgs for line in _labels(svg)]
+    assert any(re.search(r"\d", each) for each in rows)
+    text = " ".join(printed.split())
+    for each in rows:
+        assert re.sub(r" (?:ns|us|ms|MB/s|M/s)$| \(.*\)$|(?:, )?logarithmic$", "", each) in text
+
+
+def _labels(svg: Path) -> Iterator[str]:
+    """Yield the texts of a picture."""
+    for text in re.findall(r"<text[^>]*>([^<]*)</text>", svg.read_text(encoding="utf-8")):
+        yield " ".join(unescape(text).split())
+
+
+def test_every_command_that_measures_draws() -> None:
+    data = {"generate", "geolite"}
+    assert set(QUICK) == set(COMMANDS) - data
+    for name in QUICK:
+        assert {"--json", "--plot"} <= {opt for each in COMMANDS[name].params for opt in each.opts}
