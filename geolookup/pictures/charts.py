@@ -18,7 +18,7 @@ from geolookup.pictures.colours import CATEGORIES, OTHER, spread
 #: The width of a chart with its labels, in px.
 WIDTH = 328
 #: The size of text, the most px of a label, and px that no character of a number exceeds.
-_SIZE, _LABEL, _DIGIT = 12, 120, 8
+_SIZE, _LABEL, _DIGIT = 12, 132, 8
 #: What vl-convert measures with, and what readers may have instead; px for what is wider.
 _FONT, _SLACK = "Arial, Liberation Sans, Helvetica, sans-serif", 12
 _AXIS = {"grid": False, "domain": False, "ticks": False, "labelFontSize": _SIZE}
@@ -79,11 +79,18 @@ def _config(ink: str) -> dict[str, Any]:
 
 
 def bars(
-    name: str, title: str, unit: str, values: Values, *, form: Form = texts.count, head: str = ""
+    name: str,
+    title: str,
+    unit: str,
+    values: Values,
+    *,
+    form: Form = texts.count,
+    head: str = "",
+    limit: float | None = None,
 ) -> Chart:
     """Return horizontal bars, a row each, in the order given; ``form`` makes the values' texts.
 
-    ``head`` is what the labels name, for the table.
+    ``head`` is what the labels name, for the table. A line marks the value ``limit``.
     """
     rows = [(texts.name(label), value, form(value)) for label, value in values]
     data = [{"row": i, "name": a, "value": b, "text": c} for i, (a, b, c) in enumerate(rows)]
@@ -101,9 +108,18 @@ def bars(
             },
             _text("text", {"align": "left", "dx": 4}, x),
             _text("name", {"align": "right", "dx": -4, "limit": _LABEL - 4}, {"value": 0}),
+            *([] if limit is None else [_rule(limit)]),
         ],
     }
     return Chart(name, title, spec, (head, unit), [(label, text) for label, _, text in rows])
+
+
+def _rule(at: float) -> dict[str, Any]:
+    mark = {"type": "rule", "strokeDash": [4, 3], "stroke": "currentColor"}
+    return {
+        "mark": mark,
+        "encoding": {"x": {"datum": at}, "y": {"value": 0}, "y2": {"value": "height"}},
+    }
 
 
 def _hidden(field: str) -> dict[str, Any]:
@@ -233,11 +249,13 @@ def stacked(
         "scale": {"domain": labels, "range": colours},
     }
     part["legend"] = {"orient": "bottom", "columns": 1, "title": None, "symbolType": "square"}
+    # Not all colours stand out from a page, so that an outline goes around them.
+    part["legend"] |= {"symbolStrokeColor": "currentColor", "symbolStrokeWidth": 0.5}
     spec = {
         "width": WIDTH - _LABEL,
         "height": {"step": 24},
         "data": {"values": data},
-        "mark": {"type": "bar"},
+        "mark": {"type": "bar", "stroke": "currentColor", "strokeWidth": 0.5},
         "encoding": {"y": y, "x": x, "color": part, "order": {"field": "number"}},
     }
     lines = zip(rows, shares, strict=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import geolookup
+from tests.small_dataset import SMALL
 
 pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")
@@ -23,8 +23,7 @@ def _report(*arguments: str) -> str:
 
 def test_the_page_and_its_pictures_are_written(tmp_path: Path) -> None:
     output, png = tmp_path / "report.html", tmp_path / "png"
-    world = Path(geolookup.__file__).parent / "world"
-    printed = _report(str(world), "--output", str(output), "--png", str(png))
+    printed = _report(str(SMALL), "--output", str(output), "--png", str(png))
     assert str(output) in printed
     assert "ipv4.arrow" in output.read_text(encoding="utf-8")
     assert (png / "file-sizes.png").read_bytes().startswith(b"\x89PNG")

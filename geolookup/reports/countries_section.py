@@ -1,0 +1,119 @@
+"""The section on countries: what is known of each, and to which depth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup.contract.fields import COUNTRY, LOCATION
+from geolookup.dataset.intervals import F64, I64, Bools
+from geolookup.pictures import texts
+from geolookup.pictures.charts import Chart, bars
+from geolookup.pictures.files import Picture
+from geolookup.reports.dataset_facts import Facts
+from geolookup.reports.known_space import UNITS, KnownSpace
+from geolookup.reports.section import Section
+from geolookup.reports.table import Table
+
+#: So many countries have a bar.
+_SHOWN = 15
+_NOTE = (
+    "The shares of a country are of all addresses of which anything is known. Region and city are "
+    "the shares of the country's own addresses whose answer names one. An interval is a range of "
+    "addresses with one answer. IPv6 is counted in networks of /64."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Countries:
+    """Sums by row of the country table, in arrays of the shape (rows,); row 0 is "unknown"."""
+
+    space: F64
+    intervals: I64
+    with_region: F64  # space
+    with_city: F64
+
+
+def countries_section(facts: Facts) -> Section:
+    """Return bars and tables of addresses and intervals per country, by family."""
+    names = country_names(facts.tables[COUNTRY])
+    found = {space.family: per_country(facts, space) for space in facts.space.values()}
+    charts = [_chart(family, names, each) for family, each in found.items()]
+    tables = [_table(family, names, each) for family, each in found.items()]
+    values = {"note": _NOTE, "charts": charts, "tables": tables}
+    pictures = [Picture(chart.name, chart.picture_svg()) for chart in charts]
+    return Section("countries", "Countries", "charts.html", values, pictures=pictures)
+
+
+def per_country(facts: Facts, space: KnownSpace) -> Countries:
+    """Return what is known of each country of the table, in one family."""
+    locations = facts.tables[LOCATION]
+    country = locations[COUNTRY].to_numpy()
+    region, city = depths(locations)
+    rows = len(facts.tables[COUNTRY])
+
+    def total(weights: F64) -> F64:
+        return np.bincount(country, weights, rows).astype(np.float64)
+
+    size = space.locations.space
+    intervals = total(space.locations.intervals.astype(np.float64)).astype(np.int64)
+    return Countries(total(size), intervals, total(size * region), total(size * city))
+
+
+def depths(locations: pa.Table) -> tuple[Bools, Bools]:
+    """Mark the location rows that name a region, by code or name, and those that name a city."""
+    region = pc.or_(locations["region_code"].is_valid(), locations["region_name"].is_valid())
+    city = locations["city_name"].is_valid()
+    return np.asarray(region), np.asarray(city)
+
+
+def country_names(countries: pa.Table) -> list[str]:
+    """Return the name of each row; of a row without a country, what is known instead."""
+    columns = ("country_name", "country_code", "continent_name")
+    rows = zip(*(countries[column].to_pylist() for column in columns), strict=True)
+    return [_name(*row) for row in rows]
+
+
+def _name(name: str | None, code: str | None, continent: str | None) -> str:
+    if code:
+        return f"{name or 'unnamed'} ({code})"
+    return f"{continent}, no country" if continent else "no country"
+
+
+def _order(space: F64) -> Sequence[int]:
+    """Return the rows of which something is known, the largest first."""
+    order: list[int] = np.argsort(-space, kind="stable").tolist()
+    return [row for row in order if space[row]]
+
+
+def _chart(family: int, names: Sequence[str], found: Countries) -> Chart:
+    of = found.space.sum()
+    largest = _order(found.space)[:_SHOWN]
+    values = [(names[row], found.space[row] / of) for row in largest]
+    title = f"Countries with most IPv{family} {UNITS[family]}"
+    head = f"share of known {UNITS[family]}"
+    return bars(f"countries-ipv{family}", title, head, values, form=texts.percent, head="country")
+
+
+def _table(family: int, names: Sequence[str], found: Countries) -> Table:
+    head = ("Country", UNITS[family], "share", "intervals", "region", "city")
+    rows = list(_rows(names, found))
+    return Table(f"IPv{family} per country", head, rows)
+
+
+def _rows(names: Sequence[str], found: Countries) -> Iterator[tuple[str, ...]]:
+    of = found.space.sum()
+    for row in _order(found.space):
+        space = float(found.space[row])
+        yield (
+            texts.name(names[row]),
+            texts.count(space),
+            texts.percent(space / of),
+            texts.count(int(found.intervals[row])),
+            texts.percent(float(found.with_region[row]) / space),
+            texts.percent(float(found.with_city[row]) / space),
+        )

@@ -1,0 +1,58 @@
+"""The section on coverage: how deep locations go, and the share of each field that is null."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from geolookup.contract.fields import COUNTRY, LOCATION
+from geolookup.pictures import texts
+from geolookup.pictures.charts import Chart, bars, stacked
+from geolookup.pictures.files import Picture
+from geolookup.reports.countries_section import depths
+from geolookup.reports.dataset_facts import Facts
+from geolookup.reports.known_space import KnownSpace
+from geolookup.reports.section import Section
+
+_NOTE = (
+    "IPv4: shares of the public addresses. IPv6: shares of the addresses of which anything is "
+    "known, for nearly all of that space was never assigned."
+)
+#: The finest value that a location has, from the finest on; the rest is unknown.
+DEPTHS = ("city", "region", "country", "less than a country")
+
+
+def coverage_section(facts: Facts) -> Section:
+    """Return the depth of locations and the null share of each field, by family."""
+    charts = [_depth_chart(facts), *(_null_chart(facts, family) for family in (4, 6))]
+    values = {"note": _NOTE, "charts": charts}
+    pictures = [Picture(chart.name, chart.picture_svg()) for chart in charts]
+    return Section("coverage", "Coverage", "charts.html", values, pictures=pictures)
+
+
+def depth_shares(facts: Facts, space: KnownSpace) -> list[float]:
+    """Return the share of a family's addresses whose location goes to each of ``DEPTHS``."""
+    locations, of = facts.tables[LOCATION], facts.known[f"ipv{space.family}"].of
+    region, city = depths(locations)
+    country = np.asarray(facts.tables[COUNTRY]["country_code"].is_valid())
+    finest = np.select([city, region, country[locations[COUNTRY].to_numpy()]], [0, 1, 2], 3)
+    # Row 0 is no location.
+    sums = np.bincount(finest[1:], space.locations.space[1:], len(DEPTHS))
+    unit = 1.0 if space.family == 4 else 2.0**64
+    return [float(each) * unit / of if of else 0.0 for each in sums]
+
+
+def _depth_chart(facts: Facts) -> Chart:
+    rows = [f"IPv{family}" for family in facts.space]
+    shares = [depth_shares(facts, space) for space in facts.space.values()]
+    return stacked("depth", "The finest that locations say", rows, DEPTHS, shares)
+
+
+def _null_chart(facts: Facts, family: int) -> Chart:
+    known = facts.known[f"ipv{family}"]
+    values = [(_short(path), 1 - known.share(path)) for path in known.with_value]
+    title = f"IPv{family} addresses without a value, by field"
+    return bars(f"nulls-ipv{family}", title, "share", values, form=texts.percent, head="field")
+
+
+def _short(path: str) -> str:
+    return path.removeprefix("location.").removeprefix("network.")

@@ -1,0 +1,99 @@
+"""The section on networks: the AS with most addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import pyarrow as pa
+
+from geolookup.contract.fields import NETWORK
+from geolookup.dataset.intervals import F64, I64
+from geolookup.pictures import texts
+from geolookup.pictures.charts import Chart, bars
+from geolookup.pictures.files import Picture
+from geolookup.reports.dataset_facts import Facts
+from geolookup.reports.known_space import UNITS, KnownSpace, prefix_counts
+from geolookup.reports.section import Section
+from geolookup.reports.table import Table
+
+#: So many AS have a row, and so many of these a bar.
+_LISTED, _SHOWN = 50, 15
+_NOTE = (
+    "The shares are of all addresses of which anything is known. Prefixes are the fewest that "
+    "hold the addresses of an AS and no other. IPv6 is counted in networks of /64."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Systems:
+    """n autonomous systems, those with most addresses first."""
+
+    numbers: I64
+    names: list[str]  # each that of its row with most addresses
+    space: F64
+    prefixes: I64
+
+
+def networks_section(facts: Facts) -> Section:
+    """Return bars and tables of the AS with most addresses, by family."""
+    found = {space.family: per_system(facts, space) for space in facts.space.values()}
+    charts = [_chart(space, found[family]) for family, space in facts.space.items()]
+    tables = [_table(space, found[family]) for family, space in facts.space.items()]
+    values = {"note": _NOTE, "charts": charts, "tables": tables}
+    pictures = [Picture(chart.name, chart.picture_svg()) for chart in charts]
+    return Section("networks", "Networks", "charts.html", values, pictures=pictures)
+
+
+def per_system(facts: Facts, space: KnownSpace) -> Systems:
+    """Return the AS of which anything is known in one family."""
+    networks = facts.tables[NETWORK]
+    # 0 is reserved (RFC 7607). Here it is the group of the rows without an AS, such as row 0.
+    asn = networks["asn"].combine_chunks().fill_null(0).to_numpy().astype(np.int64)
+    numbers, of_row = np.unique(asn, return_inverse=True)
+    sums = np.bincount(of_row, space.networks.space, len(numbers)).astype(np.float64)
+    prefixes = prefix_counts(facts.dataset, space.family, of_row)
+    largest = _largest(of_row, space.networks.space)
+    names = networks["asn_organization"].take(pa.array(largest)).to_pylist()
+    order = [row for row in np.argsort(-sums, kind="stable").tolist() if numbers[row] and sums[row]]
+    return Systems(
+        numbers[order], [names[row] or "" for row in order], sums[order], prefixes[order]
+    )
+
+
+def _largest(groups: I64, space: F64) -> I64:
+    """Return the row of each group, from 0, that has most space."""
+    order = np.lexsort((space, groups))
+    last = np.append(np.flatnonzero(np.diff(groups[order])), len(order) - 1)
+    rows: I64 = order[last]
+    return rows
+
+
+def _chart(space: KnownSpace, found: Systems) -> Chart:
+    family, shares = space.family, found.space / (space.space or 1.0)
+    labels = [f"{name} AS{number}" for number, name in zip(found.numbers, found.names, strict=True)]
+    values = list(zip(labels, shares.tolist(), strict=True))[:_SHOWN]
+    title = f"AS with most IPv{family} {UNITS[family]}"
+    head = f"share of known {UNITS[family]}"
+    return bars(f"networks-ipv{family}", title, head, values, form=texts.percent, head="AS")
+
+
+def _table(space: KnownSpace, found: Systems) -> Table:
+    unit = UNITS[space.family]
+    rows = list(islice(_rows(found, space.space), _LISTED))
+    caption = f"IPv{space.family}: {len(rows):,} of {len(found.numbers):,} AS, by {unit}"
+    return Table(caption, ("AS", "organization", unit, "share", "prefixes"), rows, (1,))
+
+
+def _rows(found: Systems, of: float) -> Iterator[tuple[str, ...]]:
+    columns = (found.numbers.tolist(), found.names, found.space.tolist(), found.prefixes.tolist())
+    for number, name, space, prefixes in zip(*columns, strict=True):
+        yield (
+            f"AS{number}",
+            texts.name(name),
+            texts.count(space),
+            texts.percent(space / of),
+            texts.count(prefixes),
+        )

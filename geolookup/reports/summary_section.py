@@ -1,0 +1,55 @@
+"""The section that comes first: what a dataset is, in a few figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from geolookup.dataset.metadata import Age
+from geolookup.pictures import texts
+from geolookup.reports.dataset_facts import Facts
+from geolookup.reports.known_space import UNITS
+from geolookup.reports.section import Section
+
+
+class Figure(NamedTuple):
+    """A number in large type: what it counts, and a line below it."""
+
+    name: str
+    value: str
+    note: str
+
+
+def summary_section(facts: Facts) -> Section:
+    """Return the name, generation, size and age of a dataset, and how much it knows."""
+    named = {"Name": facts.metadata.name, "Generation": facts.metadata.generation}
+    values = {"figures": list(_figures(facts)), "named": named}
+    return Section("summary", "Summary", "summary.html", values)
+
+
+def _figures(facts: Facts) -> Iterator[Figure]:
+    counts = facts.metadata.counts
+    for family, space in facts.space.items():
+        of = facts.known["ipv4"].of
+        share = f"{texts.percent(space.space / of)} of public space" if family == 4 else ""
+        intervals = f"{texts.count(counts[f'ipv{family}_intervals'])} intervals"
+        note = "; ".join(filter(None, (share, intervals)))
+        yield Figure(f"IPv{family} {UNITS[family]} known", texts.short(space.space), note)
+    yield from (
+        Figure(name.capitalize(), texts.count(counts[name]), note)
+        for name, note in (
+            ("locations", "distinct"),
+            ("networks", "distinct"),
+            ("countries", "and territories"),
+        )
+    )
+    size = facts.metadata.bytes
+    yield Figure("Size", f"{size / 1e6:,.1f} MB", f"{texts.count(size)} bytes")
+    yield _age(facts.metadata.age)
+
+
+def _age(age: Age) -> Figure:
+    if age.days is None:
+        return Figure("Age of the data", "unknown", "no source states a date")
+    days = f"{age.days:,} day{'s' * (age.days != 1)}"
+    return Figure("Age of the data", days, f"{texts.name(str(age.source))}, {age.date}")
