@@ -185,15 +185,20 @@ def note_age(engine: Engine) -> None:
 
 
 def print_judged(found: Judged | Score, lines: Iterable[str], *, as_json: bool) -> NoReturn:
-    """Print a comparison, and its failed gates on standard error; exit with 1 if there are any."""
+    """Print a comparison, then exit by its gates."""
     from dataclasses import asdict
-
-    from geolookup.comparison import verdict_line
 
     if as_json:
         click.echo(json_text(asdict(found)))
     else:
         click.echo("\n".join(map(line_text, lines)))
+    exit_by_gates(found)
+
+
+def exit_by_gates(found: Judged | Score) -> NoReturn:
+    """Print the failed gates on standard error; exit with 1 if there are any, else with 0."""
+    from geolookup.comparison import verdict_line
+
     for verdict in found.failed:
         click.echo(verdict_line(verdict), err=True)
     sys.exit(1 if found.failed else 0)

@@ -6,14 +6,28 @@ from pathlib import Path
 
 import click
 
-from geolookup.cli import exit_on_signals, options
+from geolookup.cli import exit_by_gates, exit_on_signals, fail, options
 
 
 @click.command(name="report", short_help="Show a dataset as one HTML page.")
 @click.argument("dataset", type=options.PATH)
+@click.option(
+    "--against",
+    metavar="OLD",
+    type=options.PATH,
+    help="Also show what has changed since OLD, an older dataset or a store.",
+)
+@click.option(
+    "--fail-if",
+    metavar="GATE",
+    multiple=True,
+    help="With --against: exit with 1 if this is true, such as 'country_moved > 2%'; repeatable.",
+)
 @options.page_output
 def report(
     dataset: str,
+    against: str | None,
+    fail_if: tuple[str, ...],
     output: Path,
     png: Path | None,
     force: bool,
@@ -21,17 +35,24 @@ def report(
     """Write a page that shows DATASET, or the current generation of a store.
 
     The page is one file: it opens from disk and needs no network. Needs the extra
-    `report`.
+    `report`. GATE is one of `geolookup diff`; where one fails, the page is written
+    and the exit status is 1.
 
-    Example: geolookup report mydata --output report.html
+    Example: geolookup report mydata --against mydata-old --output report.html
     """
     from geolookup.errors import name_text
     from geolookup.reports.dataset_report import sections
+    from geolookup.reports.difference import difference
     from geolookup.reports.write import check_outputs, write_page
 
     exit_on_signals()
+    if fail_if and against is None:
+        fail("--fail-if needs --against")
     check_outputs(output, png, force=force)
+    changed = None if against is None else difference(against, dataset, fail_if)
     lead = "What the dataset knows, from whom, and where."
-    found = list(sections(dataset))
+    found = list(sections(dataset, changed))
     for path in write_page(output, png, f"Report of {name_text(dataset)}", lead, found):
         click.echo(f"{name_text(str(path))}: {path.stat().st_size:,} bytes")
+    if changed is not None:
+        exit_by_gates(changed.judged)

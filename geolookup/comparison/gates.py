@@ -97,15 +97,14 @@ def evaluate(gate: Gate, measured: Mapping[str, float]) -> Verdict:
 
 def verdict_line(verdict: Verdict) -> str:
     """Return the measured values of a failed gate and its limit, in the unit of the metric."""
-    metric = verdict.failed[0].rpartition(".")[2]
-    show = _kilometres if metric in KILOMETRES else _percent
-    measured = ", ".join(f"{name} is {show(verdict.measured[name])}" for name in verdict.failed)
-    return f"gate failed: {verdict.gate}: {measured}, the limit is {show(verdict.limit)}"
+    failed = {name: verdict.measured[name] for name in verdict.failed}
+    measured = ", ".join(f"{name} is {metric_text(name, each)}" for name, each in failed.items())
+    limit = metric_text(verdict.failed[0], verdict.limit)
+    return f"gate failed: {verdict.gate}: {measured}, the limit is {limit}"
 
 
-def _kilometres(number: float) -> str:
-    return f"{number:.6g} km"
-
-
-def _percent(number: float) -> str:
-    return f"{100 * number:.6g} %"
+def metric_text(name: str, value: float) -> str:
+    """Return a value of a metric, by its full name or without a part, in its unit."""
+    if name.rpartition(".")[2] in KILOMETRES:
+        return f"{value:.6g} km"
+    return f"{100 * value:.6g} %"

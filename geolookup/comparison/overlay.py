@@ -71,10 +71,12 @@ def together(several: Sequence[Answers]) -> Answers:
 class Joint:
     """The joint intervals of one family, and the answers in those that a lookup reaches.
 
-    ``reached`` numbers these intervals; ``answers`` are theirs, weighed by size.
+    ``special`` marks the intervals that no lookup answers from here, ``reached`` numbers those
+    of which anything is known; ``answers`` are theirs, weighed by size.
     """
 
     starts: Addresses
+    special: NDArray[np.bool_]
     reached: NDArray[np.int64]
     answers: Answers
 
@@ -106,9 +108,9 @@ def _joint(old: Dataset, new: Dataset, family: int) -> Joint:
         new_source=after.sources[in_new_decided],
         weight=sizes(starts),
     )
-    known = answers.in_old | answers.in_new
-    reached = np.flatnonzero(known & ~is_blocked[in_blocked])
-    return Joint(starts, reached, answers.chosen(reached))
+    special = is_blocked[in_blocked]
+    reached = np.flatnonzero((answers.in_old | answers.in_new) & ~special)
+    return Joint(starts, special, reached, answers.chosen(reached))
 
 
 class Side:

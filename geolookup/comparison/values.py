@@ -36,10 +36,14 @@ Codes = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The values of one member, or the rows of a link, by row in both datasets; -1 is null."""
+    """The values of one member, or the rows of a link, by row in both datasets; -1 is null.
+
+    ``values`` are the distinct values of a member by number; None for a link.
+    """
 
     old: Codes
     new: Codes
+    values: pa.Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,7 @@ def read_values(old: Dataset, new: Dataset) -> Values:
 def _through(linked: Linked, path: str) -> Pair:
     """Return a field of a linked table by location row."""
     values, link = linked.fields[path], linked.link
-    return Pair(values.old[link.old], values.new[link.new])
+    return Pair(values.old[link.old], values.new[link.new], values.values)
 
 
 def read_tables(dataset: Dataset) -> dict[str, pa.Table]:
@@ -129,7 +133,7 @@ def _table(dataset: Dataset, table: str, *links: str) -> pa.Table:
 def _in_common(old: pa.ChunkedArray, new: pa.ChunkedArray) -> Pair:
     both = pa.chunked_array([_encoded(old), _encoded(new)]).unify_dictionaries()
     codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in both.chunks]
-    return Pair(codes[0], codes[1])
+    return Pair(codes[0], codes[1], both.chunk(0).dictionary)
 
 
 def _encoded(column: pa.ChunkedArray) -> pa.DictionaryArray:

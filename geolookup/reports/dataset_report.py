@@ -8,9 +8,11 @@ from pathlib import Path
 
 import geolookup
 from geolookup.dataset.files import Dataset
+from geolookup.reports.change_section import change_section
 from geolookup.reports.countries_section import countries_section
 from geolookup.reports.coverage_section import coverage_section
 from geolookup.reports.dataset_facts import read_facts
+from geolookup.reports.difference import Difference
 from geolookup.reports.files_section import files_section
 from geolookup.reports.networks_section import networks_section
 from geolookup.reports.prefix_lengths_section import prefix_lengths_section
@@ -19,12 +21,17 @@ from geolookup.reports.sources_section import sources_section
 from geolookup.reports.summary_section import summary_section
 
 
-def sections(path: str | PathLike[str]) -> Iterator[Section]:
-    """Yield the sections of a dataset, or of a store's current generation."""
+def sections(path: str | PathLike[str], changed: Difference | None = None) -> Iterator[Section]:
+    """Yield the sections of a dataset, or of a store's current generation.
+
+    ``changed`` is its difference from an older dataset.
+    """
     with geolookup.open(path) as engine:
         dataset = Dataset(engine.path)
     facts = read_facts(dataset)
     yield summary_section(facts)
+    if changed is not None:
+        yield change_section(changed)
     yield coverage_section(facts)
     yield countries_section(facts)
     yield networks_section(facts)

@@ -1,0 +1,89 @@
+"""The section on what has changed since an older dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from geolookup.comparison.compare import Compared, Part
+from geolookup.comparison.flows import CLASSES_KM, by_distance, country_flows
+from geolookup.pictures import texts
+from geolookup.pictures.charts import Chart, bars, histogram
+from geolookup.pictures.files import Picture
+from geolookup.reports.change_tables import (
+    coverage_table,
+    family,
+    field_tables,
+    gate_table,
+    kilometres_table,
+    kind_table,
+    metric_table,
+    moved_table,
+    mover_tables,
+    source_tables,
+)
+from geolookup.reports.difference import Difference
+from geolookup.reports.section import Section
+
+ANCHOR = "changes"
+#: The flows between countries that are drawn, and those that the table lists.
+_DRAWN, _LISTED = 15, 100
+
+
+def change_section(difference: Difference) -> Section:
+    """Return the changes by kind, level, country, distance, source, network and field."""
+    found = difference.judged
+    charts = [] if difference.is_none else list(_charts(difference))
+    values = {
+        "lead": _lead(difference),
+        "gates": gate_table(found) if found.gates else None,
+        "first": [
+            kind_table(difference), moved_table(found), coverage_table(found),
+            kilometres_table(found),
+        ],
+        "charts": charts,
+        "further": [*mover_tables(found), *source_tables(found)],
+        "details": [*field_tables(found), metric_table(found)],
+    }  # fmt: skip
+    pictures = [Picture(each.name, each.picture_svg()) for each in charts]
+    return Section(ANCHOR, "What has changed", "changes.html", values, pictures=pictures)
+
+
+def _lead(difference: Difference) -> str:
+    old, new = (_named(each) for each in (difference.judged.old, difference.judged.new))
+    if difference.is_none:
+        return f"Nothing has changed from {old} to {new}: every address has the same answer."
+    return f"The changes from {old} to {new}, of every address that a lookup can answer."
+
+
+def _named(side: Compared) -> str:
+    return f"{texts.name(side.name)}, generation {side.generation[:12]}"
+
+
+def _charts(difference: Difference) -> Iterator[Chart]:
+    for name, part in difference.judged.parts.items():
+        if part.coverage.old or part.coverage.new:
+            yield _flows(name, part, difference)
+            yield _distances(name, part, difference)
+
+
+def _flows(name: str, part: Part, difference: Difference) -> Chart:
+    flows = country_flows(difference.overlaid.values, difference.overlaid.changes[name])
+    drawn = [(f"{each.old} → {each.new}", each.weight) for each in flows[:_DRAWN]]
+    title = f"{family(name)} {part.unit} that changed country"
+    chart = bars(f"{name}-flows", title, part.unit, drawn, head="From and to")
+    of = part.moved["country"].count
+    rows = [
+        (each.old, each.new, texts.count(each.weight), texts.percent(each.weight / of))
+        for each in flows[:_LISTED]
+    ]
+    return replace(chart, head=("From", "To", part.unit, "of all that changed country"), rows=rows)
+
+
+def _distances(name: str, part: Part, difference: Difference) -> Chart:
+    sums = by_distance(difference.overlaid.changes[name])
+    labels = ["0", *(f"≤ {km:,}" for km in CLASSES_KM[1:]), f"> {CLASSES_KM[-1]:,}"]
+    title = f"Distance between both locations of {family(name)} {part.unit}"
+    return histogram(
+        f"{name}-distances", title, "km", part.unit, list(zip(labels, sums, strict=True))
+    )

@@ -1,0 +1,177 @@
+"""The tables of what has changed: families side by side where they have the same measures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from geolookup.comparison import Judged, Part, Verdict
+from geolookup.comparison.flows import by_kind
+from geolookup.comparison.gates import metric_text
+from geolookup.comparison.measures import Share, SourceChange
+from geolookup.comparison.movers import Mover
+from geolookup.pictures import texts
+from geolookup.reports.difference import Difference
+from geolookup.reports.table import Table
+
+_LEVELS = ("country", "region", "city")
+_QUANTILES = ("p50", "p90", "p99", "max")
+
+
+def family(name: str) -> str:
+    """Return the name of a part for people: IPv4, IPv6."""
+    return name.replace("ip", "IP")
+
+
+def gate_table(found: Judged) -> Table:
+    """Return the gates, what they measured and their verdicts."""
+    rows = [_gate(each) for each in found.gates]
+    return Table("Gates", ("Fails if", "measured", "verdict"), rows, words=(0, 1, 2))
+
+
+def _gate(verdict: Verdict) -> tuple[str, ...]:
+    measured = (f"{name} is {metric_text(name, each)}" for name, each in verdict.measured.items())
+    return verdict.gate, ", ".join(measured), "fails" if verdict.failed else "passes"
+
+
+def kind_table(difference: Difference) -> Table:
+    """Return the addresses by the kind of their change; the kinds of a family are all it knows."""
+    parts, changes = difference.judged.parts, difference.overlaid.changes
+    sums = [by_kind(difference.kinds[int(name[-1])], changes[name]) for name in parts]
+    rows = [
+        (kind, *(text for each in sums for text in _part_of(each[kind], sum(each.values()))))
+        for kind in sums[0]
+    ]
+    head = (f"{family(name)} {part.unit}" for name, part in parts.items())
+    return Table("By kind of change", ("Kind", *_beside(head, "share")), rows)
+
+
+def _beside(heads: Iterator[str], *further: str) -> Iterator[str]:
+    for head in heads:
+        yield from (head, *further)
+
+
+def _part_of(count: float, of: float) -> tuple[str, str]:
+    return texts.count(count), texts.percent(count / of if of else 0.0)
+
+
+def moved_table(found: Judged) -> Table:
+    """Return by level how much moved, of what both datasets state."""
+    parts = found.parts
+    rows = [
+        (
+            level.replace("asn", "AS"),
+            *(text for each in parts.values() for text in _share(each.moved[level])),
+        )
+        for level in parts["ipv4"].moved
+    ]
+    heads = (f"{family(name)} {part.unit} moved" for name, part in parts.items())
+    return Table("Moved", ("Level", *_beside(heads, "stated in both", "share")), rows)
+
+
+def _share(share: Share) -> tuple[str, str, str]:
+    return texts.count(share.count), texts.count(share.of), texts.percent(share.share)
+
+
+def coverage_table(found: Judged) -> Table:
+    """Return how much is known in each dataset, and how much of it is lost or gained."""
+    rows = [_coverage(name, part) for name, part in found.parts.items()]
+    head = ("Known", "in the older", "in this one", "lost", "of the older", "gained", "of this one")
+    return Table("Coverage", head, rows)
+
+
+def _coverage(name: str, part: Part) -> tuple[str, ...]:
+    known = part.coverage
+    return (
+        f"{family(name)} {part.unit}",
+        texts.count(known.old),
+        texts.count(known.new),
+        texts.count(known.lost.count),
+        texts.percent(known.lost.share),
+        texts.count(known.gained.count),
+        texts.percent(known.gained.share),
+    )
+
+
+def kilometres_table(found: Judged) -> Table:
+    """Return the quantiles of the distance between both locations."""
+    rows = [
+        (
+            f"{family(name)} {part.unit}",
+            texts.count(part.kilometres.of),
+            *(kilometres(getattr(part.kilometres, each)) for each in _QUANTILES),
+        )
+        for name, part in found.parts.items()
+    ]
+    head = ("Kilometres between both locations", "with coordinates in both", *_QUANTILES)
+    return Table("Distance", head, rows)
+
+
+def kilometres(distance: float) -> str:
+    """Return a distance in km with one decimal."""
+    return f"{distance:,.1f}"
+
+
+def mover_tables(found: Judged) -> Iterator[Table]:
+    """Yield the networks with the most addresses whose location moved, by family."""
+    head = ("Network", "moved", "of all that moved", "of the network")
+    for name, part in found.parts.items():
+        if part.movers:
+            caption = f"Networks with the most {family(name)} {part.unit} whose location moved"
+            yield Table(caption, head, [_mover(each) for each in part.movers])
+
+
+def _mover(each: Mover) -> tuple[str, ...]:
+    system = "no AS" if each.asn is None else f"AS{each.asn}"
+    return (
+        texts.name(f"{system} {each.asn_organization or ''}".rstrip()),
+        texts.count(each.moved.count),
+        texts.percent(each.of_all),
+        texts.percent(each.moved.share),
+    )
+
+
+def source_tables(found: Judged) -> Iterator[Table]:
+    """Yield what moved of the locations that each source decided, by family and dataset."""
+    head = ("Source", "country moved", "region moved", "city moved", "km p50", "km p99")
+    for name, part in found.parts.items():
+        for role, last, sources in (
+            ("the older dataset", "lost", part.old_sources),
+            ("this dataset", "gained", part.new_sources),
+        ):
+            rows = [_source(each, last) for each in sources]
+            if rows:
+                caption = f"{family(name)} locations by their source in {role}"
+                yield Table(caption, (*head, last), rows)
+
+
+def _source(each: SourceChange, last: str) -> tuple[str, ...]:
+    return (
+        texts.name(each.source),
+        *(texts.percent(each.moved[level].share) for level in _LEVELS),
+        kilometres(each.kilometres.p50),
+        kilometres(each.kilometres.p99),
+        texts.percent(getattr(each.location, last).share),
+    )
+
+
+def field_tables(found: Judged) -> Iterator[Table]:
+    """Yield the fields that changed, by family."""
+    head = ("Field", "became unknown", "became known", "other value")
+    for name, part in found.parts.items():
+        counts = {
+            path: (each.null_gained, each.null_lost, each.changed)
+            for path, each in part.fields.items()
+        }
+        rows = [(path, *map(texts.count, each)) for path, each in counts.items() if any(each)]
+        if rows:
+            yield Table(f"Fields of {family(name)} {part.unit}", head, rows)
+
+
+def metric_table(found: Judged) -> Table:
+    """Return all metrics by the name that a gate gives them."""
+    parts = found.parts
+    rows = [
+        (name, *(metric_text(name, part.metrics[name]) for part in parts.values()))
+        for name in parts["ipv4"].metrics
+    ]
+    return Table("Metrics that gates may name", ("Metric", *map(family, parts)), rows)
