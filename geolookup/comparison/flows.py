@@ -11,8 +11,8 @@ from geolookup.comparison.changes import KINDS, Changes
 from geolookup.comparison.values import CODE, Values
 from geolookup.comparison.weighted import F64, distinct
 
-#: The upper ends in km of the classes of distances. The first class did not move.
-CLASSES_KM = (0, 1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
+#: The upper ends in km of the classes of distances. A metre or less is rounding: it did not move.
+CLASSES_KM = (0.001, 1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,8 +82,8 @@ def _flows(name: str, part: Part, difference: Difference) -> Chart:
 
 def _distances(name: str, part: Part, difference: Difference) -> Chart:
     sums = by_distance(difference.overlaid.changes[name])
-    labels = ["0", *(f"≤ {km:,}" for km in CLASSES_KM[1:]), f"> {CLASSES_KM[-1]:,}"]
+    labels = ["0", *(f"{km:,}" for km in CLASSES_KM[1:]), "more"]
     title = f"Distance between both locations of {family(name)} {part.unit}"
     return histogram(
-        f"{name}-distances", title, "km", part.unit, list(zip(labels, sums, strict=True))
+        f"{name}-distances", title, "up to km", part.unit, list(zip(labels, sums, strict=True))
     )

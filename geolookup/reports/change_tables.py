@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from geolookup.comparison import Judged, Part, Verdict
 from geolookup.comparison.flows import by_kind
 from geolookup.comparison.gates import metric_text
-from geolookup.comparison.measures import Share, SourceChange
+from geolookup.comparison.measures import SourceChange
 from geolookup.comparison.movers import Mover
 from geolookup.pictures import texts
 from geolookup.reports.difference import Difference
@@ -57,19 +57,15 @@ def _part_of(count: float, of: float) -> tuple[str, str]:
 def moved_table(found: Judged) -> Table:
     """Return by level how much moved, of what both datasets state."""
     parts = found.parts
-    rows = [
-        (
-            level.replace("asn", "AS"),
-            *(text for each in parts.values() for text in _share(each.moved[level])),
-        )
-        for level in parts["ipv4"].moved
-    ]
+    rows = [(level, *_moved(level, found)) for level in parts["ipv4"].moved]
     heads = (f"{family(name)} {part.unit} moved" for name, part in parts.items())
     return Table("Moved", ("Level", *_beside(heads, "stated in both", "share")), rows)
 
 
-def _share(share: Share) -> tuple[str, str, str]:
-    return texts.count(share.count), texts.count(share.of), texts.percent(share.share)
+def _moved(level: str, found: Judged) -> Iterator[str]:
+    for part in found.parts.values():
+        share = part.moved[level]
+        yield from (texts.count(share.count), texts.count(share.of), texts.percent(share.share))
 
 
 def coverage_table(found: Judged) -> Table:

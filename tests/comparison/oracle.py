@@ -95,6 +95,20 @@ def kind(each: Seen) -> str | None:
     return "network value" if differ else "unchanged"
 
 
+def country_flows(all_seen: Iterable[Seen]) -> Counter[tuple[str, str]]:
+    """Addresses by country in OLD and in NEW, where both are known and differ."""
+    codes = ((e.old["location.country_code"], e.new["location.country_code"]) for e in all_seen)
+    return Counter(pair for pair in codes if None not in pair and pair[0] != pair[1])
+
+
+def by_distance(all_seen: Iterable[Seen], ends: Sequence[float]) -> list[int]:
+    """Addresses by the first end in km that their distance does not exceed; the last: further."""
+    far = [km for each in all_seen if (km := _kilometres(each)) is not None]
+    # Less than a millimetre is rounding.
+    classes = [next((at for at, end in enumerate(ends) if km <= end + 1e-6), -1) for km in far]
+    return [classes.count(at) for at in (*range(len(ends)), -1)]
+
+
 def _kilometres(each: Seen) -> float | None:
     old, new = (
         [side[f"location.{name}"] for name in ("latitude", "longitude")]

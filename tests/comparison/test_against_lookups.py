@@ -17,6 +17,7 @@ import geolookup
 from geolookup import comparison as diff
 from geolookup.comparison.changes import KINDS, kinds
 from geolookup.comparison.compare import Overlaid, measured, read
+from geolookup.comparison.flows import CLASSES_KM, by_distance, country_flows
 from geolookup.dataset.intervals import Addresses
 from tests.comparison import oracle
 from tests.conftest import build_at
@@ -100,6 +101,12 @@ def test_addresses(old: list[str], new: list[str]) -> None:
             seen = _all_seen(before, after, _addresses(family))
             oracle.check(comparison.parts[f"ipv{family}"], seen, unit, pytest.approx)
             assert _kinds(overlaid, family) == [oracle.kind(each) for each in seen]
+            found = overlaid.changes[f"ipv{family}"]
+            flows = {(f.old, f.new): f.weight for f in country_flows(overlaid.values, found)}
+            moved = oracle.country_flows(seen)
+            assert flows == {pair: count * unit for pair, count in moved.items()}
+            expected = oracle.by_distance(seen, CLASSES_KM)
+            assert by_distance(found) == [count * unit for count in expected]
 
 
 def _kinds(overlaid: Overlaid, family: int) -> list[str | None]:
