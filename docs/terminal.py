@@ -1,4 +1,4 @@
-"""Makes ``terminal.svg``, the picture of a terminal session: ``python docs/terminal.py``.
+"""The picture of a terminal session, ``terminal.svg``; ``docs.pictures`` makes it.
 
 The commands run in a pseudo-terminal, on the bundled dataset. The picture shows their output as
 the terminal does. A browser that animates types the commands one after the other, once, within
@@ -186,6 +186,3 @@ fill: #e6edf3; }}
 {body}
 </svg>
 """
-
-if __name__ == "__main__":
-    PICTURE.write_text(svg(record()), encoding="utf-8")

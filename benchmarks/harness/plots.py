@@ -147,7 +147,7 @@ def _panel(title: str, bars: Sequence[_Bar], scale: _Scale, *, first: bool) -> d
             "nice": False,
         },
     }
-    axis = {"labelLimit": 560, "title": None} if first else None
+    axis = {"labelLimit": 560, "labelPadding": 6, "title": None} if first else None
     bound = {"type": "tick", "thickness": 2, "size": _ROW, "color": _BOUND}
     return {
         "title": _title(title, scale),
