@@ -94,10 +94,10 @@ def bars(
     """
     rows = [(texts.name(label), value, form(value)) for label, value in values]
     data = [{"row": i, "name": a, "value": b, "text": c} for i, (a, b, c) in enumerate(rows)]
-    beside = max((len(text) for _, _, text in rows), default=0) * _DIGIT
+    before, after = (_widest(each) for each in ([row[0] for row in rows], [row[2] for row in rows]))
     x: _Part = {"field": "value", "type": "quantitative", "axis": None, "scale": {"zero": True}}
     spec = {
-        "width": WIDTH - _LABEL - beside - 8,
+        "width": WIDTH - min(before, _LABEL) - after,
         "height": {"step": 20},
         "data": {"values": data},
         "encoding": {"y": _hidden("row")},
@@ -154,11 +154,16 @@ def histogram(
 
 def _labelled(labels: Sequence[str], width: int) -> list[str]:
     """Return every label, or every second, fourth and so on: as many as fit the width in px."""
-    widest = max(map(len, labels), default=0) * _DIGIT + 6
+    widest = _widest(labels)
     step = 1
     while len(labels[::step]) * widest > width:
         step *= 2
     return list(labels[::step])
+
+
+def _widest(labels: Sequence[str]) -> int:
+    """Return the px that the widest label and the space beside it take, or a little more."""
+    return max(map(len, labels), default=0) * _DIGIT + 6
 
 
 #: Numbers of an axis: 20k, 3M, 4B.
@@ -252,7 +257,7 @@ def stacked(
     # Not all colours stand out from a page, so that an outline goes around them.
     part["legend"] |= {"symbolStrokeColor": "currentColor", "symbolStrokeWidth": 0.5}
     spec = {
-        "width": WIDTH - _LABEL,
+        "width": WIDTH - min(_widest(rows), _LABEL),
         "height": {"step": 24},
         "data": {"values": data},
         "mark": {"type": "bar", "stroke": "currentColor", "strokeWidth": 0.5},

@@ -13,7 +13,7 @@ from geolookup.contract.fields import COUNTRY, LOCATION
 from geolookup.dataset.intervals import F64, I64, Bools
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars
-from geolookup.pictures.files import Picture
+from geolookup.reports.charts_section import charts_section
 from geolookup.reports.dataset_facts import Facts
 from geolookup.reports.known_space import UNITS, KnownSpace
 from geolookup.reports.section import Section
@@ -44,9 +44,7 @@ def countries_section(facts: Facts) -> Section:
     found = {space.family: per_country(facts, space) for space in facts.space.values()}
     charts = [_chart(family, names, each) for family, each in found.items()]
     tables = [_table(family, names, each) for family, each in found.items()]
-    values = {"note": _NOTE, "charts": charts, "tables": tables}
-    pictures = [Picture(chart.name, chart.picture_svg()) for chart in charts]
-    return Section("countries", "Countries", "charts.html", values, pictures=pictures)
+    return charts_section("countries", "Countries", _NOTE, charts, tables)
 
 
 def per_country(facts: Facts, space: KnownSpace) -> Countries:

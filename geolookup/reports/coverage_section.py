@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from geolookup.contract.fields import COUNTRY, LOCATION
+from geolookup.dataset.coverage import Known
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars, stacked
-from geolookup.pictures.files import Picture
+from geolookup.reports.charts_section import charts_section
 from geolookup.reports.countries_section import depths
 from geolookup.reports.dataset_facts import Facts
 from geolookup.reports.known_space import KnownSpace
@@ -24,9 +28,7 @@ DEPTHS = ("city", "region", "country", "less than a country")
 def coverage_section(facts: Facts) -> Section:
     """Return the depth of locations and the null share of each field, by family."""
     charts = [_depth_chart(facts), *(_null_chart(facts, family) for family in (4, 6))]
-    values = {"note": _NOTE, "charts": charts}
-    pictures = [Picture(chart.name, chart.picture_svg()) for chart in charts]
-    return Section("coverage", "Coverage", "charts.html", values, pictures=pictures)
+    return charts_section("coverage", "Coverage", _NOTE, charts)
 
 
 def depth_shares(facts: Facts, space: KnownSpace) -> list[float]:
@@ -49,9 +51,25 @@ def _depth_chart(facts: Facts) -> Chart:
 
 def _null_chart(facts: Facts, family: int) -> Chart:
     known = facts.known[f"ipv{family}"]
-    values = [(_short(path), 1 - known.share(path)) for path in known.with_value]
+    values = [(_label(paths), 1 - known.share(paths[0])) for paths in _alike(facts.known)]
     title = f"IPv{family} addresses without a value, by field"
-    return bars(f"nulls-ipv{family}", title, "share", values, form=texts.percent, head="field")
+    chart = bars(f"nulls-ipv{family}", title, "share", values, form=texts.percent, head="field")
+    rows = [(path, texts.percent(1 - known.share(path))) for path in known.with_value]
+    return replace(chart, rows=rows)
+
+
+def _alike(known: Mapping[str, Known]) -> list[list[str]]:
+    """Return the fields, those together that have a value for equally many addresses."""
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for path in known["ipv4"].with_value:
+        counts = tuple(each.with_value[path] for each in known.values())
+        groups.setdefault(counts, []).append(path)
+    return list(groups.values())
+
+
+def _label(paths: Sequence[str]) -> str:
+    more = f" + {len(paths) - 1} more" if len(paths) > 1 else ""
+    return _short(paths[0]) + more
 
 
 def _short(path: str) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from geolookup.pictures.charts import bars
-from geolookup.pictures.files import Picture
+from geolookup.reports.charts_section import charts_section
 from geolookup.reports.section import Section
+
+_NOTE = "All files of the dataset. Their sum is what a copy of it takes."
 
 
 def files_section(folder: Path) -> Section:
@@ -15,6 +17,7 @@ def files_section(folder: Path) -> Section:
         ((each.name, each.stat().st_size) for each in folder.iterdir() if each.is_file()),
         key=lambda named: (-named[1], named[0]),
     )
-    chart = bars("file-sizes", "Size of each file", "bytes", sizes)
-    pictures = [Picture(chart.name, chart.picture_svg())]
-    return Section("files", "Files", "charts.html", {"charts": [chart]}, pictures=pictures)
+    total = sum(size for _, size in sizes)
+    title = f"Size of each file in bytes; together {total:,}"
+    chart = bars("file-sizes", title, "bytes", sizes, head="file")
+    return charts_section("files", "Files", _NOTE, [chart])

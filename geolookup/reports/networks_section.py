@@ -13,7 +13,7 @@ from geolookup.contract.fields import NETWORK
 from geolookup.dataset.intervals import F64, I64
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars
-from geolookup.pictures.files import Picture
+from geolookup.reports.charts_section import charts_section
 from geolookup.reports.dataset_facts import Facts
 from geolookup.reports.known_space import UNITS, KnownSpace, prefix_counts
 from geolookup.reports.section import Section
@@ -42,9 +42,7 @@ def networks_section(facts: Facts) -> Section:
     found = {space.family: per_system(facts, space) for space in facts.space.values()}
     charts = [_chart(space, found[family]) for family, space in facts.space.items()]
     tables = [_table(space, found[family]) for family, space in facts.space.items()]
-    values = {"note": _NOTE, "charts": charts, "tables": tables}
-    pictures = [Picture(chart.name, chart.picture_svg()) for chart in charts]
-    return Section("networks", "Networks", "charts.html", values, pictures=pictures)
+    return charts_section("networks", "Networks", _NOTE, charts, tables)
 
 
 def per_system(facts: Facts, space: KnownSpace) -> Systems:

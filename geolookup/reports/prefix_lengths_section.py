@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from geolookup.pictures.charts import Chart, histogram
-from geolookup.pictures.files import Picture
+from geolookup.reports.charts_section import charts_section
 from geolookup.reports.dataset_facts import Facts
 from geolookup.reports.known_space import KnownSpace
 from geolookup.reports.section import Section
@@ -17,9 +17,7 @@ _NOTE = (
 def prefix_lengths_section(facts: Facts) -> Section:
     """Return the number of prefixes of each length, by family."""
     charts = [_chart(space) for space in facts.space.values()]
-    values = {"note": _NOTE, "charts": charts}
-    pictures = [Picture(chart.name, chart.picture_svg()) for chart in charts]
-    return Section("prefix-lengths", "Prefix lengths", "charts.html", values, pictures=pictures)
+    return charts_section("prefix-lengths", "Prefix lengths", _NOTE, charts)
 
 
 def _chart(space: KnownSpace) -> Chart:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ class Section:
     ``template`` is a file of ``templates/``; it gets ``values`` by name. ``data`` is JSON for
     scripts, by the id of the element that holds it. ``scripts`` are files of ``assets/`` in the
     order in which they need each other, ``styles`` likewise; a page has each once. ``pictures``
-    are what ``--png`` writes of the section.
+    are what ``--png`` writes of the section; an iterator draws them only then.
     """
 
     anchor: str
@@ -26,4 +26,4 @@ class Section:
     data: Mapping[str, object] = field(default_factory=dict)
     scripts: Sequence[str] = ()
     styles: Sequence[str] = ()
-    pictures: Sequence[Picture] = ()
+    pictures: Iterable[Picture] = ()

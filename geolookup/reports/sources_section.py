@@ -8,7 +8,7 @@ from geolookup.dataset.manifest import OLD_AFTER
 from geolookup.dataset.metadata import Source, data_age
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars, stacked
-from geolookup.pictures.files import Picture
+from geolookup.reports.charts_section import charts_section
 from geolookup.reports.dataset_facts import Facts
 from geolookup.reports.section import Section
 from geolookup.reports.table import Link, Table, link
@@ -26,9 +26,7 @@ def sources_section(facts: Facts) -> Section:
     charts = [_provenance(facts, sources, family) for family in ("ipv4", "ipv6")]
     charts.append(_ages(sources))
     tables = [_decides(sources), _credits(facts, sources)]
-    values = {"note": _NOTE, "charts": charts, "tables": tables}
-    pictures = [Picture(chart.name, chart.picture_svg()) for chart in charts]
-    return Section("sources", "Sources and licences", "charts.html", values, pictures=pictures)
+    return charts_section("sources", "Sources and licences", _NOTE, charts, tables)
 
 
 def _numbered(sources: Sequence[Source]) -> dict[str, Source]:
