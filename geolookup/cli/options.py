@@ -146,6 +146,31 @@ clean = click.option(
     help="Also read addresses with brackets, ports and zone ids, and X-Forwarded-For lists.",
 )
 
+top = click.option(
+    "--top",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="Number of countries, of cities and of networks to list.",
+)
+
+
+def _check_zone(_context: object, _option: object, value: str | None) -> str | None:
+    from geolookup.contract.localtime import period
+
+    if value is not None and period(value, 0) is None:
+        fail(f"--at-zone {value!r} is no time zone; write one like Europe/Berlin, or UTC")
+    return value
+
+
+at_zone = click.option(
+    "--at-zone",
+    metavar="ZONE",
+    callback=_check_zone,
+    help="IANA time zone, or UTC, of instants in the --at column that state no offset.",
+)
+
 
 def _check_delimiter(_context: object, _option: object, value: str | None) -> str | None:
     if value is not None and (len(value) != 1 or not value.isascii()):

@@ -21,14 +21,7 @@ _TOTALS = ("addresses", "located", "unknown", "invalid", "private", "ipv4", "ipv
 @click.argument("source", metavar="INPUT", type=options.PATH)
 @options.table_input
 @options.clean
-@click.option(
-    "--top",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    help="Number of countries, of cities and of networks to list.",
-)
+@options.top
 @options.as_json()
 @options.dataset()
 @options.age_notice
@@ -51,21 +44,14 @@ def summarize(
 
     Example: geolookup summarize visits.csv --top 5
     """
-    from geolookup.files.summarize import Summary, count_file
-    from geolookup.files.table_files import AddressColumn, table_files
-    from geolookup.progress import RowProgress
+    from geolookup.files.summarize import Summary, count_files
+    from geolookup.files.table_files import AddressColumn
 
     exit_on_signals()
-    progress, column = RowProgress(), AddressColumn(ip_column, delimiter, header, clean)
+    column = AddressColumn(ip_column, delimiter, header, clean)
     with geolookup.open(dataset) as engine:
         summary = Summary(engine)
-        try:
-            for file in table_files(source, input_format):
-                count_file(
-                    summary, file, column, lambda done: progress.show(summary.addresses, done)
-                )
-        finally:
-            progress.clear()
+        count_files(summary, source, input_format, column)
         document = _document(summary, top)
         for each in summary.malformed:
             click.echo(each, err=True)

@@ -19,8 +19,15 @@ from geolookup.dataset.files import outside
 from geolookup.engine import Engine
 from geolookup.files.enrich import Step
 from geolookup.files.local_hours import LocalHours
-from geolookup.files.table_files import AddressColumn, TableFile, TimeColumn, open_addresses
+from geolookup.files.table_files import (
+    AddressColumn,
+    TableFile,
+    TimeColumn,
+    open_addresses,
+    table_files,
+)
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
+from geolookup.progress import RowProgress
 from geolookup.tables.clean import cleaned
 from geolookup.tables.fields import of_rows
 from geolookup.tables.instants import Instants, Int64
@@ -28,6 +35,7 @@ from geolookup.tables.locate import chunks, column_of, locate_chunk
 from geolookup.tables.rows import row_tables, table_of
 from geolookup.tables.take import is_known
 
+F64 = NDArray[np.float64]
 #: The tables to which intervals refer, in the order of ``take_rows``.
 _TABLES = LOCATION, NETWORK
 #: The kinds that are counted, each with the members of the answer that identify one.
@@ -54,7 +62,7 @@ class Summary:
 
     def __init__(self, engine: Engine, hours: LocalHours | None = None) -> None:
         self._state = engine._open_state()  # noqa: SLF001 - as adapters do
-        self._hours = hours
+        self.hours = hours
         counts = engine.metadata.counts
         intervals = counts["ipv4_intervals"] + counts["ipv6_intervals"]
         self._addresses_by_interval = np.zeros(intervals, np.int64)
@@ -88,9 +96,9 @@ class Summary:
             if clean:
                 _, located = cleaned(self._state, chunk, located)
             self._add(located.ids, located.families)
-            if self._hours is not None:
+            if self.hours is not None:
                 own = None if instants is None else instants.slice(begin, len(chunk))
-                self._hours.add(located.ids, own)
+                self.hours.add(located.ids, own)
             begin += len(chunk)
 
     def _add(self, intervals: NDArray[np.int32], families: NDArray[np.uint8]) -> None:
@@ -113,6 +121,18 @@ class Summary:
         if len(found) > size:
             raise outside(dataset.path)
         return found.astype(np.int64)
+
+    def places(self) -> tuple[F64, F64, F64]:
+        """Return the coordinates and the addresses of each location, row 0 the unknown one.
+
+        Latitudes and longitudes are degrees, NaN where they are not known.
+        """
+        columns = row_tables(self._state.dataset)
+        latitudes, longitudes = (
+            columns.values(LOCATION, name).fill_null(np.nan).to_numpy(zero_copy_only=False)
+            for name in ("latitude", "longitude")
+        )
+        return latitudes, longitudes, self.by_row(LOCATION).astype(np.float64)
 
     def by(self, kind: str) -> list[Count]:
         """Return the counts of a kind, the largest first, then in order, without the unknown."""
@@ -138,6 +158,27 @@ def _grouped(members: list[pa.Array], addresses: pa.Array) -> list[Count]:
     ordered = table.sort_by(order)
     rows = zip(*(ordered[name].to_pylist() for name in [*keys, "addresses_sum"]), strict=True)
     return [Count(row[:-1], row[-1]) for row in rows]
+
+
+def count_files(
+    summary: Summary,
+    source: str,
+    input_format: str | None,
+    column: AddressColumn,
+    times: TimeColumn | None = None,
+) -> None:
+    """Add the addresses of a file, of a folder, or of standard input, and show the progress.
+
+    Raises TableFileError for a file that cannot be read.
+    """
+    progress = RowProgress()
+    try:
+        for file in table_files(source, input_format):
+            count_file(
+                summary, file, column, lambda done: progress.show(summary.addresses, done), times
+            )
+    finally:
+        progress.clear()
 
 
 def count_file(

@@ -55,8 +55,8 @@ _LOG = '{} - - [{}] "GET / HTTP/1.1" 200 1\n'
 @pytest.fixture(scope="module")
 def zoned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[geolookup.Engine]:
     rows = "".join(f"8.0.{at}.0/24,US,{zone}\n" for at, zone in enumerate(ZONES))
-    files = {"a.csv": "network,country_code,time_zone\n" + rows}
-    dataset, _ = build_at(tmp_path_factory.mktemp("zones"), files)
+    text = f"network,country_code,time_zone\n{rows}"
+    dataset, _ = build_at(tmp_path_factory.mktemp("zones"), {"a.csv": text})
     with geolookup.open(dataset) as engine:
         yield engine
 
