@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from geolookup.files.summarize import Count, Summary
 
 _WIDTH = 50
-_TOTALS = ("addresses", "located", "unknown", "invalid", "private", "ipv4", "ipv6")
 
 
 @click.command(name="summarize", short_help="Count the countries, cities and networks of a file.")
@@ -45,13 +44,13 @@ def summarize(
     Example: geolookup summarize visits.csv --top 5
     """
     from geolookup.files.summarize import Summary, count_files
-    from geolookup.files.table_files import AddressColumn
+    from geolookup.files.table_files import AddressColumn, table_files
 
     exit_on_signals()
     column = AddressColumn(ip_column, delimiter, header, clean)
     with geolookup.open(dataset) as engine:
         summary = Summary(engine)
-        count_files(summary, source, input_format, column)
+        count_files(summary, table_files(source, input_format), column)
         document = _document(summary, top)
         for each in summary.malformed:
             click.echo(each, err=True)
@@ -63,15 +62,7 @@ def summarize(
 def _document(summary: Summary, top: int) -> dict[str, Any]:
     from geolookup.files.summarize import KINDS
 
-    document: dict[str, Any] = {
-        "addresses": summary.addresses,
-        "located": summary.located,
-        "unknown": summary.public - summary.located,
-        "invalid": summary.invalid,
-        "private": summary.private,
-        "ipv4": summary.public - summary.ipv6,
-        "ipv6": summary.ipv6,
-    }
+    document: dict[str, Any] = {**summary.totals()}
     for kind, paths in KINDS.items():
         counts = summary.by(kind)
         names = [path.rpartition(".")[2] for path in paths]
@@ -93,8 +84,9 @@ def _text(document: dict[str, Any]) -> str:
 
 def _lines(document: dict[str, Any]) -> Iterator[str]:
     total = document["addresses"]
-    for name in _TOTALS:
-        yield _line(name, document[name], total)
+    for name, number in document.items():
+        if isinstance(number, int):
+            yield _line(name, number, total)
     for kind in (name for name, value in document.items() if isinstance(value, dict)):
         yield f"\n{kind}, {document[kind]['different']:,} different"
         for each in document[kind]["top"]:

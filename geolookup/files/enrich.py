@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,7 +22,7 @@ from geolookup.files.enriched_rows import Counts, EnrichedRows, EnrichOptions
 from geolookup.files.file_tree import Record, Task, stamp, tree
 from geolookup.files.formats import kind_of
 from geolookup.files.row_streams import ReadOptions, Sink, WriteOptions
-from geolookup.files.table_files import TableFile, open_table
+from geolookup.files.table_files import TableFile, check_other, open_table
 from geolookup.filesystem.atomic import check_file, output_errors
 from geolookup.parallel import cores
 from geolookup.progress import RowProgress
@@ -131,7 +131,7 @@ class EnrichJob:
             raise TableFileError(output, problem, "name another by --output-format")
         self._check_level(output, [target])
         if output != STANDARD:
-            _check_other(source, output)
+            check_other(source, output)
             check_file(Path(output), force=self._force)
         self._enrich(origin, target, 0.0, 1.0)
 
@@ -196,14 +196,6 @@ class EnrichJob:
         ]
         closing = "; ".join([", ".join(parts) + f" in {seconds:.1f} s", *self._files])
         return "\n".join([*counts.malformed, closing])
-
-
-def _check_other(source: str, output: str) -> None:
-    """Raise TableFileError for an output that is the input: by path, symbolic or hard link."""
-    with suppress(OSError):  # one of them does not exist, or is standard input
-        if source != STANDARD and Path(source).samefile(output):
-            problem = "is the input"
-            raise TableFileError(output, problem, "name another file for the output")
 
 
 def _file_counts(made: int, skipped: int, others: int) -> list[str]:

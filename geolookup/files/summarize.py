@@ -6,6 +6,7 @@ taken once at the end, by row. Memory is 8 bytes for each interval of the datase
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,6 @@ from geolookup.files.table_files import (
     TableFile,
     TimeColumn,
     open_addresses,
-    table_files,
 )
 from geolookup.kernel.columns import INVALID_ID, PRIVATE_ID
 from geolookup.progress import RowProgress
@@ -79,6 +79,18 @@ class Summary:
         intervals = np.flatnonzero(self._addresses_by_interval).astype(np.int32)
         known = is_known(self._state, intervals)
         return int(self._addresses_by_interval[intervals[known]].sum())
+
+    def totals(self) -> dict[str, int]:
+        """Return how many addresses there are, and how many of each kind and of each family."""
+        return {
+            "addresses": self.addresses,
+            "located": self.located,
+            "unknown": self.public - self.located,
+            "invalid": self.invalid,
+            "private": self.private,
+            "ipv4": self.public - self.ipv6,
+            "ipv6": self.ipv6,
+        }
 
     @property
     def public(self) -> int:
@@ -162,18 +174,14 @@ def _grouped(members: list[pa.Array], addresses: pa.Array) -> list[Count]:
 
 def count_files(
     summary: Summary,
-    source: str,
-    input_format: str | None,
+    files: Iterable[TableFile],
     column: AddressColumn,
     times: TimeColumn | None = None,
 ) -> None:
-    """Add the addresses of a file, of a folder, or of standard input, and show the progress.
-
-    Raises TableFileError for a file that cannot be read.
-    """
+    """Add the addresses of files as ``count_file`` does, and show the progress."""
     progress = RowProgress()
     try:
-        for file in table_files(source, input_format):
+        for file in files:
             count_file(
                 summary, file, column, lambda done: progress.show(summary.addresses, done), times
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -126,6 +126,14 @@ def table_files(path: str, format_name: str | None) -> Iterator[TableFile]:
     else:
         named = format_name or ("text" if path == STANDARD else None)
         yield TableFile(path, kind_of(path, named, "--input-format"))
+
+
+def check_other(source: str, output: str) -> None:
+    """Raise TableFileError for an output that is the input: by path, symbolic or hard link."""
+    with suppress(OSError):  # one of them does not exist, or is standard input
+        if source != STANDARD and Path(source).samefile(output):
+            problem = "is the input"
+            raise TableFileError(output, problem, "name another file for the output")
 
 
 def files_of(folder: Path) -> Iterator[tuple[Path, Kind | None]]:
