@@ -43,6 +43,7 @@ COMMANDS = {
     "info": "info",
     "keys": "keys",
     "lookup": "lookup",
+    "map": "map",
     "pack": "pack",
     "plans": "keys",
     "prefixes": "prefixes",

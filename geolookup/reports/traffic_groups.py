@@ -1,0 +1,77 @@
+"""The section on whose requests they are: countries, cities and networks, the largest first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from geolookup.files.summarize import KINDS, Count, Summary
+from geolookup.pictures import texts
+from geolookup.pictures.charts import Chart, bars
+from geolookup.pictures.files import Picture
+from geolookup.reports.section import Section
+from geolookup.reports.table import Table
+
+_HEAD = ("", "groups", "requests", "in further groups", "hidden", "unknown")
+
+
+class Groups(NamedTuple):
+    """The groups of a kind that a page shows, and the requests of those that it does not."""
+
+    kind: str
+    top: Sequence[Count]
+    count: int  # of the groups that are not hidden
+    further: int  # requests in groups that are not hidden, after the top
+    hidden: int  # requests in groups of too few
+    unknown: int  # requests of which the group is not known
+
+
+def groups_of(summary: Summary, kind: str, top: int, least: int) -> Groups:
+    """Return the ``top`` groups of a kind; those of fewer than ``least`` requests are hidden."""
+    found = summary.by(kind)
+    sizes = [each.addresses for each in found]
+    count = sum(size >= least for size in sizes)  # the largest come first
+    unknown = summary.public - sum(sizes)
+    top = min(top, count)
+    return Groups(kind, found[:top], count, sum(sizes[top:count]), sum(sizes[count:]), unknown)
+
+
+def groups_section(summary: Summary, top: int, least: int) -> Section:
+    """Return bars of the largest groups of each kind, and a table of all others."""
+    found = [groups_of(summary, kind, top, least) for kind in reversed(KINDS)]
+    charts = [_chart(each) for each in found]
+    values = {"charts": charts, "tables": [_table(found)]}
+    pictures = [Picture(each.name, each.picture_svg()) for each in charts if each.rows]
+    return Section("whose", "Whose", "charts.html", values, pictures=pictures)
+
+
+def _chart(groups: Groups) -> Chart:
+    values = [(_LABELS[groups.kind](*each.members), each.addresses) for each in groups.top]
+    title = f"Top {groups.kind} by requests"
+    return bars(f"top-{groups.kind}", title, "requests", values, head=groups.kind)
+
+
+def _table(found: Sequence[Groups]) -> Table:
+    rows = [
+        (
+            each.kind,
+            *map(texts.count, (each.count, sum(n.addresses for n in each.top), *each[3:])),
+        )
+        for each in found
+    ]
+    return Table("Requests that the charts show, and others", _HEAD, rows)
+
+
+def _country(code: str, name: str | None) -> str:
+    return name or code
+
+
+def _city(city: str, region: str | None, country: str | None) -> str:
+    return ", ".join(each for each in (city, region, country) if each is not None)
+
+
+def _network(number: int, name: str | None) -> str:
+    return f"AS{number}" if name is None else f"AS{number} {name}"
+
+
+_LABELS = {"countries": _country, "cities": _city, "networks": _network}

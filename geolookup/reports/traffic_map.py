@@ -1,0 +1,58 @@
+"""The map of a file of addresses: which sections it has, in which order.
+
+A row counts as a request. The page states counts of groups alone: no address, no instant, no
+place more precise than a cell of the map.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from geolookup.files.byte_streams import STANDARD
+from geolookup.files.row_streams import holds_address
+from geolookup.files.summarize import Summary
+from geolookup.pictures import texts
+from geolookup.pictures.world import Density
+from geolookup.reports.section import Section
+from geolookup.reports.summary_section import Figure
+from geolookup.reports.traffic_groups import groups_section
+from geolookup.reports.traffic_hours import hours_section
+from geolookup.reports.world_map import world_section
+
+
+def title(source: str) -> str:
+    """Return the title of the page on a file, a folder or - by its name, without its folder."""
+    name = Path(os.path.abspath(source)).name  # noqa: PTH100 - keeps symbolic links
+    if source == STANDARD or holds_address(name):
+        return "Map of addresses"
+    return f"Map of {texts.name(name)}"
+
+
+def lead(least: int) -> str:
+    """Return the paragraph under the title."""
+    said = "Where requests come from, when, and from whose networks."
+    if least > 1:
+        hides = f"Places, hours and groups of fewer than {texts.count(least)} requests are hidden"
+        said += f" {hides}: the page states their sum."
+    return f"{said} It holds no address and no time of a request."
+
+
+def sections(summary: Summary, top: int, least: int) -> Iterator[Section]:
+    """Yield the sections; ``top`` groups of each kind, none of fewer than ``least`` requests."""
+    yield _figures(summary)
+    density = Density("requests", "Requests", "requests", *summary.places())
+    yield world_section("where", "Where", [density], least=least)
+    if summary.hours is not None:
+        yield hours_section(summary.hours, least)
+    yield groups_section(summary, top, least)
+
+
+def _figures(summary: Summary) -> Section:
+    """Return the figures that ``geolookup summarize`` prints."""
+    figures = [
+        Figure(name, texts.count(number), texts.percent(number / max(summary.addresses, 1)))
+        for name, number in summary.totals().items()
+    ]
+    return Section("summary", "Summary", "summary.html", {"figures": figures, "named": {}})
