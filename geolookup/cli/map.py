@@ -76,7 +76,7 @@ def map(  # noqa: A001 - the name of the command
     with geolookup.open(dataset) as engine:
         summary = Summary(engine, LocalHours(engine._open_state()))  # noqa: SLF001 - as adapters do
         count_files(summary, files, column, TimeColumn(at, at_zone))
-        found = list(sections(summary, top, min_count))
+        found = list(sections(summary, engine.metadata, top, min_count))
         for each in summary.malformed:
             click.echo(each, err=True)
         note_age(engine)

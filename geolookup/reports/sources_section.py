@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from geolookup.dataset.manifest import OLD_AFTER
-from geolookup.dataset.metadata import Source, data_age
+from geolookup.dataset.metadata import Metadata, Source, data_age
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars, stacked
 from geolookup.reports.charts_section import charts_section
@@ -25,7 +25,7 @@ def sources_section(facts: Facts) -> Section:
     sources = _numbered(facts.metadata.sources)
     charts = [_provenance(facts, sources, family) for family in ("ipv4", "ipv6")]
     charts.append(_ages(sources))
-    tables = [_decides(sources), _credits(facts, sources)]
+    tables = [_decides(sources), credits_table(facts.metadata)]
     return charts_section("sources", "Sources and licences", _NOTE, charts, tables)
 
 
@@ -66,9 +66,11 @@ def _decides(sources: Mapping[str, Source]) -> Table:
     return Table("Addresses that each source decides", head, rows, (1,))
 
 
-def _credits(facts: Facts, sources: Mapping[str, Source]) -> Table:
+def credits_table(metadata: Metadata) -> Table:
+    """Return the sources of a dataset, their licences, and the attribution that they ask for."""
+    sources = _numbered(metadata.sources)
     head = ("Source", "format", "date", "licence", "attribution", "address")
-    rows = [*_source_rows(sources), *(_credit(each) for each in facts.metadata.credits)]
+    rows = [*_source_rows(sources), *(_credit(each) for each in metadata.credits)]
     return Table("Sources and their licences", head, rows, range(1, len(head)))
 
 

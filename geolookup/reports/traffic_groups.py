@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from geolookup.files.summarize import KINDS, Count, Summary
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars
-from geolookup.pictures.files import Picture
+from geolookup.reports.charts_section import charts_section
 from geolookup.reports.section import Section
 from geolookup.reports.table import Table
 
+_NOTE = "The networks, cities and countries of the addresses, by requests."
 _HEAD = ("", "groups", "requests", "in further groups", "hidden", "unknown")
 
 
@@ -20,7 +21,7 @@ class Groups(NamedTuple):
 
     kind: str
     top: Sequence[Count]
-    count: int  # of the groups that are not hidden
+    number: int  # of the groups that are not hidden
     further: int  # requests in groups that are not hidden, after the top
     hidden: int  # requests in groups of too few
     unknown: int  # requests of which the group is not known
@@ -40,9 +41,7 @@ def groups_section(summary: Summary, top: int, least: int) -> Section:
     """Return bars of the largest groups of each kind, and a table of all others."""
     found = [groups_of(summary, kind, top, least) for kind in reversed(KINDS)]
     charts = [_chart(each) for each in found]
-    values = {"charts": charts, "tables": [_table(found)]}
-    pictures = [Picture(each.name, each.picture_svg()) for each in charts if each.rows]
-    return Section("whose", "Whose", "charts.html", values, pictures=pictures)
+    return charts_section("whose", "Whose", _NOTE, charts, [_table(found)])
 
 
 def _chart(groups: Groups) -> Chart:
@@ -55,7 +54,7 @@ def _table(found: Sequence[Groups]) -> Table:
     rows = [
         (
             each.kind,
-            *map(texts.count, (each.count, sum(n.addresses for n in each.top), *each[3:])),
+            *map(texts.count, (each.number, sum(n.addresses for n in each.top), *each[3:])),
         )
         for each in found
     ]
@@ -74,4 +73,9 @@ def _network(number: int, name: str | None) -> str:
     return f"AS{number}" if name is None else f"AS{number} {name}"
 
 
-_LABELS = {"countries": _country, "cities": _city, "networks": _network}
+#: What names a group of each kind, by its members.
+_LABELS: dict[str, Callable[..., str]] = {
+    "countries": _country,
+    "cities": _city,
+    "networks": _network,
+}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from geolookup.files.local_hours import LocalHours
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, heatmap
-from geolookup.pictures.files import Picture
+from geolookup.reports.charts_section import charts_section
 from geolookup.reports.section import Section
 
 _DAYS = "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"
@@ -22,9 +22,7 @@ def hours_section(hours: LocalHours, least: int) -> Section:
     """Return a heat map of the hours of a week; those of fewer than ``least`` have no colour."""
     shown = hours.counts >= least
     charts = [_chart(hours, least)] if shown.any() else []
-    values = {"note": " ".join(_sentences(hours, least)), "charts": charts}
-    pictures = [Picture(each.name, each.picture_svg()) for each in charts]
-    return Section("when", "When", "charts.html", values, pictures=pictures)
+    return charts_section("when", "When", " ".join(_sentences(hours, least)), charts)
 
 
 def _chart(hours: LocalHours, least: int) -> Chart:

@@ -10,16 +10,21 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from geolookup.dataset.metadata import Metadata
 from geolookup.files.byte_streams import STANDARD
 from geolookup.files.row_streams import holds_address
 from geolookup.files.summarize import Summary
 from geolookup.pictures import texts
-from geolookup.pictures.world import Density
+from geolookup.reports.charts_section import charts_section
 from geolookup.reports.section import Section
+from geolookup.reports.sources_section import credits_table
 from geolookup.reports.summary_section import Figure
 from geolookup.reports.traffic_groups import groups_section
 from geolookup.reports.traffic_hours import hours_section
-from geolookup.reports.world_map import world_section
+
+_CREDIT = "The dataset answers from these sources. Some ask for credit where answers are shown."
+#: Names of totals for people, where they are not the words themselves.
+_NAMES = {"addresses": "Requests", "ipv4": "IPv4", "ipv6": "IPv6"}
 
 
 def title(source: str) -> str:
@@ -39,20 +44,24 @@ def lead(least: int) -> str:
     return f"{said} It holds no address and no time of a request."
 
 
-def sections(summary: Summary, top: int, least: int) -> Iterator[Section]:
+def sections(summary: Summary, metadata: Metadata, top: int, least: int) -> Iterator[Section]:
     """Yield the sections; ``top`` groups of each kind, none of fewer than ``least`` requests."""
     yield _figures(summary)
-    density = Density("requests", "Requests", "requests", *summary.places())
-    yield world_section("where", "Where", [density], least=least)
     if summary.hours is not None:
         yield hours_section(summary.hours, least)
     yield groups_section(summary, top, least)
+    credit = [credits_table(metadata)]
+    yield charts_section("sources", "Sources and licences", _CREDIT, [], credit)
 
 
 def _figures(summary: Summary) -> Section:
     """Return the figures that ``geolookup summarize`` prints."""
     figures = [
-        Figure(name, texts.count(number), texts.percent(number / max(summary.addresses, 1)))
+        Figure(
+            _NAMES.get(name, name.capitalize()),
+            texts.count(number),
+            texts.percent(number / max(summary.addresses, 1)),
+        )
         for name, number in summary.totals().items()
     ]
     return Section("summary", "Summary", "summary.html", {"figures": figures, "named": {}})
