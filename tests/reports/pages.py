@@ -1,0 +1,78 @@
+"""Pages that tests open in a browser: of the bundled dataset, and of hostile data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import geolookup
+from tests.cli.program import run
+from tests.conftest import build_at
+
+BUNDLED = Path(geolookup.__file__).parent / "world"
+_LONG = "x" * 10_000
+_NAMES = (
+    "</script><script>alert(1)</script>",
+    "<img src=https://example.net/x.png onerror=alert(1)>",
+    "\u202egnp.exe \u2066\u200f",
+    "{{ 7 * 7 }} {% raw %} \u2028",
+    "'\"` & <!-- -->",
+    _LONG,
+    "很长的名字" * 50,
+)
+_RECIPE = """
+[dataset]
+name = "<b>hostile</b>"
+[[source]]
+format = "csv"
+path = "rows.csv"
+name = "</title><script>alert(1)</script>"
+licence = '"><style>*{display:none}</style>'
+attribution = "<script>alert(1)</script>"
+url = "javascript:alert(1)"
+"""
+
+
+def _made(folder: Path, dataset: Path, *options: str) -> Path:
+    output = folder / "page.html"
+    done = run("report", str(dataset), *options, "--output", str(output))
+    assert done.returncode == 0, done.stderr
+    return output
+
+
+def _bundled(folder: Path) -> Path:
+    return _made(folder, BUNDLED)
+
+
+def _hostile(folder: Path) -> Path:
+    head = "network,country_code,region_name,city_name,latitude,longitude,asn,asn_organization\n"
+    rows = [
+        f"{at + 20}.0.0.0/9,{code},{cell},{cell},{10 * at},{-20 * at},{64496 + at},{cell}\n"
+        for at, (code, name) in enumerate(zip(("US", "DE", "JP", "BR"), _NAMES[:4], strict=True))
+        for cell in ['"' + name.replace('"', '""') + '"']
+    ]
+    rows += [
+        f'2a0{at}::/24,FR,"{cell}","{cell}",,,{64510 + at},"{cell}"\n'
+        for at, cell in enumerate(each.replace('"', '""') for each in _NAMES[4:])
+    ]
+    dataset, _ = build_at(folder, {"rows.csv": head + "".join(rows)}, _RECIPE)
+    return _made(folder, dataset)
+
+
+def _empty(folder: Path) -> Path:
+    dataset, _ = build_at(folder, {"rows.csv": "network,country_code\n"})
+    return _made(folder, dataset)
+
+
+def _one_network(folder: Path) -> Path:
+    dataset, _ = build_at(folder, {"rows.csv": "network,city_name\n2a00::/12,Alone\n"})
+    return _made(folder, dataset)
+
+
+#: What makes each page, in an empty folder.
+PAGES: dict[str, Callable[[Path], Path]] = {
+    "bundled": _bundled,
+    "hostile": _hostile,
+    "empty": _empty,
+    "one-network": _one_network,
+}

@@ -1,0 +1,148 @@
+"""Reports and maps in headless Chromium, opened from disk: what every page must do."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("jinja2")
+pytest.importorskip("PIL")
+pytest.importorskip("vl_convert")
+pytest.importorskip("playwright")
+pytest.importorskip("axe_playwright_python")
+
+from tests.browser import Reader
+from tests.reports.pages import PAGES
+
+pytestmark = pytest.mark.long
+Pages = Callable[[str], Path]
+WIDTHS = (400, 1600)
+#: Whether each canvas that is shown has several colours; a part of it lies over a picture.
+_DRAWN = """() => {
+  const shown = [...document.querySelectorAll("canvas")].filter(each => each.checkVisibility());
+  return shown.length > 0 && shown.every(({ width, height }, at) => {
+    const copy = new OffscreenCanvas(width, height).getContext("2d");
+    copy.drawImage(shown[at], 0, 0);
+    return new Set(new Uint32Array(copy.getImageData(0, 0, width, height).data.buffer)).size > 1;
+  });
+}"""
+#: Marks what can be operated, and counts it.
+_OPERABLE = """() => {
+  const found = [...document.querySelectorAll(
+    "a[href], button, input, select, textarea, summary, [tabindex='0']"
+  )].filter(each => each.checkVisibility() && !each.disabled);
+  // Of radio buttons with one name, Tab reaches one.
+  const kept = found.filter(each => each.type !== "radio" || each.checked);
+  kept.forEach((each, at) => { each.dataset.operable = at; });
+  return kept.length;
+}"""
+_FOCUSED = """() => {
+  const style = getComputedStyle(document.activeElement);
+  const seen = style.outlineStyle !== "none" || style.boxShadow !== "none";
+  return [document.activeElement.dataset.operable ?? null, seen];
+}"""
+_POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
+
+
+def _opened(reader: Reader, path: Path) -> list[str]:
+    """Open a page and wait until its scripts are done; returns the requests to come."""
+    requests: list[str] = []
+    reader.page.on("request", lambda request: requests.append(request.url))
+    reader.page.on("dialog", lambda dialog: reader.problems.append(f"dialog: {dialog.message}"))
+    reader.open(path.as_uri())
+    reader.page.wait_for_load_state("networkidle")
+    return requests
+
+
+def _sized(reader: Reader, width: int) -> None:
+    reader.page.set_viewport_size({"width": width, "height": 900})
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_has_no_problem(page: Pages, reader: Reader, name: str, width: int) -> None:
+    _sized(reader, width)
+    requests = _opened(reader, page(name))
+    reader.check_width()
+    reader.check()
+    assert reader.problems == []
+    assert [each for each in requests if not each.startswith(("blob:", "data:"))] == [
+        page(name).as_uri()
+    ]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_request_is_only_prevented_by_the_policy(
+    page: Pages, reader: Reader, name: str, tmp_path: Path
+) -> None:
+    text, changed = _POLICY.subn("", page(name).read_text(encoding="utf-8"))
+    assert changed == 1
+    free = tmp_path / "free.html"
+    free.write_text(text, encoding="utf-8")
+    requests = _opened(reader, free)
+    assert reader.problems == []
+    assert [each for each in requests if not each.startswith(("blob:", "data:"))] == [free.as_uri()]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_section_that_opens_fits_a_narrow_screen(
+    page: Pages, reader: Reader, name: str
+) -> None:
+    _opened(reader, page(name))
+    reader.page.evaluate(
+        "() => document.querySelectorAll('details').forEach(each => { each.open = true; })"
+    )
+    reader.check_width()
+    reader.check()
+    assert reader.problems == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["bundled"])
+def test_every_canvas_is_drawn(page: Pages, reader: Reader, name: str, scheme: str) -> None:
+    reader.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    _opened(reader, page(name))
+    reader.page.wait_for_function(_DRAWN, timeout=10_000)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_keyboard_reaches_everything_and_shows_where(
+    page: Pages, reader: Reader, name: str
+) -> None:
+    _sized(reader, 1600)
+    _opened(reader, page(name))
+    count = reader.page.evaluate(_OPERABLE)
+    reached, hidden = set(), set()
+    for _ in range(count + 5):
+        reader.page.keyboard.press("Tab")
+        at, seen = reader.page.evaluate(_FOCUSED)
+        reached.add(at)
+        if at is not None and not seen:
+            hidden.add(at)
+    assert reached - {None} == {str(at) for at in range(count)}
+    assert hidden == set()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_prints_without_blank_sheets(page: Pages, reader: Reader, name: str) -> None:
+    reader.page.emulate_media(color_scheme="dark")
+    _opened(reader, page(name))
+    sheets = _sheets(reader.page.pdf(format="A4"))
+    assert sheets
+    assert min(sheets) > 150, sheets
+
+
+def _sheets(pdf: bytes) -> list[int]:
+    """Return how many bytes draw each sheet of a PDF file by Skia."""
+    objects = dict(re.findall(rb"^(\d+) 0 obj\n(.*?)\nendobj", pdf, re.MULTILINE | re.DOTALL))
+    sheets = [each for each in objects.values() if re.search(rb"/Type\s*/Page\b", each)]
+    found = []
+    for each in sheets:
+        contents = re.findall(rb"/Contents\s+\[?\s*(\d+) 0 R", each)
+        streams = [objects[number].partition(b"stream\n")[2] for number in contents]
+        found.append(sum(len(zlib.decompressobj().decompress(stream)) for stream in streams))
+    return found
