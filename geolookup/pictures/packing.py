@@ -1,57 +1,53 @@
-"""Address maps packed for a page: JSON with streams of raw deflate (RFC 1951) in base64.
+"""Address maps packed for a page, as JSON that ``reports/assets/unpack.js`` reads.
 
-Strategy: ranges repeat few lengths, and views few values. So the commonest 255 numbers of a
-column are a byte each, which deflate shortens further; others are escaped. ``unpack.js`` reads
-this.
-
-A column of numbers is packed as ``{"count", "common", "symbols", "rest"}``. Each symbol is a
-byte: 0 for a number of ``rest``, in order, else 1 + the position of the number in ``common``.
-``rest`` is a plane of the lowest bytes of its numbers, then one of the next bytes and so on.
+Strategy: ranges have few lengths and views few values, and what comes next depends on what came
+before. So each number of a column is a symbol of one byte where it can be, the symbols lie in
+a stream for each context, and ``deflate`` gives each stream the shortest codes.
 """
 
 from __future__ import annotations
 
-import base64
-import zlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from geolookup.dataset.intervals import Bools
+from geolookup.dataset.intervals import U8, U64
 from geolookup.pictures.address_map import AddressMap, changes
+from geolookup.pictures.deflate import deflated
 from geolookup.pictures.views import View
 
-_COMMON = 255
+Numbers = NDArray[np.unsignedinteger[Any]]
+#: A value may be that of two to four changes before: networks alternate.
+_BACK = 3
 
 
 def packed(shown: AddressMap) -> dict[str, Any]:
     """Return a map as JSON.
 
-    ``lengths`` are the cells of each range but the last, which has the rest. Bit k % 8 of byte
-    k // 8 * ranges + i of ``changed`` is set where view k differs between the ranges i - 1 and i.
-    A view has its values there alone. One whose values follow from those of an earlier view has
-    a table of them instead.
+    ``lengths`` are the cells of each range but the last, which has the rest; their contexts are
+    the trailing zero bits of the ranges' first cells, for prefixes begin at multiples of their
+    size. Bit k % 8 of byte i of ``changed[k // 8]`` is set where the k-th view with values of its
+    own changes at range i; the context is the byte before. A view has its values there alone.
     """
     space = shown.space
     followed = [_followed(shown, number) for number in range(len(shown.views))]
-    changed = [changes(each) for each in shown.values]
-    views = [
-        _texts(view) | (found or {"values": _numbers(values[differs])})
-        for view, found, values, differs in zip(
-            shown.views, followed, shown.values, changed, strict=True
-        )
-    ]
+    own = [values for values, found in zip(shown.values, followed, strict=True) if not found]
+    zeros = _trailing_zeros(shown.starts[:-1])
     return {
         "family": space.family,
         "order": space.order,
         "cellBits": space.cell_bits,
         "blockBits": space.block_bits,
         "blocks": [f"{each:x}" for each in space.blocks],
-        "lengths": _numbers(np.diff(shown.starts)),
-        "changed": _deflated(_planes(changed)),
-        "views": views,
+        "ranges": len(shown.starts),
+        "lengths": _column(np.diff(shown.starts), 0, zeros),
+        "changed": [_streams(plane, _before(plane)) for plane in _planes(own)],
+        "views": [
+            _texts(view) | (found or {"values": _values(values)})
+            for view, found, values in zip(shown.views, followed, shown.values, strict=True)
+        ],
     }
 
 
@@ -66,13 +62,6 @@ def _followed(shown: AddressMap, number: int) -> dict[str, Any] | None:
     return None
 
 
-def _planes(changed: Sequence[Bools]) -> bytes:
-    planes = [np.zeros(len(changed[0]), np.uint8) for _ in range(0, len(changed), 8)]
-    for number, differs in enumerate(changed):
-        planes[number // 8] |= differs.astype(np.uint8) << np.uint8(number % 8)
-    return b"".join(each.tobytes() for each in planes)
-
-
 def _texts(view: View) -> dict[str, Any]:
     # A label is a line: whatever ends a line in one becomes a space.
     lines = "\n".join(" ".join(label.split()) for label in view.labels)
@@ -80,27 +69,75 @@ def _texts(view: View) -> dict[str, Any]:
         "name": view.name,
         "title": view.title,
         "note": view.note,
-        "labels": _deflated(lines.encode()),
+        "labels": deflated(lines.encode()),
         "colours": list(view.colours),
     }
 
 
-def _numbers(values: NDArray[np.unsignedinteger[Any]]) -> dict[str, Any]:
-    distinct, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
-    common = np.argsort(-counts, kind="stable")[:_COMMON]
-    symbols = np.zeros(len(distinct), np.uint8)
-    symbols[common] = np.arange(1, len(common) + 1)
-    column = symbols[numbers]
-    rest = values[column == 0].astype("<u8").view(np.uint8).reshape(-1, 8)
+def _trailing_zeros(cells: U64) -> U8:
+    """Return how many zero bits each cell's number ends with; 0 for cell 0."""
+    lowest = np.maximum(cells & (~cells + np.uint64(1)), np.uint64(1))
+    return np.log2(lowest.astype(np.float64)).astype(np.uint8)
+
+
+def _planes(own: Sequence[NDArray[np.uint32]]) -> list[U8]:
+    """Return a byte for each range and eight views: which of these change there."""
+    planes = [np.zeros(len(own[0]), np.uint8) for _ in range(0, len(own), 8)]
+    for number, values in enumerate(own):
+        planes[number // 8] |= changes(values).astype(np.uint8) << np.uint8(number % 8)
+    return planes
+
+
+def _values(values: NDArray[np.uint32]) -> dict[str, Any]:
+    """Pack a view's values where they change."""
+    return _column(values[changes(values)], _BACK, None)
+
+
+def _column(numbers: Numbers, back: int, contexts: U8 | None) -> dict[str, Any]:
+    """Pack numbers, shape (n,), as symbols.
+
+    Symbol k from 1 to ``back`` is the number of k + 1 places before, the next ones are the
+    ``common`` numbers. Symbol 0 is the next of the ``rest``: the planes of their bytes, the
+    lowest first. Without contexts a symbol's context is the one before, at most back + 1.
+    """
+    symbols = _backward(numbers, back)
+    others = numbers[symbols == 0]
+    common, places = _commonest(others, 255 - back)
+    symbols[symbols == 0] = np.where(places, places + back, 0)
+    if contexts is None:
+        contexts = np.minimum(_before(symbols), np.uint8(back + 1))
+    rest = numbers[symbols == 0].astype("<u8").view(np.uint8).reshape(-1, 8)
     width = np.flatnonzero(rest.any(axis=0)).max(initial=-1) + 1
     return {
-        "count": len(values),
-        "common": distinct[common].tolist(),
-        "symbols": _deflated(column.tobytes()),
-        "rest": _deflated(rest[:, :width].T.tobytes()),
+        "back": back,
+        "common": common.tolist(),
+        "symbols": _streams(symbols, contexts),
+        "rest": [deflated(plane.tobytes()) for plane in rest[:, :width].T],
     }
 
 
-def _deflated(data: bytes) -> str:
-    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
-    return base64.b64encode(packer.compress(data) + packer.flush()).decode("ascii")
+def _backward(numbers: Numbers, back: int) -> U8:
+    symbols = np.zeros(len(numbers), np.uint8)
+    for symbol in range(back, 0, -1):
+        again = numbers[symbol + 1 :] == numbers[: -symbol - 1]
+        symbols[symbol + 1 :][again] = symbol
+    return symbols
+
+
+def _commonest(numbers: Numbers, most: int) -> tuple[Numbers, U8]:
+    """Return the commonest numbers, and the place of each number in them from 1, or 0."""
+    distinct, at, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:most]
+    places = np.zeros(len(distinct), np.uint8)
+    places[order] = np.arange(1, len(order) + 1)
+    return distinct[order], places[at]
+
+
+def _before(symbols: U8) -> U8:
+    return np.concatenate([np.zeros(1, np.uint8), symbols[:-1]])
+
+
+def _streams(symbols: U8, contexts: U8) -> list[str]:
+    """Return the symbols of each context, from context 0 to the greatest."""
+    greatest = int(contexts.max(initial=0))
+    return [deflated(symbols[contexts == each].tobytes()) for each in range(greatest + 1)]
