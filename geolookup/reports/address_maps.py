@@ -10,7 +10,7 @@ from geolookup.pictures.packing import packed
 from geolookup.pictures.views import View
 from geolookup.reports.section import Section
 
-_SCRIPTS = ("unpack.js",)
+_SCRIPTS = ("inflate.js", "unpack.js")
 
 
 def address_map_section(views: Sequence[View]) -> Section | None:
