@@ -41,7 +41,7 @@ def report(
     Example: geolookup report mydata --against mydata-old --output report.html
     """
     from geolookup.errors import name_text
-    from geolookup.reports.dataset_report import sections
+    from geolookup.reports.dataset_report import sections, title
     from geolookup.reports.difference import difference
     from geolookup.reports.write import check_outputs, write_page
 
@@ -52,7 +52,7 @@ def report(
     changed = None if against is None else difference(against, dataset, fail_if)
     lead = "What the dataset knows, from whom, and where."
     found = list(sections(dataset, changed))
-    for path in write_page(output, png, f"Report of {name_text(dataset)}", lead, found):
+    for path in write_page(output, png, title(dataset), lead, found):
         click.echo(f"{name_text(str(path))}: {path.stat().st_size:,} bytes")
     if changed is not None:
         exit_by_gates(changed.judged)

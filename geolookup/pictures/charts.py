@@ -16,9 +16,11 @@ from geolookup.pictures import texts
 from geolookup.pictures.colours import CATEGORIES, OTHER, spread
 
 #: The width of a chart with its labels, in px.
-WIDTH = 328
+WIDTH = 312
 #: The size of text, the most px of a label, and px that no character of a number exceeds.
 _SIZE, _LABEL, _DIGIT = 12, 132, 8
+#: The height of a stacked bar with the space around it.
+_BAND = 24
 #: What vl-convert measures with, and what readers may have instead; px for what is wider.
 _FONT, _SLACK = "Arial, Liberation Sans, Helvetica, sans-serif", 12
 _AXIS = {"grid": False, "domain": False, "ticks": False, "labelFontSize": _SIZE}
@@ -72,7 +74,7 @@ def _config(ink: str) -> dict[str, Any]:
         "legend": {
             **labels,
             "labelFontSize": _SIZE,
-            "labelLimit": WIDTH - _LABEL - 20,
+            "labelLimit": WIDTH - 20,
         },
         "text": {"color": ink, "fontSize": _SIZE},
     }
@@ -94,8 +96,10 @@ def bars(
     """
     rows = [(texts.name(label), value, form(value)) for label, value in values]
     data = [{"row": i, "name": a, "value": b, "text": c} for i, (a, b, c) in enumerate(rows)]
-    before, after = (_widest(each) for each in ([row[0] for row in rows], [row[2] for row in rows]))
     x: _Part = {"field": "value", "type": "quantitative", "axis": None, "scale": {"zero": True}}
+    # Beside a line that marks a limit the values stand in a column, so that they do not cross it.
+    beside = x if limit is None else {"value": "width"}
+    before, after = (_widest(each) for each in ([row[0] for row in rows], [row[2] for row in rows]))
     spec = {
         "width": WIDTH - min(before, _LABEL) - after,
         "height": {"step": 20},
@@ -106,7 +110,7 @@ def bars(
                 "mark": {"type": "bar", "color": CATEGORIES[0], "height": {"band": 0.7}},
                 "encoding": {"x": x},
             },
-            _text("text", {"align": "left", "dx": 4}, x),
+            _text("text", {"align": "left", "dx": 4}, beside),
             _text("name", {"align": "right", "dx": -4, "limit": _LABEL - 4}, {"value": 0}),
             *([] if limit is None else [_rule(limit)]),
         ],
@@ -253,12 +257,14 @@ def stacked(
         "type": "nominal",
         "scale": {"domain": labels, "range": colours},
     }
-    part["legend"] = {"orient": "bottom", "columns": 1, "title": None, "symbolType": "square"}
+    before = min(_widest(rows), _LABEL)
+    part["legend"] = {"orient": "none", "columns": 1, "title": None, "symbolType": "square"}
+    part["legend"] |= {"legendX": -before, "legendY": _BAND * len(rows) + 28}
     # Not all colours stand out from a page, so that an outline goes around them.
     part["legend"] |= {"symbolStrokeColor": "currentColor", "symbolStrokeWidth": 0.5}
     spec = {
-        "width": WIDTH - min(_widest(rows), _LABEL),
-        "height": {"step": 24},
+        "width": WIDTH - before,
+        "height": {"step": _BAND},
         "data": {"values": data},
         "mark": {"type": "bar", "stroke": "currentColor", "strokeWidth": 0.5},
         "encoding": {"y": y, "x": x, "color": part, "order": {"field": "number"}},

@@ -11,9 +11,8 @@ _SCALES = ((1e15, "quadrillion"), (1e12, "trillion"), (1e9, "billion"), (1e6, "m
 
 def count(number: float) -> str:
     """Return a number with thousands separators: 1,234,567; three digits of one below 10."""
-    if isinstance(number, int) or abs(number) >= 10 or number == int(number):
-        return f"{number:,.0f}"
-    return f"{number:.3g}"
+    whole = isinstance(number, int) or number >= 10 or number == int(number)
+    return f"{round(number):,}" if whole else f"{number:.3g}"
 
 
 def short(number: float) -> str:

@@ -8,17 +8,25 @@ from pathlib import Path
 
 import geolookup
 from geolookup.dataset.files import Dataset
+from geolookup.pictures import texts
 from geolookup.reports.change_section import change_section
 from geolookup.reports.countries_section import countries_section
 from geolookup.reports.coverage_section import coverage_section
 from geolookup.reports.dataset_facts import read_facts
 from geolookup.reports.difference import Difference
 from geolookup.reports.files_section import files_section
+from geolookup.reports.licences_section import licences_section
 from geolookup.reports.networks_section import networks_section
 from geolookup.reports.prefix_lengths_section import prefix_lengths_section
 from geolookup.reports.section import Section
 from geolookup.reports.sources_section import sources_section
 from geolookup.reports.summary_section import summary_section
+
+
+def title(path: str | PathLike[str]) -> str:
+    """Return the title of the report: it names the dataset, not where it lies."""
+    with geolookup.open(path) as engine:
+        return f"Report of {texts.name(engine.metadata.name)}"
 
 
 def sections(path: str | PathLike[str], changed: Difference | None = None) -> Iterator[Section]:
@@ -37,4 +45,5 @@ def sections(path: str | PathLike[str], changed: Difference | None = None) -> It
     yield networks_section(facts)
     yield prefix_lengths_section(facts)
     yield sources_section(facts)
+    yield licences_section(facts.metadata)
     yield files_section(Path(dataset.path))

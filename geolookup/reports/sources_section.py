@@ -1,17 +1,18 @@
-"""The section on sources: what each decides, how old it is, and whom to credit."""
+"""The section on sources: what each decides, and how old it is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from geolookup.dataset.manifest import OLD_AFTER
-from geolookup.dataset.metadata import Metadata, Source, data_age
+from geolookup.dataset.metadata import Source, data_age
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars, stacked
 from geolookup.reports.charts_section import charts_section
 from geolookup.reports.dataset_facts import Facts
+from geolookup.reports.known_space import UNITS
 from geolookup.reports.section import Section
-from geolookup.reports.table import Link, Table, link
+from geolookup.reports.table import Table
 
 _NOTE = (
     "Sources are numbered in order of precedence: in each layer the first one that knows an "
@@ -21,12 +22,11 @@ _NOTE = (
 
 
 def sources_section(facts: Facts) -> Section:
-    """Return provenance by layer, the ages of the sources, and the licences to credit."""
+    """Return provenance by layer and the ages of the sources."""
     sources = _numbered(facts.metadata.sources)
     charts = [_provenance(facts, sources, family) for family in ("ipv4", "ipv6")]
     charts.append(_ages(sources))
-    tables = [_decides(sources), credits_table(facts.metadata)]
-    return charts_section("sources", "Sources and licences", _NOTE, charts, tables)
+    return charts_section("sources", "Sources", _NOTE, charts, [_decides(sources)])
 
 
 def _numbered(sources: Sequence[Source]) -> dict[str, Source]:
@@ -41,7 +41,7 @@ def _provenance(facts: Facts, sources: Mapping[str, Source], family: str) -> Cha
         for layer in layers
     ]
     title = f"Who decides {_family(family)} addresses, by layer"
-    rows = [layer.replace("_", " ") for layer in layers]
+    rows = [_words(layer) for layer in layers]
     return stacked(f"provenance-{family}", title, rows, list(sources), shares)
 
 
@@ -57,30 +57,19 @@ def _ages(sources: Mapping[str, Source]) -> Chart:
 
 
 def _decides(sources: Mapping[str, Source]) -> Table:
-    head = ("Source", "layer", "IPv4 addresses", "IPv6 addresses")
+    head = ("Source", "layer", *(f"IPv{family} {unit}" for family, unit in UNITS.items()))
     rows = [
-        (texts.name(name), layer, *(texts.count(count.get(each, 0)) for each in ("ipv4", "ipv6")))
+        (texts.name(name), _words(layer), *_counts(count))
         for name, source in sources.items()
         for layer, count in source.coverage.items()
     ]
-    return Table("Addresses that each source decides", head, rows, (1,))
+    return Table("What each source decides", head, rows, (1,))
 
 
-def credits_table(metadata: Metadata) -> Table:
-    """Return the sources of a dataset, their licences, and the attribution that they ask for."""
-    sources = _numbered(metadata.sources)
-    head = ("Source", "format", "date", "licence", "attribution", "address")
-    rows = [*_source_rows(sources), *(_credit(each) for each in metadata.credits)]
-    return Table("Sources and their licences", head, rows, range(1, len(head)))
+def _counts(addresses: Mapping[str, int]) -> Iterator[str]:
+    yield texts.count(addresses.get("ipv4", 0))
+    yield texts.count(addresses.get("ipv6", 0) / 2**64)
 
 
-def _source_rows(sources: Mapping[str, Source]) -> Iterator[tuple[str | Link, ...]]:
-    for name, each in sources.items():
-        stated = (each.date, each.licence, each.attribution)
-        words = (texts.name(text) if text else "not stated" for text in stated)
-        yield texts.name(name), each.format, *words, link(each.url or "not stated")
-
-
-def _credit(credit: Mapping[str, str]) -> tuple[str | Link, ...]:
-    licence, attribution = credit["licence"], credit["attribution"]
-    return credit["name"], "reference table", "", licence, attribution, link(credit["url"])
+def _words(layer: str) -> str:
+    return layer.replace("_", " ")

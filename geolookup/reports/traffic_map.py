@@ -15,14 +15,12 @@ from geolookup.files.byte_streams import STANDARD
 from geolookup.files.row_streams import holds_address
 from geolookup.files.summarize import Summary
 from geolookup.pictures import texts
-from geolookup.reports.charts_section import charts_section
+from geolookup.reports.licences_section import licences_section
 from geolookup.reports.section import Section
-from geolookup.reports.sources_section import credits_table
 from geolookup.reports.summary_section import Figure
 from geolookup.reports.traffic_groups import groups_section
 from geolookup.reports.traffic_hours import hours_section
 
-_CREDIT = "The dataset answers from these sources. Some ask for credit where answers are shown."
 #: Names of totals for people, where they are not the words themselves.
 _NAMES = {"addresses": "Requests", "ipv4": "IPv4", "ipv6": "IPv6"}
 
@@ -50,8 +48,7 @@ def sections(summary: Summary, metadata: Metadata, top: int, least: int) -> Iter
     if summary.hours is not None:
         yield hours_section(summary.hours, least)
     yield groups_section(summary, top, least)
-    credit = [credits_table(metadata)]
-    yield charts_section("sources", "Sources and licences", _CREDIT, [], credit)
+    yield licences_section(metadata)
 
 
 def _figures(summary: Summary) -> Section:
