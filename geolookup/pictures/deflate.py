@@ -46,7 +46,8 @@ def _text(data: bytes) -> str:
     values = np.stack(np.divmod(numbers, np.uint16(len(ALPHABET))), axis=1).reshape(-1)
     if 0 < len(bits) % _PAIR <= _SINGLE:
         values = np.append(values[:-2], numbers[-1] >> np.uint16(_PAIR - _SINGLE))
-    return np.frombuffer(ALPHABET, np.uint8)[values].tobytes().decode("ascii")
+    text: bytes = np.frombuffer(ALPHABET, np.uint8)[values].tobytes()
+    return text.decode("ascii")
 
 
 def _bytes(text: str) -> bytes:
