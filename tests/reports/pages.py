@@ -8,6 +8,7 @@ from pathlib import Path
 import geolookup
 from tests.cli.program import run
 from tests.conftest import build_at
+from tests.small_dataset import SMALL
 
 BUNDLED = Path(geolookup.__file__).parent / "world"
 _LONG = "x" * 10_000
@@ -33,15 +34,28 @@ url = "javascript:alert(1)"
 """
 
 
-def _made(folder: Path, dataset: Path, *options: str) -> Path:
+#: A line of a log whose request is hostile.
+_LINE = '{} - - [20/Nov/2026:{:02}:30:00 +0000] "GET /<script>alert(1)</script> HTTP/1.1" 200 1'
+_ADDRESSES = (
+    "8.8.8.8",
+    "1.1.1.1",
+    "2620:fe::fe",
+    "9.9.9.9",
+    "10.0.0.1",
+    "</script>",
+    "193.0.6.139",
+)
+
+
+def _made(folder: Path, *command: str) -> Path:
     output = folder / "page.html"
-    done = run("report", str(dataset), *options, "--output", str(output))
+    done = run(*command, "--output", str(output))
     assert done.returncode == 0, done.stderr
     return output
 
 
 def _bundled(folder: Path) -> Path:
-    return _made(folder, BUNDLED)
+    return _made(folder, "report", str(BUNDLED))
 
 
 def _hostile(folder: Path) -> Path:
@@ -56,17 +70,33 @@ def _hostile(folder: Path) -> Path:
         for at, cell in enumerate(each.replace('"', '""') for each in _NAMES[4:])
     ]
     dataset, _ = build_at(folder, {"rows.csv": head + "".join(rows)}, _RECIPE)
-    return _made(folder, dataset)
+    return _made(folder, "report", str(dataset))
 
 
 def _empty(folder: Path) -> Path:
     dataset, _ = build_at(folder, {"rows.csv": "network,country_code\n"})
-    return _made(folder, dataset)
+    return _made(folder, "report", str(dataset))
 
 
 def _one_network(folder: Path) -> Path:
     dataset, _ = build_at(folder, {"rows.csv": "network,city_name\n2a00::/12,Alone\n"})
-    return _made(folder, dataset)
+    return _made(folder, "report", str(dataset))
+
+
+def _against(folder: Path) -> Path:
+    return _made(folder, "report", str(SMALL), "--against", str(BUNDLED))
+
+
+def _map(folder: Path) -> Path:
+    lines = [_LINE.format(address, hour) for hour in range(24) for address in _ADDRESSES]
+    log = folder / "<b>access.log"
+    log.write_text("\n".join(lines), encoding="utf-8")
+    return _made(folder, "map", str(log), "--min-count", "2", "--dataset", str(BUNDLED))
+
+
+def _map_of_nothing(folder: Path) -> Path:
+    (folder / "ips.txt").write_text("10.0.0.1\nnone\n", encoding="utf-8")
+    return _made(folder, "map", str(folder / "ips.txt"))
 
 
 #: What makes each page, in an empty folder.
@@ -75,4 +105,7 @@ PAGES: dict[str, Callable[[Path], Path]] = {
     "hostile": _hostile,
     "empty": _empty,
     "one-network": _one_network,
+    "against": _against,
+    "map": _map,
+    "map-of-nothing": _map_of_nothing,
 }
