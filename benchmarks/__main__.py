@@ -16,6 +16,7 @@ from benchmarks.many import command as many
 from benchmarks.opening import command as opening
 from benchmarks.peers import command as peers
 from benchmarks.prefixes import command as prefixes
+from benchmarks.report import command as report
 from benchmarks.single import command as single
 from benchmarks.tables import command as tables
 from benchmarks.target import command as target
@@ -37,6 +38,7 @@ COMMANDS: dict[str, click.Command] = {
     "opening": opening.command,
     "peers": peers.command,
     "prefixes": prefixes.command,
+    "report": report.command,
     "single": single.command,
     "tables": tables.command,
     "target": target.command,

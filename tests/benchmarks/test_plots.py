@@ -121,6 +121,7 @@ QUICK = {
     "opening": ("--rounds", "1", "--starts", "1"),
     "peers": ("--scale", "tiny", "--addresses", "20", "--rounds", "1", "--starts", "1"),
     "prefixes": ("--scale", "tiny", "--rounds", "1"),
+    "report": ("--scale", "tiny", "--addresses", "500"),
     "single": ("--scale", "tiny", "--addresses", "50", "--rounds", "1"),
     "tables": ("--scale", "tiny", "--rows", "100", "--rounds", "1", "--way", "parquet"),
     "target": ("--scale", "tiny", "--addresses", "10", "--starts", "1"),

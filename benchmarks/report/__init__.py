@@ -1,0 +1,1 @@
+"""``python -m benchmarks report``: the pages that show a dataset or a file of addresses."""

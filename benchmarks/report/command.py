@@ -1,0 +1,106 @@
+"""``report``: time, memory and size of the pages of a dataset, a difference, a file of addresses.
+
+Strategy: each page is written by a process of its own on two cores. The older dataset of the
+difference has other ranges, so that everything has changed: no difference takes longer.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.data import cache
+from benchmarks.data.generate import SEED
+from benchmarks.data.shape import SCALES
+from benchmarks.harness import reports, workload
+from benchmarks.harness.processes import result_of
+from benchmarks.harness.ratios import Ratio, ratio_table
+from benchmarks.harness.tables import Number, Table
+from benchmarks.tables import addresses
+
+ADDRESSES = 10_000_000
+#: What every page is wanted to take at most; with --against, only its size is.
+SECONDS, PEAK_GB, PAGE_MB = 30, 2, 6
+DATASET, AGAINST = "report", "report --against"
+#: The instants of the addresses: a week.
+_FIRST, _WEEK = 1_795_132_800, 7 * 86_400
+
+
+def measured(scale: str, count: int) -> dict[str, Any]:
+    """Return seconds, bytes in memory and bytes of each page, by what it shows."""
+    dataset, older = cache.dataset(scale), cache.dataset(scale, seed=SEED + 1)
+    with tempfile.TemporaryDirectory() as text:
+        folder = Path(text)
+        rows = folder / "rows.parquet"
+        write_rows(dataset, rows, count)
+        commands = {
+            DATASET: ("report", dataset),
+            AGAINST: ("report", dataset, "--against", older),
+            map_of(count): ("map", rows, "--at", "time", "--dataset", dataset),
+        }
+        found = {
+            name: result_of("benchmarks.report.writing", folder / f"{at}.html", *command)
+            for at, (name, command) in enumerate(commands.items())
+        }
+    machine = next(iter(found.values()))["machine"]
+    return {"rows": found, "addresses": count, "machine": machine}
+
+
+def map_of(count: int) -> str:
+    """Return the name of the page that shows so many addresses."""
+    return f"map of {count:,} addresses"
+
+
+def write_rows(dataset: Path, target: Path, count: int) -> None:
+    """Write distinct IPv4 addresses, each at an instant of its own in a week, as Parquet."""
+    drawn = target.with_suffix(".arrow")
+    addresses.write(dataset, [drawn], 4, count)
+    seconds = _FIRST + np.random.default_rng(workload.SEED).integers(0, _WEEK, count)
+    instants = pa.array(seconds).cast(pa.timestamp("s", "UTC"))
+    pq.write_table(workload.arrow(drawn).append_column("time", instants), target)
+    drawn.unlink()
+
+
+def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
+    """Yield the tables for a terminal."""
+    header = ("pages", "seconds", "CPU seconds", "peak memory, MB", "page, MB")
+    rows = [
+        (
+            name,
+            Number(each["seconds"], ",.1f"),
+            Number(each["cpu_seconds"], ",.1f"),
+            Number((each["peak_memory"] or 0) / 1e6),
+            Number(each["bytes"] / 1e6, ",.2f"),
+        )
+        for name, each in result["rows"].items()
+    ]
+    yield Table("report-pages", header, rows)
+    yield ratio_table("report-bounds", "bounds of pages", bounds(result))
+
+
+def bounds(result: dict[str, Any]) -> Iterator[Ratio]:
+    """Yield what each page took, and what was wanted."""
+    for name, each in result["rows"].items():
+        alone = name != AGAINST
+        yield Ratio(f"{name}: time", each["seconds"], SECONDS if alone else None, unit=" s")
+        if each["peak_memory"]:
+            peak = each["peak_memory"] / 1e9
+            yield Ratio(f"{name}: peak memory", peak, PEAK_GB if alone else None, unit=" GB")
+        yield Ratio(f"{name}: page", each["bytes"] / 1e6, PAGE_MB, unit=" MB")
+
+
+@click.command("report", help="Write the pages of a dataset, of a difference, of addresses.")
+@click.option("--scale", type=click.Choice(list(SCALES)), default="city", show_default=True)
+@click.option("--addresses", "count", type=click.IntRange(1), default=ADDRESSES, show_default=True)
+@reports.outputs()
+def command(scale: str, count: int, outputs: reports.Outputs) -> None:
+    """Make the datasets (once) and the addresses, write the pages, print the tables."""
+    result = measured(scale, count)
+    outputs.tell(lines(result), {"scale": scale, **result})

@@ -1,0 +1,38 @@
+"""One command in a process of its own, so that its time and its peak memory are its own."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from pathlib import Path
+
+from benchmarks.harness import measure
+from benchmarks.harness.processes import Result, say
+
+CORES = 2
+
+
+def _written(page: Path, command: list[str]) -> Result:
+    """Run a command of geolookup that writes a page; CPU seconds are those of the process."""
+    sys.argv = ["geolookup", *command, "--output", str(page)]
+    began = time.perf_counter()
+    from geolookup.cli import main  # the import is a part of the command
+
+    with measure.on_cores(CORES) as pinned, contextlib.redirect_stdout(sys.stderr):
+        try:
+            main()
+        except SystemExit as end:
+            if end.code:
+                raise
+    return {
+        "seconds": time.perf_counter() - began,
+        "cpu_seconds": time.process_time(),
+        "peak_memory": measure.peak_memory(),
+        "bytes": page.stat().st_size,
+        "machine": measure.facts(pinned=pinned),
+    }
+
+
+if __name__ == "__main__":
+    say(_written(Path(sys.argv[1]), sys.argv[2:]))
