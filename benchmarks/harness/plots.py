@@ -91,12 +91,16 @@ def _lines(table: Table) -> Iterator[list[_Panel]]:
             )
             for each, bars in shown.items()
         ]
-        for begin in range(0, len(panels), _ACROSS):
-            yield panels[begin : begin + _ACROSS]
+        across = math.ceil(len(panels) / math.ceil(len(panels) / _ACROSS))  # lines alike in length
+        for begin in range(0, len(panels), across):
+            yield panels[begin : begin + across]
 
 
 def _alike(table: Table) -> list[list[int]]:
-    """Return the numbers of the rows, those whose cells have the same units together."""
+    """Return the numbers of the rows, those whose cells have the same units together.
+
+    A row without a number is left out.
+    """
     found: dict[tuple[str, ...], list[int]] = {}
     for at, row in enumerate(table.rows):
         units = [cell.unit for cell in row if isinstance(cell, Number)]

@@ -42,4 +42,4 @@ def test_the_rows_of_the_map_are_distinct_addresses_of_a_week(
     instants = sorted(rows["time"].to_pylist())
     assert 6 < (instants[-1] - instants[0]).total_seconds() / 86_400 < 7
     with geolookup.open(dataset) as engine:
-        assert None not in engine.get_many(rows["ip"].to_pylist(), ["location.country_code"])
+        assert (None,) not in engine.get_many(rows["ip"].to_pylist(), ["location.country_code"])
