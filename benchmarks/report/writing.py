@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import sys
 import time
 from pathlib import Path
@@ -19,7 +20,7 @@ def _written(page: Path, command: list[str]) -> Result:
     began = time.perf_counter()
     from geolookup.cli import main  # the import is a part of the command
 
-    with measure.on_cores(CORES) as pinned, contextlib.redirect_stdout(sys.stderr):
+    with measure.on_cores(CORES) as pinned, contextlib.redirect_stdout(io.StringIO()):
         try:
             main()
         except SystemExit as end:
