@@ -15,5 +15,5 @@ def charts_section(
 ) -> Section:
     """Return a section that shows charts and tables; ``note`` is the sentence above them."""
     values = {"note": note, "charts": charts, "tables": tables}
-    pictures = (Picture(chart.name, chart.picture_svg()) for chart in charts)
+    pictures = (Picture(chart.name, chart.picture_svg()) for chart in charts if chart.rows)
     return Section(anchor, title, "charts.html", values, pictures=pictures)

@@ -12,7 +12,7 @@ from geolookup.reports.charts_section import charts_section
 from geolookup.reports.section import Section
 from geolookup.reports.table import Table
 
-_NOTE = "The networks, cities and countries of the addresses, by requests."
+_NOTE = "Those of the addresses, the largest by requests first."
 _HEAD = ("", "groups", "requests", "in further groups", "hidden", "unknown")
 
 
@@ -41,7 +41,7 @@ def groups_section(summary: Summary, top: int, least: int) -> Section:
     """Return bars of the largest groups of each kind, and a table of all others."""
     found = [groups_of(summary, kind, top, least) for kind in reversed(KINDS)]
     charts = [_chart(each) for each in found]
-    return charts_section("whose", "Whose", _NOTE, charts, [_table(found)])
+    return charts_section("whose", "Networks, cities, countries", _NOTE, charts, [_table(found)])
 
 
 def _chart(groups: Groups) -> Chart:

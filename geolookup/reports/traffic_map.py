@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from geolookup.dataset.metadata import Metadata
+from geolookup.errors import name_text
 from geolookup.files.byte_streams import STANDARD
 from geolookup.files.row_streams import holds_address
 from geolookup.files.summarize import Summary
@@ -28,9 +29,10 @@ _NAMES = {"addresses": "Requests", "ipv4": "IPv4", "ipv6": "IPv6"}
 def title(source: str) -> str:
     """Return the title of the page on a file, a folder or - by its name, without its folder."""
     name = Path(os.path.abspath(source)).name  # noqa: PTH100 - keeps symbolic links
-    if source == STANDARD or holds_address(name):
+    # The point before a suffix may follow an address.
+    if source == STANDARD or any(map(holds_address, (name, name.replace(".", " ")))):
         return "Map of addresses"
-    return f"Map of {texts.name(name)}"
+    return f"Map of {texts.name(name_text(name))}"
 
 
 def lead(least: int) -> str:

@@ -1,0 +1,318 @@
+"""``geolookup map``: its figures are those of single lookups, and nobody is found in its page."""
+
+from __future__ import annotations
+
+import base64
+import ipaddress
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup.files.local_hours import LocalHours
+from geolookup.files.summarize import KINDS, Summary
+from tests.cli.program import pipe, run
+from tests.conftest import build_at
+from tests.tiers import scaled
+
+pytest.importorskip("jinja2")
+pytest.importorskip("vl_convert")
+pytest.importorskip("PIL")
+
+from geolookup.reports.traffic_groups import groups_of
+from geolookup.reports.traffic_hours import hours_section
+
+#: Addresses of the small dataset: their texts, numbers and bytes are not in a page by chance.
+LOCATED = [
+    *("68.181.17.93", "77.88.8.201", "89.207.57.131", "91.197.29.187", "91.223.73.171"),
+    *("93.180.39.77", "128.10.143.29", "1.46.201.119", "1.128.77.203", "2.16.195.67"),
+    *("2001:4860:4860::8888", "2606:4700:4700::1111", "::ffff:93.175.7.61"),
+]
+OTHERS = ["10.17.93.201", "fd12:3456:789a::4d5e", "300.17.93.201", "203.0.114.77"]
+_INSTANT = 1_695_914_436
+_LINE = '{} - jdoe [28/Sep/2023:17:20:36 +0200] "GET /secret/{} HTTP/1.1" 200 1 "-" "Agent/1"\n'
+
+
+def _page(folder: Path, *args: str) -> str:
+    """Return the page that the command writes, in this process."""
+    from geolookup.cli import _program
+
+    output = folder / "map.html"
+    done = CliRunner().invoke(_program, ["map", *args, "--output", str(output)])
+    assert done.exit_code == 0, done.output
+    assert f"{output}: {output.stat().st_size:,} bytes\n" in done.stdout
+    return output.read_text(encoding="utf-8")
+
+
+def _written(folder: Path, name: str, text: str) -> str:
+    (folder / name).write_text(text, encoding="utf-8")
+    return str(folder / name)
+
+
+def _rows(page: str, caption: str) -> list[list[str]]:
+    """Return the rows of the table with a caption, its head first, as texts."""
+    table = re.search(rf"<caption>{caption}</caption>(.*?)</table>", page, re.DOTALL)
+    assert table, caption
+    rows = re.findall(r"<tr>(.*?)</tr>", table[1], re.DOTALL)
+    return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in rows]
+
+
+@given(
+    addresses=st.lists(st.sampled_from([*LOCATED, *OTHERS]), max_size=60),
+    top=st.integers(1, 6),
+    least=st.integers(1, 8),
+)
+@settings(max_examples=scaled(30, 500))
+def test_groups_are_those_of_single_lookups(
+    sample: geolookup.Engine, addresses: list[str], top: int, least: int
+) -> None:
+    summary = Summary(sample)
+    summary.add(pa.array(addresses, pa.string()))
+    for kind, paths in KINDS.items():
+        wanted, unknown = _counted(sample, addresses, paths)
+        groups = groups_of(summary, kind, top, least)
+        shown = {members: n for members, n in wanted.items() if n >= least}
+        assert all(wanted[each.members] == each.addresses >= least for each in groups.top)
+        assert [each.addresses for each in groups.top] == sorted(shown.values(), reverse=True)[:top]
+        assert groups.number == len(shown)
+        assert groups.hidden == wanted.total() - sum(shown.values())
+        assert groups.further == sum(shown.values()) - sum(n.addresses for n in groups.top)
+        assert groups.unknown == unknown
+
+
+def _counted(
+    engine: geolookup.Engine, addresses: list[str], paths: tuple[str, ...]
+) -> tuple[Counter[tuple[Any, ...]], int]:
+    found: Counter[tuple[Any, ...]] = Counter()
+    unknown = 0
+    for address in addresses:
+        data: Any = engine.lookup(address)["data"]
+        if data is not None:
+            members = tuple(data[group].get(name) for group, name in _split(paths))
+            found[members] += members[0] is not None
+            unknown += members[0] is None
+    return +found, unknown
+
+
+def _split(paths: tuple[str, ...]) -> list[list[str]]:
+    return [path.split(".") for path in paths]
+
+
+def test_places_are_those_of_single_lookups(sample: geolookup.Engine) -> None:
+    summary = Summary(sample)
+    summary.add(pa.array([*LOCATED * 3, *OTHERS]))
+    found: Counter[Any] = Counter()
+    for place in zip(*summary.places(), strict=True):
+        latitude, longitude, weight = (float(each) for each in place)
+        found[None if np.isnan(latitude) else (latitude, longitude)] += int(weight)
+    wanted: Counter[Any] = Counter()
+    for address in [*LOCATED * 3, *OTHERS]:
+        data: Any = sample.lookup(address)["data"]
+        if data is not None:
+            at = data["location"]["latitude"], data["location"]["longitude"]
+            wanted[None if at[0] is None else at] += 1
+    assert +found == wanted
+
+
+def test_hours_of_few_requests_are_hidden(sample: geolookup.Engine) -> None:
+    hours = LocalHours(sample._open_state())
+    hours.counts[0, 13], hours.counts[6, 23], hours.counts[3, 0] = 5, 4, 1_000
+    section = hours_section(hours, 5)
+    (chart,) = section.values["charts"]
+    assert "In hidden hours: 4." in section.values["note"]
+    shown = [
+        (row[0], hour, cell)
+        for row in chart.rows
+        for hour, cell in enumerate(row[1:])
+        if cell != "hidden"
+    ]
+    assert shown == [("Monday", 13, "5"), ("Thursday", 0, "1,000")]
+
+
+def _secrets(addresses: list[str]) -> Iterator[str | bytes]:
+    """Yield the forms in which an address may be in a file: texts and bytes."""
+    for text in addresses:
+        yield text
+        try:
+            address = ipaddress.ip_address(text)
+        except ValueError:
+            continue
+        mapped = getattr(address, "ipv4_mapped", None)
+        for each in filter(None, (address, mapped)):
+            number, size = int(each), each.max_prefixlen // 8
+            network = ipaddress.ip_network((each, 24 if each.version == 4 else 64), strict=False)
+            yield from (str(each), each.exploded, each.reverse_pointer, str(number))
+            yield from (f"{number:x}", f"{number:X}", str(network.network_address))
+            yield from (each.packed, each.packed[::-1])
+            yield from map(base64.b64encode, (each.packed, str(each).encode()))
+            if size == 4:
+                yield str(network.network_address).removesuffix(".0")
+
+
+def _contents(page: bytes) -> list[bytes]:
+    """Return a page, and what its packed arrays unpack to."""
+    found = [page]
+    for text in re.findall(rb'"([A-Za-z0-9+/]{8,}={0,2})"', page):
+        try:
+            found.append(zlib.decompress(base64.b64decode(text), -zlib.MAX_WBITS))
+        except (ValueError, zlib.error):
+            continue
+    return found
+
+
+def test_a_reader_finds_nobody(tmp_path: Path) -> None:
+    folder = tmp_path / "home of jdoe"
+    folder.mkdir()
+    lines = [_LINE.format(each, at) for at, each in enumerate([*LOCATED * 6, *OTHERS * 6])]
+    (folder / "access.log").write_text("".join(lines))
+    page = _page(tmp_path, str(folder / "access.log"), "--min-count", "1", "--top", "100")
+    contents = _contents((tmp_path / "map.html").read_bytes())
+    secrets: list[str | bytes] = [*_secrets([*LOCATED, *OTHERS]), "jdoe", "secret", "Agent/1"]
+    secrets += [str(tmp_path), tmp_path.name, "2023", "28/Sep", str(_INSTANT), "17:20", "15:20"]
+    for secret in secrets:
+        wanted = secret.encode() if isinstance(secret, str) else secret
+        assert not [content for content in contents if wanted in content], secret
+    assert "<h1>Map of access.log</h1>" in page
+
+
+@pytest.mark.parametrize("name", ["93.180.39.77.log", "2001:4860:4860::8888.log"])
+def test_a_name_that_is_an_address_is_not_stated(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(_LINE.format("93.180.39.77", 1))
+    page = _page(tmp_path, str(tmp_path / name))
+    assert name.removesuffix(".log") not in page
+
+
+def test_places_hours_and_groups_of_few_requests_are_hidden(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    few, many = "93.180.39.77", "68.181.17.93"  # Moscow, Los Angeles
+    path.write_text(_LINE.format(few, 1) * 4 + _LINE.format(many, 1) * 5)
+    page = _page(tmp_path, str(path))
+    assert "fewer than 5 requests" in page
+    assert "Los Angeles" in page
+    assert "Moscow" not in page
+    assert "Russia" not in page
+    assert _rows(page, "Requests that the charts show, and others")[1:] == [
+        ["networks", "1", "5", "0", "4", "0"],
+        ["cities", "1", "5", "0", "4", "0"],
+        ["countries", "1", "5", "0", "4", "0"],
+    ]
+    assert "In hidden hours: 4." in page
+    page = _page(tmp_path, str(path), "--min-count", "4", "--force")
+    assert "Moscow" in page
+    assert "hidden hours" not in page
+
+
+def test_the_figures_of_summarize(tmp_path: Path) -> None:
+    text = "\n".join([*LOCATED * 2, *OTHERS * 3])
+    page = _page(tmp_path, _written(tmp_path, "a.txt", text))
+    figures = re.findall(r'<dt>(.*?)</dt><dd class="value">(.*?)</dd>', page)
+    assert figures == [
+        *(("Requests", "38"), ("Located", "26"), ("Unknown", "3"), ("Invalid", "3")),
+        *(("Private", "6"), ("IPv4", "23"), ("IPv6", "6")),
+    ]
+
+
+@pytest.mark.long
+def test_lines_that_are_malformed_are_named_on_standard_error_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_text(_LINE.format(LOCATED[0], 1) * 5 + f"{LOCATED[1]} broken\n")
+    done = run("map", str(path), "--output", str(tmp_path / "map.html"))
+    assert done.returncode == 0
+    assert done.stderr == f"{path}: 1 line is malformed: 6\n"
+    assert "broken" not in (tmp_path / "map.html").read_text()
+
+
+@pytest.mark.parametrize("text", ["", "10.0.0.1\n192.168.0.1\n", "nonsense\n", "203.0.114.77\n"])
+def test_nothing_to_show_is_a_page_too(text: str, tmp_path: Path) -> None:
+    page = _page(tmp_path, _written(tmp_path, "a.txt", text), "--png", str(tmp_path / "png"))
+    assert page.count("Nothing to show.") == 3
+    assert "No request has a time." in page
+    assert not list((tmp_path / "png").iterdir())
+
+
+def test_addresses_without_a_known_zone(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text(_LINE.format("203.0.114.77", 1) * 9)
+    assert "whose time zone is known" in _page(tmp_path, str(tmp_path / "a.log"))
+
+
+def test_a_folder_a_column_of_times_and_options_of_tables(tmp_path: Path) -> None:
+    folder = tmp_path / "visits"
+    folder.mkdir()
+    (folder / "a.csv").write_text("when;client\n2023-09-28 15:20:36;93.180.39.77:443\n" * 1)
+    (folder / "b.csv").write_text("when;client\n" + "2023-09-28 15:20:36;93.180.39.77\n" * 8)
+    options = ["--ip-column", "client", "--delimiter", ";", "--clean"]
+    page = _page(tmp_path, str(folder), *options, "--at", "when", "--at-zone", "UTC")
+    rows = _rows(page, "Requests by local hour")
+    assert rows[0][19] == "18"  # Moscow is three hours ahead
+    assert rows[4][0] == "Thursday"
+    assert rows[4][19] == "9"
+    assert "<h1>Map of visits</h1>" in page
+
+
+@pytest.mark.long
+def test_pictures(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text(_LINE.format("93.180.39.77", 1) * 9)
+    args = ["map", str(tmp_path / "a.log"), "--output", str(tmp_path / "map.html")]
+    done = run(*args, "--png", str(tmp_path / "png"))
+    assert done.returncode == 0, done.stderr
+    names = {each.name for each in (tmp_path / "png").iterdir()}
+    assert {"hours.png", "top-networks.png", "top-cities.png", "top-countries.png"} <= names
+
+
+@pytest.mark.long
+def test_hostile_names(tmp_path: Path) -> None:
+    evil = "</script><img src=x onerror=alert(1)>'"
+    head = "network,country_code,city_name,asn,asn_organization\n"
+    rows = head + f'8.8.8.0/24,US,"{evil}",1,"{evil}"\n'
+    dataset, _ = build_at(tmp_path, {"a.csv": rows})
+    path = tmp_path / "<b>&amp;\n\u202e.log"
+    path.write_text(_LINE.format("8.8.8.8", 1) * 9)
+    page = _page(tmp_path, str(path), "--dataset", str(dataset))
+    assert "<img" not in page
+    assert "<b>" not in page
+    assert page.count("</script>") == page.count("<script")
+
+
+@pytest.mark.long
+def test_standard_input_with_bytes_that_are_no_text(tmp_path: Path) -> None:
+    output = tmp_path / "map.html"
+    done = pipe("map", "-", "--output", str(output), data=b"\x80<\xff\n93.180.39.77\n")
+    assert done.returncode == 0, done.stderr
+    page = output.read_text(encoding="utf-8")
+    assert "<h1>Map of addresses</h1>" in page
+    assert '<dt>Invalid</dt><dd class="value">1</dd>' in page
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("IN/a.csv", "--output", "IN/a.csv", "--force"), "is the input"),
+        (("IN", "--output", "IN/a.csv", "--force"), "is the input"),
+        (("IN/a.csv", "--output", "IN/none/x.html"), "no such folder"),
+        (("IN/a.csv", "--output", "IN/x.html", "--ip-column", "name"), "no column 'name'"),
+        (("IN/a.csv", "--output", "IN/x.html", "--at", "when"), "no column 'when'"),
+        (("IN/a.csv", "--output", "IN/x.html", "--at", "ip"), "row 2: an instant is of no known"),
+        (("IN/a.csv", "--output", "IN/x.html", "--at-zone", "UTC"), "name it by --at"),
+        (("IN/a.csv", "--output", "IN/x.html", "--at", "ip", "--at-zone", "Mars"), "no time zone"),
+        (("IN/no.csv", "--output", "IN/x.html"), "No such file"),
+    ],
+)
+def test_a_line_that_says_what_to_do(args: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("ip\n93.180.39.77\n")
+    done = run("map", *(each.replace("IN", str(tmp_path)) for each in args))
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert "93.180" not in done.stderr
+    assert [each.name for each in tmp_path.iterdir()] == ["a.csv"]
+    assert (tmp_path / "a.csv").read_text() == "ip\n93.180.39.77\n"
