@@ -52,8 +52,13 @@ class Space:
         """The cells of all blocks; those after them are empty."""
         return len(self.blocks) * self.cells_per_block
 
+    @property
+    def block_order(self) -> int:
+        """The order of the square that is a block."""
+        return (self.block_bits - self.cell_bits) // 2
+
     def coarser(self, steps: int) -> Space:
-        """Return the space with cells of 4^steps times as many addresses."""
+        """Return the space with cells of 4^steps times as many addresses, at most a block."""
         cell_bits = self.cell_bits + 2 * steps
         return replace(self, order=self.order - steps, cell_bits=cell_bits)
 

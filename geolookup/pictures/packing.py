@@ -7,6 +7,7 @@ a stream for each context, and ``deflate`` gives each stream the shortest codes.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,19 @@ from geolookup.pictures.views import View
 Numbers = NDArray[np.unsignedinteger[Any]]
 #: A value may be that of two to four changes before: networks alternate.
 _BACK = 3
+
+
+def packed_within(shown: AddressMap, limit: int) -> tuple[AddressMap, dict[str, Any]]:
+    """Return a map and its JSON of at most ``limit`` characters, with the finest cells that fit.
+
+    Where not even blocks as cells fit, these are returned.
+    """
+    for steps in range(shown.space.block_order + 1):
+        fitting = shown.coarser(steps)
+        found = packed(fitting)
+        if len(json.dumps(found)) <= limit:
+            break
+    return fitting, found
 
 
 def packed(shown: AddressMap) -> dict[str, Any]:

@@ -35,26 +35,10 @@ class View:
     colours: Sequence[str]
 
 
-def by_rank(
+def view_of(
     name: str, title: str, note: str, starts: Addresses, values: NDArray[np.uint32],
     labels: Sequence[str],
 ) -> View:  # fmt: skip
-    """Return a view of kinds, those of most addresses first: these have a colour of their own."""
-    colours = (*palette.CATEGORIES[: len(labels)], palette.OTHER)
-    return _view(name, title, note, starts, values, labels, colours)
-
-
-def by_step(
-    name: str, title: str, note: str, starts: Addresses, values: NDArray[np.uint32],
-    labels: Sequence[str],
-) -> View:  # fmt: skip
-    """Return a view of degrees, in their order: each has a step of the scale from dark to light."""
-    return _view(name, title, note, starts, values, labels, palette.spread(len(labels)))
-
-
-def _view(
-    name: str, title: str, note: str, starts: Addresses, values: NDArray[np.uint32],
-    labels: Sequence[str], colours: Sequence[str],
-) -> View:  # fmt: skip
-    first = (palette.SPECIAL, palette.UNKNOWN)
-    return View(name, title, note, starts, values, (*FIRST, *labels), (*first, *colours))
+    """Return a view whose labels from the third on have a colour each, as far as they reach."""
+    colours = (palette.SPECIAL, palette.UNKNOWN, *palette.CATEGORIES[: len(labels)], palette.OTHER)
+    return View(name, title, note, starts, values, (*FIRST, *labels), colours)

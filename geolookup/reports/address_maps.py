@@ -6,18 +6,22 @@ from collections.abc import Iterator, Sequence
 
 from geolookup.contract.address import BITS
 from geolookup.pictures.address_map import AddressMap, address_map
-from geolookup.pictures.packing import packed
+from geolookup.pictures.map_picture import map_pictures
+from geolookup.pictures.packing import packed_within
 from geolookup.pictures.views import View
 from geolookup.reports.section import Section
 
 _SCRIPTS = ("inflate.js", "unpack.js")
+#: The most characters that a map takes of a page, which must stay small enough to send and to open.
+_LIMITS = {4: 3_800_000, 6: 800_000}
 
 
 def address_map_section(views: Sequence[View]) -> Section | None:
     """Return the map of views of one family; None where they know no address."""
-    shown = address_map(views)
-    if not shown.space.blocks:
+    whole = address_map(views)
+    if not whole.space.blocks:
         return None
+    shown, data = packed_within(whole, _LIMITS[whole.space.family])
     name = f"ipv{shown.space.family}"
     values = {
         "name": name,
@@ -25,9 +29,8 @@ def address_map_section(views: Sequence[View]) -> Section | None:
         "source": f"{name}-map",
         "notes": list(_notes(shown)),
     }
-    data = {f"{name}-map": packed(shown)}
     title = f"The addresses of IPv{shown.space.family}"
-    return Section(name, title, "address_map.html", values, data, _SCRIPTS)
+    return Section(name, title, "address_map.html", values, {f"{name}-map": data}, _SCRIPTS, pictures=map_pictures(whole))
 
 
 def _notes(shown: AddressMap) -> Iterator[str]:

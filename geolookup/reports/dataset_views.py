@@ -18,7 +18,7 @@ from geolookup.contract import fields
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import F64, I64, Addresses, Bools, overlay, sizes
 from geolookup.dataset.metadata import data_age
-from geolookup.pictures.views import View, by_rank, by_step
+from geolookup.pictures.views import View, view_of
 from geolookup.tables.rows import RowTables, row_tables
 
 #: What a location may know at its finest, from the coarsest.
@@ -96,7 +96,7 @@ def _country(space: Partition, locations: NDArray[np.uint32], tables: RowTables)
     values, order = space.ranked(countries[locations], len(codes))
     labels = [f"{names[row]} ({codes[row]})" for row in order.tolist()]
     note = "The country of the location."
-    return by_rank("country", "Country", note, space.starts, values, labels)
+    return view_of("country", "Country", note, space.starts, values, labels)
 
 
 def _depth(space: Partition, locations: NDArray[np.uint32], tables: RowTables) -> View:
@@ -106,7 +106,7 @@ def _depth(space: Partition, locations: NDArray[np.uint32], tables: RowTables) -
         depth[column.is_valid().to_numpy(zero_copy_only=False)] = finer
     note = "The finest part of the location that is known."
     values = space.classes(depth[locations])
-    return by_step("depth", "Known depth", note, space.starts, values, _DEPTHS)
+    return view_of("depth", "Known depth", note, space.starts, values, _DEPTHS)
 
 
 def _as(space: Partition, networks: NDArray[np.uint32], tables: RowTables) -> View:
@@ -121,7 +121,7 @@ def _as(space: Partition, networks: NDArray[np.uint32], tables: RowTables) -> Vi
         )
     ]
     note = "The autonomous system that announces the address."
-    return by_rank("as", "AS", note, space.starts, values, labels)
+    return view_of("as", "AS", note, space.starts, values, labels)
 
 
 def _names(totals: F64, keys: I64, tables: RowTables) -> dict[int, str]:
@@ -137,7 +137,7 @@ def _source(space: Partition, numbers: NDArray[np.uint8], names: Sequence[str]) 
     values, order = space.ranked(numbers, len(names) + 1)
     labels = [names[number - 1] for number in order.tolist()]
     note = "The source that decided the location."
-    return by_rank("source", "Source", note, space.starts, values, labels)
+    return view_of("source", "Source", note, space.starts, values, labels)
 
 
 def _age(space: Partition, numbers: NDArray[np.uint8], days: Sequence[int | None]) -> View:
@@ -148,7 +148,7 @@ def _age(space: Partition, numbers: NDArray[np.uint8], days: Sequence[int | None
     limits = [f"up to {most} days" for most in _AGES]
     labels = [*limits, f"more than {_AGES[-1]} days", "no date stated"]
     note = "The age of the source that decided the location, on the day of the report."
-    return by_step("age", "Age", note, space.starts, values, labels)
+    return view_of("age", "Age", note, space.starts, values, labels)
 
 
 def _days(date: str | None, today: dt.date | None) -> int | None:

@@ -1,0 +1,103 @@
+"""Pictures of an address map, one of each view: its square, first addresses, and a legend."""
+
+from __future__ import annotations
+
+import base64
+import ipaddress
+from collections.abc import Iterator
+from html import escape
+
+import numpy as np
+
+from geolookup.pictures import hilbert
+from geolookup.pictures.address_map import AddressMap
+from geolookup.pictures.address_space import Space
+from geolookup.pictures.files import SCALE, Picture
+from geolookup.pictures.raster import pixels, png
+from geolookup.pictures.views import View
+
+#: A file has a pixel for each cell of a map of this order; one of fewer cells has larger squares.
+_ORDER = 12
+#: In px of the picture: the side of the square, the margin, the sizes of texts.
+_SIDE = (1 << _ORDER) // SCALE
+_MARGIN, _TITLE, _TEXT, _SMALL = 48, 48, 28, 15
+_COLUMNS, _LINE, _LABEL = 3, 44, 44
+#: The squares that show their first address: 2^4 a side. Of IPv4 each is a /8.
+_GRID = 4
+_INK, _FONT = "#1f2328", "Arial, Liberation Sans, Helvetica, sans-serif"
+
+
+def map_pictures(shown: AddressMap) -> Iterator[Picture]:
+    """Yield a picture of each view, drawn when it is asked for."""
+    coarse = shown.coarser(max(shown.space.order - _ORDER, 0))
+    for number, view in enumerate(coarse.views):
+        square = png(pixels(coarse, number), view.colours)
+        name = f"ipv{coarse.space.family}-{view.name}"
+        yield Picture(name, _svg(coarse.space, view, square))
+
+
+def _svg(space: Space, view: View, square: bytes) -> str:
+    legend = list(_legend(view))
+    top = _MARGIN + _TITLE + _TEXT
+    width = _SIDE + 2 * _MARGIN
+    height = top + _SIDE + _MARGIN + -(-len(legend) // _COLUMNS) * _LINE + _MARGIN
+    title = f"{view.title}: the addresses of IPv{space.family} on a Hilbert curve"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'font-family="{_FONT}" fill="{_INK}"><rect width="100%" height="100%" fill="white"/>'
+        f'<text x="{_MARGIN}" y="{_MARGIN + _TITLE // 2}" font-size="{_TITLE}">{escape(title)}'
+        f'</text><g transform="translate({_MARGIN} {top})">{_image(square)}{_grid(space)}</g>'
+        f'<g transform="translate({_MARGIN} {top + _SIDE + _MARGIN})">{"".join(legend)}</g></svg>'
+    )
+
+
+def _image(square: bytes) -> str:
+    data = base64.b64encode(square).decode("ascii")
+    return (
+        f'<image width="{_SIDE}" height="{_SIDE}" image-rendering="optimizeSpeed" '
+        f'href="data:image/png;base64,{data}"/>'
+    )
+
+
+def _grid(space: Space) -> str:
+    """Return thin lines, and in each square of the grid its first address."""
+    step = _SIDE >> _GRID
+    lines = "".join(f"M0 {at}H{_SIDE}M{at} 0V{_SIDE}" for at in range(0, _SIDE + 1, step))
+    x, y = hilbert.points(np.arange(4**_GRID, dtype=np.uint64), _GRID)
+    cells = 4 ** max(space.order - _GRID, 0)
+    texts = (
+        f'<text x="{column * step + 5}" y="{row * step + _SMALL + 2}">{text}</text>'
+        for column, row, cell in zip(x.tolist(), y.tolist(), range(0, 4**space.order, cells),
+                                     strict=False)
+        if cell < space.filled and (text := _address(space, cell))
+    )  # fmt: skip
+    return (
+        f'<path d="{lines}" fill="none" stroke="{_INK}" stroke-opacity="0.4" stroke-width="0.5"/>'
+        f'<g font-size="{_SMALL}" stroke="white" stroke-width="3" paint-order="stroke">'
+        f"{''.join(texts)}</g>"
+    )
+
+
+def _address(space: Space, cell: int) -> str:
+    """Return the first address of a cell: of IPv4 its first octet."""
+    address = space.first_address(cell)
+    return str(address >> 24) if space.family == 4 else str(ipaddress.IPv6Address(address))
+
+
+def _legend(view: View) -> Iterator[str]:
+    """Yield a mark and a label for each colour; the last colour may be of several labels."""
+    last = len(view.colours) - 1
+    for number, label in enumerate(view.labels[: last + 1]):
+        text = label if number < last or len(view.labels) == last + 1 else "all others"
+        column, line = number % _COLUMNS, number // _COLUMNS
+        x, y = column * _SIDE // _COLUMNS, line * _LINE
+        yield (
+            f'<rect x="{x}" y="{y}" width="{_TEXT}" height="{_TEXT}" rx="4" stroke="{_INK}" '
+            f'fill="{view.colours[number]}"/>'
+            f'<text x="{x + 2 * _TEXT - 14}" y="{y + _TEXT - 5}" font-size="{_TEXT}">'
+            f"{escape(_short(text))}</text>"
+        )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LABEL else text[: _LABEL - 1] + "…"
