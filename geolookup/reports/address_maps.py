@@ -29,8 +29,15 @@ def address_map_section(views: Sequence[View]) -> Section | None:
         "source": f"{name}-map",
         "notes": list(_notes(shown)),
     }
-    title = f"The addresses of IPv{shown.space.family}"
-    return Section(name, title, "address_map.html", values, {f"{name}-map": data}, _SCRIPTS, pictures=map_pictures(whole))
+    return Section(
+        name,
+        f"The addresses of IPv{shown.space.family}",
+        "address_map.html",
+        values,
+        data={f"{name}-map": data},
+        scripts=_SCRIPTS,
+        pictures=map_pictures(whole),
+    )
 
 
 def _notes(shown: AddressMap) -> Iterator[str]:
