@@ -126,6 +126,28 @@ age_notice = click.option(
     help=f"Print no notice about data older than 180 days; also ${AGE_NOTICE}=0.",
 )
 
+
+def truth(purpose: str, *, required: bool) -> Callable[[F], F]:
+    """Return the options ``--truth``, which is repeatable, and ``--truth-format``."""
+    text = f"{purpose}: a geofeed, another source, or a table of addresses; repeatable, "
+    option = click.option(
+        "--truth",
+        metavar="FILE",
+        multiple=True,
+        required=required,
+        help=text + "the first decides.",
+    )
+    return lambda command: _with((option, _TRUTH_FORMAT), command)
+
+
+_TRUTH_FORMAT = click.option(
+    "--truth-format",
+    metavar="NAME",
+    default="auto",
+    show_default=True,
+    help="A source format of recipes, or 'addresses' for a table of addresses.",
+)
+
 traffic_count = click.option(
     "--traffic-count",
     metavar="NAME",

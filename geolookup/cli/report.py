@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+import geolookup
 from geolookup.cli import exit_by_gates, exit_on_signals, fail, options
 
 
@@ -23,11 +24,14 @@ from geolookup.cli import exit_by_gates, exit_on_signals, fail, options
     multiple=True,
     help="With --against: exit with 1 if this is true, such as 'country_moved > 2%'; repeatable.",
 )
+@options.truth("Also show how far DATASET agrees with ground truth", required=False)
 @options.page_output
 def report(
     dataset: str,
     against: str | None,
     fail_if: tuple[str, ...],
+    truth: tuple[str, ...],
+    truth_format: str,
     output: Path,
     png: Path | None,
     force: bool,
@@ -50,8 +54,9 @@ def report(
         fail("--fail-if needs --against")
     check_outputs(output, png, force=force)
     changed = None if against is None else difference(against, dataset, fail_if)
+    scored = geolookup.score(dataset, truth, truth_format=truth_format) if truth else None
     lead = "What the dataset knows, from whom, and where."
-    found = list(sections(dataset, changed))
+    found = list(sections(dataset, changed, scored))
     for path in write_page(output, png, title(dataset), lead, found):
         click.echo(f"{name_text(str(path))}: {path.stat().st_size:,} bytes")
     if changed is not None:

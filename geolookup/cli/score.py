@@ -12,20 +12,7 @@ from geolookup.cli import exit_on_signals, options, print_judged
 
 @click.command(name="score", short_help="Score datasets against ground truth.")
 @click.argument("datasets", type=options.PATH, metavar="DATASET...", nargs=-1, required=True)
-@click.option(
-    "--truth",
-    metavar="FILE",
-    multiple=True,
-    required=True,
-    help="A geofeed, another source, or a table of addresses; repeatable, the first decides.",
-)
-@click.option(
-    "--truth-format",
-    metavar="NAME",
-    default="auto",
-    show_default=True,
-    help="A source format of recipes, or 'addresses' for a table of addresses.",
-)
+@options.truth("Ground truth", required=True)
 @click.option(
     "--fail-if",
     metavar="GATE",

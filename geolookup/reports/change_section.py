@@ -9,7 +9,6 @@ from geolookup.comparison.compare import Compared, Part
 from geolookup.comparison.flows import CLASSES_KM, by_distance, country_flows
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars, histogram
-from geolookup.pictures.files import Picture
 from geolookup.reports.change_tables import (
     coverage_table,
     family,
@@ -22,10 +21,10 @@ from geolookup.reports.change_tables import (
     mover_tables,
     source_tables,
 )
+from geolookup.reports.compared_section import compared_section
 from geolookup.reports.difference import Difference
 from geolookup.reports.section import Section
 
-ANCHOR = "changes"
 #: The flows between countries that are drawn, and those that the table lists.
 _DRAWN, _LISTED = 15, 100
 
@@ -33,20 +32,18 @@ _DRAWN, _LISTED = 15, 100
 def change_section(difference: Difference) -> Section:
     """Return the changes by kind, level, country, distance, source, network and field."""
     found = difference.judged
+    gates = [gate_table(found)] if found.gates else []
+    first = [kind_table(difference), moved_table(found), coverage_table(found)]
     charts = [] if difference.is_none else list(_charts(difference))
-    values = {
-        "lead": _lead(difference),
-        "gates": gate_table(found) if found.gates else None,
-        "first": [
-            kind_table(difference), moved_table(found), coverage_table(found),
-            kilometres_table(found),
-        ],
-        "charts": charts,
-        "further": [*mover_tables(found), *source_tables(found)],
-        "details": [*field_tables(found), metric_table(found)],
-    }  # fmt: skip
-    pictures = [Picture(each.name, each.picture_svg()) for each in charts]
-    return Section(ANCHOR, "What has changed", "changes.html", values, pictures=pictures)
+    return compared_section(
+        "changes",
+        "What has changed",
+        _lead(difference),
+        [*gates, *first, kilometres_table(found)],
+        charts,
+        [*mover_tables(found), *source_tables(found)],
+        [*field_tables(found), metric_table(found)],
+    )
 
 
 def _lead(difference: Difference) -> str:

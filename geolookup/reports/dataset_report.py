@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 
 import geolookup
+from geolookup.comparison.scoring import Score
 from geolookup.dataset.files import Dataset
 from geolookup.pictures import texts
 from geolookup.reports.change_section import change_section
@@ -21,6 +22,7 @@ from geolookup.reports.prefix_lengths_section import prefix_lengths_section
 from geolookup.reports.section import Section
 from geolookup.reports.sources_section import sources_section
 from geolookup.reports.summary_section import summary_section
+from geolookup.reports.truth_section import truth_section
 
 
 def title(path: str | PathLike[str]) -> str:
@@ -29,10 +31,12 @@ def title(path: str | PathLike[str]) -> str:
         return f"Report of {texts.name(engine.metadata.name)}"
 
 
-def sections(path: str | PathLike[str], changed: Difference | None = None) -> Iterator[Section]:
+def sections(
+    path: str | PathLike[str], changed: Difference | None = None, scored: Score | None = None
+) -> Iterator[Section]:
     """Yield the sections of a dataset, or of a store's current generation.
 
-    ``changed`` is its difference from an older dataset.
+    ``changed`` is its difference from an older dataset, ``scored`` its score alone.
     """
     with geolookup.open(path) as engine:
         dataset = Dataset(engine.path)
@@ -40,6 +44,8 @@ def sections(path: str | PathLike[str], changed: Difference | None = None) -> It
     yield summary_section(facts)
     if changed is not None:
         yield change_section(changed)
+    if scored is not None:
+        yield truth_section(scored)
     yield coverage_section(facts)
     yield countries_section(facts)
     yield networks_section(facts)

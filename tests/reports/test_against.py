@@ -122,7 +122,7 @@ _WINDOWS = {
 
 def test_a_dataset_against_itself_has_not_changed() -> None:
     changed = difference(SMALL, SMALL)
-    assert change_section(changed).values["lead"].startswith("Nothing has changed from")
+    assert change_section(changed).values["note"].startswith("Nothing has changed from")
     assert change_section(changed).values["charts"] == []
     tables = _tables(changed)
     assert {row[1] for row in tables["By kind of change"][:-1]} == {"0"}

@@ -1,0 +1,46 @@
+"""The section on ground truth: how far a dataset agrees with it, by ``geolookup score``."""
+
+from __future__ import annotations
+
+from geolookup.comparison.scoring import Score, ScoredPart
+from geolookup.comparison.scoring.agreement import LEVELS
+from geolookup.pictures.charts import Chart, stacked
+from geolookup.reports.compared_section import compared_section
+from geolookup.reports.section import Section
+from geolookup.reports.truth_tables import (
+    agreement_table,
+    distance_table,
+    file_table,
+    group_tables,
+    part_title,
+    worst_tables,
+)
+
+_NOTE = (
+    "How far the dataset agrees with ground truth. What the truth does not state is not counted. "
+    "What the dataset does not know is not wrong, and is counted apart."
+)
+#: The parts of a bar: the verdicts, as people read them.
+_VERDICTS = {"agree": "agrees", "wrong": "wrong", "null": "not known"}
+
+
+def truth_section(score: Score) -> Section:
+    """Return the agreement of the one dataset of a score, by level, group and network."""
+    parts = {name: part for name, part in score.datasets[0].parts.items() if part.score.of}
+    return compared_section(
+        "truth",
+        "Agreement with ground truth",
+        _NOTE,
+        [agreement_table(parts), distance_table(parts)],
+        [_chart(name, part) for name, part in parts.items()],
+        [*worst_tables(parts), file_table(score.truth)],
+        group_tables(parts),
+    )
+
+
+def _chart(name: str, part: ScoredPart) -> Chart:
+    found = {level: getattr(part.score, level) for level in LEVELS}
+    stated = {level: each for level, each in found.items() if each.agree.of}
+    shares = [[getattr(each, verdict).share for verdict in _VERDICTS] for each in stated.values()]
+    title = f"Agreement, of {part_title(name, part)}"
+    return stacked(f"truth-{name}", title, list(stated), list(_VERDICTS.values()), shares)

@@ -1,0 +1,129 @@
+"""The tables of a score, a row for each part: addresses of a family, or rows of the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from geolookup.comparison.scoring import ScoredPart
+from geolookup.comparison.scoring.agreement import LEVELS, Agreement, Measured
+from geolookup.comparison.scoring.scoring import Group
+from geolookup.comparison.scoring.truth import TruthFile
+from geolookup.comparison.scoring.worst import WorstNetwork
+from geolookup.pictures import texts
+from geolookup.reports.change_tables import kilometres
+from geolookup.reports.table import Table
+
+Parts = Mapping[str, ScoredPart]
+_NOTHING = "-"
+_QUANTILES = ("p50", "p90", "p99", "max")
+_KINDS = {"country": "Country", "prefix_length": "Prefix length", "source": "Source"}
+
+
+def part_title(name: str, part: ScoredPart) -> str:
+    """Return what a part counts: IPv4 addresses, IPv6 /64 networks, rows of the truth."""
+    return f"{name.replace('ip', 'IP')} {part.unit}" if name.startswith("ip") else part.unit
+
+
+def agreement_table(parts: Parts) -> Table:
+    """Return by part and level how much agrees, is wrong, or is not known by the dataset."""
+    rows = [
+        (f"{level}, {part_title(name, part)}", *_agreement(getattr(part.score, level)))
+        for name, part in parts.items()
+        for level in LEVELS
+    ]
+    head = (
+        "Level",
+        "stated by the truth",
+        "agrees",
+        "share",
+        "wrong",
+        "share",
+        "not known",
+        "share",
+    )
+    return Table("Agreement", head, rows)
+
+
+def _agreement(found: Agreement) -> Iterator[str]:
+    yield texts.count(found.agree.of)
+    for share in (found.agree, found.wrong, found.null):
+        yield texts.count(share.count)
+        yield texts.percent(share.share) if share.of else _NOTHING
+
+
+def distance_table(parts: Parts) -> Table:
+    """Return by part how far the dataset's coordinates are from those of the truth."""
+    rows = [(part_title(name, part), *_distance(part.score)) for name, part in parts.items()]
+    near = ("within 50 km", "within 100 km", "no coordinates in the dataset")
+    head = ("Kilometres", "with coordinates in both", *_QUANTILES, *near)
+    return Table("Distance from the truth", head, rows)
+
+
+def _distance(score: Measured) -> Iterator[str]:
+    far = score.kilometres
+    yield texts.count(far.of)
+    for each in _QUANTILES:
+        yield kilometres(getattr(far, each)) if far.of else _NOTHING
+    for share in (far.within_50, far.within_100):
+        yield texts.percent(share) if far.of else _NOTHING
+    yield texts.percent(far.null.share) if far.null.of else _NOTHING
+
+
+def worst_tables(parts: Parts) -> Iterator[Table]:
+    """Yield by part the networks of the dataset with the most that is wrong, level by level."""
+    head = ("Network", "level", "wrong", "of the network", "truth", "dataset", "source")
+    for name, part in parts.items():
+        rows = [_worst(level, each) for level in LEVELS for each in part.worst[level]]
+        if rows:
+            caption = f"Networks with the most wrong {part_title(name, part)}"
+            yield Table(caption, head, rows, words=(1, 4, 5, 6))
+
+
+def _worst(level: str, each: WorstNetwork) -> tuple[str, ...]:
+    stated = (each.truth, each.dataset, each.source)
+    return (
+        each.network,
+        level,
+        texts.count(each.wrong.count),
+        texts.percent(each.wrong.share),
+        *(_NOTHING if text is None else texts.name(text) for text in stated),
+    )
+
+
+def group_tables(parts: Parts) -> Iterator[Table]:
+    """Yield by part the agreement by country of the truth, length of its prefix, and source."""
+    for name, part in parts.items():
+        for kind, title in _KINDS.items():
+            yield _groups(f"{title}: {part_title(name, part)}", title, part.by[kind])
+
+
+def _groups(caption: str, title: str, groups: Sequence[Group]) -> Table:
+    ranked = sorted(groups, key=lambda each: -each.score.of)
+    rows = [(texts.name(each.name or "unknown"), *_group(each.score)) for each in ranked]
+    head = (title, "of", *(f"{level} agrees" for level in LEVELS), "km p50", "within 100 km")
+    return Table(caption, head, rows)
+
+
+def _group(score: Measured) -> Iterator[str]:
+    yield texts.count(score.of)
+    for level in LEVELS:
+        agree = getattr(score, level).agree
+        yield texts.percent(agree.share) if agree.of else _NOTHING
+    far = score.kilometres
+    yield kilometres(far.p50) if far.of else _NOTHING
+    yield texts.percent(far.within_100) if far.of else _NOTHING
+
+
+def file_table(files: Sequence[TruthFile]) -> Table:
+    """Return the files of the truth by name, not where they lie, and their rows."""
+    rows = [
+        (
+            texts.name(Path(each.path).name),
+            each.format,
+            *map(texts.count, (each.rows, each.rejected, each.nulled)),
+        )
+        for each in files
+    ]
+    head = ("File", "format", "rows", "rejected", "invalid values")
+    return Table("Files of the truth", head, rows, words=(1,))
