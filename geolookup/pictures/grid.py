@@ -1,0 +1,57 @@
+"""The globe in cells of about equal area, none of them smaller than asked in any direction.
+
+Rows are bands between parallels, of equal height; each is cut by meridians into as many equal
+columns as are wide enough at its poleward edge. Squares of a projected plane would not do: they
+keep their area, but near the poles they are narrow from west to east. At a pole the row is one
+round cell. No cell lies across the date line, where all rows begin.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from geolookup.dataset.intervals import F64, I64
+
+#: The least radius of curvature of the WGS 84 ellipsoid, in km: along the meridian at the equator.
+#: A degree is nowhere shorter than on a sphere of this radius.
+_RADIUS = 6335.4
+
+
+class Grid:
+    """Cells of at least ``km`` from north to south and from west to east."""
+
+    def __init__(self, km: float) -> None:
+        self.km = km
+        self.rows = int(np.pi * _RADIUS / km)
+
+    @cached_property
+    def columns(self) -> I64:
+        """How many cells each row has, from north to south; shape (rows,)."""
+        edges = np.abs(np.linspace(np.pi / 2, -np.pi / 2, self.rows + 1))
+        poleward = np.maximum(edges[:-1], edges[1:])
+        around = 2 * np.pi * _RADIUS * np.cos(poleward)
+        return np.maximum(1, around // self.km).astype(np.int64)
+
+    @cached_property
+    def _firsts(self) -> I64:
+        """The number of the first cell of each row."""
+        return np.cumsum(self.columns) - self.columns
+
+    def cells(self, latitudes: F64, longitudes: F64) -> I64:
+        """Return the cells of places in degrees, shape (n,): numbered by row, from the date line.
+
+        The longitude may be any angle. No coordinate may be NaN.
+        """
+        rows = np.floor((90 - latitudes) / 180 * self.rows).astype(np.int64)
+        rows = np.clip(rows, 0, self.rows - 1)  # the south pole is in the last row
+        columns = np.floor((longitudes + 180) % 360 / 360 * self.columns[rows]).astype(np.int64)
+        return self._firsts[rows] + np.minimum(columns, self.columns[rows] - 1)
+
+    def centres(self, cells: I64) -> tuple[F64, F64]:
+        """Return latitude and longitude of the centres of cells; shape (n,)."""
+        rows = np.searchsorted(self._firsts, cells, side="right") - 1
+        columns = cells - self._firsts[rows]
+        latitudes = 90 - (rows + 0.5) * 180 / self.rows
+        return latitudes, (columns + 0.5) * 360 / self.columns[rows] - 180
