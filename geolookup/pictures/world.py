@@ -102,10 +102,13 @@ class _Placed:
         self.weights = density.weights[chosen]
 
     def sums(self, grid: Grid) -> _Sums:
-        cells, of_cell = np.unique(
-            grid.cells(self.latitudes, self.longitudes), return_inverse=True
-        )
-        return _Sums(cells, np.bincount(of_cell, self.weights, len(cells)))
+        cells, of_cell = np.unique(grid.cells(self.latitudes, self.longitudes), return_inverse=True)
+        return _Sums(cells, sums_by(of_cell, self.weights, len(cells)))
+
+
+def sums_by(groups: I64, weights: F64, count: int) -> F64:
+    """Return the sums of weights by group, numbered from 0; shape (count,)."""
+    return np.asarray(np.bincount(groups, weights, count), np.float64)
 
 
 def _nowhere(density: Density) -> Bools:

@@ -17,6 +17,7 @@ from geolookup.reports.dataset_facts import read_facts
 from geolookup.reports.difference import Difference
 from geolookup.reports.files_section import files_section
 from geolookup.reports.licences_section import licences_section
+from geolookup.reports.located_section import located_section
 from geolookup.reports.networks_section import networks_section
 from geolookup.reports.prefix_lengths_section import prefix_lengths_section
 from geolookup.reports.section import Section
@@ -46,6 +47,7 @@ def sections(
         yield change_section(changed)
     if scored is not None:
         yield truth_section(scored)
+    yield located_section(facts)
     yield coverage_section(facts)
     yield countries_section(facts)
     yield networks_section(facts)

@@ -44,11 +44,14 @@ def _assets(*names: Sequence[str]) -> list[str]:
 
 
 def _data(sections: Iterable[Section]) -> Iterator[tuple[str, str]]:
-    """Yield the ids of the data and their JSON, in which nothing can end a script element."""
-    for section in sections:
-        for name, value in section.data.items():
-            text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-            yield name, text.replace("<", "\\u003c")
+    """Yield the ids of the data and their JSON, in which nothing can end a script element.
+
+    Sections that share data name it alike; the page has it once.
+    """
+    once = dict(chain.from_iterable(section.data.items() for section in sections))
+    for name, value in once.items():
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        yield name, text.replace("<", "\\u003c")
 
 
 @cache

@@ -15,8 +15,8 @@ class Section:
 
     ``template`` is a file of ``templates/``; it gets ``values`` by name. ``data`` is JSON for
     scripts, by the id of the element that holds it. ``scripts`` are files of ``assets/`` in the
-    order in which they need each other, ``styles`` likewise; a page has each once. ``pictures``
-    are what ``--png`` writes of the section; an iterator draws them only then.
+    order in which they need each other, ``styles`` likewise. A page has each of these once.
+    ``pictures`` are what ``--png`` writes of the section; an iterator draws them only then.
     """
 
     anchor: str

@@ -1,19 +1,20 @@
 """Outlines of Natural Earth: the land and the borders of countries, at the scale 1:50,000,000.
 
-Natural Earth is in the public domain. ``generate`` makes the file, ``natural_earth.json``.
+Natural Earth is in the public domain. ``generate`` makes the file, ``natural_earth.npz``: the
+lengths of lines, and by point the differences from the point before.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from geolookup.dataset.intervals import F64, I64
-from geolookup.pictures.numbers import pack_integers, unpack_integers
+import numpy as np
 
-FILE = Path(__file__).with_name("natural_earth.json")
+from geolookup.dataset.intervals import F64, I64
+
+FILE = Path(__file__).with_name("natural_earth.npz")
 #: What a page says of its source.
 CREDIT = "Outlines: Natural Earth (public domain)"
 #: Steps of a degree: one is 2 km.
@@ -32,22 +33,22 @@ class Lines(NamedTuple):
         return self.latitudes / STEPS, self.longitudes / STEPS
 
 
-def packed() -> dict[str, Any]:
-    """Return the outlines as a page takes them: ``land``, closed rings, and ``borders``."""
-    found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
-    return found
+def read() -> dict[str, Lines]:
+    """Return ``land``, rings that the last point closes with the first, and ``borders``."""
+    with np.load(FILE) as stored:
+        return {part: _lines(stored, part) for part in ("land", "borders")}
 
 
-def to_json(land: Lines, borders: Lines) -> str:
-    """Return the text of the file."""
-    parts = {"steps": STEPS, "land": _pack(land), "borders": _pack(borders)}
-    return json.dumps(parts, indent=1) + "\n"
+def _lines(stored: Mapping[str, I64], part: str) -> Lines:
+    lengths, *steps = (stored[f"{part}_{name}"].astype(np.int64) for name in Lines._fields)
+    return Lines(lengths, *(np.cumsum(each) for each in steps))
 
 
-def _pack(lines: Lines) -> dict[str, str]:
-    return {name: pack_integers(values) for name, values in lines._asdict().items()}
-
-
-def unpacked(part: Mapping[str, str]) -> Lines:
-    """Return ``land`` or ``borders`` of what is packed."""
-    return Lines(*(unpack_integers(part[name]) for name in Lines._fields))
+def write(parts: Mapping[str, Lines], path: Path) -> None:
+    """Write what ``read`` returns."""
+    stored: dict[str, Any] = {}
+    for part, lines in parts.items():
+        stored[f"{part}_lengths"] = lines.lengths.astype(np.uint16)
+        for name in ("latitudes", "longitudes"):
+            stored[f"{part}_{name}"] = np.diff(getattr(lines, name), prepend=0).astype(np.int16)
+    np.savez_compressed(path, **stored)

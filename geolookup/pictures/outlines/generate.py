@@ -1,4 +1,4 @@
-"""Make ``natural_earth.json`` of the npm package world-atlas.
+"""Make ``natural_earth.npz`` of the npm package world-atlas.
 
 ``python -m geolookup.pictures.outlines.generate`` fetches the package by ``npm pack``;
 ``--package FILE.tgz`` takes it from there. ``--check`` compares instead of writing.
@@ -12,46 +12,58 @@ import subprocess
 import tarfile
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from geolookup.dataset.intervals import I64
-from geolookup.pictures.outlines import FILE, STEPS, Lines, to_json
+from geolookup.pictures.outlines import FILE, STEPS, Lines, read, write
 
 PACKAGE = "world-atlas@2.0.2"
 _MEMBER = "package/countries-50m.json"
 
 
 def main() -> None:
+    """Write the file, or compare it."""
     parser = argparse.ArgumentParser(description="Make the outlines of Natural Earth.")
     parser.add_argument("--package", type=Path, help=f"the .tgz of {PACKAGE}")
     parser.add_argument("--check", action="store_true", help="compare, do not write")
     chosen = parser.parse_args()
-    text = generate(chosen.package) if chosen.package else _fetched()
+    parts = generate(chosen.package) if chosen.package else _fetched()
     if not chosen.check:
-        FILE.write_text(text, encoding="utf-8")
-    elif FILE.read_text(encoding="utf-8") != text:
+        write(parts, FILE)
+    elif not same(parts, read()):
         raise SystemExit(f"{FILE} is not what {PACKAGE} gives")
 
 
-def _fetched() -> str:
+def same(one: Mapping[str, Lines], other: Mapping[str, Lines]) -> bool:
+    """Say whether two files have the same lines."""
+    return all(
+        np.array_equal(*arrays)
+        for part in one.keys() | other.keys()
+        for arrays in zip(one[part], other[part], strict=True)
+    )
+
+
+def _fetched() -> dict[str, Lines]:
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(["npm", "pack", "--silent", PACKAGE], cwd=folder, check=True)  # noqa: S607
+        command = ["npm", "pack", "--silent", PACKAGE]
+        subprocess.run(command, cwd=folder, check=True)  # noqa: S603
         return generate(next(Path(folder).glob("*.tgz")))
 
 
-def generate(package: Path) -> str:
-    """Return the file's text, of the TopoJSON in a package."""
+def generate(package: Path) -> dict[str, Lines]:
+    """Return the lines of the TopoJSON in a package."""
     with tarfile.open(package) as archive:
         member = archive.extractfile(_MEMBER)
         assert member is not None  # noqa: S101 - a file, as the package has it
         topology = json.load(member)
     arcs = [_degrees(arc, topology["transform"]) for arc in topology["arcs"]]
-    land = [_ring(arcs, ring) for ring in _rings(topology["objects"]["land"])]
-    return to_json(_quantised(land), _quantised(arcs[each] for each in _borders(topology)))
+    land = (_ring(arcs, ring) for ring in _rings(topology["objects"]["land"]))
+    borders = (arcs[each] for each in _borders(topology))
+    return {"land": _quantised(land), "borders": _quantised(borders)}
 
 
 def _degrees(arc: list[list[int]], transform: dict[str, Any]) -> Any:
@@ -97,7 +109,8 @@ def _quantised(lines: Iterable[Any]) -> Lines:
 
 def _distinct(points: I64) -> I64:
     moved = np.any(np.diff(points, axis=0) != 0, axis=1)
-    return points[np.append(True, moved)]
+    kept: I64 = points[np.append(True, moved)]
+    return kept
 
 
 if __name__ == "__main__":

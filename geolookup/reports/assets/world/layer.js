@@ -1,0 +1,49 @@
+// A density of a map of the world: its weights by cell, and what the map says of them.
+
+const wholeCount = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const smallCount = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 });
+const compactCount = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 3 });
+
+// Returns a number with thousands separators; three digits of one below 10.
+function countText(number) {
+  return number < 10 ? smallCount.format(number) : wholeCount.format(number);
+}
+
+function shortCount(number) {
+  return number < 1e-3 ? number.toExponential(0) : compactCount.format(number);
+}
+
+// Returns a share from 0 to 1 in percent; only none reads 0 %.
+function percentText(share) {
+  return share && share < 1e-4 ? "< 0.01 %" : `${(100 * share).toFixed(2)} %`;
+}
+
+function kilometres(km) {
+  return `${km < 10 ? smallCount.format(km) : wholeCount.format(km)} km`;
+}
+
+// Returns coordinates in as many digits as an area of so many km justifies.
+function placeText([latitude, longitude], km) {
+  const digits = km >= 100 ? 0 : km >= 10 ? 1 : 2;
+  const text = (value, [positive, negative]) => (
+    `${Math.abs(value).toFixed(digits)}° ${value < 0 ? negative : positive}`
+  );
+  return `${text(latitude, "NS")}, ${text(longitude, "EW")}`;
+}
+
+class WorldLayer {
+  constructor({ name, unit }, weights) {
+    Object.assign(this, { name, unit, weights });
+    this.total = weights.reduce((sum, weight) => sum + weight, 0);
+  }
+
+  text(weight, km) {
+    if (!weight) return `no ${this.unit} within ${kilometres(km)} × ${kilometres(km)}`;
+    const share = percentText(weight / this.total);
+    return `${countText(weight)} ${this.unit}, ${share}, within ${kilometres(km)} × ${kilometres(km)}`;
+  }
+
+  unitText(km) {
+    return `${this.unit} per ${kilometres(km)} × ${kilometres(km)}`;
+  }
+}

@@ -1,0 +1,94 @@
+"""Piles: coordinates that stand for a country or a provider rather than for a place.
+
+Vendors give what they cannot locate the coordinates of a centroid. Two signs are looked for, at
+each distinct pair of coordinates of a country, by IPv4 addresses:
+
+* *no city*: addresses lie there whose location has no city name;
+* *share of the country*: at least a quarter of the country's addresses with coordinates lie
+  there, and the country has at least ten such pairs.
+
+Of a pile of the first kind only the addresses without a city count. The piles with the most
+addresses are shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from geolookup.contract.fields import COUNTRY, LOCATION
+from geolookup.dataset.intervals import F64, I64, Bools
+from geolookup.pictures.grid import Grid
+from geolookup.pictures.world import SIDES, Pile, sums_by
+from geolookup.reports.dataset_facts import Facts
+
+NO_CITY, SHARE = "no city", "share of the country"
+_MOST = 20
+_SHARE, _PAIRS = 0.25, 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """Distinct pairs of coordinates by country; arrays of shape (pairs,)."""
+
+    countries: I64
+    places: F64  # shape (2, pairs)
+    weights: F64
+    without_city: F64
+
+    @property
+    def of_country(self) -> F64:
+        """The weight of each pair's country."""
+        return sums_by(self.countries, self.weights, int(self.countries.max(initial=0)) + 1)[
+            self.countries
+        ]
+
+    def large(self) -> Bools:
+        """Mark pairs with a large share of a country of several pairs."""
+        pairs = np.bincount(self.countries)[self.countries]
+        return (self.weights >= _SHARE * self.of_country) & (pairs >= _PAIRS)
+
+
+def find_piles(facts: Facts, places: F64) -> list[Pile]:
+    """Return the largest piles, by addresses; ``places``, shape (2, rows), are those of locations.
+
+    Their coordinates are those of the centres of cells of 1 km.
+    """
+    locations = facts.tables[LOCATION]
+    without_city = np.asarray(locations["city_name"].is_null())
+    countries = locations["country"].to_numpy().astype(np.int64)
+    pairs = _pairs(countries, places, facts.space[4].locations.space, without_city)
+    names = facts.tables[COUNTRY]["country_name"]
+    piled = np.where(pairs.without_city > 0, pairs.without_city, pairs.weights * pairs.large())
+    largest = np.argsort(-piled, kind="stable")[: min(_MOST, int((piled > 0).sum()))]
+    latitudes, longitudes = _rounded(pairs.places[:, largest])
+    return [
+        Pile(
+            names[int(pairs.countries[at])].as_py() or "",
+            NO_CITY if pairs.without_city[at] > 0 else SHARE,
+            float(latitude),
+            float(longitude),
+            float(piled[at]),
+            float(piled[at] / pairs.of_country[at]),
+        )
+        for at, latitude, longitude in zip(largest, latitudes, longitudes, strict=True)
+    ]
+
+
+def _pairs(countries: I64, places: F64, weights: F64, without_city: Bools) -> _Pairs:
+    known = np.flatnonzero(~np.isnan(places).any(axis=0) & (weights > 0))
+    keys = np.column_stack([countries[known], places.T[known]])
+    distinct, of = np.unique(keys, axis=0, return_inverse=True)
+    of = of.ravel()
+    return _Pairs(
+        distinct[:, 0].astype(np.int64),
+        distinct[:, 1:].T,
+        sums_by(of, weights[known], len(distinct)),
+        sums_by(of, np.where(without_city, weights, 0.0)[known], len(distinct)),
+    )
+
+
+def _rounded(places: F64) -> tuple[F64, F64]:
+    grid = Grid(SIDES[0])
+    return grid.centres(grid.cells(*places))
