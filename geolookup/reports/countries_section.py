@@ -92,7 +92,7 @@ def _chart(family: int, names: Sequence[str], found: Countries) -> Chart:
     of = found.space.sum()
     largest = _order(found.space)[:_SHOWN]
     values = [(names[row], found.space[row] / of) for row in largest]
-    title = f"Countries with most IPv{family} {UNITS[family]}"
+    title = f"Countries by IPv{family} {UNITS[family]}"
     head = f"share of known {UNITS[family]}"
     return bars(f"countries-ipv{family}", title, head, values, form=texts.percent, head="country")
 

@@ -19,7 +19,8 @@ from geolookup.reports.section import Section
 
 _NOTE = (
     "IPv4: shares of the public addresses. IPv6: shares of the addresses of which anything is "
-    "known, for nearly all of that space was never assigned."
+    "known, for nearly all of that space was never assigned. Fields of equal shares have one bar: "
+    "+ 2 stands for two more."
 )
 #: The finest value that a location has, from the finest on; the rest is unknown.
 DEPTHS = ("city", "region", "country", "less than a country")
@@ -46,29 +47,32 @@ def depth_shares(facts: Facts, space: KnownSpace) -> list[float]:
 def _depth_chart(facts: Facts) -> Chart:
     rows = [f"IPv{family}" for family in facts.space]
     shares = [depth_shares(facts, space) for space in facts.space.values()]
-    return stacked("depth", "The finest that locations say", rows, DEPTHS, shares)
+    return stacked("depth", "The finest value of a location", rows, DEPTHS, shares)
 
 
 def _null_chart(facts: Facts, family: int) -> Chart:
     known = facts.known[f"ipv{family}"]
     values = [(_label(paths), 1 - known.share(paths[0])) for paths in _alike(facts.known)]
-    title = f"IPv{family} addresses without a value, by field"
+    title = f"IPv{family} without a value, by field"
     chart = bars(f"nulls-ipv{family}", title, "share", values, form=texts.percent, head="field")
-    rows = [(path, texts.percent(1 - known.share(path))) for path in known.with_value]
-    return replace(chart, rows=rows)
+    return replace(chart, rows=[(path, _null(known, path)) for path in known.with_value])
+
+
+def _null(known: Known, path: str) -> str:
+    return texts.percent(1 - known.share(path))
 
 
 def _alike(known: Mapping[str, Known]) -> list[list[str]]:
-    """Return the fields, those together that have a value for equally many addresses."""
-    groups: dict[tuple[int, ...], list[str]] = {}
+    """Return the fields, those together whose shares read the same in both families."""
+    groups: dict[tuple[str, ...], list[str]] = {}
     for path in known["ipv4"].with_value:
-        counts = tuple(each.with_value[path] for each in known.values())
-        groups.setdefault(counts, []).append(path)
+        shares = tuple(_null(each, path) for each in known.values())
+        groups.setdefault(shares, []).append(path)
     return list(groups.values())
 
 
 def _label(paths: Sequence[str]) -> str:
-    more = f" + {len(paths) - 1} more" if len(paths) > 1 else ""
+    more = f" + {len(paths) - 1}" if len(paths) > 1 else ""
     return _short(paths[0]) + more
 
 

@@ -18,6 +18,6 @@ def files_section(folder: Path) -> Section:
         key=lambda named: (-named[1], named[0]),
     )
     total = sum(size for _, size in sizes)
-    title = f"Size of each file in bytes; together {total:,}"
+    title = f"Bytes per file; together {total:,}"
     chart = bars("file-sizes", title, "bytes", sizes, head="file")
     return charts_section("files", "Files", _NOTE, [chart])

@@ -73,7 +73,7 @@ def _chart(space: KnownSpace, found: Systems) -> Chart:
     family, shares = space.family, found.space / (space.space or 1.0)
     labels = [f"{name} AS{number}" for number, name in zip(found.numbers, found.names, strict=True)]
     values = list(zip(labels, shares.tolist(), strict=True))[:_SHOWN]
-    title = f"AS with most IPv{family} {UNITS[family]}"
+    title = f"AS by IPv{family} {UNITS[family]}"
     head = f"share of known {UNITS[family]}"
     return bars(f"networks-ipv{family}", title, head, values, form=texts.percent, head="AS")
 

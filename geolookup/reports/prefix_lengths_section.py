@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from geolookup.pictures.charts import Chart, histogram
 from geolookup.reports.charts_section import charts_section
 from geolookup.reports.dataset_facts import Facts
@@ -21,9 +23,9 @@ def prefix_lengths_section(facts: Facts) -> Section:
 
 
 def _chart(space: KnownSpace) -> Chart:
-    found = space.lengths.tolist()
-    total, family = sum(found), space.family
-    # Nothing is as wide as a family, and few intervals of IPv6 are as narrow as an address.
-    values = [(f"/{length}", number) for length, number in enumerate(found)]
+    there = np.flatnonzero(space.lengths)
+    lengths = range(there[0], there[-1] + 1) if len(there) else range(0)
+    values = [(f"/{length}", int(space.lengths[length])) for length in lengths]
+    family, total = space.family, int(space.lengths.sum())
     title = f"IPv{family}: {total:,} prefixes by length"
     return histogram(f"prefix-lengths-ipv{family}", title, "prefix length", "prefixes", values)

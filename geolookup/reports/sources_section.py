@@ -40,7 +40,7 @@ def _provenance(facts: Facts, sources: Mapping[str, Source], family: str) -> Cha
         [each.coverage.get(layer, {}).get(family, 0) / of for each in sources.values()]
         for layer in layers
     ]
-    title = f"Who decides {_family(family)} addresses, by layer"
+    title = f"Who decides {_family(family)}, by layer"
     rows = [_words(layer) for layer in layers]
     return stacked(f"provenance-{family}", title, rows, list(sources), shares)
 
@@ -52,7 +52,7 @@ def _family(name: str) -> str:
 def _ages(sources: Mapping[str, Source]) -> Chart:
     days = {name: data_age([(name, each.date)]).days for name, each in sources.items()}
     values = [(name, age) for name, age in days.items() if age is not None]
-    title = f"Age of each source in days; after {OLD_AFTER} it is old"
+    title = f"Days since the date of a source; old after {OLD_AFTER}"
     return bars("source-ages", title, "days", values, head="source", limit=OLD_AFTER)
 
 

@@ -52,4 +52,4 @@ def _age(age: Age) -> Figure:
     if age.days is None:
         return Figure("Age of the data", "unknown", "no source states a date")
     days = f"{age.days:,} day{'s' * (age.days != 1)}"
-    return Figure("Age of the data", days, f"{texts.name(str(age.source))}, {age.date}")
+    return Figure("Age of the data", days, f"of {age.date}, {texts.name(str(age.source))}")
