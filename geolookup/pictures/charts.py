@@ -145,6 +145,7 @@ def histogram(
     x["axis"] = {"labelAngle": 0, "values": _labelled([label for label, _ in values], 260)}
     y: _Part = {"field": "value", "type": "quantitative", "title": unit}
     y["axis"] = {"grid": True, "gridColor": "#88888855", "tickCount": 4, "labelExpr": _SHORT}
+    y["axis"] |= {"titlePadding": 10}
     spec = {
         "width": WIDTH - 70,
         "height": 160,
@@ -271,4 +272,4 @@ def stacked(
     }
     lines = zip(rows, shares, strict=True)
     table = [(row, *(texts.percent(share) for share in line)) for row, line in lines]
-    return Chart(name, title, spec, ("", *parts), table)
+    return Chart(name, title, spec, ("", *labels), table)

@@ -1,4 +1,4 @@
-"""A section of charts, with tables below them."""
+"""Sections of charts, with tables below or beside them."""
 
 from __future__ import annotations
 
@@ -17,3 +17,12 @@ def charts_section(
     values = {"note": note, "charts": charts, "tables": tables}
     pictures = (Picture(chart.name, chart.picture_svg()) for chart in charts if chart.rows)
     return Section(anchor, title, "charts.html", values, pictures=pictures)
+
+
+def pairs_section(
+    anchor: str, title: str, note: str, pairs: Sequence[tuple[Chart, Table]]
+) -> Section:
+    """Return a section that shows each chart beside its table, where there is room."""
+    pictures = (Picture(chart.name, chart.picture_svg()) for chart, _ in pairs)
+    values = {"note": note, "pairs": pairs}
+    return Section(anchor, title, "pairs.html", values, pictures=pictures)

@@ -13,14 +13,14 @@ from geolookup.contract.fields import COUNTRY, LOCATION
 from geolookup.dataset.intervals import F64, I64, Bools
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars
-from geolookup.reports.charts_section import charts_section
+from geolookup.reports.charts_section import pairs_section
 from geolookup.reports.dataset_facts import Facts
 from geolookup.reports.known_space import UNITS, KnownSpace
 from geolookup.reports.section import Section
 from geolookup.reports.table import Table
 
 #: So many countries have a bar.
-_SHOWN = 15
+_SHOWN = 20
 _NOTE = (
     "The shares of a country are of all addresses of which anything is known. Region and city are "
     "the shares of the country's own addresses whose answer names one. An interval is a range of "
@@ -42,9 +42,10 @@ def countries_section(facts: Facts) -> Section:
     """Return bars and tables of addresses and intervals per country, by family."""
     names = country_names(facts.tables[COUNTRY])
     found = {space.family: per_country(facts, space) for space in facts.space.values()}
-    charts = [_chart(family, names, each) for family, each in found.items()]
-    tables = [_table(family, names, each) for family, each in found.items()]
-    return charts_section("countries", "Countries", _NOTE, charts, tables)
+    pairs = [
+        (_chart(family, names, each), _table(family, names, each)) for family, each in found.items()
+    ]
+    return pairs_section("countries", "Countries", _NOTE, pairs)
 
 
 def per_country(facts: Facts, space: KnownSpace) -> Countries:

@@ -47,7 +47,7 @@ def depth_shares(facts: Facts, space: KnownSpace) -> list[float]:
 def _depth_chart(facts: Facts) -> Chart:
     rows = [f"IPv{family}" for family in facts.space]
     shares = [depth_shares(facts, space) for space in facts.space.values()]
-    return stacked("depth", "The finest value of a location", rows, DEPTHS, shares)
+    return stacked("depth", "Finest known level of the location", rows, DEPTHS, shares)
 
 
 def _null_chart(facts: Facts, family: int) -> Chart:

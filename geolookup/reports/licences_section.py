@@ -15,7 +15,7 @@ _NOTE = (
     "Who publishes what is in the dataset, or answers from it, owes these their credit. The texts "
     "are those of the recipe, and of the tables that complete what the sources say of a country."
 )
-_HEAD = ("Source", "format", "date", "licence", "attribution", "address")
+_HEAD = ("Source", "format", "date", "licence", "attribution", "URL")
 
 
 def licences_section(metadata: Metadata) -> Section:

@@ -13,14 +13,14 @@ from geolookup.contract.fields import NETWORK
 from geolookup.dataset.intervals import F64, I64
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars
-from geolookup.reports.charts_section import charts_section
+from geolookup.reports.charts_section import pairs_section
 from geolookup.reports.dataset_facts import Facts
 from geolookup.reports.known_space import UNITS, KnownSpace, prefix_counts
 from geolookup.reports.section import Section
 from geolookup.reports.table import Table
 
 #: So many AS have a row, and so many of these a bar.
-_LISTED, _SHOWN = 50, 15
+_LISTED, _SHOWN = 50, 20
 _NOTE = (
     "The shares are of all addresses of which anything is known. Prefixes are the fewest that "
     "hold the addresses of an AS and no other. IPv6 is counted in networks of /64."
@@ -39,10 +39,9 @@ class Systems:
 
 def networks_section(facts: Facts) -> Section:
     """Return bars and tables of the AS with most addresses, by family."""
-    found = {space.family: per_system(facts, space) for space in facts.space.values()}
-    charts = [_chart(space, found[family]) for family, space in facts.space.items()]
-    tables = [_table(space, found[family]) for family, space in facts.space.items()]
-    return charts_section("networks", "Networks", _NOTE, charts, tables)
+    found = [(space, per_system(facts, space)) for space in facts.space.values()]
+    pairs = [(_chart(space, systems), _table(space, systems)) for space, systems in found]
+    return pairs_section("networks", "Networks", _NOTE, pairs)
 
 
 def per_system(facts: Facts, space: KnownSpace) -> Systems:
@@ -71,7 +70,7 @@ def _largest(groups: I64, space: F64) -> I64:
 
 def _chart(space: KnownSpace, found: Systems) -> Chart:
     family, shares = space.family, found.space / (space.space or 1.0)
-    labels = [f"{name} AS{number}" for number, name in zip(found.numbers, found.names, strict=True)]
+    labels = [f"AS{number} {name}" for number, name in zip(found.numbers, found.names, strict=True)]
     values = list(zip(labels, shares.tolist(), strict=True))[:_SHOWN]
     title = f"AS by IPv{family} {UNITS[family]}"
     head = f"share of known {UNITS[family]}"

@@ -52,7 +52,7 @@ def _family(name: str) -> str:
 def _ages(sources: Mapping[str, Source]) -> Chart:
     days = {name: data_age([(name, each.date)]).days for name, each in sources.items()}
     values = [(name, age) for name, age in days.items() if age is not None]
-    title = f"Days since the date of a source; old after {OLD_AFTER}"
+    title = f"Age of sources in days; old after {OLD_AFTER}"
     return bars("source-ages", title, "days", values, head="source", limit=OLD_AFTER)
 
 

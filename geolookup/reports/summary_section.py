@@ -22,7 +22,7 @@ class Figure(NamedTuple):
 
 def summary_section(facts: Facts) -> Section:
     """Return the name, generation, size and age of a dataset, and how much it knows."""
-    named = {"Name": facts.metadata.name, "Generation": facts.metadata.generation}
+    named = {"Name": texts.name(facts.metadata.name), "Generation": facts.metadata.generation}
     values = {"figures": list(_figures(facts)), "named": named}
     return Section("summary", "Summary", "summary.html", values)
 

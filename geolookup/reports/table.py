@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from geolookup.errors import line_text
+
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -16,7 +18,8 @@ class Link:
 
 def link(address: str) -> Link | str:
     """Return an address as a link, or as text where it is none of the web."""
-    return Link(address, address) if address.startswith(("https://", "http://")) else address
+    line = line_text(address)
+    return Link(line, line) if line.startswith(("https://", "http://")) else line
 
 
 @dataclass(frozen=True, slots=True)
