@@ -10,6 +10,7 @@ from geolookup.pictures.colours import SEQUENTIAL
 from geolookup.pictures.numbers import pack_floats, pack_integers
 from geolookup.pictures.world import Density, Layer, Pile, World
 from geolookup.reports.section import Section
+from geolookup.reports.table import Table
 
 #: In the order in which they need each other.
 _SCRIPTS = (
@@ -29,6 +30,12 @@ _SCRIPTS = (
 #: Neither end, which is hard to see on a page of its lightness.
 _COLOURS = SEQUENTIAL[32:240:4]
 _HEAD = ("", "on the map", "without coordinates")
+#: What ``piles.find_piles`` looks for.
+_PILES_NOTE = (
+    "A pile is a place that seems to stand for a country or a provider: addresses without a city "
+    "lie there, or a quarter of the addresses of a country with at least ten places. "
+    "The table has the largest."
+)
 _PILES_HEAD = ("Place", "why", "latitude, longitude", "addresses", "share of the country's")
 
 
@@ -96,12 +103,19 @@ def _values(name: str, title: str, world: World, piles: Sequence[Pile]) -> dict[
         "data": name,
         "label": f"Map of the world: {title}",
         "densities": [layer.density for layer in world.layers],
-        "head": (*_HEAD, f"hidden: fewer than {texts.count(world.least)}") if hides else _HEAD,
-        "rows": [_row(layer, hides=hides) for layer in world.layers],
+        "shown": Table(
+            "What the map shows",
+            (*_HEAD, f"hidden: fewer than {texts.count(world.least)}") if hides else _HEAD,
+            [_row(layer, hides=hides) for layer in world.layers],
+        ),
         "notes": (_precision(world), f"{outlines.CREDIT}. Projection: Equal Earth."),
-        "piles_title": "Piles of addresses at one place",
-        "piles_head": _PILES_HEAD,
-        "piles": [_pile_row(pile) for pile in piles],
+        "piles": Table(
+            "Piles of addresses at one place",
+            _PILES_HEAD,
+            [_pile_row(pile) for pile in piles],
+            words=(1,),
+        ),
+        "piles_note": _PILES_NOTE,
     }
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from geolookup.dataset.intervals import I64
 from geolookup.pictures.outlines import FILE, STEPS, Lines, read, write
+from geolookup.pictures.outlines.date_line import cut_line, cut_ring
 
 PACKAGE = "world-atlas@2.0.2"
 _MEMBER = "package/countries-50m.json"
@@ -61,8 +62,9 @@ def generate(package: Path) -> dict[str, Lines]:
         assert member is not None  # noqa: S101 - a file, as the package has it
         topology = json.load(member)
     arcs = [_degrees(arc, topology["transform"]) for arc in topology["arcs"]]
-    land = (_ring(arcs, ring) for ring in _rings(topology["objects"]["land"]))
-    borders = (arcs[each] for each in _borders(topology))
+    rings = (_ring(arcs, ring) for ring in _rings(topology["objects"]["land"]))
+    land = (part for ring in rings if np.ptp(ring[:, 1]) for part in cut_ring(ring))
+    borders = (part for each in _borders(topology) for part in cut_line(arcs[each]))
     return {"land": _quantised(land), "borders": _quantised(borders)}
 
 

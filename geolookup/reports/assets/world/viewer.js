@@ -25,6 +25,12 @@ class WorldMap {
     return this.dark ? WORLD_COLOURS.dark : WORLD_COLOURS.light;
   }
 
+  // What is drawn, made anew when the size or the density has changed.
+  get areas() {
+    this.made ??= areasAt(this.cells, this.layer.weights, this.window.scale);
+    return this.made;
+  }
+
   get dark() {
     return this.schemes.matches && !this.printing;
   }
@@ -35,7 +41,7 @@ class WorldMap {
     addEventListener("beforeprint", () => this.print(true));
     addEventListener("afterprint", () => this.print(false));
     followGestures(this.canvas, {
-      pan: (dx, dy) => this.change(() => this.window.pan(dx, dy)),
+      pan: (dx, dy) => this.pan(dx, dy),
       zoom: (factor, x, y) => this.zoom(factor, x, y),
       point: (x, y) => this.point(this.window.plane(x, y)),
       leave: () => this.point(null),
@@ -64,6 +70,11 @@ class WorldMap {
   print(printing) {
     this.printing = printing;
     this.draw(); // at once: no frame comes before the page is printed
+  }
+
+  pan(columns, rows) {
+    this.window.pan(columns, rows);
+    this.redraw();
   }
 
   zoom(factor, x = this.window.width / 2, y = this.window.height / 2) {
@@ -127,7 +138,7 @@ class WorldMap {
 
   change(action) {
     action();
-    this.areas = null;
+    this.made = null;
     this.redraw();
   }
 
@@ -147,9 +158,8 @@ class WorldMap {
     this.root.dataset.drawn = this.layer.name;
   }
 
-  // The areas, and the scale of their weights, for the present size.
+  // The scale of the areas' weights, and what the legend says.
   prepare() {
-    this.areas = areasAt(this.cells, this.layer.weights, this.window.scale);
     this.scale = new WorldScale(this.data.colours, this.dark, this.areas.weights);
     this.scale.show(this.root.querySelector(".world-scale"), shortCount);
     this.root.querySelector(".world-unit").textContent = this.layer.unitText(this.areas.km);
