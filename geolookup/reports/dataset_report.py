@@ -18,6 +18,7 @@ from geolookup.reports.difference import Difference
 from geolookup.reports.files_section import files_section
 from geolookup.reports.licences_section import licences_section
 from geolookup.reports.located_section import located_section
+from geolookup.reports.moved_section import moved_section
 from geolookup.reports.networks_section import networks_section
 from geolookup.reports.prefix_lengths_section import prefix_lengths_section
 from geolookup.reports.section import Section
@@ -45,6 +46,7 @@ def sections(
     yield summary_section(facts)
     if changed is not None:
         yield change_section(changed)
+        yield from filter(None, [moved_section(changed)])
     if scored is not None:
         yield truth_section(scored)
     yield located_section(facts)

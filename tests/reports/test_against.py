@@ -9,12 +9,14 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import geolookup
 from geolookup.dataset.intervals import Addresses
 from geolookup.reports.change_section import change_section
 from geolookup.reports.difference import Difference, change_view, difference
+from geolookup.reports.moved_section import moved_densities, moved_section
 from tests.cli.program import run
 from tests.comparison import oracle
 from tests.comparison.conftest import NEW, OLD, dataset
@@ -120,6 +122,21 @@ _WINDOWS = {
 }
 
 
+def test_places_have_what_moved_there_and_from_there(pair: tuple[str, str]) -> None:
+    found = {each.name: each for each in moved_densities(difference(*pair))}
+
+    def places(name: str) -> list[tuple[float, ...]]:
+        each = found[name]
+        return list(zip(each.latitudes, each.longitudes, each.weights, strict=True))
+
+    assert places("ipv6-moved-from-here") == [(48.86, 2.35, 2**31)]
+    assert places("ipv6-moved-here") == [(52.52, 13.41, 2**31)]
+    assert places("ipv4-moved-here") == [(45.42, -75.7, 64)]
+    [(latitude, longitude, count)] = places("ipv4-moved-from-here")
+    assert count == 64
+    assert np.isnan([latitude, longitude]).all()
+
+
 def test_a_dataset_against_itself_has_not_changed() -> None:
     changed = difference(SMALL, SMALL)
     assert change_section(changed).values["note"].startswith("Nothing has changed from")
@@ -127,6 +144,7 @@ def test_a_dataset_against_itself_has_not_changed() -> None:
     tables = _tables(changed)
     assert {row[1] for row in tables["By kind of change"][:-1]} == {"0"}
     assert not any(row[1] != "0" for row in tables["Moved"])
+    assert moved_section(changed) is None
 
 
 @pytest.mark.long
