@@ -50,7 +50,10 @@ until [ -L postgresql ]; do sleep 0.1; done  # it answers
 export PGHOST="$(readlink postgresql)" PGUSER=reader PGDATABASE=postgres
 """
 PRESUMED = {
-    "docs/how-to/reports.md": Presumed(modules=("jinja2", "PIL", "vl_convert"), script=_MYDATA),
+    "docs/how-to/reports.md": Presumed(
+        modules=("jinja2", "PIL", "vl_convert"),
+        script=_MYDATA + f"cp -r '{ROOT}/geolookup/world' older\n",
+    ),
     "docs/how-to/databases.md": Presumed(
         modules=("chdb", "duckdb"), programs=("psql",), script=_MYDATA + _POSTGRESQL
     ),
