@@ -8,18 +8,18 @@ from pathlib import Path
 
 from benchmarks.harness.plots import chart
 from benchmarks.harness.tables import Cell, Number, Table
-from docs import terminal
+from docs import address_map, terminal
 
 FOLDER = Path(__file__).parent
 README = FOLDER.parent / "README.md"
 
 
-def speed() -> str:
+def speed() -> bytes:
     """Draw the table of speed in the README, so that both show the same figures."""
     _, *columns = next(_rows(r"ns per lookup"))
     rows = [[cells[0], *map(_number, cells[1:])] for cells in _rows(r"\**(?:geolookup|maxminddb)")]
     header = ("Nanoseconds per lookup on one core: shorter is better", *columns)
-    return chart(Table("speed", header, rows, unit="ns", ours="geolookup")).picture_svg()
+    return chart(Table("speed", header, rows, unit="ns", ours="geolookup")).picture_svg().encode()
 
 
 def _rows(first: str) -> Iterator[list[str]]:
@@ -33,20 +33,24 @@ def _number(cell: str) -> Cell:
     return Number(int(cell.replace(",", "")))
 
 
-def session() -> str:
+def session() -> bytes:
     """Run the commands of the terminal session and draw what they print."""
-    return terminal.svg(terminal.record())
+    return terminal.svg(terminal.record()).encode()
 
 
 #: Each picture by its file in docs.
-PICTURES: dict[str, Callable[[], str]] = {"speed.svg": speed, "terminal.svg": session}
+PICTURES: dict[str, Callable[[], bytes]] = {
+    "address-map.png": address_map.png,
+    "speed.svg": speed,
+    "terminal.svg": session,
+}
 
 
 def make() -> Iterator[Path]:
     """Make every picture, and yield the paths."""
     for name, drawn in PICTURES.items():
         path = FOLDER / name
-        path.write_text(drawn(), encoding="utf-8")
+        path.write_bytes(drawn())
         yield path
 
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 import re
 from html import unescape
 
+import numpy as np
 import pytest
 
 pytest.importorskip("fcntl", reason="docs.terminal needs pseudo-terminals, which are POSIX")
 pytest.importorskip("vl_convert", reason="[report] draws the charts")
 
-from docs import pictures
+import geolookup
+from docs import address_map, pictures
+from geolookup.contract.address import canonical
+from geolookup.contract.special import is_private
+from geolookup.engine import BUNDLED
+from geolookup.pictures import hilbert
+from geolookup.pictures.views import SPECIAL, UNKNOWN, View
 from tests.conftest import ROOT
 
 
@@ -25,7 +32,7 @@ def test_the_chart_of_speed_shows_every_figure_of_the_readme() -> None:
     assert len(figures) == 21
     drawn = texts((pictures.FOLDER / "speed.svg").read_text(encoding="utf-8"))
     assert sorted(each[:-3] for each in drawn if each.endswith(" ns")) == sorted(figures)
-    assert drawn == texts(pictures.speed())  # positions depend on the fonts of a machine
+    assert drawn == texts(pictures.speed().decode())  # positions depend on the fonts of a machine
 
 
 @pytest.mark.parametrize("name", sorted(pictures.PICTURES))
@@ -40,3 +47,39 @@ def test_a_page_shows_each_picture_and_says_what_it_shows(name: str) -> None:
     ]
     assert alternatives
     assert min(map(len, alternatives)) >= 40
+
+
+#: Where the square of the map begins in the picture, and its side in pixels: 2^11.
+LEFT, TOP, ORDER = 48, 124, 11
+
+
+@pytest.mark.long
+def test_the_map_has_the_colours_of_the_countries() -> None:
+    image = pytest.importorskip("PIL.Image").open(pictures.FOLDER / "address-map.png")
+    assert (pictures.FOLDER / "address-map.png").stat().st_size < 400_000
+    rng = np.random.default_rng(1)
+    x, y = rng.integers(0, 1 << ORDER, (2, 3000), np.uint64)
+    addresses = hilbert.cells(2 * x + 1, 2 * y + 1, ORDER + 1) << np.uint64(8)
+    (view,) = address_map.countries().views
+    with geolookup.open(BUNDLED) as engine:
+        wanted = [colour(view, engine, address) for address in addresses.tolist()]
+    drawn = np.asarray(image.convert("RGB"))[y + np.uint64(TOP), x + np.uint64(LEFT)]
+    found = ["#" + bytes(each).hex() for each in drawn]
+    # Lines and numbers lie on the rest.
+    assert sum(map(close, found, wanted)) > 0.94 * len(found)
+
+
+def colour(view: View, engine: geolookup.Engine, address: int) -> str:
+    """Return the colour of the country that a lookup answers."""
+    if is_private(4, address):
+        return view.colours[SPECIAL]
+    code = engine.get(canonical(4, address), "location.country_code")
+    ends = f"({code})"
+    labels = [at for at, label in enumerate(view.labels) if label.endswith(ends)]
+    return view.colours[min(labels[0] if code else UNKNOWN, len(view.colours) - 1)]
+
+
+def close(one: str, other: str) -> bool:
+    """Return whether two colours are alike but for the few of a palette."""
+    both = (bytes.fromhex(each.removeprefix("#")) for each in (one, other))
+    return all(abs(a - b) <= 8 for a, b in zip(*both, strict=True))
