@@ -81,6 +81,8 @@ class Space:
         The first array is the ascending first cells, the second the interval of ``starts``, shape
         (n,), that decides from there on: the one that holds the first address of each cell.
         """
+        if not self.blocks:
+            return np.zeros(0, np.uint64), np.zeros(0, np.int64)
         firsts = Addresses.of(self.family, self.blocks)
         begins = np.arange(len(self.blocks), dtype=np.uint64) * np.uint64(self.cells_per_block)
         cells, intervals = self._first_cells(starts, firsts)

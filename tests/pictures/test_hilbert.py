@@ -49,3 +49,16 @@ def test_what_lies_outside_is_refused(order: int, cell: int) -> None:
         hilbert.points(np.array([cell], np.uint64), order)
     with pytest.raises(ValueError, match="order"):
         hilbert.cells(np.array([4], np.uint64), np.array([0], np.uint64), 2 if cell else order)
+
+
+@pytest.mark.parametrize("order", range(6))
+def test_values_along_the_curve_are_a_square(order: int) -> None:
+    along = np.arange(4**order, dtype=np.uint32)
+    square = hilbert.square(along)
+    x, y = hilbert.points(along.astype(np.uint64), order)
+    assert square[y, x].tolist() == along.tolist()
+
+
+def test_what_is_no_square_is_refused() -> None:
+    with pytest.raises(ValueError, match="square"):
+        hilbert.square(np.zeros(8))

@@ -1,0 +1,65 @@
+"""Packed maps: their inverse in Python and, in a browser, the page's own."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from geolookup.dataset.intervals import Addresses
+from geolookup.pictures.address_map import address_map
+from geolookup.pictures.deflate import inflated
+from geolookup.pictures.packing import packed, packed_within
+from geolookup.pictures.views import View, view_of
+from tests.pictures.random_views import views
+from tests.pictures.unpacked import unpacked
+
+
+@given(views)
+def test_the_inverse_returns_the_map(listed: list[View]) -> None:
+    shown = address_map(listed)
+    assume(shown.space.blocks)
+    found = packed(shown)
+    starts, values = unpacked(json.loads(json.dumps(found)))
+    assert starts == shown.starts.tolist()
+    assert values == [each.tolist() for each in shown.values]
+    labels = [inflated(each["labels"]).decode().split("\n") for each in found["views"]]
+    # What ends a line in a label is a space.
+    assert labels == [[" ".join(each.split()) for each in view.labels] for view in listed]
+
+
+def many_labels(seed: int, count: int = 2000) -> list[View]:
+    """Two views with more labels and lengths than a byte counts, and one that follows."""
+    rng = random.Random(seed)
+    starts = Addresses.of(4, sorted({0, *(rng.randrange(1 << 32) for _ in range(count))}))
+    names = [f"AS{number}" for number in range(70_000)]
+    listed = []
+    for name in ("one", "two"):
+        values = np.array([rng.choice((rng.randrange(len(names)), 7, 8)) for _ in starts.low])
+        listed.append(view_of(name, name, "", starts, values.astype(np.uint32), names))
+    odd = (listed[0].values % 2 + 2).astype(np.uint32)
+    return [*listed, view_of("odd", "odd", "", starts, odd, ["even", "odd"])]
+
+
+def test_rare_numbers_are_kept() -> None:
+    shown = address_map(many_labels(1))
+    found = packed(shown)
+    assert [each.get("follows") for each in found["views"]] == [None, None, 0]
+    starts, values = unpacked(found)
+    assert starts == shown.starts.tolist()
+    assert values == [each.tolist() for each in shown.values]
+
+
+@given(st.integers(1, 4_000))
+def test_the_finest_cells_that_fit_are_kept(limit: int) -> None:
+    starts = Addresses.of(4, [place * 12_345_677 for place in range(300)])
+    values = (np.arange(300) % 7 + 1).astype(np.uint32)
+    shown = address_map([view_of("v", "V", "", starts, values, list("abcdef"))])
+    fitting, found = packed_within(shown, limit)
+    steps = shown.space.order - fitting.space.order
+    assert found == packed(shown.coarser(steps))
+    assert len(json.dumps(found)) <= limit or steps == shown.space.block_order
+    assert not steps or len(json.dumps(packed(shown.coarser(steps - 1)))) > limit
