@@ -17,7 +17,7 @@ from geolookup.reports.change_tables import (
     kilometres_table,
     kind_table,
     metric_table,
-    moved_table,
+    moved_tables,
     mover_tables,
     source_tables,
 )
@@ -33,7 +33,7 @@ def change_section(difference: Difference) -> Section:
     """Return the changes by kind, level, country, distance, source, network and field."""
     found = difference.judged
     gates = [gate_table(found)] if found.gates else []
-    first = [kind_table(difference), moved_table(found), coverage_table(found)]
+    first = [kind_table(difference), coverage_table(found), *moved_tables(found)]
     charts = [] if difference.is_none else list(_charts(difference))
     return compared_section(
         "changes",
@@ -79,8 +79,12 @@ def _flows(name: str, part: Part, difference: Difference) -> Chart:
 
 def _distances(name: str, part: Part, difference: Difference) -> Chart:
     sums = by_distance(difference.overlaid.changes[name])
-    labels = ["0", *(f"{km:,}" for km in CLASSES_KM[1:]), "more"]
+    labels = ["0", *map(_short, CLASSES_KM[1:]), "more"]
     title = f"Distance between both locations of {family(name)} {part.unit}"
     return histogram(
         f"{name}-distances", title, "up to km", part.unit, list(zip(labels, sums, strict=True))
     )
+
+
+def _short(km: float) -> str:
+    return f"{km:g}" if km < 1000 else f"{km / 1000:g}k"

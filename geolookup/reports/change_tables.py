@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from geolookup.comparison import Judged, Part, Verdict
+from geolookup.comparison import Judged, Verdict
 from geolookup.comparison.flows import by_kind
 from geolookup.comparison.gates import metric_text
-from geolookup.comparison.measures import SourceChange
+from geolookup.comparison.measures import Share, SourceChange, share
 from geolookup.comparison.movers import Mover
 from geolookup.pictures import texts
 from geolookup.reports.difference import Difference
@@ -38,54 +38,42 @@ def kind_table(difference: Difference) -> Table:
     parts, changes = difference.judged.parts, difference.overlaid.changes
     sums = [by_kind(difference.kinds[int(name[-1])], changes[name]) for name in parts]
     rows = [
-        (kind, *(text for each in sums for text in _part_of(each[kind], sum(each.values()))))
+        (kind, *(text for each in sums for text in _share(share(each[kind], sum(each.values())))))
         for kind in sums[0]
     ]
-    head = (f"{family(name)} {part.unit}" for name, part in parts.items())
-    return Table("By kind of change", ("Kind", *_beside(head, "share")), rows)
+    return Table("By kind of change", ("Kind", *_family_heads(difference.judged)), rows)
 
 
-def _beside(heads: Iterator[str], *further: str) -> Iterator[str]:
-    for head in heads:
-        yield from (head, *further)
-
-
-def _part_of(count: float, of: float) -> tuple[str, str]:
-    return texts.count(count), texts.percent(count / of if of else 0.0)
-
-
-def moved_table(found: Judged) -> Table:
-    """Return by level how much moved, of what both datasets state."""
-    parts = found.parts
-    rows = [(level, *_moved(level, found)) for level in parts["ipv4"].moved]
-    heads = (f"{family(name)} {part.unit} moved" for name, part in parts.items())
-    return Table("Moved", ("Level", *_beside(heads, "stated in both", "share")), rows)
-
-
-def _moved(level: str, found: Judged) -> Iterator[str]:
-    for part in found.parts.values():
-        share = part.moved[level]
-        yield from (texts.count(share.count), texts.count(share.of), texts.percent(share.share))
+def moved_tables(found: Judged) -> Iterator[Table]:
+    """Yield by family and level how much moved, of what both datasets state."""
+    for name, part in found.parts.items():
+        rows = [
+            (level, texts.count(each.count), texts.count(each.of), texts.percent(each.share))
+            for level, each in part.moved.items()
+        ]
+        head = ("Level", "moved", "stated in both", "share")
+        yield Table(f"Moved, in {family(name)} {part.unit}", head, rows)
 
 
 def coverage_table(found: Judged) -> Table:
     """Return how much is known in each dataset, and how much of it is lost or gained."""
-    rows = [_coverage(name, part) for name, part in found.parts.items()]
-    head = ("Known", "in the older", "in this one", "lost", "of the older", "gained", "of this one")
-    return Table("Coverage", head, rows)
-
-
-def _coverage(name: str, part: Part) -> tuple[str, ...]:
-    known = part.coverage
-    return (
-        f"{family(name)} {part.unit}",
-        texts.count(known.old),
-        texts.count(known.new),
-        texts.count(known.lost.count),
-        texts.percent(known.lost.share),
-        texts.count(known.gained.count),
-        texts.percent(known.gained.share),
+    known = [part.coverage for part in found.parts.values()]
+    rows = (
+        ("known in the older", *(text for each in known for text in (texts.count(each.old), ""))),
+        ("known in this one", *(text for each in known for text in (texts.count(each.new), ""))),
+        ("lost, of the older", *(text for each in known for text in _share(each.lost))),
+        ("gained, of this one", *(text for each in known for text in _share(each.gained))),
     )
+    return Table("Coverage", ("Dataset", *_family_heads(found)), rows)
+
+
+def _family_heads(found: Judged) -> Iterator[str]:
+    for name, part in found.parts.items():
+        yield from (f"{family(name)} {part.unit}", "share")
+
+
+def _share(found: Share) -> tuple[str, str]:
+    return texts.count(found.count), texts.percent(found.share)
 
 
 def kilometres_table(found: Judged) -> Table:
