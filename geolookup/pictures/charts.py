@@ -23,7 +23,7 @@ _SIZE, _LABEL, _DIGIT = 12, 132, 8
 _BAND = 24
 #: What vl-convert measures with, and what readers may have instead; px for what is wider.
 _FONT, _SLACK = "Arial, Liberation Sans, Helvetica, sans-serif", 12
-_AXIS = {"grid": False, "domain": False, "ticks": False, "labelFontSize": _SIZE}
+_AXIS = {"grid": False, "domain": False, "ticks": False, "labelPadding": 4, "labelFontSize": _SIZE}
 _TITLE = {"titleFontSize": _SIZE, "titleFontWeight": "normal"}
 #: The tags of a drawing, and where an id begins in one. Texts have no tags: they are escaped.
 _TAGS, _IDS = re.compile(r"<[^>]*>"), re.compile(r'(?<= id=")|(?<=url\(#)|(?<=href="#)')
@@ -158,11 +158,9 @@ def histogram(
 
 
 def _labelled(labels: Sequence[str], width: int) -> list[str]:
-    """Return every label, or every second, fourth and so on: as many as fit the width in px."""
-    widest = _widest(labels)
-    step = 1
-    while len(labels[::step]) * widest > width:
-        step *= 2
+    """Return every label, or every second, third and so on: as many as fit the width in px."""
+    most = max(width // _widest(labels), 1)
+    step = next((each for each in _STEPS if len(labels[::each]) <= most), len(labels))
     return list(labels[::step])
 
 
@@ -171,8 +169,10 @@ def _widest(labels: Sequence[str]) -> int:
     return max(map(len, labels), default=0) * _DIGIT + 6
 
 
-#: Numbers of an axis: 20k, 3M, 4B.
-_SHORT = "replace(format(datum.value, '~s'), 'G', 'B')"
+#: Distances of labels that are easy to count by.
+_STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+#: Numbers of an axis: 20k, 3M, 4B; 0.5 where values are that small.
+_SHORT = "datum.value < 1 ? datum.value : replace(format(datum.value, '~s'), 'G', 'B')"
 
 
 def heatmap(
@@ -207,7 +207,8 @@ def heatmap(
         "labelExpr": _SHORT,
         "titleLimit": WIDTH,
     }
-    colour: _Part = {"field": "value", "type": "quantitative", "title": unit, "legend": legend}
+    colour: _Part = {"field": "value", "type": "quantitative", "title": unit}
+    colour["legend"] = legend if data else None  # of no values it would read NaN
     colour["scale"] = {"range": spread(9), "zero": True}
     size = min(22, (WIDTH - 40) // max(len(columns), 1))
     spec = {
@@ -244,7 +245,7 @@ def stacked(
         if share
     ]
     y: _Part = {"field": "row", "type": "ordinal", "sort": None, "title": None}
-    y["axis"] = {"labelLimit": _LABEL, "labelPadding": 6}
+    y["axis"] = {"labelLimit": _LABEL}
     x: _Part = {
         "field": "share",
         "type": "quantitative",
