@@ -16,11 +16,13 @@ from geolookup.files.byte_streams import STANDARD
 from geolookup.files.row_streams import holds_address
 from geolookup.files.summarize import Summary
 from geolookup.pictures import texts
+from geolookup.pictures.world import Density
 from geolookup.reports.licences_section import licences_section
 from geolookup.reports.section import Section
 from geolookup.reports.summary_section import Figure
 from geolookup.reports.traffic_groups import groups_section
 from geolookup.reports.traffic_hours import hours_section
+from geolookup.reports.world_map import world_section
 
 #: Names of totals for people, where they are not the words themselves.
 _NAMES = {"addresses": "Requests", "ipv4": "IPv4", "ipv6": "IPv6"}
@@ -47,6 +49,8 @@ def lead(least: int) -> str:
 def sections(summary: Summary, metadata: Metadata, top: int, least: int) -> Iterator[Section]:
     """Yield the sections; ``top`` groups of each kind, none of fewer than ``least`` requests."""
     yield _figures(summary)
+    density = Density("requests", "Requests", "requests", *summary.places())
+    yield world_section("where", "Where", [density], least=least)
     if summary.hours is not None:
         yield hours_section(summary.hours, least)
     yield groups_section(summary, top, least)

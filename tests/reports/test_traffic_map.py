@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import ipaddress
+import json
 import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,8 @@ pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")
 pytest.importorskip("PIL")
 
+from geolookup.pictures.deflate import inflated
+from geolookup.pictures.numbers import unpack_floats, unpack_integers
 from geolookup.reports.traffic_groups import groups_of
 from geolookup.reports.traffic_hours import hours_section
 
@@ -143,31 +147,46 @@ def _secrets(addresses: list[str]) -> Iterator[str | bytes]:
     """Yield the forms in which an address may be in a file: texts and bytes."""
     for text in addresses:
         yield text
-        try:
+        with suppress(ValueError):
             address = ipaddress.ip_address(text)
-        except ValueError:
-            continue
-        mapped = getattr(address, "ipv4_mapped", None)
-        for each in filter(None, (address, mapped)):
-            number, size = int(each), each.max_prefixlen // 8
-            network = ipaddress.ip_network((each, 24 if each.version == 4 else 64), strict=False)
-            yield from (str(each), each.exploded, each.reverse_pointer, str(number))
-            yield from (f"{number:x}", f"{number:X}", str(network.network_address))
-            yield from (each.packed, each.packed[::-1])
-            yield from map(base64.b64encode, (each.packed, str(each).encode()))
-            if size == 4:
-                yield str(network.network_address).removesuffix(".0")
+            yield from _forms(address)
+            yield from _forms(getattr(address, "ipv4_mapped", None) or address)
 
 
-def _contents(page: bytes) -> list[bytes]:
-    """Return a page, and what its packed arrays unpack to."""
-    found = [page]
-    for text in re.findall(rb'"([A-Za-z0-9+/]{8,}={0,2})"', page):
+def _forms(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> Iterator[str | bytes]:
+    yield from (str(address), address.exploded, address.reverse_pointer)
+    yield from (f"{int(address):d}", f"{int(address):x}", f"{int(address):X}")
+    yield from (address.packed, address.packed[::-1])
+    yield from map(base64.b64encode, (address.packed, str(address).encode()))
+    if address.version == 4:
+        yield str(address).rpartition(".")[0]  # the /24
+    elif address.ipv4_mapped is None:
+        yield ":".join(address.exploded.split(":")[:3])  # the /48
+
+
+def _contents(page: str) -> Iterator[bytes]:
+    """Yield a page, and what its packed arrays unpack to: bytes in each order, and numbers."""
+    yield page.encode()
+    data = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)
+    for text in _texts([json.loads(each) for each in data]):
         try:
-            found.append(zlib.decompress(base64.b64decode(text), -zlib.MAX_WBITS))
-        except (ValueError, zlib.error):
-            continue
-    return found
+            planes = inflated(text)
+        except (ValueError, IndexError, zlib.error):
+            continue  # no packed array
+        yield planes
+        for unpack in (unpack_integers, unpack_floats):
+            with suppress(ValueError):
+                numbers = unpack(text)
+                yield numbers.tobytes()
+                yield " ".join(f"{each:.0f}" for each in numbers).encode()
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each)
 
 
 def test_a_reader_finds_nobody(tmp_path: Path) -> None:
@@ -176,12 +195,15 @@ def test_a_reader_finds_nobody(tmp_path: Path) -> None:
     lines = [_LINE.format(each, at) for at, each in enumerate([*LOCATED * 6, *OTHERS * 6])]
     (folder / "access.log").write_text("".join(lines))
     page = _page(tmp_path, str(folder / "access.log"), "--min-count", "1", "--top", "100")
-    contents = _contents((tmp_path / "map.html").read_bytes())
+    contents = list(_contents(page))
+    assert len(contents) > 10
     secrets: list[str | bytes] = [*_secrets([*LOCATED, *OTHERS]), "jdoe", "secret", "Agent/1"]
-    secrets += [str(tmp_path), tmp_path.name, "2023", "28/Sep", str(_INSTANT), "17:20", "15:20"]
+    secrets += [str(tmp_path), tmp_path.name, str(_INSTANT)]
     for secret in secrets:
         wanted = secret.encode() if isinstance(secret, str) else secret
         assert not [content for content in contents if wanted in content], secret
+    shown = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+    assert not [text for text in ("2023", "28/Sep", "17:20", "15:20") if text in shown]
     assert "<h1>Map of access.log</h1>" in page
 
 
