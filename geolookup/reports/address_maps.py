@@ -11,7 +11,9 @@ from geolookup.pictures.packing import packed_within
 from geolookup.pictures.views import View
 from geolookup.reports.section import Section
 
-_SCRIPTS = ("inflate.js", "unpack.js")
+#: In the order in which they need each other: data, then what is drawn, then what a reader does.
+_VIEWER = ("curve", "texts", "ranges", "raster", "window", "overlay", "legend", "input", "viewer")
+_SCRIPTS = ("inflate.js", "unpack.js", *(f"address_map/{name}.js" for name in _VIEWER))
 #: The most characters that a map takes of a page, which must stay small enough to send and to open.
 _LIMITS = {4: 3_800_000, 6: 800_000}
 
@@ -36,6 +38,7 @@ def address_map_section(views: Sequence[View]) -> Section | None:
         values,
         data={f"{name}-map": data},
         scripts=_SCRIPTS,
+        styles=("address_map.css",),
         pictures=map_pictures(whole),
     )
 
