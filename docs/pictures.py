@@ -19,7 +19,8 @@ def speed() -> bytes:
     _, *columns = next(_rows(r"ns per lookup"))
     rows = [[cells[0], *map(_number, cells[1:])] for cells in _rows(r"\**(?:geolookup|maxminddb)")]
     header = ("Nanoseconds per lookup on one core: shorter is better", *columns)
-    return chart(Table("speed", header, rows, unit="ns", ours="geolookup")).picture_svg().encode()
+    table = Table("speed", header, rows, unit="ns", ours="geolookup")
+    return chart(table, across=1).picture_svg().encode()  # readable on a narrow screen
 
 
 def _rows(first: str) -> Iterator[list[str]]:

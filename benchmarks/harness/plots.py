@@ -62,11 +62,11 @@ def draw(tables: Iterable[Table], folder: Path) -> list[Path]:
     return written + write_png(folder, pictures)
 
 
-def chart(table: Table) -> Chart:
-    """Return a table as panels of bars; the labels are its cells, with their units."""
+def chart(table: Table, across: int = _ACROSS) -> Chart:
+    """Return a table as panels of bars, at most ``across`` side by side; labels are its cells."""
     lines = [
         {"hconcat": [_panel(*each, first=at == 0) for at, each in enumerate(line)], "spacing": 16}
-        for line in _lines(table)
+        for line in _lines(table, across)
     ]
     spec = {"vconcat": lines, "spacing": 16}
     rows = [[str(cell) for cell in row] for row in table.rows]
@@ -76,7 +76,7 @@ def chart(table: Table) -> Chart:
 _Panel = tuple[str, list[_Bar], _Scale]
 
 
-def _lines(table: Table) -> Iterator[list[_Panel]]:
+def _lines(table: Table, most: int) -> Iterator[list[_Panel]]:
     """Yield the panels that stand side by side: of the rows of like units, some columns."""
     for at in _alike(table):
         columns = [each for each in range(1, len(table.header)) if _numeric(table, at, each)]
@@ -91,7 +91,7 @@ def _lines(table: Table) -> Iterator[list[_Panel]]:
             )
             for each, bars in shown.items()
         ]
-        across = math.ceil(len(panels) / math.ceil(len(panels) / _ACROSS))  # lines alike in length
+        across = math.ceil(len(panels) / math.ceil(len(panels) / most))  # lines alike in length
         for begin in range(0, len(panels), across):
             yield panels[begin : begin + across]
 
@@ -151,14 +151,18 @@ def _panel(title: str, bars: Sequence[_Bar], scale: _Scale, *, first: bool) -> d
             "nice": False,
         },
     }
-    axis = {"labelLimit": 560, "labelPadding": 6, "title": None} if first else None
+    # As wide as the labels are in a wider font than the one that is measured here.
+    extent = _CHARACTER * max(len(bar.name) for bar in bars)
+    axis = {"labelLimit": 620, "labelPadding": 6, "minExtent": extent, "title": None}
     bound = {"type": "tick", "thickness": 2, "size": _ROW, "color": _BOUND}
     return {
         "title": _title(title, scale),
         "width": round(_LONGEST + _CHARACTER * longest),
         "height": {"step": _ROW},
         "data": {"values": [_drawn(bar, scale) for bar in bars]},
-        "encoding": {"y": {"field": "name", "type": "nominal", "sort": None, "axis": axis}},
+        "encoding": {
+            "y": {"field": "name", "type": "nominal", "sort": None, "axis": axis if first else None}
+        },
         "layer": [
             {
                 "mark": {"type": "bar"},
