@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from geolookup.pictures import outlines, texts
-from geolookup.pictures.colours import SEQUENTIAL
 from geolookup.pictures.numbers import pack_floats, pack_integers
 from geolookup.pictures.world import Density, Layer, Pile, World
+from geolookup.pictures.world_picture import COLOURS, pictures
 from geolookup.reports.section import Section
 from geolookup.reports.table import Table
 
@@ -27,8 +27,6 @@ _SCRIPTS = (
     "world/viewer.js",
     "world/start.js",
 )
-#: Neither end, which is hard to see on a page of its lightness.
-_COLOURS = SEQUENTIAL[32:240:4]
 _HEAD = ("", "on the map", "without coordinates")
 #: What ``piles.find_piles`` looks for.
 _PILES_NOTE = (
@@ -57,9 +55,15 @@ def world_section(
         return Section(anchor, title, "world.html", {"densities": (), "nothing": nothing})
     name = f"{anchor}-map"
     data = {"world-outlines": _outlines(), name: _packed(world, piles)}
-    values = _values(name, title, world, piles)
     return Section(
-        anchor, title, "world.html", values, data, scripts=_SCRIPTS, styles=("world.css",)
+        anchor,
+        title,
+        "world.html",
+        _values(name, title, world, piles),
+        data,
+        scripts=_SCRIPTS,
+        styles=("world.css",),
+        pictures=pictures(anchor, world, piles),
     )
 
 
@@ -86,7 +90,7 @@ def _packed(world: World, piles: Sequence[Pile]) -> dict[str, Any]:
         "columns": pack_integers(world.grid.columns),
         "cells": pack_integers(world.cells),
         "densities": densities,
-        "colours": _COLOURS,
+        "colours": COLOURS,
         "piles": [_mark(pile) for pile in piles],
     }
 

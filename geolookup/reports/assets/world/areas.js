@@ -2,7 +2,7 @@
 // see, else sums by squares of the map, which are equal areas of the globe.
 
 const EARTH_KM = 6371.0072; // the radius of the sphere that has the area of WGS 84
-const LEAST_PX = 3; // the side of the smallest square
+const LEAST_PX = 4; // the side of the smallest square
 
 class WorldCells {
   // `cells` ascend. The corners are four points of each cell, in the plane of the map.
@@ -47,16 +47,21 @@ class CellAreas {
   }
 }
 
-// Squares of the plane: area row * across + column, from the south-west.
+// Squares of the plane: area row * across + column, from the south-west. Few of them hold
+// something where the map is enlarged.
 class SquareAreas {
   constructor(cells, weights, side) {
-    Object.assign(this, { side, km: side * EARTH_KM });
+    Object.assign(this, { side, km: side * EARTH_KM, sums: new Map() });
     this.across = Math.ceil((2 * EARTH_WIDTH) / side) + 1;
-    const down = Math.ceil((2 * EARTH_HEIGHT) / side) + 1;
-    this.weights = new Float64Array(this.across * down);
-    for (let at = 0; at < weights.length; at += 1) {
-      this.weights[this.area(cells.x[at], cells.y[at])] += weights[at];
-    }
+    weights.forEach((weight, at) => {
+      if (!weight) return;
+      const area = this.area(cells.x[at], cells.y[at]);
+      this.sums.set(area, (this.sums.get(area) ?? 0) + weight);
+    });
+  }
+
+  get weights() {
+    return this.sums.values();
   }
 
   area(x, y) {
@@ -66,20 +71,18 @@ class SquareAreas {
 
   *drawn({ left, right, bottom, top }) {
     const { side } = this;
-    for (let area = 0; area < this.weights.length; area += 1) {
-      if (!this.weights[area]) continue;
+    for (const [area, weight] of this.sums) {
       const x = (area % this.across) * side - EARTH_WIDTH;
       const y = Math.floor(area / this.across) * side - EARTH_HEIGHT;
       if (x < right && x + side > left && y < top && y + side > bottom) {
-        const corners = [x, y, x + side, y, x + side, y + side, x, y + side];
-        yield { weight: this.weights[area], corners };
+        yield { weight, corners: [x, y, x + side, y, x + side, y + side, x, y + side] };
       }
     }
   }
 
   weightAt(x, y) {
     const inside = Math.abs(x) <= EARTH_WIDTH && Math.abs(y) <= EARTH_HEIGHT;
-    return inside ? this.weights[this.area(x, y)] : 0;
+    return inside ? this.sums.get(this.area(x, y)) ?? 0 : 0;
   }
 }
 

@@ -151,9 +151,9 @@ class WorldMap {
     this.frame = undefined;
     this.prepare();
     this.drawLand();
-    this.drawAreas();
     this.drawLines(this.paths.borders, this.colours.border);
     this.drawLines(this.paths.edge, this.colours.edge);
+    this.drawAreas();
     this.drawMarks();
     this.root.dataset.drawn = this.layer.name;
   }
