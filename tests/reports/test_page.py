@@ -1,0 +1,60 @@
+"""The page and its tables: what is shown at once, what opens, and what scripts are given."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from geolookup.reports.section import Section
+from geolookup.reports.table import Link, Table, link
+
+pytest.importorskip("jinja2")
+pytest.importorskip("vl_convert")
+
+
+def _page(*sections: Section) -> str:
+    from geolookup.reports.page import page
+
+    return page("<Title>", "Lead & more", sections)
+
+
+def _charts(*tables: Table) -> Section:
+    from geolookup.reports.charts_section import charts_section
+
+    return charts_section("all", "All <of> it", "", [], tables)
+
+
+@pytest.mark.parametrize(("rows", "shown", "more"), [(1, 1, 0), (25, 25, 0), (26, 25, 1)])
+def test_a_long_table_shows_its_first_rows(rows: int, shown: int, more: int) -> None:
+    table = Table("Caption", ("name", "value"), [(f"row {at}", "1") for at in range(rows)])
+    first, _, opened = _page(_charts(table)).partition("<details>")
+    assert first.count('<th scope="row">') == shown
+    assert opened.count('<th scope="row">') == more
+    assert ("1 more row<" in opened) == bool(more)
+
+
+def test_links_lead_to_the_web_alone() -> None:
+    assert link("https://a.b/\x00") == Link("https://a.b/\\x00", "https://a.b/\\x00")
+    assert link("javascript:alert(1)") == "javascript:alert(1)"
+    html = _page(_charts(Table("Caption", ("a",), [(link("http://a.b/?c&d"),)])))
+    assert '<a href="http://a.b/?c&amp;d" rel="noreferrer">http://a.b/?c&amp;d</a>' in html
+
+
+def test_headings_follow_each_other() -> None:
+    html = _page(_charts(), replace(_charts(), anchor="more"))
+    assert re.findall(r"<h(\d)", html) == ["1", "2", "2"]
+    assert "<h1>&lt;Title&gt;</h1>" in html
+    assert re.findall(r'<a href="#(.*?)">', html) == ["all", "more"]
+
+
+def test_data_cannot_end_their_element() -> None:
+    values = {"text": "</script><!--", "more": ["<", "\u2028"]}
+    html = _page(replace(_charts(), data={"a-data": values}))
+    found = re.search(
+        r'<script type="application/json" id="a-data">(.*?)</script>', html, re.DOTALL
+    )
+    assert found is not None
+    assert json.loads(found[1]) == values
