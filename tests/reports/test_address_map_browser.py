@@ -1,0 +1,218 @@
+"""The address maps of the bundled dataset in headless Chromium, against lookups in it.
+
+The place of an address is that of ``geolookup.pictures.hilbert``, and its answer the engine's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from ipaddress import IPv4Address, IPv4Network, ip_address, ip_network
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import geolookup
+from geolookup.pictures import hilbert
+from tests.browser import Reader
+from tests.reports.pages import BUNDLED
+
+pytest.importorskip("jinja2")
+pytest.importorskip("PIL")
+pytest.importorskip("vl_convert")
+pytest.importorskip("playwright")
+pytest.importorskip("axe_playwright_python")
+
+pytestmark = pytest.mark.long
+#: Well-known networks of ten countries.
+KNOWN = (
+    *("3.0.0.0/10", "17.0.0.0/9", "53.0.0.0/9", "126.0.0.0/10", "25.0.0.0/9"),
+    *("41.128.0.0/13", "49.64.0.0/11", "90.0.0.0/11", "112.128.0.0/11", "177.32.0.0/13"),
+)
+_ORDER = 16
+#: A canvas's pixel at a place of its box, from 0 to 1.
+_PIXEL = """(canvas, [x, y]) => {
+  const at = [Math.floor(x * canvas.width), Math.floor(y * canvas.height)];
+  const [red, green, blue, alpha] = canvas.getContext("2d").getImageData(...at, 1, 1).data;
+  return alpha === 255 ? `rgb(${red}, ${green}, ${blue})` : "muted";
+}"""
+_LEGEND = """root => Object.fromEntries([...root.querySelectorAll(".address-map-legend li")].map(
+  each => [each.querySelector(".address-map-label").textContent,
+           getComputedStyle(each.querySelector(".address-map-swatch")).backgroundColor]))"""
+_PLACE = """root => Object.fromEntries([...root.querySelectorAll(".address-map-place dt")].map(
+  each => [each.textContent, each.nextElementSibling.textContent]))"""
+
+
+class Place(NamedTuple):
+    """A pixel of the whole map: its middle from 0 to 1, and the first address that it shows."""
+
+    x: float
+    y: float
+    address: IPv4Address
+
+
+class Map:
+    """The map of a family on the page that a reader has open."""
+
+    def __init__(self, reader: Reader, name: str) -> None:
+        self.page = reader.page
+        self.root = self.page.locator(f'.address-map[data-name="{name}"]')
+        self.colours = self.root.locator(".address-map-colours")
+        self.overlay = self.root.locator(".address-map-overlay")
+
+    def place_of(self, network: str) -> Place:
+        """Return the place of the middle of a network while the whole map is shown."""
+        pixels = self.colours.evaluate("canvas => canvas.width")
+        level = int(np.floor(np.log2(2**_ORDER / pixels)))
+        middle = int(ip_network(network)[0]) + ip_network(network).num_addresses // 2
+        column, row = (int(each[0]) for each in hilbert.points(_cells(middle), _ORDER))
+        x, y = (int(each * pixels / 2**_ORDER) + 0.5 for each in (column, row))
+        square = [np.array([int(each * 2**_ORDER / pixels) >> level], np.uint64) for each in (x, y)]
+        first = int(hilbert.cells(square[0], square[1], _ORDER - level)[0]) << 2 * level
+        return Place(x / pixels, y / pixels, IPv4Address(first))
+
+    def shows(self) -> dict[str, str]:
+        """Return what the map says of the place that is pointed at."""
+        found: dict[str, str] = self.root.evaluate(_PLACE)
+        return found
+
+    def go_to(self, text: str) -> str:
+        """Seek an address or prefix; returns the message."""
+        self.root.locator(".address-map-sought").fill(text)
+        self.root.locator(".address-map-go button").click()
+        self.page.wait_for_timeout(100)
+        return self.root.locator(".address-map-message").inner_text()
+
+
+def _cells(first: int) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+    return np.array([first], np.uint64)
+
+
+@pytest.fixture
+def ipv4(page: Callable[[str], Path], reader: Reader) -> Map:
+    return _map(page, reader, "ipv4")
+
+
+@pytest.fixture
+def ipv6(page: Callable[[str], Path], reader: Reader) -> Map:
+    return _map(page, reader, "ipv6")
+
+
+def _map(page: Callable[[str], Path], reader: Reader, name: str) -> Map:
+    reader.page.set_viewport_size({"width": 1600, "height": 1200})
+    reader.page.goto(page("bundled").as_uri())
+    reader.page.locator(f'.address-map[data-name="{name}"][data-ready]').wait_for()
+    return Map(reader, name)
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[geolookup.Engine]:
+    with geolookup.open(BUNDLED) as engine:
+        yield engine
+
+
+def _country(engine: geolookup.Engine, address: object) -> str:
+    found = engine.data(str(address))["location"]
+    return f"{found['country_name']} ({found['country_code']})"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pixels_have_the_colours_of_the_countries(
+    ipv4: Map, engine: geolookup.Engine, scheme: str
+) -> None:
+    ipv4.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    legend = ipv4.root.evaluate(_LEGEND)
+    others = next(colour for label, colour in legend.items() if label.endswith(" others"))
+    found, wanted = {}, {}
+    for network in KNOWN:
+        place = ipv4.place_of(network)
+        found[network] = ipv4.colours.evaluate(_PIXEL, [place.x, place.y])
+        wanted[network] = legend.get(_country(engine, place.address), others)
+    assert found == wanted
+    assert len(set(wanted.values())) > 4
+
+
+def test_hovering_tells_the_prefix_and_its_answer(ipv4: Map, engine: geolookup.Engine) -> None:
+    for network in KNOWN:
+        place = ipv4.place_of(network)
+        ipv4.overlay.scroll_into_view_if_needed()
+        box = ipv4.overlay.bounding_box()
+        assert box is not None
+        ipv4.page.mouse.move(box["x"] + place.x * box["width"], box["y"] + place.y * box["height"])
+        ipv4.page.wait_for_timeout(60)
+        shown = ipv4.shows()
+        assert place.address in IPv4Network(shown["Prefix"]), network
+        _assert_is_answer(shown, engine, str(place.address))
+
+
+def _assert_is_answer(shown: dict[str, str], engine: geolookup.Engine, address: str) -> None:
+    """What is shown is the answer for the address and holds for all of the prefix."""
+    prefix = ip_network(shown["Prefix"])
+    assert ip_network(engine.network(address)).subnet_of(prefix)  # type: ignore[arg-type]
+    for each in (address, str(prefix[0]), str(prefix[-1])):
+        assert shown["Country"] == _country(engine, each)
+        asn = engine.data(each)["network"]["asn"]
+        assert shown["AS"].partition(" ")[0] == (f"AS{asn}" if asn else "unknown")
+
+
+@pytest.mark.parametrize("text", ["8.8.8.8", "1.1.1.0/24", "193.0.6.139"])
+def test_an_address_is_found_and_shown_alone(
+    ipv4: Map, engine: geolookup.Engine, text: str
+) -> None:
+    assert ipv4.go_to(text) == ""
+    shown = ipv4.shows()
+    address = text.partition("/")[0]
+    assert ip_address(address) in ip_network(shown["Prefix"])
+    assert "In this pixel" not in shown
+    _assert_is_answer(shown, engine, address)
+
+
+def test_an_address_of_ipv6_is_found(ipv6: Map, engine: geolookup.Engine) -> None:
+    assert ipv6.go_to("2001:4860:4860::8888") == ""
+    shown = ipv6.shows()
+    assert ip_address("2001:4860:4860::8888") in ip_network(shown["Prefix"])
+    assert shown["Country"] == _country(engine, "2001:4860:4860::8888")
+
+
+@pytest.mark.parametrize("text", ["", "8.8.8", "<b>8.8.8.8", "1.2.3.4/33", "2001:db8::1"])
+def test_what_is_not_on_the_map_is_said(ipv4: Map, text: str) -> None:
+    message = ipv4.go_to(text)
+    assert message
+    assert ipv4.shows() == {}
+
+
+def test_a_view_is_chosen_and_a_label_highlighted(ipv4: Map) -> None:
+    place = ipv4.place_of(KNOWN[2])
+    before = ipv4.colours.evaluate(_PIXEL, [place.x, place.y])
+    ipv4.root.locator(".address-map-search").fill("united states")
+    ipv4.root.locator(".address-map-find button").first.click()
+    highlighted = ipv4.root.locator(".address-map-highlighted")
+    assert "United States (US)" in highlighted.inner_text()
+    ipv4.page.wait_for_timeout(100)
+    assert ipv4.colours.evaluate(_PIXEL, [place.x, place.y]) == "muted"
+    ipv4.root.locator(".address-map-find button[type=reset]").click()
+    ipv4.page.wait_for_timeout(100)
+    assert ipv4.colours.evaluate(_PIXEL, [place.x, place.y]) == before
+    names = set(ipv4.root.evaluate(_LEGEND))
+    ipv4.root.locator(".address-map-views input").nth(1).check()
+    assert set(ipv4.root.evaluate(_LEGEND)) != names
+
+
+def test_the_keyboard_points_zooms_and_returns(ipv4: Map) -> None:
+    grid = ipv4.root.locator(".address-map-grid")
+    whole = grid.inner_text()
+    ipv4.overlay.focus()
+    ipv4.page.keyboard.press("ArrowRight")
+    ipv4.page.wait_for_timeout(60)
+    assert "Prefix" in ipv4.shows()
+    for _ in range(6):
+        ipv4.page.keyboard.press("+")
+    ipv4.page.wait_for_timeout(60)
+    assert grid.inner_text() != whole
+    ipv4.page.keyboard.press("Home")
+    ipv4.page.wait_for_timeout(60)
+    assert grid.inner_text() == whole
+    assert ipv4.shows() == {}
+    ipv4.page.keyboard.press("Tab")  # the map keeps nobody
+    assert not ipv4.overlay.evaluate("canvas => canvas === document.activeElement")
