@@ -13,7 +13,12 @@ from geolookup.reports.section import Section
 
 #: In the order in which they need each other: data, then what is drawn, then what a reader does.
 _VIEWER = ("curve", "texts", "ranges", "raster", "window", "overlay", "legend", "input", "viewer")
-_SCRIPTS = ("inflate.js", "unpack.js", *(f"address_map/{name}.js" for name in _VIEWER))
+_SCRIPTS = (
+    "inflate.js",
+    "unpack.js",
+    "gestures.js",
+    *(f"address_map/{name}.js" for name in _VIEWER),
+)
 #: The most characters that a map takes of a page, which must stay small enough to send and to open.
 _LIMITS = {4: 3_800_000, 6: 800_000}
 

@@ -46,7 +46,10 @@ function followGestures(element, { pan, zoom, point, leave }) {
     if (dragged <= DRAGGED) point(x, y);
   });
   element.addEventListener("pointercancel", (event) => pressed.delete(event.pointerId));
-  element.addEventListener("pointerleave", () => pressed.size || leave());
+  // A finger leaves with every tap, and what it pointed at stays.
+  element.addEventListener("pointerleave", (event) => {
+    if (!pressed.size && event.pointerType !== "touch") leave();
+  });
   element.addEventListener("dblclick", (event) => {
     const { x, y } = place(event);
     zoom(2, x, y);

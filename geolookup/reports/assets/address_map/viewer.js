@@ -16,7 +16,7 @@ class AddressMap {
     this.window = new MapWindow(this.ranges.side);
     this.overlay = new MapOverlay(this.find("overlay"), this.ranges);
     this.legend = new MapLegend(root, this.ranges, (label) => this.highlight(label));
-    this.input = new MapInput(this.overlay.canvas, this.window, this);
+    listenToMap(this.overlay.canvas, this);
     addViewChoices(this.find("views"), root.dataset.name, this.views, (view) => this.show(view));
     this.addTools();
     this.show(this.views[0]);
@@ -24,8 +24,8 @@ class AddressMap {
   }
 
   addTools() {
-    this.find("closer").addEventListener("click", () => this.zoom(2));
-    this.find("wider").addEventListener("click", () => this.zoom(0.5));
+    this.find("closer").addEventListener("click", () => this.zoom(ZOOM_STEP));
+    this.find("wider").addEventListener("click", () => this.zoom(1 / ZOOM_STEP));
     this.find("whole").addEventListener("click", () => this.reset());
     this.find("go").addEventListener("submit", (event) => {
       event.preventDefault();

@@ -1,0 +1,149 @@
+"""The scripts of address maps, in Chromium, against slow plain definitions in Python."""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import random
+from bisect import bisect_right
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("playwright")
+pytest.importorskip("axe_playwright_python")
+
+import geolookup
+from geolookup.pictures import hilbert
+from tests.browser import Reader
+
+pytestmark = pytest.mark.long
+_SCRIPTS = Path(geolookup.__file__).parent / "reports" / "assets" / "address_map"
+_PREFIXES = (
+    "0.0.0.1", "255.255.255.255", "8.8.8.8/0", "1.2.3.4/31", "::", "::1/128", "1::/16",
+    "2001:DB8::1", "1:0:0:2:0:0:0:3", "1:0:0:2::", "0:1::2:0:0/99", "1:2:3:4:5:6:7::", "::2:3:4:5:6:7:8",
+)  # fmt: skip
+_REFUSED = (
+    "", "x", "1.2.3", "1.2.3.4.5", "01.2.3.4", "256.1.1.1", "1.2.3.4/33", "1.2.3.4/", "1.2.3.4/-1",
+    ":", ":::", "1::2::3", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8::", "::/129", "12345::",
+    "g::", "::1 2",
+)  # fmt: skip
+
+
+@pytest.fixture
+def scripts(reader: Reader) -> Reader:
+    """An empty page with the functions that draw and write."""
+    for name in ("curve", "texts", "ranges", "raster", "window"):
+        reader.page.add_script_tag(path=_SCRIPTS / f"{name}.js")
+    return reader
+
+
+def test_points_and_cells_are_those_of_the_curve(scripts: Reader) -> None:
+    chosen = random.Random(1)
+    for order in (1, 2, 3, 16, 17, 22):
+        numbers = [0, 4**order - 1, *(chosen.randrange(4**order) for _ in range(50))]
+        columns, rows = hilbert.points(np.array(numbers, np.uint64), order)
+        found = scripts.page.evaluate(
+            """([cells, order]) => cells.map((cell) => {
+              const { column, row } = curvePoint(cell, order);
+              return [column, row, curveCell(column, row, order)];
+            })""",
+            [numbers, order],
+        )
+        expected = zip(columns.tolist(), rows.tolist(), numbers, strict=True)
+        assert [tuple(each) for each in found] == list(expected)
+
+
+def test_a_prefix_is_the_rectangle_of_its_cells(scripts: Reader) -> None:
+    order = 5
+    for bits in range(2 * order + 1):
+        for first in range(0, 4**order, 1 << bits):
+            columns, rows = hilbert.points(
+                np.arange(first, first + (1 << bits), dtype=np.uint64), order
+            )
+            box = scripts.page.evaluate(f"curveRectangle({first}, {bits}, {order})")
+            assert (box["left"], box["top"]) == (columns.min(), rows.min())
+            assert (box["width"], box["height"]) == (np.ptp(columns) + 1, np.ptp(rows) + 1)
+            if bits < 4 and first > 64:
+                break
+
+
+def test_addresses_are_written_as_python_writes_them(scripts: Reader) -> None:
+    chosen = random.Random(2)
+    # Groups of zeros are frequent, so that each form of "::" occurs.
+    six = [
+        sum(chosen.choice((0, 0, chosen.randrange(65536))) << 16 * at for at in range(8))
+        for _ in range(500)
+    ]
+    four = [0, 2**32 - 1, *(chosen.randrange(2**32) for _ in range(50))]
+    written = "([family, all]) => all.map((each) => addressText(family, BigInt(each)))"
+    found = scripts.page.evaluate(written, [6, [str(each) for each in six]])
+    assert found == [str(ipaddress.IPv6Address(each)) for each in six]
+    found = scripts.page.evaluate(written, [4, [str(each) for each in four]])
+    assert found == [str(ipaddress.IPv4Address(each)) for each in four]
+
+
+def test_prefixes_are_read_as_python_reads_them(scripts: Reader) -> None:
+    read = """(all) => all.map((text) => {
+      const found = parsePrefix(text);
+      return found && [found.family, String(found.address), found.length];
+    })"""
+    networks = [ipaddress.ip_network(each, strict=False) for each in _PREFIXES]
+    expected = [[each.version, str(int(each.network_address)), each.prefixlen] for each in networks]
+    assert scripts.page.evaluate(read, _PREFIXES) == expected
+    assert scripts.page.evaluate(read, _REFUSED) == [None] * len(_REFUSED)
+
+
+_PAINT = """([map, at, size]) => {
+  map.blocks = map.blocks.map(BigInt);
+  map.starts = Float64Array.from(map.starts);
+  const ranges = new AddressRanges(map);
+  const pixels = new Uint32Array(size * size);
+  const values = Uint32Array.from(map.starts, (_, position) => position);
+  const colours = Uint32Array.from(values, (value) => value + 1);
+  paintRanges(pixels, size, at, ranges, values, colours);
+  return [...pixels];
+}"""
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_pixels_show_the_range_of_their_first_cell(scripts: Reader, seed: int) -> None:
+    chosen = random.Random(seed)
+    order, block_bits, blocks = chosen.choice(((6, 12, 1), (6, 8, 11), (22, 44, 1), (22, 38, 33)))
+    covered = blocks << block_bits
+    near = chosen.randrange(covered - 200)
+    starts = sorted({0, *chosen.sample(range(covered), 50), *(near + 3 * at for at in range(50))})
+    size, side = chosen.choice((16, 33, 50)), 2**order
+    span = math.exp(chosen.uniform(math.log(16), math.log(side)))
+    window = {
+        "span": span,
+        "left": chosen.uniform(0, side - span),
+        "top": chosen.uniform(0, side - span),
+    }
+    data = {
+        "family": 6, "order": order, "cellBits": 0, "blockBits": block_bits, "starts": starts,
+        "blocks": [at << block_bits for at in range(blocks)],
+    }  # fmt: skip
+    painted = scripts.page.evaluate(_PAINT, [data, window, size])
+    assert painted == _pixels(starts, covered, order, window, size)
+
+
+def _pixels(starts: list[int], covered: int, order: int, at: Any, size: int) -> list[int]:
+    """The positions of ranges plus one, 0 for nothing: each pixel by its definition."""
+    per_pixel = at["span"] / size
+    level = max(0, math.floor(math.log2(per_pixel)))
+    found = []
+    for y in range(size):
+        for x in range(size):
+            column, row = (
+                int(at[edge] + (pixel + 0.5) * per_pixel) >> level
+                for edge, pixel in (("left", x), ("top", y))
+            )
+            square = hilbert.cells(
+                np.array([column], np.uint64), np.array([row], np.uint64), order - level
+            )
+            first = int(square[0]) << 2 * level
+            found.append(bisect_right(starts, first) if first < covered else 0)
+    return found
