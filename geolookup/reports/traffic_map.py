@@ -50,7 +50,8 @@ def sections(summary: Summary, metadata: Metadata, top: int, least: int) -> Iter
     """Yield the sections; ``top`` groups of each kind, none of fewer than ``least`` requests."""
     yield _figures(summary)
     density = Density("requests", "Requests", "requests", *summary.places())
-    yield world_section("where", "Where", [density], least=least)
+    # No cell has fewer requests than 1: nothing is hidden.
+    yield world_section("where", "Where", [density], least=least if least > 1 else 0)
     if summary.hours is not None:
         yield hours_section(summary.hours, least)
     yield groups_section(summary, top, least)
