@@ -19,6 +19,8 @@ from geolookup.dataset.intervals import U8
 ALPHABET = bytes(each for each in range(0x21, 0x7F) if each not in b'"<\\')
 #: The bits of a pair of characters, and of a last one alone: so the bytes have no others after.
 _PAIR, _SINGLE = 13, 6
+#: The columns of maps are 0.6 % larger than at level 9, which takes seven times as long.
+_LEVEL = 6
 #: Repeats are worth more in some columns, single bytes in others.
 _STRATEGIES = (zlib.Z_DEFAULT_STRATEGY, zlib.Z_HUFFMAN_ONLY)
 
@@ -34,7 +36,7 @@ def inflated(text: str) -> bytes:
 
 
 def _packed(data: bytes, strategy: int) -> bytes:
-    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL + 1, strategy)
+    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL + 1, strategy)
     return packer.compress(data) + packer.flush()
 
 
