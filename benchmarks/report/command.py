@@ -26,7 +26,8 @@ from benchmarks.harness.tables import Number, Table
 from benchmarks.tables import addresses
 
 ADDRESSES = 10_000_000
-#: What every page is wanted to take at most, and what the difference may add.
+#: What every page is wanted to take at most, and what the difference may add. CPU time counts:
+#: of a free machine it is the longest that a page takes.
 SECONDS, ADDED_SECONDS, PEAK_GB, PAGE_MB = 30, 15, 2, 6
 DATASET, AGAINST = "report", "report --against"
 #: The instants of the addresses: a week.
@@ -89,7 +90,7 @@ def bounds(result: dict[str, Any]) -> Iterator[Ratio]:
     """Yield what each page took, and what was wanted."""
     for name, each in result["rows"].items():
         seconds = SECONDS + (ADDED_SECONDS if name == AGAINST else 0)
-        yield Ratio(f"{name}: time", each["seconds"], seconds, unit=" s")
+        yield Ratio(f"{name}: CPU time", each["cpu_seconds"], seconds, unit=" s")
         if each["peak_memory"]:
             peak = each["peak_memory"] / 1e9
             yield Ratio(f"{name}: peak memory", peak, PEAK_GB, unit=" GB")

@@ -36,7 +36,9 @@ def inflated(text: str) -> bytes:
 
 
 def _packed(data: bytes, strategy: int) -> bytes:
-    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL + 1, strategy)
+    packer = zlib.compressobj(
+        _LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL + 1, strategy
+    )
     return packer.compress(data) + packer.flush()
 
 
