@@ -12,15 +12,15 @@ from geolookup.reports.charts_section import charts_section
 from geolookup.reports.section import Section
 from geolookup.reports.table import Table
 
-_NOTE = "Those of the addresses, the largest by requests first."
-_HEAD = ("", "groups", "requests", "in further groups", "hidden", "unknown")
+_NOTE = "By requests, the largest first."
+_HEAD = ("", "groups", "in the chart", "in further groups", "hidden", "unknown")
 
 
 class Groups(NamedTuple):
     """The groups of a kind that a page shows, and the requests of those that it does not."""
 
     kind: str
-    top: Sequence[Count]
+    top: Sequence[Count]  # the largest first
     number: int  # of the groups that are not hidden
     further: int  # requests in groups that are not hidden, after the top
     hidden: int  # requests in groups of too few
