@@ -18,6 +18,7 @@ from geolookup.contract import fields
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import F64, I64, Addresses, Bools, overlay, sizes
 from geolookup.dataset.metadata import data_age
+from geolookup.pictures import texts
 from geolookup.pictures.views import View, view_of
 from geolookup.tables.rows import RowTables, row_tables
 
@@ -94,7 +95,7 @@ def _country(space: Partition, locations: NDArray[np.uint32], tables: RowTables)
         tables.values(fields.COUNTRY, f"country_{each}").to_pylist() for each in ("code", "name")
     )
     values, order = space.ranked(countries[locations], len(codes))
-    labels = [f"{names[row]} ({codes[row]})" for row in order.tolist()]
+    labels = [f"{texts.name(names[row])} ({codes[row]})" for row in order.tolist()]
     note = "The country of the location."
     return view_of("country", "Country", note, space.starts, values, labels)
 
@@ -114,12 +115,8 @@ def _as(space: Partition, networks: NDArray[np.uint32], tables: RowTables) -> Vi
     numbers, keys = np.unique(np.append(of_row, 0), return_inverse=True)
     values, order = space.ranked(keys[networks], len(numbers))
     names = _names(space.totals(networks, len(of_row)), keys[:-1], tables)
-    labels = [
-        f"AS{number} {names.get(key, '')}".rstrip() if place < _NAMED else f"AS{number}"
-        for place, (key, number) in enumerate(
-            zip(order.tolist(), numbers[order].tolist(), strict=True)
-        )
-    ]
+    named = {key: texts.name(names[key]) for key in order[:_NAMED].tolist() if key in names}
+    labels = [f"AS{numbers[key]} {named.get(key, '')}".rstrip() for key in order.tolist()]
     note = "The autonomous system that announces the address."
     return view_of("as", "AS", note, space.starts, values, labels)
 
@@ -135,7 +132,7 @@ def _names(totals: F64, keys: I64, tables: RowTables) -> dict[int, str]:
 
 def _source(space: Partition, numbers: NDArray[np.uint8], names: Sequence[str]) -> View:
     values, order = space.ranked(numbers, len(names) + 1)
-    labels = [names[number - 1] for number in order.tolist()]
+    labels = [texts.name(names[number - 1]) for number in order.tolist()]
     note = "The source that decided the location."
     return view_of("source", "Source", note, space.starts, values, labels)
 

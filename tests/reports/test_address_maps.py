@@ -1,0 +1,120 @@
+"""What address maps show of a dataset, against single lookups; the colours of known prefixes."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import ipaddress
+import random
+from bisect import bisect_right
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import geolookup
+from geolookup.contract.address import BITS
+from geolookup.dataset.files import Dataset
+from geolookup.errors import PrivateAddressError
+from geolookup.pictures import hilbert
+from geolookup.pictures.address_map import address_map
+from geolookup.pictures.views import SPECIAL, UNKNOWN, View
+from geolookup.reports.address_maps import address_map_section
+from geolookup.reports.dataset_views import dataset_views
+from tests.pictures.random_views import starts_in
+from tests.reports.pages import BUNDLED
+from tests.small_dataset import SMALL
+from tests.tiers import scaled
+
+TODAY = dt.date(2026, 12, 25)
+CARRYING_IPV4 = [
+    ipaddress.IPv6Network(text) for text in ("2002::/16", "64:ff9b::/96", "::ffff:0:0/96")
+]
+#: Networks of ten countries, away from the lines and texts of the picture.
+PREFIXES = (
+    *("8.8.8.0/24", "1.1.1.0/24", "133.11.6.0/24", "200.160.2.0/24", "41.13.5.0/24"),
+    *("193.0.6.0/24", "202.12.29.0/24", "80.67.169.0/24", "151.38.39.0/24", "24.48.77.0/24"),
+)
+
+
+def _near_starts(view: View, count: int) -> set[int]:
+    starts = random.Random(17).sample(starts_in(view), min(count, len(view.starts)))
+    most = (1 << BITS[view.starts.family]) - 1
+    return {min(max(start + step, 0), most) for start in starts for step in (-1, 0, 1)}
+
+
+def _expected(engine: geolookup.Engine, address: Any) -> dict[str, str]:
+    """The labels of an address, from its answer and its explanation."""
+    data: Any = engine.data(address)
+    location = engine.explain(address)["layers"]["location"]
+    place, network = data["location"], data["network"]
+    country = f"{place['country_name']} ({place['country_code']})"
+    depth = [name for name in ("country", "region", "city") if place[f"{name}_name"]]
+    asn = f"AS{network.get('asn')} {network['asn_organization'] or ''}".rstrip()
+    return {
+        "country": country if place["country_code"] else "unknown",
+        "depth": depth[-1] if depth else "unknown",
+        "as": asn if network.get("asn") else "unknown",
+        "source": location["source"] if location else "unknown",
+        "age": "up to 90 days" if location else "unknown",
+    }
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_the_labels_of_an_address_are_those_of_its_answer(family: int) -> None:
+    kind = {4: ipaddress.IPv4Address, 6: ipaddress.IPv6Address}[family]
+    views = dataset_views(Dataset(SMALL), family, TODAY)
+    starts = {view.name: starts_in(view) for view in views}
+    addresses = [kind(value) for value in _near_starts(views[0], scaled(60, 400)) | {0, 1}]
+    with geolookup.open(SMALL) as engine:
+        for address in addresses:
+            places = {name: bisect_right(each, int(address)) - 1 for name, each in starts.items()}
+            found = {view.name: view.labels[view.values[places[view.name]]] for view in views}
+            try:
+                expected = _expected(engine, address)
+            except PrivateAddressError:
+                expected = dict.fromkeys(found, "special-purpose")
+            if any(address in network for network in CARRYING_IPV4):
+                expected = dict.fromkeys(found, "special-purpose")
+            assert found == expected, address
+
+
+def test_the_first_labels_are_those_of_most_addresses() -> None:
+    view = dataset_views(Dataset(SMALL), 4, TODAY)[0]
+    sizes = np.diff([*starts_in(view), 1 << 32])
+    totals = np.bincount(view.values, sizes.astype(float), len(view.labels))
+    assert list(totals[2:]) == sorted(totals[2:], reverse=True)
+    assert totals[2:].all()
+    assert totals[SPECIAL] >= 1 << 28  # 240.0.0.0/4
+
+
+def test_a_family_of_which_nothing_is_known_has_no_map() -> None:
+    views = dataset_views(Dataset(SMALL), 6, TODAY)
+    unknown = [replace(view, values=np.minimum(view.values, UNKNOWN)) for view in views]
+    assert address_map_section(unknown) is None
+
+
+@pytest.mark.long
+def test_ten_known_prefixes_have_the_colour_of_their_country(tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    pytest.importorskip("vl_convert")
+    from geolookup.pictures.files import write_png
+    from geolookup.pictures.map_picture import map_pictures
+
+    shown = address_map(dataset_views(Dataset(BUNDLED), 4, TODAY)[:1])
+    (path,) = write_png(tmp_path, map_pictures(shown))
+    assert path.name == "ipv4-country.png"
+    picture = image.open(io.BytesIO(path.read_bytes())).convert("RGB")
+    (view,) = shown.views
+    with geolookup.open(BUNDLED) as engine:
+        for prefix in PREFIXES:
+            network = ipaddress.IPv4Network(prefix)
+            country = _expected(engine, network[0])["country"]
+            label = list(view.labels).index(country)
+            colour = view.colours[min(label, len(view.colours) - 1)]
+            (x,), (y,) = hilbert.points(np.array([int(network[0]) >> 8], np.uint64), 12)
+            # The margin and the title, at two pixels for each px.
+            found = picture.getpixel((2 * 48 + int(x), 2 * (48 + 48 + 28) + int(y)))
+            assert "#{:02x}{:02x}{:02x}".format(*found) == colour, prefix
