@@ -34,20 +34,23 @@ class MapOverlay {
     if (marks.pointed) this.drawMark(marks.pointed, 1);
   }
 
-  // The finest level whose squares are wide enough for the longest text among a few.
+  // The finest level whose squares are wide enough for their texts, else that of blocks.
   gridLevel() {
     const most = Math.floor(this.ranges.blockBits / 2);
     this.context.font = GRID_FONT;
     for (let level = 0; level < most; level++) {
-      if (this.gridWidth(level) <= 2 ** level * this.scale) return level;
+      if (this.textsFit(level)) return level;
     }
     return most;
   }
 
-  gridWidth(level) {
-    const last = this.ranges.covered - 4 ** level;
-    const widest = gridText(this.ranges, { first: last, bits: 2 * level });
-    return this.context.measureText(widest).width + GRID_MARGIN;
+  // Whether squares are wide enough for the longest text among the last four, which end with the
+  // largest numbers.
+  textsFit(level) {
+    const firsts = [1, 2, 3, 4].map((back) => Math.max(0, this.ranges.covered - back * 4 ** level));
+    const widths = firsts.map((first) =>
+      this.context.measureText(gridText(this.ranges, { first, bits: 2 * level })).width);
+    return Math.max(...widths) + GRID_MARGIN <= 2 ** level * this.scale;
   }
 
   // The length of the prefixes in the grid.
@@ -64,7 +67,7 @@ class MapOverlay {
     for (let at = Math.ceil(left / side) * side; at <= left + span; at += side) this.line(at, top, at, top + span);
     for (let at = Math.ceil(top / side) * side; at <= top + span; at += side) this.line(left, at, left + span, at);
     this.context.stroke();
-    this.drawTexts(side);
+    if (this.textsFit(this.level)) this.drawTexts(side);
   }
 
   line(fromColumn, fromRow, toColumn, toRow) {
@@ -80,7 +83,7 @@ class MapOverlay {
   drawTexts(side) {
     const { left, top, span } = this.mapWindow;
     Object.assign(this.context, { textBaseline: "top", lineJoin: "round", lineWidth: 3 });
-    Object.assign(this.context, { strokeStyle: "rgb(0 0 0 / .6)", fillStyle: MARK_LIGHT });
+    Object.assign(this.context, { strokeStyle: "rgb(0 0 0 / .85)", fillStyle: MARK_LIGHT });
     for (let row = Math.floor(top / side); row * side < top + span; row++) {
       for (let column = Math.floor(left / side); column * side < left + span; column++) {
         this.drawText(column, row, side);

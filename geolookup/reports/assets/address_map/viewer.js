@@ -105,7 +105,7 @@ class AddressMap {
   describe({ position, prefix, further }) {
     const lines = [["Prefix", this.ranges.prefixText(prefix)]];
     for (const { title, labels, values } of this.views) lines.push([title, labels[values[position]]]);
-    if (further) lines.push(["In this pixel", `${NUMBER_TEXT.format(further)} further ranges`]);
+    if (further) lines.push(["In this pixel", `${NUMBER_TEXT.format(further)} more ranges`]);
     return lines;
   }
 
@@ -113,7 +113,8 @@ class AddressMap {
     const tip = this.find("tip");
     tip.hidden = lines.length === 0;
     if (tip.hidden) return;
-    tip.replaceChildren(...lines.map(([, text], index) => textElement(index ? "span" : "strong", text)));
+    const texts = new Set(lines.map(([, text]) => text)); // "unknown" once
+    tip.replaceChildren(...[...texts].map((text, index) => textElement(index ? "span" : "strong", text)));
     const at = (place, start) => ((place - start) / this.window.span) * this.size;
     const [x, y] = [at(this.pointed.column, this.window.left), at(this.pointed.row, this.window.top)];
     const { offsetWidth, offsetHeight } = tip;
