@@ -19,6 +19,8 @@ from geolookup.pictures.colours import CATEGORIES, OTHER, spread
 WIDTH = 312
 #: The size of text, the most px of a label, and px that no character of a number exceeds.
 _SIZE, _LABEL, _DIGIT = 12, 132, 8
+#: The least px that bars have beside long labels and long numbers.
+_NARROWEST = 40
 #: The height of a stacked bar with the space around it.
 _BAND = 24
 #: What vl-convert measures with, and what readers may have instead; px for what is wider.
@@ -101,7 +103,7 @@ def bars(
     beside = x if limit is None else {"value": "width"}
     before, after = (_widest(each) for each in ([row[0] for row in rows], [row[2] for row in rows]))
     spec = {
-        "width": WIDTH - min(before, _LABEL) - after,
+        "width": max(WIDTH - min(before, _LABEL) - after, _NARROWEST),
         "height": {"step": 20},
         "data": {"values": data},
         "encoding": {"y": _hidden("row")},

@@ -25,6 +25,7 @@ def _charts() -> list[Chart]:
     hours = [str(hour) for hour in range(24)]
     return [
         charts.bars("bars", "Bars", "share", named, form=texts.percent),
+        charts.bars("long", "Long", "n", [("W" * 99, 2**64), ("b", 1)]),
         charts.bars("none", "No bars", "share", []),
         charts.histogram("lengths", "Lengths", "prefix length", "prefixes", LENGTHS),
         charts.heatmap("hours", "Hours", "requests", DAYS, hours, HOURS),
