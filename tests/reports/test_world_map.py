@@ -1,0 +1,261 @@
+"""Maps of the world: what the section holds, and in Chromium what the page draws and says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jinja2")
+pytest.importorskip("vl_convert")
+pytest.importorskip("playwright")
+pytest.importorskip("axe_playwright_python")
+
+from geolookup.pictures.numbers import unpack_floats, unpack_integers
+from geolookup.pictures.projection import HEIGHT, WIDTH, project
+from geolookup.pictures.world import Density, Pile, World
+from geolookup.reports.page import page
+from geolookup.reports.section import Section
+from geolookup.reports.world_map import world_section
+from tests.browser import Reader
+
+_BERLIN, _SUVA = (52.52, 13.405), (-18.14, 178.44)
+_MAP = 'document.querySelector("[data-world]").worldMap'
+
+
+def _density(places: list[tuple[float, float, float]], name: str = "requests") -> Density:
+    latitudes, longitudes, weights = np.array(places, float).T
+    return Density(name, name.title(), name, latitudes, longitudes, weights)
+
+
+def _many() -> list[Density]:
+    rng = np.random.default_rng(17)
+    latitudes, longitudes = rng.uniform(-90, 90, 5000), rng.uniform(-180, 180, 5000)
+    return [
+        Density(name, name, name, latitudes, longitudes, rng.pareto(1, 5000) * scale)
+        for name, scale in (("requests", 100), ("networks", 1e15))
+    ]
+
+
+def test_the_data_are_the_sums_of_cells() -> None:
+    densities = _many()
+    world = World(densities)
+    data: Any = world_section("world", "World", densities).data["world-map"]
+    assert np.array_equal(unpack_integers(data["cells"]), world.cells)
+    assert np.array_equal(unpack_integers(data["columns"]), world.grid.columns)
+    for packed, layer in zip(data["densities"], world.layers, strict=True):
+        assert np.array_equal(unpack_floats(packed["weights"]), layer.weights)
+
+
+def test_hidden_cells_are_not_in_the_data() -> None:
+    section = world_section("world", "World", [_density([(*_BERLIN, 4), (*_SUVA, 5)])], least=5)
+    data: Any = section.data["world-map"]
+    assert unpack_floats(data["densities"][0]["weights"]).tolist() == [5]
+    assert section.values["shown"].rows == [("Requests", "5", "0", "4")]
+
+
+@pytest.mark.parametrize("weight", [0.0, 4.0])
+def test_a_map_of_nothing_is_a_sentence(weight: float) -> None:
+    section = world_section("world", "World", [_density([(*_BERLIN, weight)])], least=5)
+    assert (section.data, list(section.pictures)) == ({}, [])
+    assert "Nothing to show" in page("Title", "", [section])
+
+
+def test_two_maps_share_their_outlines() -> None:
+    one, other = (world_section(name, name, [_density([(*_BERLIN, 1)])]) for name in "ab")
+    text = page("Title", "", [one, other])
+    assert re.findall(r'<script type="application/json" id="([^"]*)"', text) == [
+        "world-outlines",
+        "a-map",
+        "b-map",
+    ]
+
+
+def test_each_density_is_a_picture() -> None:
+    from xml.etree import ElementTree as ET
+
+    hostile = _density([(*_BERLIN, 1), (*_SUVA, 100)], "</text><b>&")
+    pile = Pile("Fiji", "no city", *_SUVA, weight=100, share=1)
+    section = world_section("world", "World", [*_many(), hostile], [pile])
+    drawn = {picture.name: ET.fromstring(picture.svg) for picture in section.pictures}  # noqa: S314
+    assert list(drawn) == ["world-requests", "world-networks", "world-</text><b>&"]
+    (circle,) = drawn["world-requests"].iter("{http://www.w3.org/2000/svg}circle")
+    x, y = project(np.array([_SUVA[0]]), np.array([_SUVA[1]]))
+    scale = 1200 / (2 * WIDTH)
+    place = [float(circle.get("cx", 0)), float(circle.get("cy", 0))]
+    assert place == pytest.approx([(x[0] + WIDTH) * scale, (HEIGHT - y[0]) * scale], abs=0.1)
+
+
+@pytest.fixture
+def opened(tmp_path: Path, reader: Reader) -> Callable[[Section], Reader]:
+    """Open a page of a section, and wait until its map is drawn."""
+
+    def open_page(section: Section) -> Reader:
+        path = tmp_path / "map.html"
+        path.write_text(page("Map", "A map.", [section]), encoding="utf-8")
+        reader.page.set_viewport_size({"width": 1280, "height": 900})
+        reader.open(path.as_uri())
+        reader.page.wait_for_selector("[data-drawn]")
+        return reader
+
+    return open_page
+
+
+def _place(reader: Reader, latitude: float, longitude: float) -> tuple[float, float]:
+    """The place of the canvas of the whole map, in px from its corner."""
+    box = reader.page.locator("canvas").bounding_box()
+    assert box is not None
+    scale = min(box["width"] / (2 * WIDTH), box["height"] / (2 * HEIGHT))
+    x, y = project(np.array([latitude]), np.array([longitude]))
+    return box["width"] / 2 + float(x[0]) * scale, box["height"] / 2 - float(y[0]) * scale
+
+
+def _pixel(reader: Reader, x: float, y: float) -> list[int]:
+    found: list[int] = reader.page.evaluate(
+        """([x, y]) => {
+          const canvas = document.querySelector("canvas");
+          const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
+          copy.drawImage(canvas, 0, 0);
+          const [column, row] = [x, y].map(each => Math.floor(each * devicePixelRatio));
+          return [...copy.getImageData(column, row, 1, 1).data];
+        }""",
+        [x, y],
+    )
+    return found
+
+
+def _hover(reader: Reader, x: float, y: float) -> str:
+    reader.page.hover("canvas", position={"x": x, "y": y})
+    return reader.page.locator("output").inner_text()
+
+
+def _steps(reader: Reader) -> None:
+    """Wait until what has changed is drawn."""
+    reader.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+
+
+@pytest.mark.long
+def test_the_browser_reads_what_python_packed(opened: Callable[[Section], Reader]) -> None:
+    densities = _many()
+    world = World(densities)
+    reader = opened(world_section("world", "World", densities))
+    assert reader.page.evaluate(f"[...{_MAP}.cells.cells]") == world.cells.tolist()
+    for number, layer in enumerate(world.layers):
+        found = reader.page.evaluate(f"[...{_MAP}.layers[{number}].weights]")
+        assert np.array_equal(np.array(found, float), layer.weights)
+    x, y = project(*world.centres)
+    read = [reader.page.evaluate(f"[...{_MAP}.cells.{axis}]") for axis in "xy"]
+    assert np.allclose(read, [x, y], atol=1e-6)
+    assert reader.problems == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("ratio", [1, 2])
+def test_a_place_is_drawn_and_told_where_it_is(
+    opened: Callable[[Section], Reader], scheme: Any, ratio: int
+) -> None:
+    section = world_section("world", "World", [_density([(*_BERLIN, 12345), (*_SUVA, 5)])])
+    reader = opened(section)
+    reader.page.emulate_media(color_scheme=scheme)
+    reader.page.evaluate(f"Object.defineProperty(window, 'devicePixelRatio', {{value: {ratio}}})")
+    reader.page.evaluate(f"{_MAP}.resize()")
+    _steps(reader)
+    colours = section.data["world-map"]["colours"]  # type: ignore[index]
+    most, least = (colours[0], colours[-1]) if scheme == "light" else (colours[-1], colours[0])
+    for place, colour in ((_BERLIN, most), (_SUVA, least)):
+        assert _pixel(reader, *_place(reader, *place)) == [*bytes.fromhex(colour[1:]), 255]
+    said = _hover(reader, *_place(reader, *_BERLIN))
+    assert "12,345 requests, 99.96 %" in said
+    assert re.match(r"5\d° N, 1\d° E|5\d\.\d° N, 1\d\.\d° E", said)
+    assert "no requests" in _hover(reader, *_place(reader, 0, 0))
+    assert reader.problems == []
+
+
+@pytest.mark.long
+def test_every_zoom_tells_the_same_sum(opened: Callable[[Section], Reader]) -> None:
+    """Squares, then cells: those at a place hold all of it, and all of the map is in some."""
+    rng = np.random.default_rng(18)
+    places = [(*_BERLIN, 1000.0), *((x, y, 1.0) for x, y in rng.uniform(-60, -10, (200, 2)))]
+    reader = opened(world_section("world", "World", [_density(places)]))
+    for _ in range(24):
+        found = reader.page.evaluate(
+            f"[[...{_MAP}.areas.weights].reduce((a, b) => a + b), {_MAP}.areas.constructor.name]"
+        )
+        assert found[0] == 1200
+        x, y = reader.page.evaluate(f"{_MAP}.window.canvas(...{_projected(_BERLIN)})")
+        assert "1,000 requests" in _hover(reader, x, y)
+        reader.page.evaluate(f"{_MAP}.zoom(2, {x}, {y})")
+        _steps(reader)
+    assert found[1] == "CellAreas"
+    assert reader.problems == []
+
+
+def _projected(place: tuple[float, float]) -> list[float]:
+    x, y = project(np.array([place[0]]), np.array([place[1]]))
+    return [float(x[0]), float(y[0])]
+
+
+@pytest.mark.long
+def test_the_keys_do_what_the_pointer_does(opened: Callable[[Section], Reader]) -> None:
+    pile = Pile("Fiji", "no city", *_SUVA, weight=5, share=0.5)
+    densities = [_density([(*_BERLIN, 7), (*_SUVA, 5)]), _density([(*_BERLIN, 9)], "networks")]
+    reader = opened(world_section("world", "World", densities, [pile]))
+    assert "Pile-up: Fiji, no city, 5 addresses, 50.00 %" in _hover(reader, *_place(reader, *_SUVA))
+    reader.page.focus("canvas")
+    reader.page.evaluate(f"{_MAP}.point({_projected((52.52, 0))})")
+    said = set()
+    for _ in range(12):
+        reader.page.keyboard.press("ArrowRight")
+        said.add(reader.page.locator("output").inner_text())
+    assert len(said) > 10
+    reader.page.evaluate(f"{_MAP}.point({_projected(_BERLIN)})")
+    for _ in range(5):
+        reader.page.keyboard.press("+")
+    assert reader.page.evaluate(f"{_MAP}.window.zoomed") == 32
+    reader.page.keyboard.press("ArrowLeft")
+    reader.page.keyboard.press("ArrowRight")
+    assert "7 requests" in reader.page.locator("output").inner_text()
+    reader.page.get_by_label("Requests").focus()
+    reader.page.keyboard.press("ArrowRight")
+    assert "9 networks" in reader.page.locator("output").inner_text()
+    reader.page.focus("canvas")
+    reader.page.keyboard.press("-")
+    assert reader.page.evaluate(f"{_MAP}.window.zoomed") == 16
+    reader.page.keyboard.press("Home")
+    assert reader.page.evaluate(f"{_MAP}.window.zoomed") == 1
+    assert reader.problems == []
+
+
+@pytest.mark.long
+def test_wheel_drag_and_buttons_move_the_map(opened: Callable[[Section], Reader]) -> None:
+    reader = opened(world_section("world", "World", _many()))
+    x, y = _place(reader, *_BERLIN)
+    reader.page.hover("canvas", position={"x": x, "y": y})
+    reader.page.mouse.wheel(0, -300)
+    assert reader.page.evaluate(f"{_MAP}.window.zoomed") == 1  # the page's, without focus
+    reader.page.evaluate("scrollTo(0, 0)")
+    reader.page.click("canvas", position={"x": x, "y": y})
+    reader.page.mouse.wheel(0, -600)
+    reader.page.wait_for_function(f"{_MAP}.window.zoomed === 4")
+    held = reader.page.evaluate(f"{_MAP}.window.canvas(...{_projected(_BERLIN)})")
+    assert held == pytest.approx([x, y], abs=2)  # the pointer is at a whole px
+    box = reader.page.locator("canvas").bounding_box()
+    assert box is not None
+    reader.page.mouse.down()
+    reader.page.mouse.move(box["x"] + x + 100, box["y"] + y + 40, steps=4)
+    reader.page.mouse.up()
+    moved = reader.page.evaluate(f"{_MAP}.window.canvas(...{_projected(_BERLIN)})")
+    assert moved == pytest.approx([x + 100, y + 40], abs=6)
+    reader.page.get_by_role("button", name="Zoom out").click()
+    assert reader.page.evaluate(f"{_MAP}.window.zoomed") == 2
+    reader.page.get_by_role("button", name="Whole map").click()
+    assert reader.page.evaluate(f"{_MAP}.window.box.left") == pytest.approx(-WIDTH, abs=0.01)
+    reader.check()
+    reader.page.set_viewport_size({"width": 400, "height": 800})
+    reader.check_width()
+    assert reader.problems == []
