@@ -26,6 +26,6 @@ def _densities(facts: Facts, places: F64) -> Iterator[Density]:
     latitudes, longitudes = places
     ipv4, ipv6 = (facts.space[family].locations for family in (4, 6))
     yield Density("ipv4", "IPv4 addresses", UNITS[4], latitudes, longitudes, ipv4.space)
-    yield Density("ipv6", "IPv6 networks", UNITS[6], latitudes, longitudes, ipv6.space)
+    yield Density("ipv6", "IPv6 /64 networks", UNITS[6], latitudes, longitudes, ipv6.space)
     prefixes = (ipv4.prefixes + ipv6.prefixes).astype(float)
     yield Density("prefixes", "Prefixes", "prefixes", latitudes, longitudes, prefixes)
