@@ -87,6 +87,12 @@ def _against(folder: Path) -> Path:
     return _made(folder, "report", str(SMALL), "--against", str(BUNDLED))
 
 
+def _truth(folder: Path) -> Path:
+    feed = folder / "<b>feed.csv"
+    feed.write_text("8.8.8.0/24,DE,,<script>alert(1)</script>,\n2a00::/16,FR,,Paris,\n", "utf-8")
+    return _made(folder, "report", str(SMALL), "--truth", str(feed))
+
+
 def _map(folder: Path) -> Path:
     lines = [_LINE.format(address, hour) for hour in range(24) for address in _ADDRESSES]
     log = folder / "<b>access.log"
@@ -106,6 +112,7 @@ PAGES: dict[str, Callable[[Path], Path]] = {
     "empty": _empty,
     "one-network": _one_network,
     "against": _against,
+    "truth": _truth,
     "map": _map,
     "map-of-nothing": _map_of_nothing,
 }
