@@ -30,6 +30,9 @@ _DRAWN = """() => {
     return new Set(new Uint32Array(copy.getImageData(0, 0, width, height).data.buffer)).size > 1;
   });
 }"""
+#: Whether the scripts have made each map.
+_READY = """() => [...document.querySelectorAll(".address-map")].every(
+  each => "ready" in each.dataset)"""
 #: Marks what can be operated, and counts it.
 _OPERABLE = """() => {
   const found = [...document.querySelectorAll(
@@ -54,7 +57,7 @@ def _opened(reader: Reader, path: Path) -> list[str]:
     reader.page.on("request", lambda request: requests.append(request.url))
     reader.page.on("dialog", lambda dialog: reader.problems.append(f"dialog: {dialog.message}"))
     reader.open(path.as_uri())
-    reader.page.wait_for_load_state("networkidle")
+    reader.page.wait_for_function(_READY)
     return requests
 
 
