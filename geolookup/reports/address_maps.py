@@ -20,7 +20,7 @@ _SCRIPTS = (
     *(f"address_map/{name}.js" for name in _VIEWER),
 )
 #: The most characters that a map takes of a page, which must stay small enough to send and to open.
-_LIMITS = {4: 3_800_000, 6: 800_000}
+_LIMITS = {4: 4_200_000, 6: 800_000}
 
 
 def address_map_section(views: Sequence[View]) -> Section | None:
