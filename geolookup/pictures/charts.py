@@ -20,7 +20,7 @@ WIDTH = 312
 #: The size of text, the most px of a label, and px that no character of a number exceeds.
 _SIZE, _LABEL, _DIGIT = 12, 132, 8
 #: The least px that bars have beside long labels and long numbers.
-_NARROWEST = 40
+_NARROWEST = 30
 #: The height of a stacked bar with the space around it.
 _BAND = 24
 #: What vl-convert measures with, and what readers may have instead; px for what is wider.
@@ -30,7 +30,7 @@ _TITLE = {"titleFontSize": _SIZE, "titleFontWeight": "normal"}
 #: The tags of a drawing, and where an id begins in one. Texts have no tags: they are escaped.
 _TAGS, _IDS = re.compile(r"<[^>]*>"), re.compile(r'(?<= id=")|(?<=url\(#)|(?<=href="#)')
 Form = Callable[[float], str]
-#: A label and its value.
+#: A label and its value. The library takes no integers of more than 64 bits, but floats.
 Values = Sequence[tuple[str, float]]
 _Part = dict[str, Any]  # of a specification
 
@@ -97,7 +97,7 @@ def bars(
     ``head`` is what the labels name, for the table. A line marks the value ``limit``.
     """
     rows = [(texts.name(label), value, form(value)) for label, value in values]
-    data = [{"row": i, "name": a, "value": b, "text": c} for i, (a, b, c) in enumerate(rows)]
+    data = [{"row": i, "name": a, "value": float(b), "text": c} for i, (a, b, c) in enumerate(rows)]
     x: _Part = {"field": "value", "type": "quantitative", "axis": None, "scale": {"zero": True}}
     # Beside a line that marks a limit the values stand in a column, so that they do not cross it.
     beside = x if limit is None else {"value": "width"}
@@ -142,7 +142,7 @@ def histogram(
     name: str, title: str, axis: str, unit: str, values: Values, *, form: Form = texts.count
 ) -> Chart:
     """Return columns, one for each class in the order given; ``axis`` is what is classed."""
-    data = [{"class": label, "value": value} for label, value in values]
+    data = [{"class": label, "value": float(value)} for label, value in values]
     x: _Part = {"field": "class", "type": "ordinal", "sort": None, "title": axis}
     x["axis"] = {"labelAngle": 0, "values": _labelled([label for label, _ in values], 260)}
     y: _Part = {"field": "value", "type": "quantitative", "title": unit}
@@ -189,7 +189,7 @@ def heatmap(
 ) -> Chart:
     """Return a cell for each row and column; a value of None is hidden and has no colour."""
     data = [
-        {"row": row, "column": column, "value": value}
+        {"row": row, "column": column, "value": float(value)}
         for row, line in zip(rows, values, strict=True)
         for column, value in zip(columns, line, strict=True)
         if value is not None
