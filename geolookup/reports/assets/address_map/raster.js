@@ -32,7 +32,9 @@ function paintRanges(pixels, size, mapWindow, ranges, values, colours) {
     const uniform = low === high && first + side * side <= covered;
     if (uniform || level === least) {
       const colour = colours[values[low]];
-      for (let y = top * size; y < bottom * size; y += size) pixels.fill(colour, y + left, y + right);
+      for (let y = top * size; y < bottom * size; y += size) {
+        for (let at = y + left; at < y + right; at++) pixels[at] = colour; // most squares are a pixel
+      }
     } else {
       paintQuarters(first, level - 1, column, row, turn, low, high);
     }
