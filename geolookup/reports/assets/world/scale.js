@@ -36,7 +36,9 @@ class WorldScale {
   label(weight, text) {
     const label = document.createElement("span");
     label.textContent = text;
+    // Left of its place by its own share: no label juts out at an end.
     label.style.left = `${100 * this.share(weight)}%`;
+    label.style.transform = `translateX(${-100 * this.share(weight)}%)`;
     return label;
   }
 
