@@ -35,7 +35,7 @@ class Density:
 
 
 @dataclass(frozen=True, slots=True)
-class Pile:
+class DefaultCoordinates:
     """A place to mark, where more lies than a map of density says."""
 
     name: str  # "United States"

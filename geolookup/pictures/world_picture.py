@@ -13,11 +13,11 @@ from geolookup.pictures import outlines, texts
 from geolookup.pictures.colours import SEQUENTIAL
 from geolookup.pictures.files import Picture
 from geolookup.pictures.projection import HEIGHT, WIDTH, project
-from geolookup.pictures.world import Layer, Pile, World, sums_by
+from geolookup.pictures.world import DefaultCoordinates, Layer, World, sums_by
 
 #: From dark to light, without the ends, which are hard to see on a page of their lightness.
 COLOURS = SEQUENTIAL[32:240:4]
-#: Of the rings around piles: unlike all of the scale.
+#: Of the rings at default coordinates: unlike all of the scale.
 _RING = "#c2185b"
 _INK, _LAND, _BORDER, _EDGE = "#1f2328", "#e9e9e6", "#ffffff", "#8a8f94"
 _FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
@@ -29,20 +29,22 @@ _DOWN = 2 * HEIGHT * _SCALE
 _RADIUS_KM = 6371.0072
 
 
-def pictures(anchor: str, world: World, piles: Sequence[Pile] = ()) -> Iterator[Picture]:
-    """Yield a picture of each density, named ANCHOR-DENSITY, with rings around piles."""
+def pictures(
+    anchor: str, world: World, defaults: Sequence[DefaultCoordinates] = ()
+) -> Iterator[Picture]:
+    """Yield a picture of each density, named ANCHOR-DENSITY, with rings at default coordinates."""
     for layer in world.layers:
         if layer.shown:
-            yield Picture(f"{anchor}-{layer.density.name}", _svg(world, layer, piles))
+            yield Picture(f"{anchor}-{layer.density.name}", _svg(world, layer, defaults))
 
 
-def _svg(world: World, layer: Layer, piles: Sequence[Pile]) -> str:
+def _svg(world: World, layer: Layer, defaults: Sequence[DefaultCoordinates]) -> str:
     side = _side(world.grid.km)
     columns, rows, sums = _squares(world, layer, side)
     km = texts.count(side / _SCALE * _RADIUS_KM)
     width, height = _ACROSS + 2 * _MARGIN, _DOWN + _TOP + _BOTTOM
     title = escape(texts.name(layer.density.title))
-    drawn = f"{_ground()}{_drawn(columns, rows, _shares(sums), side)}{_rings(piles)}"
+    drawn = f"{_ground()}{_drawn(columns, rows, _shares(sums), side)}{_rings(defaults)}"
     legend = _legend(sums, f"{layer.density.unit} per {km} km by {km} km")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height:.0f}" '
@@ -96,9 +98,9 @@ def _drawn(columns: I64, rows: I64, shares: F64, side: float) -> str:
     return "".join(paths)
 
 
-def _rings(piles: Sequence[Pile]) -> str:
-    x, y = _pixels(np.array([each.latitude for each in piles]),
-                   np.array([each.longitude for each in piles]))  # fmt: skip
+def _rings(defaults: Sequence[DefaultCoordinates]) -> str:
+    x, y = _pixels(np.array([each.latitude for each in defaults]),
+                   np.array([each.longitude for each in defaults]))  # fmt: skip
     return "".join(
         f'<circle cx="{a:.1f}" cy="{b:.1f}" r="7" fill="none" stroke="{_RING}" stroke-width="2"/>'
         for a, b in zip(x.tolist(), y.tolist(), strict=True)

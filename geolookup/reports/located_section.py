@@ -1,4 +1,4 @@
-"""The section on where a dataset locates addresses: densities, and piles at one place."""
+"""The section on where a dataset locates addresses: densities, and default coordinates."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from geolookup.contract.fields import LOCATION
 from geolookup.dataset.intervals import F64
 from geolookup.pictures.world import Density
 from geolookup.reports.dataset_facts import Facts
+from geolookup.reports.default_coordinates import find_default_coordinates
 from geolookup.reports.known_space import UNITS
-from geolookup.reports.piles import find_piles
 from geolookup.reports.section import Section
 from geolookup.reports.world_map import world_section
 
@@ -19,7 +19,7 @@ def located_section(facts: Facts) -> Section:
     """Return the map of the located addresses and prefixes of a dataset."""
     places = coordinates(facts.tables[LOCATION])
     return world_section("world", "Where addresses are", list(_densities(facts, places)),
-                         find_piles(facts, places))  # fmt: skip
+                         find_default_coordinates(facts, places))  # fmt: skip
 
 
 def _densities(facts: Facts, places: F64) -> Iterator[Density]:

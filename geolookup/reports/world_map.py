@@ -7,7 +7,7 @@ from typing import Any
 
 from geolookup.pictures import outlines, texts
 from geolookup.pictures.numbers import pack_floats, pack_integers
-from geolookup.pictures.world import Density, Layer, Pile, World
+from geolookup.pictures.world import DefaultCoordinates, Density, Layer, World
 from geolookup.pictures.world_picture import COLOURS, pictures
 from geolookup.reports.section import Section
 from geolookup.reports.table import Table
@@ -28,42 +28,42 @@ _SCRIPTS = (
     "world/start.js",
 )
 _HEAD = ("", "on the map", "without coordinates")
-#: What ``piles.find_piles`` looks for.
-_PILES_NOTE = (
-    "A pile is a place that seems to stand for a country or a provider: addresses without a city "
-    "lie there, or a quarter of the addresses of a country with at least ten places. "
-    "The table has the largest."
+#: What ``default_coordinates.find_default_coordinates`` looks for.
+_DEFAULTS_NOTE = (
+    "Default coordinates seem to stand for a country or a provider, not for a place: addresses "
+    "without a city have them, or at least a quarter of the addresses of a country with at least "
+    "ten places. The table has those with the most IPv4 addresses."
 )
-_PILES_HEAD = ("Place", "why", "latitude, longitude", "addresses", "share of the country's")
+_DEFAULTS_HEAD = ("Country", "reason", "latitude, longitude", "addresses", "of the country")
 
 
 def world_section(
     anchor: str,
     title: str,
     densities: Sequence[Density],
-    piles: Sequence[Pile] = (),
+    defaults: Sequence[DefaultCoordinates] = (),
     least: float = 0,
 ) -> Section:
-    """Return a map of densities, the first of them shown at first, with rings around piles.
+    """Return a map of densities, the first of them shown at first.
 
-    Nothing in it is more precise than 1 km. A cell whose weight is less than ``least`` is not
-    shown; the sum of those is stated.
+    Rings mark ``defaults``. Nothing is more precise than 1 km. A cell whose weight is less than
+    ``least`` is not shown; the sum of those is stated.
     """
     world = World(densities, least)
     if not len(world.cells):
         nothing = "Nothing to show has coordinates."
         return Section(anchor, title, "world.html", {"densities": (), "nothing": nothing})
     name = f"{anchor}-map"
-    data = {"world-outlines": _outlines(), name: _packed(world, piles)}
+    data = {"world-outlines": _outlines(), name: _packed(world, defaults)}
     return Section(
         anchor,
         title,
         "world.html",
-        _values(name, title, world, piles),
+        _values(name, title, world, defaults),
         data,
         scripts=_SCRIPTS,
         styles=("world.css",),
-        pictures=pictures(anchor, world, piles),
+        pictures=pictures(anchor, world, defaults),
     )
 
 
@@ -76,7 +76,7 @@ def _outlines() -> dict[str, Any]:
     return {"steps": outlines.STEPS, **packed}
 
 
-def _packed(world: World, piles: Sequence[Pile]) -> dict[str, Any]:
+def _packed(world: World, defaults: Sequence[DefaultCoordinates]) -> dict[str, Any]:
     densities = [
         {
             "name": layer.density.name,
@@ -91,17 +91,21 @@ def _packed(world: World, piles: Sequence[Pile]) -> dict[str, Any]:
         "cells": pack_integers(world.cells),
         "densities": densities,
         "colours": COLOURS,
-        "piles": [_mark(pile) for pile in piles],
+        "defaults": [_mark(each) for each in defaults],
     }
 
 
-def _mark(pile: Pile) -> dict[str, Any]:
-    count, share = texts.count(pile.weight), texts.percent(pile.share)
-    text = f"{texts.name(pile.name)}, {pile.reason}, {count} addresses, {share} of the country's"
-    return {"latitude": pile.latitude, "longitude": pile.longitude, "text": text}
+def _mark(default: DefaultCoordinates) -> dict[str, Any]:
+    count, share = texts.count(default.weight), texts.percent(default.share)
+    text = (
+        f"{texts.name(default.name)}, {default.reason}, {count} addresses, {share} of the country"
+    )
+    return {"latitude": default.latitude, "longitude": default.longitude, "text": text}
 
 
-def _values(name: str, title: str, world: World, piles: Sequence[Pile]) -> dict[str, Any]:
+def _values(
+    name: str, title: str, world: World, defaults: Sequence[DefaultCoordinates]
+) -> dict[str, Any]:
     hides = world.least > 0
     return {
         "data": name,
@@ -113,20 +117,20 @@ def _values(name: str, title: str, world: World, piles: Sequence[Pile]) -> dict[
             [_row(layer, hides=hides) for layer in world.layers],
         ),
         "notes": (_precision(world), f"{outlines.CREDIT}. Projection: Equal Earth."),
-        "piles": Table(
-            "Piles of addresses at one place",
-            _PILES_HEAD,
-            [_pile_row(pile) for pile in piles],
+        "defaults": Table(
+            "Default coordinates",
+            _DEFAULTS_HEAD,
+            [_default_row(each) for each in defaults],
             words=(1,),
         ),
-        "piles_note": _PILES_NOTE,
+        "defaults_note": _DEFAULTS_NOTE,
     }
 
 
 def _precision(world: World) -> str:
     side = texts.count(world.grid.km)
     return (
-        f"The page holds sums by cells of at least {side} km by {side} km, no single places. "
+        f"The page holds sums by cells of at least {side} km by {side} km, and no exact place. "
         "Equal areas of the map are equal areas of the Earth."
     )
 
@@ -136,7 +140,7 @@ def _row(layer: Layer, *, hides: bool) -> tuple[str, ...]:
     return (layer.density.title, *(texts.count(each) for each in amounts))
 
 
-def _pile_row(pile: Pile) -> tuple[str, ...]:
-    place = f"{pile.latitude:.2f}, {pile.longitude:.2f}"
-    share = texts.percent(pile.share)
-    return (texts.name(pile.name), pile.reason, place, texts.count(pile.weight), share)
+def _default_row(default: DefaultCoordinates) -> tuple[str, ...]:
+    place = f"{default.latitude:.2f}, {default.longitude:.2f}"
+    share = texts.percent(default.share)
+    return (texts.name(default.name), default.reason, place, texts.count(default.weight), share)

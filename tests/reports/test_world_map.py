@@ -17,7 +17,7 @@ pytest.importorskip("axe_playwright_python")
 
 from geolookup.pictures.numbers import unpack_floats, unpack_integers
 from geolookup.pictures.projection import HEIGHT, WIDTH, project
-from geolookup.pictures.world import Density, Pile, World
+from geolookup.pictures.world import DefaultCoordinates, Density, World
 from geolookup.reports.page import page
 from geolookup.reports.section import Section
 from geolookup.reports.world_map import world_section
@@ -79,8 +79,8 @@ def test_each_density_is_a_picture() -> None:
     from xml.etree import ElementTree as ET
 
     hostile = _density([(*_BERLIN, 1), (*_SUVA, 100)], "</text><b>&")
-    pile = Pile("Fiji", "no city", *_SUVA, weight=100, share=1)
-    section = world_section("world", "World", [*_many(), hostile], [pile])
+    default = DefaultCoordinates("Fiji", "no city", *_SUVA, weight=100, share=1)
+    section = world_section("world", "World", [*_many(), hostile], [default])
     drawn = {picture.name: ET.fromstring(picture.svg) for picture in section.pictures}  # noqa: S314
     assert list(drawn) == ["world-requests", "world-networks", "world-</text><b>&"]
     (circle,) = drawn["world-requests"].iter("{http://www.w3.org/2000/svg}circle")
@@ -202,10 +202,12 @@ def _projected(place: tuple[float, float]) -> list[float]:
 
 @pytest.mark.long
 def test_the_keys_do_what_the_pointer_does(opened: Callable[[Section], Reader]) -> None:
-    pile = Pile("Fiji", "no city", *_SUVA, weight=5, share=0.5)
+    default = DefaultCoordinates("Fiji", "no city", *_SUVA, weight=5, share=0.5)
     densities = [_density([(*_BERLIN, 7), (*_SUVA, 5)]), _density([(*_BERLIN, 9)], "networks")]
-    reader = opened(world_section("world", "World", densities, [pile]))
-    assert "Pile-up: Fiji, no city, 5 addresses, 50.00 %" in _hover(reader, *_place(reader, *_SUVA))
+    reader = opened(world_section("world", "World", densities, [default]))
+    assert "Default coordinates: Fiji, no city, 5 addresses, 50.00 %" in _hover(
+        reader, *_place(reader, *_SUVA)
+    )
     reader.page.focus("canvas")
     reader.page.evaluate(f"{_MAP}.point({_projected((52.52, 0))})")
     said = set()

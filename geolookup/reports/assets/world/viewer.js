@@ -1,4 +1,4 @@
-// Maps of the world: densities drawn on a canvas, one at a time, with rings around piles.
+// Maps of the world: densities drawn on a canvas, one at a time, with rings at default coordinates.
 
 const WORLD_COLOURS = {
   light: { land: "#e9e9e6", border: "#ffffff", edge: "#8a8f94", ring: "#c2185b", cursor: "#1f2328" },
@@ -14,7 +14,7 @@ class WorldMap {
     this.canvas = root.querySelector("canvas");
     this.context = this.canvas.getContext("2d");
     this.window = new WorldWindow((LARGEST_CELL_PX * EARTH_KM) / cells.grid.km);
-    this.piles = data.piles.map((pile) => ({ ...pile, at: projected(pile.latitude, pile.longitude) }));
+    this.defaults = data.defaults.map((each) => ({ ...each, at: projected(each.latitude, each.longitude) }));
     this.schemes = matchMedia("(prefers-color-scheme: dark)");
     this.cursor = null;
     this.printing = false;
@@ -123,17 +123,17 @@ class WorldMap {
   }
 
   describe(x, y) {
-    const pile = this.pileAt(x, y);
+    const found = this.defaultAt(x, y);
     const place = unprojected(x, y);
     if (!place) return "";
     const weight = this.areas.weightAt(x, y);
     const here = `${placeText(place, this.areas.km)}: ${this.layer.text(weight, this.areas.km)}`;
-    return pile ? `${here}. Pile-up: ${pile.text}` : here;
+    return found ? `${here}. Default coordinates: ${found.text}` : here;
   }
 
-  pileAt(x, y) {
+  defaultAt(x, y) {
     const reach = RING_PX / this.window.scale;
-    return this.piles.find(({ at }) => Math.hypot(at[0] - x, at[1] - y) <= reach);
+    return this.defaults.find(({ at }) => Math.hypot(at[0] - x, at[1] - y) <= reach);
   }
 
   change(action) {
@@ -213,7 +213,7 @@ class WorldMap {
 
   drawMarks() {
     this.context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-    for (const { at } of this.piles) this.drawRing(at, RING_PX, this.colours.ring);
+    for (const { at } of this.defaults) this.drawRing(at, RING_PX, this.colours.ring);
     const focused = document.activeElement === this.canvas;
     if (this.cursor && focused) this.drawRing(this.cursor, 5, this.colours.cursor);
   }

@@ -1,14 +1,13 @@
-"""Piles: coordinates that stand for a country or a provider rather than for a place.
+"""Default coordinates: those that stand for a country or a provider rather than for a place.
 
 Vendors give what they cannot locate the coordinates of a centroid. Two signs are looked for, at
 each distinct pair of coordinates of a country, by IPv4 addresses:
 
 * *no city*: addresses lie there whose location has no city name;
-* *share of the country*: at least a quarter of the country's addresses with coordinates lie
+* *large share*: at least a quarter of the country's addresses with coordinates lie
   there, and the country has at least ten such pairs.
 
-Of a pile of the first kind only the addresses without a city count. The piles with the most
-addresses are shown.
+Of the first kind only the addresses without a city count. Those with the most addresses are shown.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ import numpy as np
 from geolookup.contract.fields import COUNTRY, LOCATION
 from geolookup.dataset.intervals import F64, I64, Bools
 from geolookup.pictures.grid import Grid
-from geolookup.pictures.world import SIDES, Pile, sums_by
+from geolookup.pictures.world import SIDES, DefaultCoordinates, sums_by
 from geolookup.reports.dataset_facts import Facts
 
-NO_CITY, SHARE = "no city", "share of the country"
+NO_CITY, SHARE = "no city", "large share"
 _MOST = 20
 _SHARE, _PAIRS = 0.25, 10
 
@@ -50,8 +49,8 @@ class _Pairs:
         return (self.weights >= _SHARE * self.of_country) & (pairs >= _PAIRS)
 
 
-def find_piles(facts: Facts, places: F64) -> list[Pile]:
-    """Return the largest piles, by addresses; ``places``, shape (2, rows), are those of locations.
+def find_default_coordinates(facts: Facts, places: F64) -> list[DefaultCoordinates]:
+    """Return those with the most addresses; ``places``, shape (2, rows), are those of locations.
 
     Their coordinates are those of the centres of cells of 1 km.
     """
@@ -60,17 +59,17 @@ def find_piles(facts: Facts, places: F64) -> list[Pile]:
     countries = locations["country"].to_numpy().astype(np.int64)
     pairs = _pairs(countries, places, facts.space[4].locations.space, without_city)
     names = facts.tables[COUNTRY]["country_name"]
-    piled = np.where(pairs.without_city > 0, pairs.without_city, pairs.weights * pairs.large())
-    largest = np.argsort(-piled, kind="stable")[: min(_MOST, int((piled > 0).sum()))]
+    weights = np.where(pairs.without_city > 0, pairs.without_city, pairs.weights * pairs.large())
+    largest = np.argsort(-weights, kind="stable")[: min(_MOST, int((weights > 0).sum()))]
     latitudes, longitudes = _rounded(pairs.places[:, largest])
     return [
-        Pile(
+        DefaultCoordinates(
             names[int(pairs.countries[at])].as_py() or "",
             NO_CITY if pairs.without_city[at] > 0 else SHARE,
             float(latitude),
             float(longitude),
-            float(piled[at]),
-            float(piled[at] / pairs.of_country[at]),
+            float(weights[at]),
+            float(weights[at] / pairs.of_country[at]),
         )
         for at, latitude, longitude in zip(largest, latitudes, longitudes, strict=True)
     ]
