@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+from geolookup.comparison.values import read_tables
 from geolookup.dataset.files import Dataset
 from geolookup.engine import BUNDLED
 from geolookup.pictures.address_map import AddressMap, address_map
@@ -16,7 +17,8 @@ _COLOURS = 64
 
 def countries() -> AddressMap:
     """Return the map of the countries of IPv4."""
-    views = dataset_views(Dataset(BUNDLED), 4)
+    dataset = Dataset(BUNDLED)
+    views = dataset_views(dataset, read_tables(dataset), 4)
     return address_map([view for view in views if view.name == "country"])
 
 

@@ -6,16 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from geolookup.contract.fields import COUNTRY, LOCATION
-from geolookup.dataset.intervals import F64, I64, Bools
+from geolookup.dataset.intervals import F64, I64
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars
 from geolookup.reports.charts_section import pairs_section
 from geolookup.reports.dataset_facts import Facts
 from geolookup.reports.known_space import UNITS, KnownSpace
+from geolookup.reports.row_names import country_names, with_region_and_city
 from geolookup.reports.section import Section
 from geolookup.reports.table import Table
 
@@ -52,7 +51,7 @@ def per_country(facts: Facts, space: KnownSpace) -> Countries:
     """Return what is known of each country of the table, in one family."""
     locations = facts.tables[LOCATION]
     country = locations[COUNTRY].to_numpy()
-    region, city = depths(locations)
+    region, city = with_region_and_city(locations)
     rows = len(facts.tables[COUNTRY])
 
     def total(weights: F64) -> F64:
@@ -61,26 +60,6 @@ def per_country(facts: Facts, space: KnownSpace) -> Countries:
     size = space.locations.space
     intervals = total(space.locations.intervals.astype(np.float64)).astype(np.int64)
     return Countries(total(size), intervals, total(size * region), total(size * city))
-
-
-def depths(locations: pa.Table) -> tuple[Bools, Bools]:
-    """Mark the location rows that name a region, by code or name, and those that name a city."""
-    region = pc.or_(locations["region_code"].is_valid(), locations["region_name"].is_valid())
-    city = locations["city_name"].is_valid()
-    return np.asarray(region), np.asarray(city)
-
-
-def country_names(countries: pa.Table) -> list[str]:
-    """Return the name of each row; of a row without a country, what is known instead."""
-    columns = ("country_name", "country_code", "continent_name")
-    rows = zip(*(countries[column].to_pylist() for column in columns), strict=True)
-    return [_name(*row) for row in rows]
-
-
-def _name(name: str | None, code: str | None, continent: str | None) -> str:
-    if code:
-        return f"{name or 'unnamed'} ({code})"
-    return f"{continent}, no country" if continent else "no country"
 
 
 def _order(space: F64) -> Sequence[int]:

@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from geolookup.contract.fields import COUNTRY, LOCATION
 from geolookup.dataset.coverage import Known
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars, stacked
 from geolookup.reports.charts_section import charts_section
-from geolookup.reports.countries_section import depths
 from geolookup.reports.dataset_facts import Facts
 from geolookup.reports.known_space import KnownSpace
+from geolookup.reports.row_names import LEVELS, finest_levels
 from geolookup.reports.section import Section
 
 _NOTE = (
@@ -22,8 +21,6 @@ _NOTE = (
     "known, for nearly all of that space was never assigned. Fields of equal shares have one bar: "
     "+ 2 stands for two more."
 )
-#: The finest value that a location has, from the finest on; the rest is unknown.
-DEPTHS = ("city", "region", "country", "less than a country")
 
 
 def coverage_section(facts: Facts) -> Section:
@@ -33,13 +30,10 @@ def coverage_section(facts: Facts) -> Section:
 
 
 def depth_shares(facts: Facts, space: KnownSpace) -> list[float]:
-    """Return the share of a family's addresses whose location goes to each of ``DEPTHS``."""
-    locations, of = facts.tables[LOCATION], facts.known[f"ipv{space.family}"].of
-    region, city = depths(locations)
-    country = np.asarray(facts.tables[COUNTRY]["country_code"].is_valid())
-    finest = np.select([city, region, country[locations[COUNTRY].to_numpy()]], [0, 1, 2], 3)
+    """Return the share of a family's addresses whose location goes to each of ``LEVELS``."""
+    of, finest = facts.known[f"ipv{space.family}"].of, finest_levels(facts.tables)
     # Row 0 is no location.
-    sums = np.bincount(finest[1:], space.locations.space[1:], len(DEPTHS))
+    sums = np.bincount(finest[1:], space.locations.space[1:], len(LEVELS))
     unit = 1.0 if space.family == 4 else 2.0**64
     return [float(each) * unit / of if of else 0.0 for each in sums]
 
@@ -47,7 +41,7 @@ def depth_shares(facts: Facts, space: KnownSpace) -> list[float]:
 def _depth_chart(facts: Facts) -> Chart:
     rows = [f"IPv{family}" for family in facts.space]
     shares = [depth_shares(facts, space) for space in facts.space.values()]
-    return stacked("depth", "Finest known level of the location", rows, DEPTHS, shares)
+    return stacked("depth", "Finest known level of the location", rows, LEVELS, shares)
 
 
 def _null_chart(facts: Facts, family: int) -> Chart:

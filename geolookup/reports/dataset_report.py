@@ -15,7 +15,7 @@ from geolookup.reports.address_maps import address_map_section
 from geolookup.reports.change_section import change_section
 from geolookup.reports.countries_section import countries_section
 from geolookup.reports.coverage_section import coverage_section
-from geolookup.reports.dataset_facts import read_facts
+from geolookup.reports.dataset_facts import Facts, read_facts
 from geolookup.reports.dataset_views import dataset_views
 from geolookup.reports.difference import Difference, change_view
 from geolookup.reports.files_section import files_section
@@ -52,7 +52,7 @@ def sections(
         yield from filter(None, [moved_section(changed)])
     if scored is not None:
         yield truth_section(scored)
-    yield from _address_maps(dataset, changed)
+    yield from _address_maps(facts, changed)
     yield located_section(facts)
     yield coverage_section(facts)
     yield countries_section(facts)
@@ -63,10 +63,10 @@ def sections(
     yield files_section(Path(dataset.path))
 
 
-def _address_maps(dataset: Dataset, changed: Difference | None) -> Iterator[Section]:
+def _address_maps(facts: Facts, changed: Difference | None) -> Iterator[Section]:
     """Yield the map of each family of which anything is known; what changed comes first."""
     for family in FAMILIES:
         views = [] if changed is None else [change_view(changed, family)]
-        shown = address_map_section([*views, *dataset_views(dataset, family)])
+        shown = address_map_section([*views, *dataset_views(facts.dataset, facts.tables, family)])
         if shown is not None:
             yield shown

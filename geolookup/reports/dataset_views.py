@@ -7,23 +7,29 @@ addresses. Special-purpose space is overlaid once, so that views of one table sh
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from geolookup.comparison.overlay import Side, blocked_space
-from geolookup.contract import fields
+from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.intervals import F64, I64, Addresses, Bools, overlay, sizes
 from geolookup.dataset.metadata import data_age
 from geolookup.pictures import texts
 from geolookup.pictures.views import View, view_of
-from geolookup.tables.rows import RowTables, row_tables
+from geolookup.reports.row_names import (
+    LEVELS,
+    country_names,
+    finest_levels,
+    system_names,
+    systems,
+)
 
-#: What a location may know at its finest, from the coarsest.
-_DEPTHS = ("country", "region", "city")
+Tables = Mapping[str, pa.Table]  # by the names of ``contract.fields``
 #: The most days of each class of age.
 _AGES = (30, 90, 180, 365)
 #: So many AS have their names, those of most addresses; names are large, further AS have numbers.
@@ -73,9 +79,14 @@ class Partition:
         return self.classes(rank[keys]), order
 
 
-def dataset_views(dataset: Dataset, family: int, today: dt.date | None = None) -> list[View]:
-    """Return the views of one family of a dataset; ages are those of ``today`` in UTC."""
-    side, tables = Side(dataset, family), row_tables(dataset)
+def dataset_views(
+    dataset: Dataset, tables: Tables, family: int, today: dt.date | None = None
+) -> list[View]:
+    """Return the views of one family of a dataset; ages are those of ``today`` in UTC.
+
+    ``tables`` are those that ``comparison.values.read_tables`` returns.
+    """
+    side = Side(dataset, family)
     answers, decided = Partition.of(side.starts), Partition.of(side.decided)
     locations, networks = (rows[answers.intervals] for rows in (side.locations, side.networks))
     sources = dataset.manifest.metadata().sources
@@ -89,45 +100,30 @@ def dataset_views(dataset: Dataset, family: int, today: dt.date | None = None) -
     ]
 
 
-def _country(space: Partition, locations: NDArray[np.uint32], tables: RowTables) -> View:
-    countries = tables.values(fields.LOCATION, fields.COUNTRY).to_numpy()
-    codes, names = (
-        tables.values(fields.COUNTRY, f"country_{each}").to_pylist() for each in ("code", "name")
-    )
-    values, order = space.ranked(countries[locations], len(codes))
-    labels = [f"{texts.name(names[row])} ({codes[row]})" for row in order.tolist()]
+def _country(space: Partition, locations: NDArray[np.uint32], tables: Tables) -> View:
+    countries, names = tables[LOCATION][COUNTRY].to_numpy(), country_names(tables[COUNTRY])
+    values, order = space.ranked(countries[locations], len(names))
+    labels = [texts.name(names[row]) for row in order.tolist()]
     note = "The country of the location."
     return view_of("country", "Country", note, space.starts, values, labels)
 
 
-def _depth(space: Partition, locations: NDArray[np.uint32], tables: RowTables) -> View:
-    depth = (tables.values(fields.LOCATION, fields.COUNTRY).to_numpy() > 0).astype(np.int64)
-    for finer, name in enumerate(("region_name", "city_name"), 2):
-        column = tables.values(fields.LOCATION, name)
-        depth[column.is_valid().to_numpy(zero_copy_only=False)] = finer
+def _depth(space: Partition, locations: NDArray[np.uint32], tables: Tables) -> View:
+    levels = finest_levels(tables) + 1
+    levels[0] = 0
     note = "The finest part of the location that is known."
-    values = space.classes(depth[locations])
-    return view_of("depth", "Known depth", note, space.starts, values, _DEPTHS)
+    values = space.classes(levels[locations])
+    return view_of("depth", "Known depth", note, space.starts, values, LEVELS)
 
 
-def _as(space: Partition, networks: NDArray[np.uint32], tables: RowTables) -> View:
-    of_row = tables.values(fields.NETWORK, "asn").fill_null(0).to_numpy()
-    numbers, keys = np.unique(np.append(of_row, 0), return_inverse=True)
+def _as(space: Partition, networks: NDArray[np.uint32], tables: Tables) -> View:
+    numbers, keys = systems(tables[NETWORK])
     values, order = space.ranked(keys[networks], len(numbers))
-    names = _names(space.totals(networks, len(of_row)), keys[:-1], tables)
-    named = {key: texts.name(names[key]) for key in order[:_NAMED].tolist() if key in names}
+    names = system_names(tables[NETWORK], keys, space.totals(networks, len(keys)))
+    named = {key: texts.name(names[key]) for key in order[:_NAMED].tolist()}
     labels = [f"AS{numbers[key]} {named.get(key, '')}".rstrip() for key in order.tolist()]
     note = "The autonomous system that announces the address."
     return view_of("as", "AS", note, space.starts, values, labels)
-
-
-def _names(totals: F64, keys: I64, tables: RowTables) -> dict[int, str]:
-    """Return the organisation of each AS by key: that of the row with most addresses."""
-    order = np.argsort(-totals, kind="stable")
-    distinct, first = np.unique(keys[order], return_index=True)
-    organisations = tables.values(fields.NETWORK, "asn_organization").take(order[first])
-    found = zip(distinct.tolist(), organisations.to_pylist(), strict=True)
-    return {key: name for key, name in found if name}
 
 
 def _source(space: Partition, numbers: NDArray[np.uint8], names: Sequence[str]) -> View:

@@ -21,6 +21,7 @@ from geolookup.dataset.intervals import F64, I64, Bools
 from geolookup.pictures.grid import Grid
 from geolookup.pictures.world import SIDES, DefaultCoordinates, sums_by
 from geolookup.reports.dataset_facts import Facts
+from geolookup.reports.row_names import country_names
 
 NO_CITY, SHARE = "no city", "large share"
 _MOST = 20
@@ -58,13 +59,13 @@ def find_default_coordinates(facts: Facts, places: F64) -> list[DefaultCoordinat
     without_city = np.asarray(locations["city_name"].is_null())
     countries = locations["country"].to_numpy().astype(np.int64)
     pairs = _pairs(countries, places, facts.space[4].locations.space, without_city)
-    names = facts.tables[COUNTRY]["country_name"]
+    names = country_names(facts.tables[COUNTRY])
     weights = np.where(pairs.without_city > 0, pairs.without_city, pairs.weights * pairs.large())
     largest = np.argsort(-weights, kind="stable")[: min(_MOST, int((weights > 0).sum()))]
     latitudes, longitudes = _rounded(pairs.places[:, largest])
     return [
         DefaultCoordinates(
-            names[int(pairs.countries[at])].as_py() or "",
+            names[pairs.countries[at]],
             NO_CITY if pairs.without_city[at] > 0 else SHARE,
             float(latitude),
             float(longitude),

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
-import pyarrow as pa
 
 from geolookup.contract.fields import NETWORK
 from geolookup.dataset.intervals import F64, I64
@@ -16,6 +15,7 @@ from geolookup.pictures.charts import Chart, bars
 from geolookup.reports.charts_section import pairs_section
 from geolookup.reports.dataset_facts import Facts
 from geolookup.reports.known_space import UNITS, KnownSpace, prefix_counts
+from geolookup.reports.row_names import system_names, systems
 from geolookup.reports.section import Section
 from geolookup.reports.table import Table
 
@@ -47,25 +47,12 @@ def networks_section(facts: Facts) -> Section:
 def per_system(facts: Facts, space: KnownSpace) -> Systems:
     """Return the AS of which anything is known in one family."""
     networks = facts.tables[NETWORK]
-    # 0 is reserved (RFC 7607). Here it is the group of the rows without an AS, such as row 0.
-    asn = networks["asn"].combine_chunks().fill_null(0).to_numpy().astype(np.int64)
-    numbers, of_row = np.unique(asn, return_inverse=True)
+    numbers, of_row = systems(networks)
     sums = np.bincount(of_row, space.networks.space, len(numbers)).astype(np.float64)
     prefixes = prefix_counts(facts.dataset, space.family, of_row)
-    largest = _largest(of_row, space.networks.space)
-    names = networks["asn_organization"].take(pa.array(largest)).to_pylist()
-    order = [row for row in np.argsort(-sums, kind="stable").tolist() if numbers[row] and sums[row]]
-    return Systems(
-        numbers[order], [names[row] or "" for row in order], sums[order], prefixes[order]
-    )
-
-
-def _largest(groups: I64, space: F64) -> I64:
-    """Return the row of each group, from 0, that has most space."""
-    order = np.lexsort((space, groups))
-    last = np.append(np.flatnonzero(np.diff(groups[order])), len(order) - 1)
-    rows: I64 = order[last]
-    return rows
+    names = system_names(networks, of_row, space.networks.space)
+    order = [at for at in np.argsort(-sums, kind="stable").tolist() if numbers[at] and sums[at]]
+    return Systems(numbers[order], [names[at] for at in order], sums[order], prefixes[order])
 
 
 def _chart(space: KnownSpace, found: Systems) -> Chart:

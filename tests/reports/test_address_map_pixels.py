@@ -17,6 +17,7 @@ pytest.importorskip("vl_convert")
 pytest.importorskip("playwright")
 pytest.importorskip("axe_playwright_python")
 
+from geolookup.comparison.values import read_tables
 from geolookup.dataset.files import Dataset
 from geolookup.pictures import hilbert
 from geolookup.pictures.address_map import AddressMap, address_map
@@ -34,7 +35,8 @@ _PIXELS = """canvas => {
 def test_each_pixel_of_a_16_has_the_colour_of_its_address(
     page: Callable[[str], Path], reader: Reader
 ) -> None:
-    shown = address_map(dataset_views(Dataset(BUNDLED), 4))
+    dataset = Dataset(BUNDLED)
+    shown = address_map(dataset_views(dataset, read_tables(dataset), 4))
     # The /16 with the most ranges.
     number = int(np.bincount((shown.starts >> np.uint64(16)).astype(np.int64)).argmax())
     painted = _painted(reader, page("bundled"), f"{IPv4Address(number << 16)}/16")

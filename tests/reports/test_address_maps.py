@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import geolookup
+from geolookup.comparison.values import read_tables
 from geolookup.contract.address import BITS
 from geolookup.dataset.files import Dataset
 from geolookup.errors import PrivateAddressError
@@ -23,6 +24,8 @@ from geolookup.pictures.address_map import address_map
 from geolookup.pictures.views import SPECIAL, UNKNOWN, View
 from geolookup.reports.address_maps import address_map_section
 from geolookup.reports.dataset_views import dataset_views
+from geolookup.reports.row_names import LEVELS
+from tests.conftest import build_at
 from tests.pictures.random_views import starts_in
 from tests.reports.pages import BUNDLED
 from tests.small_dataset import SMALL
@@ -32,11 +35,22 @@ TODAY = dt.date(2026, 12, 25)
 CARRYING_IPV4 = [
     ipaddress.IPv6Network(text) for text in ("2002::/16", "64:ff9b::/96", "::ffff:0:0/96")
 ]
+PARTLY_KNOWN = """network,continent_code,country_code,region_code,latitude,longitude,asn
+9.0.0.0/8,EU,,,,,
+8.8.8.0/24,,US,CA,,,64500
+8.8.9.0/24,,,,1,2,64500
+2a00::/16,AF,,,,,
+"""
 #: Networks of ten countries, away from the lines and texts of the picture.
 PREFIXES = (
     *("8.8.8.0/24", "1.1.1.0/24", "133.11.6.0/24", "200.160.2.0/24", "41.13.5.0/24"),
     *("193.0.6.0/24", "202.12.29.0/24", "80.67.169.0/24", "151.38.39.0/24", "24.48.77.0/24"),
 )
+
+
+def _views(path: Path, family: int) -> list[View]:
+    dataset = Dataset(path)
+    return dataset_views(dataset, read_tables(dataset), family, TODAY)
 
 
 def _near_starts(view: View, count: int) -> set[int]:
@@ -51,24 +65,41 @@ def _expected(engine: geolookup.Engine, address: Any) -> dict[str, str]:
     location = engine.explain(address)["layers"]["location"]
     place, network = data["location"], data["network"]
     country = f"{place['country_name']} ({place['country_code']})"
-    depth = [name for name in ("country", "region", "city") if place[f"{name}_name"]]
+    if not place["country_code"] and place["continent_name"]:
+        country = f"{place['continent_name']}, no country"
+    region = place["region_code"] or place["region_name"]
+    known = (place["city_name"], region, place["country_code"], any(place.values()))
+    depth = [level for level, value in zip(LEVELS, known, strict=True) if value]
     asn = f"AS{network.get('asn')} {network['asn_organization'] or ''}".rstrip()
     return {
-        "country": country if place["country_code"] else "unknown",
-        "depth": depth[-1] if depth else "unknown",
+        "country": country if place["continent_name"] else "unknown",
+        "depth": depth[0] if depth else "unknown",
         "as": asn if network.get("asn") else "unknown",
         "source": location["source"] if location else "unknown",
         "age": "up to 90 days" if location else "unknown",
     }
 
 
+@pytest.fixture(scope="module")
+def partly_known(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset with locations that lack a country, or the name of their region."""
+    recipe = (
+        '[dataset]\nname = "a"\n[[source]]\nformat = "csv"\npath = "a.csv"\ndate = "2026-11-01"'
+    )
+    return build_at(tmp_path_factory.mktemp("partly"), {"a.csv": PARTLY_KNOWN}, recipe)[0]
+
+
 @pytest.mark.parametrize("family", [4, 6])
-def test_the_labels_of_an_address_are_those_of_its_answer(family: int) -> None:
+@pytest.mark.parametrize("name", ["small", "partly known"])
+def test_the_labels_of_an_address_are_those_of_its_answer(
+    name: str, family: int, partly_known: Path
+) -> None:
     kind = {4: ipaddress.IPv4Address, 6: ipaddress.IPv6Address}[family]
-    views = dataset_views(Dataset(SMALL), family, TODAY)
+    dataset = {"small": SMALL, "partly known": partly_known}[name]
+    views = _views(dataset, family)
     starts = {view.name: starts_in(view) for view in views}
     addresses = [kind(value) for value in _near_starts(views[0], scaled(60, 400)) | {0, 1}]
-    with geolookup.open(SMALL) as engine:
+    with geolookup.open(dataset) as engine:
         for address in addresses:
             places = {name: bisect_right(each, int(address)) - 1 for name, each in starts.items()}
             found = {view.name: view.labels[view.values[places[view.name]]] for view in views}
@@ -82,7 +113,7 @@ def test_the_labels_of_an_address_are_those_of_its_answer(family: int) -> None:
 
 
 def test_the_first_labels_are_those_of_most_addresses() -> None:
-    view = dataset_views(Dataset(SMALL), 4, TODAY)[0]
+    view = _views(SMALL, 4)[0]
     sizes = np.diff([*starts_in(view), 1 << 32])
     totals = np.bincount(view.values, sizes.astype(float), len(view.labels))
     assert list(totals[2:]) == sorted(totals[2:], reverse=True)
@@ -91,7 +122,7 @@ def test_the_first_labels_are_those_of_most_addresses() -> None:
 
 
 def test_a_family_of_which_nothing_is_known_has_no_map() -> None:
-    views = dataset_views(Dataset(SMALL), 6, TODAY)
+    views = _views(SMALL, 6)
     unknown = [replace(view, values=np.minimum(view.values, UNKNOWN)) for view in views]
     assert address_map_section(unknown) is None
 
@@ -103,7 +134,7 @@ def test_ten_known_prefixes_have_the_colour_of_their_country(tmp_path: Path) -> 
     from geolookup.pictures.files import write_png
     from geolookup.pictures.map_picture import map_pictures
 
-    shown = address_map(dataset_views(Dataset(BUNDLED), 4, TODAY)[:1])
+    shown = address_map(_views(BUNDLED, 4)[:1])
     (path,) = write_png(tmp_path, map_pictures(shown))
     assert path.name == "ipv4-country.png"
     picture = image.open(io.BytesIO(path.read_bytes())).convert("RGB")

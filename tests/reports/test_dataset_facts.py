@@ -12,10 +12,11 @@ import pytest
 import geolookup
 from geolookup.contract.fields import COUNTRY
 from geolookup.dataset.files import Dataset
-from geolookup.reports.countries_section import country_names, per_country
-from geolookup.reports.coverage_section import DEPTHS, depth_shares
+from geolookup.reports.countries_section import per_country
+from geolookup.reports.coverage_section import depth_shares
 from geolookup.reports.dataset_facts import Facts, read_facts
 from geolookup.reports.networks_section import per_system
+from geolookup.reports.row_names import LEVELS, country_names
 from tests.conftest import Build
 from tests.small_dataset import SMALL
 
@@ -124,13 +125,13 @@ def test_depths(facts: Facts, records: list[Any], family: int) -> None:
         if network.version == family and any(place.values()):
             region = place["region_code"] or place["region_name"]
             finest = zip(
-                DEPTHS, (place["city_name"], region, place["country_code"], 1), strict=True
+                LEVELS, (place["city_name"], region, place["country_code"], 1), strict=True
             )
             sums[next(name for name, value in finest if value)] += network.num_addresses
     shares = depth_shares(facts, facts.space[family])
     of = facts.known[f"ipv{family}"].of
-    assert dict(zip(DEPTHS, shares, strict=True)) == pytest.approx(
-        {depth: sums[depth] / of for depth in DEPTHS}
+    assert dict(zip(LEVELS, shares, strict=True)) == pytest.approx(
+        {depth: sums[depth] / of for depth in LEVELS}
     )
 
 

@@ -40,16 +40,16 @@ def test_addresses_without_a_city_have_default_coordinates(build: Build) -> None
         "23.0.0.0/24,FR,,,",  # no coordinates
     ]
     assert _found(build, rows) == [
-        ("United States", "no city", 768, 0.6),
-        ("Canada", "no city", 128, 1.0),
+        ("United States (US)", "no city", 768, 0.6),
+        ("Canada (CA)", "no city", 128, 1.0),
     ]
 
 
 def test_the_same_coordinates_in_two_countries_count_twice(build: Build) -> None:
     rows = ["20.0.0.0/24,CH,,46.2,6.1", "20.1.0.0/25,FR,,46.2,6.1"]
     assert _found(build, rows) == [
-        ("Switzerland", "no city", 256, 1.0),
-        ("France", "no city", 128, 1.0),
+        ("Switzerland (CH)", "no city", 256, 1.0),
+        ("France (FR)", "no city", 128, 1.0),
     ]
 
 
@@ -60,7 +60,7 @@ def test_a_quarter_of_a_country_has_default_coordinates(
     """Of a country with ten places or more."""
     rows = [*_towns("DE", 20, others), "21.0.0.0/22,DE,Berlin,52.5,13.4"]
     share = round(1024 / (1024 + 256 * others), 4)
-    assert _found(build, rows) == ([("Germany", "large share", 1024, share)] * expected)
+    assert _found(build, rows) == ([("Germany (DE)", "large share", 1024, share)] * expected)
 
 
 @pytest.mark.parametrize(("towns", "expected"), [(12, True), (13, False)])

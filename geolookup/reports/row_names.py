@@ -1,0 +1,67 @@
+"""What the rows of a dataset's tables stand for, for people: countries, levels of location, AS."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from geolookup.contract.fields import COUNTRY, LOCATION
+from geolookup.dataset.intervals import F64, I64, Bools
+
+#: The finest value that a location has, from the finest on; the rest is unknown.
+LEVELS = ("city", "region", "country", "less than a country")
+
+
+def country_names(countries: pa.Table) -> list[str]:
+    """Return the name of each row; of a row without a country, what is known instead."""
+    columns = ("country_name", "country_code", "continent_name")
+    rows = zip(*(countries[column].to_pylist() for column in columns), strict=True)
+    return [_country_name(*row) for row in rows]
+
+
+def _country_name(name: str | None, code: str | None, continent: str | None) -> str:
+    if code:
+        return f"{name or 'unnamed'} ({code})"
+    return f"{continent}, no country" if continent else "no country"
+
+
+def with_region_and_city(locations: pa.Table) -> tuple[Bools, Bools]:
+    """Mark the location rows that name a region, by code or name, and those that name a city."""
+    region = pc.or_(locations["region_code"].is_valid(), locations["region_name"].is_valid())
+    city = locations["city_name"].is_valid()
+    return np.asarray(region), np.asarray(city)
+
+
+def finest_levels(tables: Mapping[str, pa.Table]) -> I64:
+    """Return the position in ``LEVELS`` of each location row, shape (rows,).
+
+    Row 0, which is "unknown", has the last one.
+    """
+    region, city = with_region_and_city(tables[LOCATION])
+    country = np.asarray(tables[COUNTRY]["country_code"].is_valid())
+    has_country = country[tables[LOCATION][COUNTRY].to_numpy()]
+    return np.select([city, region, has_country], [0, 1, 2], 3).astype(np.int64)
+
+
+def systems(networks: pa.Table) -> tuple[I64, I64]:
+    """Return the numbers of the AS, ascending, and for each network row the place of its AS.
+
+    Place 0 has the number 0, which is reserved (RFC 7607): the rows without an AS, such as row 0.
+    """
+    asn = networks["asn"].combine_chunks().fill_null(0).to_numpy().astype(np.int64)
+    numbers, places = np.unique(asn, return_inverse=True)
+    return numbers, places
+
+
+def system_names(networks: pa.Table, places: I64, weights: F64) -> list[str]:
+    """Return the organization of each AS: that of its network row with most weight, or nothing.
+
+    ``places`` are those that ``systems`` returns, ``weights`` have their shape, (rows,).
+    """
+    order = np.lexsort((weights, places))
+    last = np.append(np.flatnonzero(np.diff(places[order])), len(order) - 1)
+    names = networks["asn_organization"].take(pa.array(order[last])).to_pylist()
+    return [name or "" for name in names]
