@@ -53,6 +53,7 @@ THIRD_PARTY = {
     "geolookup/updates/upgrade.py": NUMERIC,
     "geolookup/comparison": NUMERIC,
     "geolookup/pictures": {*NUMERIC, "PIL", "vl_convert"},
+    "geolookup/pictures/outlines/generate.py": {"numpy", "pycountry"},
     "geolookup/reports": {*NUMERIC, "jinja2"},
     "geolookup/compat/geoip2.py": {"geoip2", "maxminddb"},
     "geolookup/gate": {"redis"},

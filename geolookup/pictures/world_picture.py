@@ -112,10 +112,10 @@ def _ground() -> str:
     """Return the land, its borders, and the edge of the map: the date line on both sides."""
     around = np.concatenate([np.arange(-90, 91, 2), np.arange(90, -91, -2)]).astype(float)
     x, y = _pixels(around, np.repeat([180.0, -180.0], len(around) // 2))
-    parts, line = outlines.read(), 'fill="none" stroke-width="0.75"'
+    drawn, line = outlines.read(), 'fill="none" stroke-width="0.75"'
     return (
-        f'<path fill="{_LAND}" d="{_path(parts["land"], "z")}"/>'
-        f'<path {line} stroke="{_BORDER}" d="{_path(parts["borders"], "")}"/>'
+        f'<path fill="{_LAND}" d="{_path(drawn.land, "z")}"/>'
+        f'<path {line} stroke="{_BORDER}" d="{_path(drawn.borders, "")}"/>'
         f'<path {line} stroke="{_EDGE}" d="M{_points(x, y)}z"/>'
     )
 

@@ -68,12 +68,17 @@ def world_section(
 
 
 def _outlines() -> dict[str, Any]:
-    parts = outlines.read().items()
-    packed = {
-        part: {name: pack_integers(each) for name, each in lines._asdict().items()}
-        for part, lines in parts
+    drawn = outlines.read()
+    return {
+        "steps": outlines.STEPS,
+        "countries": drawn.countries.tolist(),
+        "land": _lines(drawn.land),
+        "borders": _lines(drawn.borders),
     }
-    return {"steps": outlines.STEPS, **packed}
+
+
+def _lines(lines: outlines.Lines) -> dict[str, str]:
+    return {name: pack_integers(each) for name, each in lines._asdict().items()}
 
 
 def _packed(world: World, defaults: Sequence[DefaultCoordinates]) -> dict[str, Any]:

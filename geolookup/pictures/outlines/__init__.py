@@ -1,4 +1,4 @@
-"""Outlines of Natural Earth: the land and the borders of countries, at the scale 1:50,000,000.
+"""Outlines of Natural Earth: countries and their borders, at the scale 1:50,000,000.
 
 Natural Earth is in the public domain. ``generate`` makes the file, ``natural_earth.npz``: the
 lengths of lines, and by point the differences from the point before.
@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from geolookup.dataset.intervals import F64, I64
+
+Codes = NDArray[np.str_]
 
 FILE = Path(__file__).with_name("natural_earth.npz")
 #: What a page says of its source.
@@ -33,10 +36,23 @@ class Lines(NamedTuple):
         return self.latitudes / STEPS, self.longitudes / STEPS
 
 
-def read() -> dict[str, Lines]:
-    """Return ``land``, rings that the last point closes with the first, and ``borders``."""
+class Outlines(NamedTuple):
+    """The land as rings, whose last point joins the first, and borders on land.
+
+    ``countries`` is the ISO 3166-1 alpha-2 code of each ring, "" of land without one. A hole
+    goes round the other way than what surrounds it.
+    """
+
+    countries: Codes
+    land: Lines
+    borders: Lines
+
+
+def read() -> Outlines:
+    """Return the outlines that the file holds."""
     with np.load(FILE) as stored:
-        return {part: _lines(stored, part) for part in ("land", "borders")}
+        lines = (_lines(stored, part) for part in ("land", "borders"))
+        return Outlines(stored["countries"], *lines)
 
 
 def _lines(stored: Mapping[str, I64], part: str) -> Lines:
@@ -44,10 +60,10 @@ def _lines(stored: Mapping[str, I64], part: str) -> Lines:
     return Lines(lengths, *(np.cumsum(each) for each in steps))
 
 
-def write(parts: Mapping[str, Lines], path: Path) -> None:
+def write(outlines: Outlines, path: Path) -> None:
     """Write what ``read`` returns."""
-    stored: dict[str, Any] = {}
-    for part, lines in parts.items():
+    stored: dict[str, Any] = {"countries": outlines.countries}
+    for part, lines in (("land", outlines.land), ("borders", outlines.borders)):
         stored[f"{part}_lengths"] = lines.lengths.astype(np.uint16)
         for name in ("latitudes", "longitudes"):
             stored[f"{part}_{name}"] = np.diff(getattr(lines, name), prepend=0).astype(np.int16)

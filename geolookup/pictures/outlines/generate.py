@@ -1,7 +1,8 @@
 """Make ``natural_earth.npz`` of the npm package world-atlas.
 
 ``python -m geolookup.pictures.outlines.generate`` fetches the package by ``npm pack``;
-``--package FILE.tgz`` takes it from there. ``--check`` compares instead of writing.
+``--package FILE.tgz`` takes it from there. ``--check`` compares instead of writing. It needs the
+extra ``reference``: the package numbers countries, pycountry has the codes of the numbers.
 """
 
 from __future__ import annotations
@@ -12,18 +13,21 @@ import subprocess
 import tarfile
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pycountry
 
 from geolookup.dataset.intervals import I64
-from geolookup.pictures.outlines import FILE, STEPS, Lines, read, write
+from geolookup.pictures.outlines import FILE, STEPS, Lines, Outlines, read, write
 from geolookup.pictures.outlines.date_line import cut_line, cut_ring
 
 PACKAGE = "world-atlas@2.0.2"
 _MEMBER = "package/countries-50m.json"
+#: Codes of areas that the package gives no number: ISO 3166-1 leaves XK to its users.
+_WITHOUT_NUMBER = {"Kosovo": "XK"}
 
 
 def main() -> None:
@@ -32,40 +36,59 @@ def main() -> None:
     parser.add_argument("--package", type=Path, help=f"the .tgz of {PACKAGE}")
     parser.add_argument("--check", action="store_true", help="compare, do not write")
     chosen = parser.parse_args()
-    parts = generate(chosen.package) if chosen.package else _fetched()
+    outlines = generate(chosen.package) if chosen.package else _fetched()
     if not chosen.check:
-        write(parts, FILE)
-    elif not same(parts, read()):
+        write(outlines, FILE)
+    elif not same(outlines, read()):
         raise SystemExit(f"{FILE} is not what {PACKAGE} gives")
 
 
-def same(one: Mapping[str, Lines], other: Mapping[str, Lines]) -> bool:
-    """Say whether two files have the same lines."""
-    return all(
-        np.array_equal(*arrays)
-        for part in one.keys() | other.keys()
-        for arrays in zip(one[part], other[part], strict=True)
+def same(one: Outlines, other: Outlines) -> bool:
+    """Say whether two outlines are equal."""
+    arrays = (
+        np.array_equal(*each)
+        for each in zip((*one.land, *one.borders), (*other.land, *other.borders), strict=True)
     )
+    return np.array_equal(one.countries, other.countries) and all(arrays)
 
 
-def _fetched() -> dict[str, Lines]:
+def _fetched() -> Outlines:
     with tempfile.TemporaryDirectory() as folder:
         command = ["npm", "pack", "--silent", PACKAGE]
         subprocess.run(command, cwd=folder, check=True)  # noqa: S603
         return generate(next(Path(folder).glob("*.tgz")))
 
 
-def generate(package: Path) -> dict[str, Lines]:
-    """Return the lines of the TopoJSON in a package."""
+def generate(package: Path) -> Outlines:
+    """Return the outlines of the TopoJSON in a package."""
     with tarfile.open(package) as archive:
         member = archive.extractfile(_MEMBER)
         assert member is not None  # noqa: S101 - a file, as the package has it
         topology = json.load(member)
     arcs = [_degrees(arc, topology["transform"]) for arc in topology["arcs"]]
-    rings = (_ring(arcs, ring) for ring in _rings(topology["objects"]["land"]))
-    land = (part for ring in rings if np.ptp(ring[:, 1]) for part in cut_ring(ring))
+    areas = [(code, line) for code, ring in _areas(topology, arcs) for line in _quantised(ring)]
     borders = (part for each in _borders(topology) for part in cut_line(arcs[each]))
-    return {"land": _quantised(land), "borders": _quantised(borders)}
+    countries = np.array([code for code, _ in areas])
+    return Outlines(countries, _lines([line for _, line in areas]), _lines(_quantised(borders)))
+
+
+def _areas(topology: dict[str, Any], arcs: list[Any]) -> Iterator[tuple[str, Iterator[Any]]]:
+    """Yield the code of a country, "" without one, and the parts of each of its rings."""
+    for geometry in topology["objects"]["countries"]["geometries"]:
+        code = _code(geometry)
+        for numbers in _rings(geometry):
+            ring = _ring(arcs, numbers)
+            if np.ptp(ring[:, 1]):
+                yield code, cut_ring(ring)
+
+
+def _code(geometry: dict[str, Any]) -> str:
+    """Return the alpha-2 code of an area."""
+    if "id" not in geometry:
+        return _WITHOUT_NUMBER.get(geometry["properties"]["name"], "")
+    country = pycountry.countries.get(numeric=geometry["id"])
+    assert country is not None  # noqa: S101 - the package has numbers of ISO alone
+    return str(country.alpha_2)
 
 
 def _degrees(arc: list[list[int]], transform: dict[str, Any]) -> Any:
@@ -100,13 +123,18 @@ def _borders(topology: dict[str, Any]) -> list[int]:
     return sorted(arc for arc, countries in used.items() if countries > 1)
 
 
-def _quantised(lines: Iterable[Any]) -> Lines:
-    """Return lines in steps, without points that repeat the one before, and without dots."""
-    rounded = [_distinct(np.round(line * STEPS).astype(np.int64)) for line in lines]
-    kept = [line for line in rounded if len(line) > 1]
-    lengths = np.array([len(line) for line in kept])
+def _quantised(lines: Iterable[Any]) -> Iterator[I64]:
+    """Yield lines in steps, without points that repeat the one before, and without dots."""
+    for line in lines:
+        points = _distinct(np.round(line * STEPS).astype(np.int64))
+        if len(points) > 1:
+            yield points
+
+
+def _lines(found: Iterable[I64]) -> Lines:
+    kept = list(found)
     points = np.concatenate(kept)
-    return Lines(lengths, points[:, 1], points[:, 0])
+    return Lines(np.array([len(line) for line in kept]), points[:, 1], points[:, 0])
 
 
 def _distinct(points: I64) -> I64:
