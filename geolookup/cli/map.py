@@ -62,7 +62,7 @@ def map(  # noqa: A001 - the name of the command
     from geolookup.files.local_hours import LocalHours
     from geolookup.files.summarize import Summary, count_files
     from geolookup.files.table_files import AddressColumn, TimeColumn, check_other, table_files
-    from geolookup.reports.traffic_map import lead, sections, title
+    from geolookup.reports.traffic.page import lead, sections, title
     from geolookup.reports.write import check_outputs, write_page
 
     exit_on_signals()

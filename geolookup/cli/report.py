@@ -45,8 +45,8 @@ def report(
     Example: geolookup report mydata --against mydata-old --output report.html
     """
     from geolookup.errors import name_text
-    from geolookup.reports.dataset_report import sections, title
-    from geolookup.reports.difference import difference
+    from geolookup.reports.changes.difference import difference
+    from geolookup.reports.dataset.report import sections, title
     from geolookup.reports.write import check_outputs, write_page
 
     exit_on_signals()

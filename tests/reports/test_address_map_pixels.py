@@ -21,7 +21,7 @@ from geolookup.comparison.values import read_tables
 from geolookup.dataset.files import Dataset
 from geolookup.pictures import hilbert
 from geolookup.pictures.address_map import AddressMap, address_map
-from geolookup.reports.dataset_views import dataset_views
+from geolookup.reports.dataset.views import dataset_views
 from tests.browser import Reader
 from tests.reports.pages import BUNDLED
 

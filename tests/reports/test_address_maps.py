@@ -23,8 +23,8 @@ from geolookup.pictures import hilbert
 from geolookup.pictures.address_map import address_map
 from geolookup.pictures.views import SPECIAL, UNKNOWN, View
 from geolookup.reports.address_maps import address_map_section
-from geolookup.reports.dataset_views import dataset_views
-from geolookup.reports.row_names import LEVELS
+from geolookup.reports.dataset.row_names import LEVELS
+from geolookup.reports.dataset.views import dataset_views
 from tests.conftest import build_at
 from tests.pictures.random_views import starts_in
 from tests.reports.pages import BUNDLED

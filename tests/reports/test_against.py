@@ -14,9 +14,9 @@ import pytest
 
 import geolookup
 from geolookup.dataset.intervals import Addresses
-from geolookup.reports.change_section import change_section
-from geolookup.reports.difference import Difference, change_view, difference
-from geolookup.reports.moved_section import moved_densities, moved_section
+from geolookup.reports.changes.difference import Difference, change_view, difference
+from geolookup.reports.changes.moved import moved_densities, moved_section
+from geolookup.reports.changes.section import change_section
 from tests.cli.program import run
 from tests.comparison import oracle
 from tests.comparison.conftest import NEW, OLD, dataset

@@ -9,9 +9,9 @@ import pytest
 import geolookup
 from geolookup.contract.fields import COUNTRY
 from geolookup.dataset.files import Dataset
-from geolookup.reports.countries_section import per_country
-from geolookup.reports.dataset_facts import Facts, read_facts
-from geolookup.reports.networks_section import per_system
+from geolookup.reports.dataset.countries import per_country
+from geolookup.reports.dataset.facts import Facts, read_facts
+from geolookup.reports.dataset.networks import per_system
 
 pytestmark = pytest.mark.long
 BUNDLED = Path(geolookup.__file__).parent / "world"

@@ -12,11 +12,11 @@ import pytest
 import geolookup
 from geolookup.contract.fields import COUNTRY
 from geolookup.dataset.files import Dataset
-from geolookup.reports.countries_section import per_country
-from geolookup.reports.coverage_section import depth_shares
-from geolookup.reports.dataset_facts import Facts, read_facts
-from geolookup.reports.networks_section import per_system
-from geolookup.reports.row_names import LEVELS, country_names
+from geolookup.reports.dataset.countries import per_country
+from geolookup.reports.dataset.coverage import depth_shares
+from geolookup.reports.dataset.facts import Facts, read_facts
+from geolookup.reports.dataset.networks import per_system
+from geolookup.reports.dataset.row_names import LEVELS, country_names
 from tests.conftest import Build
 from tests.small_dataset import SMALL
 

@@ -15,8 +15,8 @@ _HEAD = "network,country_code,city_name,latitude,longitude\n"
 def _found(build: Build, rows: list[str]) -> list[tuple[str, str, int, float]]:
     from geolookup.comparison.values import coordinates
     from geolookup.contract.fields import LOCATION
-    from geolookup.reports.dataset_facts import read_facts
-    from geolookup.reports.default_coordinates import find_default_coordinates
+    from geolookup.reports.dataset.default_coordinates import find_default_coordinates
+    from geolookup.reports.dataset.facts import read_facts
 
     dataset, _ = build({"rows.csv": _HEAD + "\n".join(rows) + "\n"})
     facts = read_facts(Dataset(dataset))
@@ -78,8 +78,8 @@ def test_the_largest_are_shown(build: Build) -> None:
 def test_coordinates_are_no_finer_than_a_cell(build: Build) -> None:
     from geolookup.comparison.values import coordinates
     from geolookup.contract.fields import LOCATION
-    from geolookup.reports.dataset_facts import read_facts
-    from geolookup.reports.default_coordinates import find_default_coordinates
+    from geolookup.reports.dataset.default_coordinates import find_default_coordinates
+    from geolookup.reports.dataset.facts import read_facts
 
     rows = ["20.0.0.0/24,US,,37.7511,-97.8221", "20.1.0.0/24,US,,37.7512,-97.8222"]
     dataset, _ = build({"rows.csv": _HEAD + "\n".join(rows) + "\n"})

@@ -88,17 +88,17 @@ class _Page(HTMLParser):
 
 
 def _page(dataset: Path) -> _Page:
-    from geolookup.reports.countries_section import countries_section
-    from geolookup.reports.coverage_section import coverage_section
-    from geolookup.reports.dataset_facts import read_facts
-    from geolookup.reports.dataset_report import title
-    from geolookup.reports.files_section import files_section
+    from geolookup.reports.dataset.countries import countries_section
+    from geolookup.reports.dataset.coverage import coverage_section
+    from geolookup.reports.dataset.facts import read_facts
+    from geolookup.reports.dataset.files import files_section
+    from geolookup.reports.dataset.networks import networks_section
+    from geolookup.reports.dataset.prefix_lengths import prefix_lengths_section
+    from geolookup.reports.dataset.report import title
+    from geolookup.reports.dataset.sources import sources_section
+    from geolookup.reports.dataset.summary import summary_section
     from geolookup.reports.licences_section import licences_section
-    from geolookup.reports.networks_section import networks_section
     from geolookup.reports.page import page
-    from geolookup.reports.prefix_lengths_section import prefix_lengths_section
-    from geolookup.reports.sources_section import sources_section
-    from geolookup.reports.summary_section import summary_section
 
     facts = read_facts(Dataset(dataset))
     made = [summary_section, coverage_section, countries_section, networks_section]

@@ -14,9 +14,9 @@ from hypothesis import given
 import geolookup
 from geolookup.contract.fields import COUNTRY
 from geolookup.dataset.files import Dataset
-from geolookup.reports.countries_section import per_country
-from geolookup.reports.dataset_facts import Facts, read_facts
-from geolookup.reports.networks_section import per_system
+from geolookup.reports.dataset.countries import per_country
+from geolookup.reports.dataset.facts import Facts, read_facts
+from geolookup.reports.dataset.networks import per_system
 from tests.conftest import build_at
 from tests.oracle import Source
 from tests.range_strategies import as_csv, recipe, recipes

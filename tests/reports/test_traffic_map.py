@@ -33,8 +33,8 @@ pytest.importorskip("PIL")
 
 from geolookup.pictures.deflate import inflated
 from geolookup.pictures.numbers import unpack_floats, unpack_integers
-from geolookup.reports.traffic_groups import groups_of
-from geolookup.reports.traffic_hours import hours_section
+from geolookup.reports.traffic.groups import groups_of
+from geolookup.reports.traffic.hours import hours_section
 
 #: Addresses of the small dataset: their texts, numbers and bytes are not in a page by chance.
 LOCATED = [

@@ -17,7 +17,7 @@ from tests.comparison.conftest import NEW, dataset
 pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")
 
-from geolookup.reports.truth_section import truth_section
+from geolookup.reports.truth.section import truth_section
 
 FEED = "8.8.8.0/24,US,,Boston,\n9.9.9.0/24,CH,CH-BE,Bern,\n2a00::/32,FR,,Paris,\n"
 LIST = "ip,country,city,latitude,longitude\n8.8.8.130,US,Boston,42.36,-71.06\n8.8.8.7,US,,42,-71\n"

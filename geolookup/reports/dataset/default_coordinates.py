@@ -20,8 +20,8 @@ from geolookup.contract.fields import COUNTRY, LOCATION
 from geolookup.dataset.intervals import F64, I64, Bools
 from geolookup.pictures.grid import Grid
 from geolookup.pictures.world import SIDES, DefaultCoordinates, sums_by
-from geolookup.reports.dataset_facts import Facts
-from geolookup.reports.row_names import country_names
+from geolookup.reports.dataset.facts import Facts
+from geolookup.reports.dataset.row_names import country_names
 
 NO_CITY, SHARE = "no city", "large share"
 _MOST = 20

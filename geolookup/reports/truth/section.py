@@ -7,7 +7,7 @@ from geolookup.comparison.scoring.agreement import LEVELS
 from geolookup.pictures.charts import Chart, stacked
 from geolookup.reports.compared_section import compared_section
 from geolookup.reports.section import Section
-from geolookup.reports.truth_tables import (
+from geolookup.reports.truth.tables import (
     agreement_table,
     distance_table,
     file_table,

@@ -10,7 +10,7 @@ from geolookup.comparison.gates import metric_text
 from geolookup.comparison.measures import Share, SourceChange, share
 from geolookup.comparison.movers import Mover
 from geolookup.pictures import texts
-from geolookup.reports.difference import Difference
+from geolookup.reports.changes.difference import Difference
 from geolookup.reports.table import Table
 
 _LEVELS = ("country", "region", "city")

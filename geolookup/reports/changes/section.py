@@ -9,7 +9,8 @@ from geolookup.comparison.compare import Compared, Part
 from geolookup.comparison.flows import CLASSES_KM, by_distance, country_flows
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars, histogram
-from geolookup.reports.change_tables import (
+from geolookup.reports.changes.difference import Difference
+from geolookup.reports.changes.tables import (
     coverage_table,
     family,
     field_tables,
@@ -22,7 +23,6 @@ from geolookup.reports.change_tables import (
     source_tables,
 )
 from geolookup.reports.compared_section import compared_section
-from geolookup.reports.difference import Difference
 from geolookup.reports.section import Section
 
 #: The flows between countries that are drawn, and those that the table lists.

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from geolookup.dataset.metadata import Age
 from geolookup.pictures import texts
-from geolookup.reports.dataset_facts import Facts
-from geolookup.reports.known_space import UNITS
+from geolookup.reports.dataset.facts import Facts
+from geolookup.reports.dataset.known_space import UNITS
 from geolookup.reports.section import Section
 
 

@@ -9,8 +9,8 @@ from geolookup.dataset.metadata import Source, data_age
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars, stacked
 from geolookup.reports.charts_section import charts_section
-from geolookup.reports.dataset_facts import Facts
-from geolookup.reports.known_space import UNITS
+from geolookup.reports.dataset.facts import Facts
+from geolookup.reports.dataset.known_space import UNITS
 from geolookup.reports.section import Section
 from geolookup.reports.table import Table
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from geolookup.pictures.charts import Chart, histogram
 from geolookup.reports.charts_section import charts_section
-from geolookup.reports.dataset_facts import Facts
-from geolookup.reports.known_space import KnownSpace
+from geolookup.reports.dataset.facts import Facts
+from geolookup.reports.dataset.known_space import KnownSpace
 from geolookup.reports.section import Section
 
 _NOTE = (

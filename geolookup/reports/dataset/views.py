@@ -21,7 +21,7 @@ from geolookup.dataset.intervals import F64, I64, Addresses, Bools, overlay, siz
 from geolookup.dataset.metadata import data_age
 from geolookup.pictures import texts
 from geolookup.pictures.views import View, view_of
-from geolookup.reports.row_names import (
+from geolookup.reports.dataset.row_names import (
     LEVELS,
     country_names,
     finest_levels,

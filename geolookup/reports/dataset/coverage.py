@@ -11,9 +11,9 @@ from geolookup.dataset.coverage import Known
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars, stacked
 from geolookup.reports.charts_section import charts_section
-from geolookup.reports.dataset_facts import Facts
-from geolookup.reports.known_space import KnownSpace
-from geolookup.reports.row_names import LEVELS, finest_levels
+from geolookup.reports.dataset.facts import Facts
+from geolookup.reports.dataset.known_space import KnownSpace
+from geolookup.reports.dataset.row_names import LEVELS, finest_levels
 from geolookup.reports.section import Section
 
 _NOTE = (

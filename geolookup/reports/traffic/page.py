@@ -17,11 +17,11 @@ from geolookup.files.row_streams import holds_address
 from geolookup.files.summarize import Summary
 from geolookup.pictures import texts
 from geolookup.pictures.world import Density
+from geolookup.reports.dataset.summary import Figure
 from geolookup.reports.licences_section import licences_section
 from geolookup.reports.section import Section
-from geolookup.reports.summary_section import Figure
-from geolookup.reports.traffic_groups import groups_section
-from geolookup.reports.traffic_hours import hours_section
+from geolookup.reports.traffic.groups import groups_section
+from geolookup.reports.traffic.hours import hours_section
 from geolookup.reports.world_map import world_section
 
 #: Names of totals for people, where they are not the words themselves.

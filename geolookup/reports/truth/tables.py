@@ -11,7 +11,7 @@ from geolookup.comparison.scoring.scoring import Group
 from geolookup.comparison.scoring.truth import TruthFile
 from geolookup.comparison.scoring.worst import WorstNetwork
 from geolookup.pictures import texts
-from geolookup.reports.change_tables import kilometres
+from geolookup.reports.changes.tables import kilometres
 from geolookup.reports.table import Table
 
 Parts = Mapping[str, ScoredPart]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from geolookup.comparison.measures import Pairs
 from geolookup.dataset.intervals import F64
 from geolookup.pictures.world import Density
-from geolookup.reports.change_tables import family
-from geolookup.reports.difference import Difference
+from geolookup.reports.changes.difference import Difference
+from geolookup.reports.changes.tables import family
 from geolookup.reports.section import Section
 from geolookup.reports.world_map import world_section
 

@@ -11,7 +11,7 @@ from geolookup.comparison.values import read_tables
 from geolookup.dataset.coverage import Known, known_addresses
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.metadata import Metadata
-from geolookup.reports.known_space import KnownSpace, known_space
+from geolookup.reports.dataset.known_space import KnownSpace, known_space
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,22 +12,22 @@ from geolookup.comparison.scoring import Score
 from geolookup.dataset.files import Dataset
 from geolookup.pictures import texts
 from geolookup.reports.address_maps import address_map_section
-from geolookup.reports.change_section import change_section
-from geolookup.reports.countries_section import countries_section
-from geolookup.reports.coverage_section import coverage_section
-from geolookup.reports.dataset_facts import Facts, read_facts
-from geolookup.reports.dataset_views import dataset_views
-from geolookup.reports.difference import Difference, change_view
-from geolookup.reports.files_section import files_section
+from geolookup.reports.changes.difference import Difference, change_view
+from geolookup.reports.changes.moved import moved_section
+from geolookup.reports.changes.section import change_section
+from geolookup.reports.dataset.countries import countries_section
+from geolookup.reports.dataset.coverage import coverage_section
+from geolookup.reports.dataset.facts import Facts, read_facts
+from geolookup.reports.dataset.files import files_section
+from geolookup.reports.dataset.located import located_section
+from geolookup.reports.dataset.networks import networks_section
+from geolookup.reports.dataset.prefix_lengths import prefix_lengths_section
+from geolookup.reports.dataset.sources import sources_section
+from geolookup.reports.dataset.summary import summary_section
+from geolookup.reports.dataset.views import dataset_views
 from geolookup.reports.licences_section import licences_section
-from geolookup.reports.located_section import located_section
-from geolookup.reports.moved_section import moved_section
-from geolookup.reports.networks_section import networks_section
-from geolookup.reports.prefix_lengths_section import prefix_lengths_section
 from geolookup.reports.section import Section
-from geolookup.reports.sources_section import sources_section
-from geolookup.reports.summary_section import summary_section
-from geolookup.reports.truth_section import truth_section
+from geolookup.reports.truth.section import truth_section
 
 
 def title(path: str | PathLike[str]) -> str:

@@ -13,9 +13,9 @@ from geolookup.dataset.intervals import F64, I64
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars
 from geolookup.reports.charts_section import pairs_section
-from geolookup.reports.dataset_facts import Facts
-from geolookup.reports.known_space import UNITS, KnownSpace, prefix_counts
-from geolookup.reports.row_names import system_names, systems
+from geolookup.reports.dataset.facts import Facts
+from geolookup.reports.dataset.known_space import UNITS, KnownSpace, prefix_counts
+from geolookup.reports.dataset.row_names import system_names, systems
 from geolookup.reports.section import Section
 from geolookup.reports.table import Table
 

@@ -8,9 +8,9 @@ from geolookup.comparison.values import coordinates
 from geolookup.contract.fields import LOCATION
 from geolookup.dataset.intervals import F64
 from geolookup.pictures.world import Density
-from geolookup.reports.dataset_facts import Facts
-from geolookup.reports.default_coordinates import find_default_coordinates
-from geolookup.reports.known_space import UNITS
+from geolookup.reports.dataset.default_coordinates import find_default_coordinates
+from geolookup.reports.dataset.facts import Facts
+from geolookup.reports.dataset.known_space import UNITS
 from geolookup.reports.section import Section
 from geolookup.reports.world_map import world_section
 

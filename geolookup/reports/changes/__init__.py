@@ -1,0 +1,1 @@
+"""The sections of ``--against``: what has changed since an older dataset."""

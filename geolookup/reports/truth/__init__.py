@@ -1,0 +1,1 @@
+"""The section of ``--truth``: how far a dataset agrees with ground truth."""
