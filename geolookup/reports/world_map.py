@@ -24,6 +24,7 @@ _SCRIPTS = (
     "world/window.js",
     "world/scale.js",
     "world/layer.js",
+    "world/picture.js",
     "world/viewer.js",
     "world/start.js",
 )

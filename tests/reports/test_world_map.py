@@ -261,3 +261,22 @@ def test_wheel_drag_and_buttons_move_the_map(opened: Callable[[Section], Reader]
     reader.page.set_viewport_size({"width": 400, "height": 800})
     reader.check_width()
     assert reader.problems == []
+
+
+@pytest.mark.long
+def test_a_pointer_that_moves_paints_no_areas(opened: Callable[[Section], Reader]) -> None:
+    reader = opened(world_section("world", "World", _many()))
+    reader.page.evaluate(f"""() => {{
+      const {{ picture }} = {_MAP}, paint = picture.paintAreas;
+      window.painted = 0;
+      picture.paintAreas = (...all) => {{ window.painted += 1; paint.apply(picture, all); }};
+    }}""")
+    reader.page.focus("canvas")
+    for latitude in (0, 10, 20):
+        _hover(reader, *_place(reader, latitude, 10))
+        _steps(reader)
+    assert reader.page.evaluate("painted") == 0
+    reader.page.keyboard.press("+")
+    _steps(reader)
+    assert reader.page.evaluate("painted") == 1
+    assert reader.problems == []

@@ -1,28 +1,21 @@
 // Maps of the world: densities drawn on a canvas, one at a time, with rings at default coordinates.
 
-const WORLD_COLOURS = {
-  light: { land: "#e9e9e6", border: "#ffffff", edge: "#8a8f94", ring: "#c2185b", cursor: "#1f2328" },
-  dark: { land: "#2b3035", border: "#14171a", edge: "#71767b", ring: "#ff6fa5", cursor: "#e6e6e6" },
-};
 const LARGEST_CELL_PX = 24; // zooming ends where the sides of cells are so many px
 const RING_PX = 7;
+const CURSOR_PX = 5;
 const CURSOR_STEP_PX = 12;
 
 class WorldMap {
   constructor(root, data, paths, cells, layers) {
-    Object.assign(this, { root, data, paths, cells, layers, layer: layers[0] });
+    Object.assign(this, { root, data, cells, layers, layer: layers[0] });
     this.canvas = root.querySelector("canvas");
-    this.context = this.canvas.getContext("2d");
+    this.picture = new WorldPicture(this.canvas, paths);
     this.window = new WorldWindow((LARGEST_CELL_PX * EARTH_KM) / cells.grid.km);
     this.defaults = data.defaults.map((each) => ({ ...each, at: projected(each.latitude, each.longitude) }));
     this.schemes = matchMedia("(prefers-color-scheme: dark)");
     this.cursor = null;
     this.printing = false;
     this.listen();
-  }
-
-  get colours() {
-    return this.dark ? WORLD_COLOURS.dark : WORLD_COLOURS.light;
   }
 
   // What is drawn, made anew when the size or the density has changed.
@@ -37,7 +30,7 @@ class WorldMap {
 
   listen() {
     new ResizeObserver(() => this.resize()).observe(this.canvas);
-    this.schemes.addEventListener("change", () => this.redraw());
+    this.schemes.addEventListener("change", () => this.repaint());
     addEventListener("beforeprint", () => this.print(true));
     addEventListener("afterprint", () => this.print(false));
     followGestures(this.canvas, {
@@ -47,6 +40,7 @@ class WorldMap {
       leave: () => this.point(null),
     });
     this.canvas.addEventListener("keydown", (event) => this.key(event));
+    for (const change of ["focus", "blur"]) this.canvas.addEventListener(change, () => this.redraw());
     for (const button of this.root.querySelectorAll("[data-key]")) {
       button.addEventListener("click", () => this.press(button.dataset.key, 1));
     }
@@ -62,19 +56,19 @@ class WorldMap {
 
   resize() {
     const box = this.canvas.getBoundingClientRect();
-    this.canvas.width = Math.round(box.width * devicePixelRatio);
-    this.canvas.height = Math.round(box.height * devicePixelRatio);
+    this.picture.resize(box.width, box.height);
     this.change(() => this.window.resize(box.width, box.height));
   }
 
   print(printing) {
     this.printing = printing;
+    this.stale = true;
     this.draw(); // at once: no frame comes before the page is printed
   }
 
   pan(columns, rows) {
     this.window.pan(columns, rows);
-    this.redraw();
+    this.repaint();
   }
 
   zoom(factor, x = this.window.width / 2, y = this.window.height / 2) {
@@ -110,7 +104,7 @@ class WorldMap {
     const moved = [limit(x + columns / scale, EARTH_WIDTH), limit(y - rows / scale, EARTH_HEIGHT)];
     this.window.include(...moved);
     this.point(moved);
-    this.redraw();
+    this.repaint();
   }
 
   point(cursor) {
@@ -139,6 +133,11 @@ class WorldMap {
   change(action) {
     action();
     this.made = null;
+    this.repaint();
+  }
+
+  repaint() {
+    this.stale = true;
     this.redraw();
   }
 
@@ -146,84 +145,28 @@ class WorldMap {
     this.frame ??= requestAnimationFrame(() => this.draw());
   }
 
+  // A pointer that moves changes the rings alone.
   draw() {
     cancelAnimationFrame(this.frame);
     this.frame = undefined;
-    this.prepare();
-    this.drawLand();
-    this.drawLines(this.paths.borders, this.colours.border);
-    this.drawLines(this.paths.edge, this.colours.edge);
-    this.drawAreas();
-    this.drawMarks();
+    if (this.stale) this.paint();
+    this.picture.show(this.rings());
     this.root.dataset.drawn = this.layer.name;
   }
 
-  // The scale of the areas' weights, and what the legend says.
-  prepare() {
-    this.scale = new WorldScale(this.data.colours, this.dark, this.areas.weights);
-    this.scale.show(this.root.querySelector(".world-scale"), shortCount);
+  // Paints the areas by the scale of their weights, which the legend shows.
+  paint() {
+    this.stale = false;
+    const scale = new WorldScale(this.data.colours, this.dark, this.areas.weights);
+    scale.show(this.root.querySelector(".world-scale"), shortCount);
     this.root.querySelector(".world-unit").textContent = this.layer.unitText(this.areas.km);
+    this.picture.paint(this.window, this.areas, scale, this.dark);
   }
 
-  drawLand() {
-    const { context, canvas } = this;
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.clearRect(0, 0, canvas.width, canvas.height);
-    this.toPlane();
-    context.fillStyle = this.colours.land;
-    context.fill(this.paths.land);
-  }
-
-  toPlane() {
-    const { scale, box } = this.window;
-    const ratio = scale * devicePixelRatio;
-    this.context.setTransform(ratio, 0, 0, ratio, -box.left * ratio, box.top * ratio);
-  }
-
-  drawAreas() {
-    const { context, scale } = this;
-    const ratio = this.window.scale * devicePixelRatio;
-    const { left, top } = this.window.box;
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    const paths = scale.colours.map(() => null);
-    for (const { weight, corners } of this.areas.drawn(this.window.box)) {
-      const path = (paths[scale.step(weight)] ??= new Path2D());
-      for (let at = 0; at < 8; at += 2) {
-        // Whole pixels: neither gaps nor seams between neighbours.
-        const x = Math.round((corners[at] - left) * ratio);
-        const y = Math.round((top - corners[at + 1]) * ratio);
-        if (at) path.lineTo(x, y);
-        else path.moveTo(x, y);
-      }
-      path.closePath();
-    }
-    paths.forEach((path, step) => {
-      if (!path) return;
-      context.fillStyle = scale.colours[step];
-      context.fill(path);
-    });
-  }
-
-  drawLines(path, colour) {
-    this.toPlane();
-    this.context.strokeStyle = colour;
-    this.context.lineWidth = 0.75 / this.window.scale;
-    this.context.stroke(path);
-  }
-
-  drawMarks() {
-    this.context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-    for (const { at } of this.defaults) this.drawRing(at, RING_PX, this.colours.ring);
+  rings() {
+    const rings = this.defaults.map(({ at }) => ({ at, radius: RING_PX, colour: "ring" }));
     const focused = document.activeElement === this.canvas;
-    if (this.cursor && focused) this.drawRing(this.cursor, 5, this.colours.cursor);
-  }
-
-  drawRing(at, radius, colour) {
-    const { context } = this;
-    context.beginPath();
-    context.arc(...this.window.canvas(...at), radius, 0, 2 * Math.PI);
-    context.strokeStyle = colour;
-    context.lineWidth = 2;
-    context.stroke();
+    if (this.cursor && focused) rings.push({ at: this.cursor, radius: CURSOR_PX, colour: "cursor" });
+    return rings;
   }
 }
