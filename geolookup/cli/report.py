@@ -39,8 +39,8 @@ def report(
     """Write a page that shows DATASET, or the current generation of a store.
 
     The page is one file: it opens from disk and needs no network. Needs the extra
-    `report`. GATE is one of `geolookup diff`; where one fails, the page is written
-    and the exit status is 1.
+    `report`. GATE is a gate of `geolookup diff`: where one fails, the page is still
+    written and the exit status is 1.
 
     Example: geolookup report mydata --against mydata-old --output report.html
     """
@@ -55,7 +55,7 @@ def report(
     check_outputs(output, png, force=force)
     changed = None if against is None else difference(against, dataset, fail_if)
     scored = geolookup.score(dataset, truth, truth_format=truth_format) if truth else None
-    lead = "What the dataset knows, from whom, and where."
+    lead = "What the dataset knows, from which sources, and for which places."
     found = list(sections(dataset, changed, scored))
     for path in write_page(output, png, title(dataset), lead, found):
         click.echo(f"{name_text(str(path))}: {path.stat().st_size:,} bytes")

@@ -38,7 +38,7 @@ def address_map_section(views: Sequence[View]) -> Section | None:
     }
     return Section(
         name,
-        f"The addresses of IPv{shown.space.family}",
+        f"IPv{shown.space.family} address map",
         "address_map.html",
         values,
         data={f"{name}-map": data},
@@ -53,12 +53,12 @@ def _notes(shown: AddressMap) -> Iterator[str]:
     whole = BITS[space.family]
     if space.family == 6:
         yield (
-            f"The map shows the {len(space.blocks):,} networks of /{whole - space.block_bits} in "
-            "which anything is known, one after the other in the order of their addresses."
+            f"The map shows the {len(space.blocks):,} prefixes of /{whole - space.block_bits} that "
+            "hold known addresses, in the order of their addresses."
         )
     if space.cell_bits:
         yield (
-            f"A cell is a /{whole - space.cell_bits}. Where it has several answers, it shows that "
-            "of its first address."
+            f"A cell is a /{whole - space.cell_bits}. A cell with several answers shows that of "
+            "its first address."
         )
-    yield "A pixel with several ranges shows the one that holds its first cell."
+    yield "A pixel with several ranges shows the range of its first cell."

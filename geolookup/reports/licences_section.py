@@ -12,8 +12,8 @@ from geolookup.reports.section import Section
 from geolookup.reports.table import Link, Table, link
 
 _NOTE = (
-    "Who publishes what is in the dataset, or answers from it, owes these their credit. The texts "
-    "are those of the recipe, and of the tables that complete what the sources say of a country."
+    "Keep these credits where you publish the dataset or its answers. The recipe states them for "
+    "the sources. A reference table completes what the sources state about a country."
 )
 _HEAD = ("Source", "format", "date", "licence", "attribution", "URL")
 

@@ -52,7 +52,7 @@ def world_section(
     """
     world = World(densities, least)
     if not len(world.cells):
-        nothing = "Nothing to show has coordinates."
+        nothing = "Nothing to show: no coordinates are known."
         return Section(anchor, title, "world.html", {"densities": (), "nothing": nothing})
     name = f"{anchor}-map"
     data = {"world-outlines": _outlines(), name: _packed(world, defaults)}

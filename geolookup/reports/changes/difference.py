@@ -17,8 +17,8 @@ from geolookup.pictures import colours
 from geolookup.pictures.views import FIRST, SPECIAL, UNKNOWN, View
 
 _NOTE = (
-    "What changed since the older dataset: the first of the listed kinds that applies to an "
-    "address. Addresses that neither dataset knows are unknown."
+    "What has changed since the older dataset. Each address has the first kind of the list that "
+    "applies to it. Addresses that neither dataset knows are unknown."
 )
 
 

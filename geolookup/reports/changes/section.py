@@ -50,7 +50,7 @@ def _lead(difference: Difference) -> str:
     old, new = (_named(each) for each in (difference.judged.old, difference.judged.new))
     if difference.is_none:
         return f"Nothing has changed from {old} to {new}: every address has the same answer."
-    return f"The changes from {old} to {new}, of every address that a lookup can answer."
+    return f"Changes from {old} to {new}, over all public addresses."
 
 
 def _named(side: Compared) -> str:

@@ -59,10 +59,16 @@ def coverage_table(found: Judged) -> Table:
     """Return how much is known in each dataset, and how much of it is lost or gained."""
     known = [part.coverage for part in found.parts.values()]
     rows = (
-        ("known in the older", *(text for each in known for text in (texts.count(each.old), ""))),
-        ("known in this one", *(text for each in known for text in (texts.count(each.new), ""))),
-        ("lost, of the older", *(text for each in known for text in _share(each.lost))),
-        ("gained, of this one", *(text for each in known for text in _share(each.gained))),
+        (
+            "known in the older dataset",
+            *(text for each in known for text in (texts.count(each.old), "")),
+        ),
+        (
+            "known in this dataset",
+            *(text for each in known for text in (texts.count(each.new), "")),
+        ),
+        ("lost, of the older dataset", *(text for each in known for text in _share(each.lost))),
+        ("gained, of this dataset", *(text for each in known for text in _share(each.gained))),
     )
     return Table("Coverage", ("Dataset", *_family_heads(found)), rows)
 

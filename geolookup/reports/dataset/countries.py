@@ -21,9 +21,9 @@ from geolookup.reports.table import Table
 #: So many countries have a bar.
 _SHOWN = 20
 _NOTE = (
-    "The shares of a country are of all addresses of which anything is known. Region and city are "
-    "the shares of the country's own addresses whose answer names one. An interval is a range of "
-    "addresses with one answer. IPv6 is counted in networks of /64."
+    "Share: of all addresses of which anything is known. Region and city: the share of the "
+    "country's addresses whose answer names one. An interval is a range of addresses with one "
+    "answer. IPv6 is counted in /64 networks."
 )
 
 

@@ -18,8 +18,8 @@ from geolookup.reports.section import Section
 
 _NOTE = (
     "IPv4: shares of the public addresses. IPv6: shares of the addresses of which anything is "
-    "known, for nearly all of that space was never assigned. Fields of equal shares have one bar: "
-    "+ 2 stands for two more."
+    "known, because most of the space is not assigned. Fields with equal shares have one bar: "
+    "+ 2 stands for two more fields."
 )
 
 
@@ -47,7 +47,7 @@ def _depth_chart(facts: Facts) -> Chart:
 def _null_chart(facts: Facts, family: int) -> Chart:
     known = facts.known[f"ipv{family}"]
     values = [(_label(paths), 1 - known.share(paths[0])) for paths in _alike(facts.known)]
-    title = f"IPv{family} without a value, by field"
+    title = f"IPv{family}: share without a value, by field"
     chart = bars(f"nulls-ipv{family}", title, "share", values, form=texts.percent, head="field")
     return replace(chart, rows=[(path, _null(known, path)) for path in known.with_value])
 

@@ -8,7 +8,7 @@ from geolookup.pictures.charts import bars
 from geolookup.reports.charts_section import charts_section
 from geolookup.reports.section import Section
 
-_NOTE = "All files of the dataset. Their sum is what a copy of it takes."
+_NOTE = "All files of the dataset."
 
 
 def files_section(folder: Path) -> Section:
@@ -18,6 +18,6 @@ def files_section(folder: Path) -> Section:
         key=lambda named: (-named[1], named[0]),
     )
     total = sum(size for _, size in sizes)
-    title = f"Bytes per file; together {total:,}"
+    title = f"File sizes, {total:,} bytes in total"
     chart = bars("file-sizes", title, "bytes", sizes, head="file")
     return charts_section("files", "Files", _NOTE, [chart])

@@ -18,7 +18,7 @@ from geolookup.reports.world_map import world_section
 def located_section(facts: Facts) -> Section:
     """Return the map of the located addresses and prefixes of a dataset."""
     places = coordinates(facts.tables[LOCATION])
-    return world_section("world", "Where addresses are", list(_densities(facts, places)),
+    return world_section("world", "World map", list(_densities(facts, places)),
                          find_default_coordinates(facts, places))  # fmt: skip
 
 

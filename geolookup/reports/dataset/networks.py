@@ -1,4 +1,4 @@
-"""The section on networks: the AS with most addresses."""
+"""The section on networks: the AS with the most addresses."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from geolookup.reports.table import Table
 #: So many AS have a row, and so many of these a bar.
 _LISTED, _SHOWN = 50, 20
 _NOTE = (
-    "The shares are of all addresses of which anything is known. Prefixes are the fewest that "
-    "hold the addresses of an AS and no other. IPv6 is counted in networks of /64."
+    "Share: of all addresses of which anything is known. Prefixes: the fewest that hold the "
+    "addresses of the AS and no others. IPv6 is counted in /64 networks."
 )
 
 
@@ -38,7 +38,7 @@ class Systems:
 
 
 def networks_section(facts: Facts) -> Section:
-    """Return bars and tables of the AS with most addresses, by family."""
+    """Return bars and tables of the AS with the most addresses, by family."""
     found = [(space, per_system(facts, space)) for space in facts.space.values()]
     pairs = [(_chart(space, systems), _table(space, systems)) for space, systems in found]
     return pairs_section("networks", "Networks", _NOTE, pairs)

@@ -11,8 +11,8 @@ from geolookup.reports.dataset.known_space import KnownSpace
 from geolookup.reports.section import Section
 
 _NOTE = (
-    "An interval is a range of addresses with one answer. These are the fewest aligned prefixes "
-    "that make the intervals of which anything is known."
+    "An interval is a range of addresses with one answer. The charts count the fewest prefixes "
+    "that make up the intervals of which anything is known."
 )
 
 

@@ -12,7 +12,7 @@ from geolookup.contract.fields import COUNTRY, LOCATION
 from geolookup.dataset.intervals import F64, I64, Bools
 
 #: The finest value that a location has, from the finest on; the rest is unknown.
-LEVELS = ("city", "region", "country", "less than a country")
+LEVELS = ("city", "region", "country", "no country")
 
 
 def country_names(countries: pa.Table) -> list[str]:

@@ -15,7 +15,7 @@ from geolookup.reports.section import Section
 from geolookup.reports.table import Table
 
 _NOTE = (
-    "Sources are numbered in order of precedence: in each layer the first one that knows an "
+    "Sources are numbered in order of precedence: in each layer, the first source that knows an "
     "address decides. IPv4: shares of the public addresses. IPv6: shares of the addresses of "
     "which anything is known."
 )
@@ -40,7 +40,7 @@ def _provenance(facts: Facts, sources: Mapping[str, Source], family: str) -> Cha
         [each.coverage.get(layer, {}).get(family, 0) / of for each in sources.values()]
         for layer in layers
     ]
-    title = f"Who decides {_family(family)}, by layer"
+    title = f"{_family(family)}: deciding source, by layer"
     rows = [_words(layer) for layer in layers]
     return stacked(f"provenance-{family}", title, rows, list(sources), shares)
 
@@ -52,7 +52,7 @@ def _family(name: str) -> str:
 def _ages(sources: Mapping[str, Source]) -> Chart:
     days = {name: data_age([(name, each.date)]).days for name, each in sources.items()}
     values = [(name, age) for name, age in days.items() if age is not None]
-    title = f"Age of sources in days; old after {OLD_AFTER}"
+    title = f"Age of sources in days; the line marks {OLD_AFTER} days"
     return bars("source-ages", title, "days", values, head="source", limit=OLD_AFTER)
 
 

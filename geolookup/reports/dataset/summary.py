@@ -52,4 +52,6 @@ def _age(age: Age) -> Figure:
     if age.days is None:
         return Figure("Age of the data", "unknown", "no source states a date")
     days = f"{age.days:,} day{'s' * (age.days != 1)}"
-    return Figure("Age of the data", days, f"of {age.date}, {texts.name(str(age.source))}")
+    return Figure(
+        "Age of the data", days, f"oldest source: {texts.name(str(age.source))}, {age.date}"
+    )

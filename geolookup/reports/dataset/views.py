@@ -1,4 +1,4 @@
-"""What the address maps of a dataset show: country, known depth, AS, source of the location, age.
+"""What the address maps of a dataset show: country, finest level, AS, source of the location, age.
 
 Strategy: each interval has a key, such as the row of its country; a view ranks the keys by their
 addresses. Special-purpose space is overlaid once, so that views of one table share their starts.
@@ -32,7 +32,7 @@ from geolookup.reports.dataset.row_names import (
 Tables = Mapping[str, pa.Table]  # by the names of ``contract.fields``
 #: The most days of each class of age.
 _AGES = (30, 90, 180, 365)
-#: So many AS have their names, those of most addresses; names are large, further AS have numbers.
+#: So many AS have their names, those with the most addresses: names take much of a page.
 _NAMED = 3000
 
 
@@ -111,9 +111,9 @@ def _country(space: Partition, locations: NDArray[np.uint32], tables: Tables) ->
 def _depth(space: Partition, locations: NDArray[np.uint32], tables: Tables) -> View:
     levels = finest_levels(tables) + 1
     levels[0] = 0
-    note = "The finest part of the location that is known."
+    note = "The finest level of the location that is known."
     values = space.classes(levels[locations])
-    return view_of("depth", "Known depth", note, space.starts, values, LEVELS)
+    return view_of("depth", "Finest level", note, space.starts, values, LEVELS)
 
 
 def _as(space: Partition, networks: NDArray[np.uint32], tables: Tables) -> View:

@@ -1,4 +1,4 @@
-"""The section on when requests come: by weekday and hour at the place of their address."""
+"""The section on when requests come: by local hour and weekday at the location of their address."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def hours_section(hours: LocalHours, least: int) -> Section:
     """Return a heat map of the hours of a week; those of fewer than ``least`` have no colour."""
     shown = hours.counts >= least
     charts = [_chart(hours, least)] if shown.any() else []
-    return charts_section("when", "When", " ".join(_sentences(hours, least)), charts)
+    return charts_section("when", "Local hours", " ".join(_sentences(hours, least)), charts)
 
 
 def _chart(hours: LocalHours, least: int) -> Chart:
@@ -36,7 +36,7 @@ def _sentences(hours: LocalHours, least: int) -> Iterator[str]:
         yield _NO_ZONES if hours.without_zone else _NO_TIMES
         return
     total = texts.count(int(counts.sum()))
-    yield f"The local time at the place of the address, of {total} requests."
+    yield f"{total} requests by the local time at the location of their address."
     others = {
         "In hidden hours": int(counts[counts < least].sum()),
         "Without a time": hours.without_time,

@@ -39,11 +39,11 @@ def title(source: str) -> str:
 
 def lead(least: int) -> str:
     """Return the paragraph under the title."""
-    said = "Where requests come from, when, and from whose networks."
+    said = "Where requests come from, at which local hours, and from which networks."
     if least > 1:
-        hides = f"Places, hours and groups of fewer than {texts.count(least)} requests are hidden"
-        said += f" {hides}: the page states their sum."
-    return f"{said} It holds no address and no time of a request."
+        hides = f"Places, hours and groups with fewer than {texts.count(least)} requests are hidden"
+        said += f" {hides}: the page states only their sum."
+    return f"{said} The page holds no address and no time of a request."
 
 
 def sections(summary: Summary, metadata: Metadata, top: int, least: int) -> Iterator[Section]:
@@ -51,7 +51,7 @@ def sections(summary: Summary, metadata: Metadata, top: int, least: int) -> Iter
     yield _figures(summary)
     density = Density("requests", "Requests", "requests", *summary.places())
     # No cell has fewer requests than 1: nothing is hidden.
-    yield world_section("where", "Where", [density], least=least if least > 1 else 0)
+    yield world_section("where", "World map", [density], least=least if least > 1 else 0)
     if summary.hours is not None:
         yield hours_section(summary.hours, least)
     yield groups_section(summary, top, least)

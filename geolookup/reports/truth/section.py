@@ -17,8 +17,8 @@ from geolookup.reports.truth.tables import (
 )
 
 _NOTE = (
-    "How far the dataset agrees with ground truth. What the truth does not state is not counted. "
-    "What the dataset does not know is not wrong, and is counted apart."
+    "How far the dataset agrees with ground truth. Values that the truth does not state are not "
+    "counted. Values that the dataset does not know are not wrong: they are counted apart."
 )
 #: The parts of a bar: the verdicts, as people read them.
 _VERDICTS = {"agree": "agrees", "wrong": "wrong", "null": "not known"}

@@ -153,10 +153,10 @@ class AddressMap {
   // Show and mark an address or prefix; return what is wrong with the text, or nothing.
   goTo(text) {
     const parsed = parsePrefix(text);
-    if (!parsed) return `“${text}” is no address and no prefix.`;
-    if (parsed.family !== this.ranges.family) return `This is the map of IPv${this.ranges.family}.`;
+    if (!parsed) return `“${text}” is not an address or a prefix.`;
+    if (parsed.family !== this.ranges.family) return `This map has only IPv${this.ranges.family} addresses.`;
     const prefix = this.ranges.prefixOf(parsed);
-    if (!prefix) return `${text} is not on this map.`;
+    if (!prefix) return `“${text}” is not on this map.`;
     const rectangle = curveRectangle(prefix.first, prefix.bits, this.ranges.order);
     this.sought = prefix;
     this.pointed = { column: rectangle.left + 0.5, row: rectangle.top + 0.5 };

@@ -40,12 +40,12 @@ class WorldLayer {
   }
 
   text(weight, km) {
-    if (!weight) return `no ${this.unit} within ${kilometres(km)} × ${kilometres(km)}`;
+    if (!weight) return `no ${this.unit} within ${kilometres(km)} by ${kilometres(km)}`;
     const share = percentText(weight / this.total);
-    return `${countText(weight)} ${this.unit}, ${share}, within ${kilometres(km)} × ${kilometres(km)}`;
+    return `${countText(weight)} ${this.unit}, ${share}, within ${kilometres(km)} by ${kilometres(km)}`;
   }
 
   unitText(km) {
-    return `${this.unit} per ${kilometres(km)} × ${kilometres(km)}`;
+    return `${this.unit} per ${kilometres(km)} by ${kilometres(km)}`;
   }
 }
