@@ -38,7 +38,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 def _tables(changed: Difference) -> dict[str, Rows]:
     """The rows of the section's tables and charts by caption, without the head."""
     values = change_section(changed).values
-    shown = [*values["first"], *values["further"], *values["details"]]
+    shown = [*values["first"], *values["tables"], *values["details"]]
     tables = {each.caption: [*each.rows] for each in shown}
     return tables | {each.title: [*each.rows] for each in values["charts"]}
 

@@ -41,7 +41,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def _tables(found: Score) -> dict[str, list[Sequence[str]]]:
     """The rows of the section's tables and charts by caption, without the head."""
     values = truth_section(found).values
-    shown = [*values["first"], *values["further"], *values["details"]]
+    shown = [*values["first"], *values["tables"], *values["details"]]
     tables = {each.caption: [*each.rows] for each in shown}
     return tables | {each.title: [*each.rows] for each in values["charts"]}
 

@@ -22,7 +22,7 @@ from geolookup.reports.changes.tables import (
     mover_tables,
     source_tables,
 )
-from geolookup.reports.compared_section import compared_section
+from geolookup.reports.charts_section import charts_section
 from geolookup.reports.section import Section
 
 #: The flows between countries that are drawn, and those that the table lists.
@@ -35,14 +35,14 @@ def change_section(difference: Difference) -> Section:
     gates = [gate_table(found)] if found.gates else []
     first = [kind_table(difference), coverage_table(found), *moved_tables(found)]
     charts = [] if difference.is_none else list(_charts(difference))
-    return compared_section(
+    return charts_section(
         "changes",
         "What has changed",
         _lead(difference),
-        [*gates, *first, kilometres_table(found)],
         charts,
         [*mover_tables(found), *source_tables(found)],
-        [*field_tables(found), metric_table(found)],
+        first=[*gates, *first, kilometres_table(found)],
+        details=[*field_tables(found), metric_table(found)],
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from geolookup.comparison.scoring import Score, ScoredPart
 from geolookup.comparison.scoring.agreement import LEVELS
 from geolookup.pictures.charts import Chart, stacked
-from geolookup.reports.compared_section import compared_section
+from geolookup.reports.charts_section import charts_section
 from geolookup.reports.section import Section
 from geolookup.reports.truth.tables import (
     agreement_table,
@@ -27,14 +27,14 @@ _VERDICTS = {"agree": "agrees", "wrong": "wrong", "null": "not known"}
 def truth_section(score: Score) -> Section:
     """Return the agreement of the one dataset of a score, by level, group and network."""
     parts = {name: part for name, part in score.datasets[0].parts.items() if part.score.of}
-    return compared_section(
+    return charts_section(
         "truth",
         "Agreement with ground truth",
         _NOTE,
-        [agreement_table(parts), distance_table(parts)],
         [_chart(name, part) for name, part in parts.items()],
         [*worst_tables(parts), file_table(score.truth)],
-        group_tables(parts),
+        first=[agreement_table(parts), distance_table(parts)],
+        details=list(group_tables(parts)),
     )
 
 
