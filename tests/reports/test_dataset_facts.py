@@ -16,7 +16,7 @@ from geolookup.reports.dataset.countries import per_country
 from geolookup.reports.dataset.coverage import depth_shares
 from geolookup.reports.dataset.facts import Facts, read_facts
 from geolookup.reports.dataset.networks import per_system
-from geolookup.reports.dataset.row_names import LEVELS, country_names
+from geolookup.reports.dataset.row_names import LEVELS, countries
 from tests.conftest import Build
 from tests.small_dataset import SMALL
 
@@ -58,6 +58,12 @@ def _known(sums: dict[str, float]) -> dict[str, float]:
     return {name: value for name, value in sums.items() if value}
 
 
+def _country(place: dict[str, Any]) -> str:
+    if place["country_code"]:
+        return f"{place['country_name']} ({place['country_code']})"
+    return f"{place['continent_name']}, no country" if place["continent_name"] else "no country"
+
+
 def _size(network: Any) -> float:
     return float(network.num_addresses) if network.version == 4 else network.num_addresses / 2**64
 
@@ -68,16 +74,14 @@ def test_countries(facts: Facts, records: list[Any], family: int) -> None:
     for network, record in records:
         if network.version == family:
             place = record["location"]
-            code = place["country_code"] or ""
-            space[code] += _size(network)
-            region[code] += _size(network) * bool(place["region_code"] or place["region_name"])
-            city[code] += _size(network) * bool(place["city_name"])
+            name = _country(place)
+            space[name] += _size(network)
+            region[name] += _size(network) * bool(place["region_code"] or place["region_name"])
+            city[name] += _size(network) * bool(place["city_name"])
     found = per_country(facts, facts.space[family])
-    codes = facts.tables[COUNTRY]["country_code"].to_pylist()
+    names, _ = countries(facts.tables[COUNTRY])
     for counted, of in ((found.space, space), (found.with_region, region), (found.with_city, city)):
-        sums = defaultdict[str, float](float)
-        for code, value in zip(codes, counted.tolist(), strict=True):
-            sums[code or ""] += value
+        sums = dict(zip(names, counted.tolist(), strict=True))
         assert _known(sums) == pytest.approx(_known(of), rel=1e-12)
 
 
@@ -138,5 +142,5 @@ def test_depths(facts: Facts, records: list[Any], family: int) -> None:
 def test_a_row_without_a_country_is_named_by_what_is_known(build: Build) -> None:
     rows = "network,continent_code,country_code\n9.0.0.0/8,EU,\n8.8.8.0/24,,US\n"
     facts = read_facts(Dataset(build({"a.csv": rows})[0]))
-    names = country_names(facts.tables[COUNTRY])
+    names, _ = countries(facts.tables[COUNTRY])
     assert sorted(names) == ["Europe, no country", "United States (US)", "no country"]

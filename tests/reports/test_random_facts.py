@@ -17,6 +17,7 @@ from geolookup.dataset.files import Dataset
 from geolookup.reports.dataset.countries import per_country
 from geolookup.reports.dataset.facts import Facts, read_facts
 from geolookup.reports.dataset.networks import per_system
+from geolookup.reports.dataset.row_names import countries
 from tests.conftest import build_at
 from tests.oracle import Source
 from tests.range_strategies import as_csv, recipe, recipes
@@ -48,7 +49,7 @@ def _check(facts: Facts, family: int, records: list[Record]) -> None:
     }
     assert space.space == pytest.approx(sum(_size(network) for network, _ in records))
     assert space.locations.intervals.sum() <= len(records)
-    assert _countries(facts, family) == pytest.approx(_grouped(records, "location", "country_code"))
+    assert _countries(facts, family) == pytest.approx(_by_country(records))
     systems = per_system(facts, space)
     assert dict(zip(systems.numbers.tolist(), systems.prefixes.tolist(), strict=True)) == {
         asn: len(list(collapse_addresses(each))) for asn, each in _by_system(records).items()
@@ -60,18 +61,18 @@ def _size(network: Network) -> float:
 
 
 def _countries(facts: Facts, family: int) -> dict[str, float]:
-    codes = facts.tables[COUNTRY]["country_code"].to_pylist()
-    found = defaultdict[str, float](float)
-    for code, space in zip(codes, per_country(facts, facts.space[family]).space, strict=True):
-        if space:
-            found[code or ""] += float(space)
-    return found
+    names, _ = countries(facts.tables[COUNTRY])
+    spaces = per_country(facts, facts.space[family]).space.tolist()
+    rows = zip(names, spaces, strict=True)
+    return {name: space for name, space in rows if space and not name.endswith("no country")}
 
 
-def _grouped(records: list[Record], group: str, member: str) -> dict[str, float]:
+def _by_country(records: list[Record]) -> dict[str, float]:
     found = defaultdict[str, float](float)
     for network, record in records:
-        found[record[group][member] or ""] += _size(network)
+        place = record["location"]
+        if code := place["country_code"]:
+            found[f"{place['country_name']} ({code})"] += _size(network)
     return found
 
 

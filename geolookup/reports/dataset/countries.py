@@ -14,7 +14,7 @@ from geolookup.pictures.charts import Chart, bars
 from geolookup.reports.charts_section import pairs_section
 from geolookup.reports.dataset.facts import Facts
 from geolookup.reports.dataset.known_space import UNITS, KnownSpace
-from geolookup.reports.dataset.row_names import country_names, with_region_and_city
+from geolookup.reports.dataset.row_names import countries, with_region_and_city
 from geolookup.reports.section import Section
 from geolookup.reports.table import Table
 
@@ -29,7 +29,7 @@ _NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class Countries:
-    """Sums by row of the country table, in arrays of the shape (rows,); row 0 is "unknown"."""
+    """Sums by place in ``row_names.countries``; arrays of shape (places,)."""
 
     space: F64
     intervals: I64
@@ -39,7 +39,7 @@ class Countries:
 
 def countries_section(facts: Facts) -> Section:
     """Return bars and tables of addresses and intervals per country, by family."""
-    names = country_names(facts.tables[COUNTRY])
+    names, _ = countries(facts.tables[COUNTRY])
     found = {space.family: per_country(facts, space) for space in facts.space.values()}
     pairs = [
         (_chart(family, names, each), _table(family, names, each)) for family, each in found.items()
@@ -48,14 +48,14 @@ def countries_section(facts: Facts) -> Section:
 
 
 def per_country(facts: Facts, space: KnownSpace) -> Countries:
-    """Return what is known of each country of the table, in one family."""
+    """Return what is known of each country, in one family."""
     locations = facts.tables[LOCATION]
-    country = locations[COUNTRY].to_numpy()
+    names, places = countries(facts.tables[COUNTRY])
+    country = places[locations[COUNTRY].to_numpy()]
     region, city = with_region_and_city(locations)
-    rows = len(facts.tables[COUNTRY])
 
     def total(weights: F64) -> F64:
-        return np.bincount(country, weights, rows).astype(np.float64)
+        return np.bincount(country, weights, len(names)).astype(np.float64)
 
     size = space.locations.space
     intervals = total(space.locations.intervals.astype(np.float64)).astype(np.int64)
@@ -63,7 +63,7 @@ def per_country(facts: Facts, space: KnownSpace) -> Countries:
 
 
 def _order(space: F64) -> Sequence[int]:
-    """Return the rows of which something is known, the largest first."""
+    """Return the places of which something is known, the largest first."""
     order: list[int] = np.argsort(-space, kind="stable").tolist()
     return [row for row in order if space[row]]
 

@@ -46,14 +46,19 @@ def _depth_chart(facts: Facts) -> Chart:
 
 def _null_chart(facts: Facts, family: int) -> Chart:
     known = facts.known[f"ipv{family}"]
-    values = [(_label(paths), 1 - known.share(paths[0])) for paths in _alike(facts.known)]
+    values = [(_label(paths), _without(known, paths[0])) for paths in _alike(facts.known)]
     title = f"IPv{family}: share without a value, by field"
     chart = bars(f"nulls-ipv{family}", title, "share", values, form=texts.percent, head="field")
     return replace(chart, rows=[(path, _null(known, path)) for path in known.with_value])
 
 
 def _null(known: Known, path: str) -> str:
-    return texts.percent(1 - known.share(path))
+    return texts.percent(_without(known, path))
+
+
+def _without(known: Known, path: str) -> float:
+    # Of integers: a float would lose a few of many addresses.
+    return (known.of - known.with_value[path]) / known.of if known.of else 1.0
 
 
 def _alike(known: Mapping[str, Known]) -> list[list[str]]:

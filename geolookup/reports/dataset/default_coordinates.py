@@ -21,7 +21,7 @@ from geolookup.dataset.intervals import F64, I64, Bools
 from geolookup.pictures.grid import Grid
 from geolookup.pictures.world import SIDES, DefaultCoordinates, sums_by
 from geolookup.reports.dataset.facts import Facts
-from geolookup.reports.dataset.row_names import country_names
+from geolookup.reports.dataset.row_names import countries
 
 NO_CITY, SHARE = "no city", "large share"
 _MOST = 20
@@ -57,9 +57,9 @@ def find_default_coordinates(facts: Facts, places: F64) -> list[DefaultCoordinat
     """
     locations = facts.tables[LOCATION]
     without_city = np.asarray(locations["city_name"].is_null())
-    countries = locations["country"].to_numpy().astype(np.int64)
-    pairs = _pairs(countries, places, facts.space[4].locations.space, without_city)
-    names = country_names(facts.tables[COUNTRY])
+    names, of_row = countries(facts.tables[COUNTRY])
+    country = of_row[locations[COUNTRY].to_numpy()]
+    pairs = _pairs(country, places, facts.space[4].locations.space, without_city)
     weights = np.where(pairs.without_city > 0, pairs.without_city, pairs.weights * pairs.large())
     largest = np.argsort(-weights, kind="stable")[: min(_MOST, int((weights > 0).sum()))]
     latitudes, longitudes = _rounded(pairs.places[:, largest])

@@ -15,11 +15,20 @@ from geolookup.dataset.intervals import F64, I64, Bools
 LEVELS = ("city", "region", "country", "no country")
 
 
-def country_names(countries: pa.Table) -> list[str]:
-    """Return the name of each row; of a row without a country, what is known instead."""
-    columns = ("country_name", "country_code", "continent_name")
-    rows = zip(*(countries[column].to_pylist() for column in columns), strict=True)
-    return [_country_name(*row) for row in rows]
+def countries(table: pa.Table) -> tuple[list[str], I64]:
+    """Return the names of the countries, and for each row of the table the place of its country.
+
+    Rows with the same code are one country: sources may state different facts of it, such as its
+    continent. Those without a code are one by continent. Place 0 is that of row 0.
+    """
+    columns = ("country_code", "country_name", "continent_name")
+    names: dict[tuple[str | None, str | None], str] = {}
+    keys = []
+    for code, name, continent in zip(*(table[it].to_pylist() for it in columns), strict=True):
+        keys.append((code, None if code else continent))
+        names.setdefault(keys[-1], _country_name(name, code, continent))
+    places = {key: place for place, key in enumerate(names)}
+    return list(names.values()), np.array([places[key] for key in keys])
 
 
 def _country_name(name: str | None, code: str | None, continent: str | None) -> str:

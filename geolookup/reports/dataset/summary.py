@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import pyarrow.compute as pc
+
+from geolookup.contract.fields import COUNTRY
 from geolookup.dataset.metadata import Age
 from geolookup.pictures import texts
 from geolookup.reports.dataset.facts import Facts
@@ -35,14 +38,11 @@ def _figures(facts: Facts) -> Iterator[Figure]:
         intervals = f"{texts.count(counts[f'ipv{family}_intervals'])} intervals"
         note = "; ".join(filter(None, (share, intervals)))
         yield Figure(f"IPv{family} {UNITS[family]} known", texts.short(space.space), note)
-    yield from (
-        Figure(name.capitalize(), texts.count(counts[name]), note)
-        for name, note in (
-            ("locations", "distinct"),
-            ("networks", "distinct"),
-            ("countries", "and territories"),
-        )
-    )
+    yield Figure("Locations", texts.count(counts["locations"]), "distinct")
+    yield Figure("Networks", texts.count(counts["networks"]), "distinct")
+    # Not the rows of the table: a country may have several, and a row no country.
+    codes = pc.count_distinct(facts.tables[COUNTRY]["country_code"]).as_py()
+    yield Figure("Countries", texts.count(codes), "and territories")
     size = facts.metadata.bytes
     yield Figure("Size", f"{size / 1e6:,.1f} MB", f"{texts.count(size)} bytes")
     yield _age(facts.metadata.age)

@@ -23,7 +23,7 @@ from geolookup.pictures import texts
 from geolookup.pictures.views import View, view_of
 from geolookup.reports.dataset.row_names import (
     LEVELS,
-    country_names,
+    countries,
     finest_levels,
     system_names,
     systems,
@@ -101,9 +101,10 @@ def dataset_views(
 
 
 def _country(space: Partition, locations: NDArray[np.uint32], tables: Tables) -> View:
-    countries, names = tables[LOCATION][COUNTRY].to_numpy(), country_names(tables[COUNTRY])
-    values, order = space.ranked(countries[locations], len(names))
-    labels = [texts.name(names[row]) for row in order.tolist()]
+    names, places = countries(tables[COUNTRY])
+    country = places[tables[LOCATION][COUNTRY].to_numpy()]
+    values, order = space.ranked(country[locations], len(names))
+    labels = [texts.name(names[place]) for place in order.tolist()]
     note = "The country of the location."
     return view_of("country", "Country", note, space.starts, values, labels)
 
