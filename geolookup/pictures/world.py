@@ -11,6 +11,7 @@ import numpy as np
 
 from geolookup.dataset.intervals import F64, I64, Bools
 from geolookup.pictures.grid import Grid
+from geolookup.pictures.hidden import not_hidden
 
 #: How many km the sides of cells are, at least. Nothing that is drawn is finer than the first.
 SIDES = (1, 2, 5, 10, 20, 50, 100, 200)
@@ -53,7 +54,7 @@ class Layer:
     density: Density
     weights: F64
     nowhere: float  # the sum of what has no coordinates
-    hidden: float  # the sum of cells below the least
+    hidden: float  # the sum of the other cells
     hidden_cells: int
 
     @property
@@ -63,7 +64,10 @@ class Layer:
 
 
 class World:
-    """Densities, summed by the cells of one grid: ``cells`` ascend and have a weight in some."""
+    """Densities, summed by the cells of one grid: ``cells`` ascend and have a weight in some.
+
+    Cells of less than ``least`` are hidden, and others as ``covered`` says.
+    """
 
     def __init__(self, densities: Sequence[Density], least: float = 0) -> None:
         self.least = least
@@ -88,7 +92,7 @@ class _Sums(NamedTuple):
     weights: F64
 
     def of_least(self, least: float) -> _Sums:
-        chosen = self.weights >= least
+        chosen = not_hidden(self.weights, least)
         return _Sums(self.cells[chosen], self.weights[chosen])
 
 

@@ -47,8 +47,8 @@ def world_section(
 ) -> Section:
     """Return a map of densities, the first of them shown at first.
 
-    Rings mark ``defaults``. Nothing is more precise than 1 km. A cell whose weight is less than
-    ``least`` is not shown; the sum of those is stated.
+    Rings mark ``defaults``. Nothing is more precise than 1 km. Cells of less than ``least`` are
+    hidden, as ``World`` does; the sum of those is stated.
     """
     world = World(densities, least)
     if not len(world.cells):
@@ -119,7 +119,7 @@ def _values(
         "densities": [layer.density for layer in world.layers],
         "shown": Table(
             "What the map shows",
-            (*_HEAD, f"hidden: fewer than {texts.count(world.least)}") if hides else _HEAD,
+            (*_HEAD, "in hidden cells") if hides else _HEAD,
             [_row(layer, hides=hides) for layer in world.layers],
         ),
         "notes": (_precision(world), f"{outlines.CREDIT}. Projection: Equal Earth."),

@@ -8,7 +8,7 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 import geolookup
 from geolookup.files.local_hours import LocalHours
-from geolookup.files.summarize import KINDS, Summary
+from geolookup.files.summarize import KINDS, Count, Summary
 from tests.cli.program import pipe, run
 from tests.conftest import build_at
 from tests.tiers import scaled
@@ -85,13 +85,24 @@ def test_groups_are_those_of_single_lookups(
     for kind, paths in KINDS.items():
         wanted, unknown = _counted(sample, addresses, paths)
         groups = groups_of(summary, kind, top, least)
-        shown = {members: n for members, n in wanted.items() if n >= least}
         assert all(wanted[each.members] == each.addresses >= least for each in groups.top)
-        assert [each.addresses for each in groups.top] == sorted(shown.values(), reverse=True)[:top]
-        assert groups.number == len(shown)
-        assert groups.hidden == wanted.total() - sum(shown.values())
-        assert groups.further == sum(shown.values()) - sum(n.addresses for n in groups.top)
+        every = groups_of(summary, kind, 100, least)
+        assert (every.further, every.number) == (0, len(every.top))
+        assert every.top[:top] == groups.top
+        assert groups.number == every.number <= sum(n >= least for n in wanted.values())
+        stated = sum(n.addresses for n in groups.top)
+        assert stated + groups.further + groups.hidden == wanted.total()
         assert groups.unknown == unknown
+        _check_hidden(wanted, every.top, least)
+
+
+def _check_hidden(wanted: Counter[tuple[Any, ...]], shown: Sequence[Count], least: int) -> None:
+    """Check that what is hidden sums to nothing, to much or to all."""
+    hidden = wanted - Counter({each.members: each.addresses for each in shown})
+    few = {members for members, n in wanted.items() if n < least}
+    assert few <= hidden.keys()
+    assert bool(few) or not hidden
+    assert hidden.total() in (0, wanted.total()) or hidden.total() >= least
 
 
 def _counted(
@@ -130,17 +141,35 @@ def test_places_are_those_of_single_lookups(sample: geolookup.Engine) -> None:
 
 def test_hours_of_few_requests_are_hidden(sample: geolookup.Engine) -> None:
     hours = LocalHours(sample._open_state())
-    hours.counts[0, 13], hours.counts[6, 23], hours.counts[3, 0] = 5, 4, 1_000
+    hours.counts[0, 13], hours.counts[6, 23], hours.counts[3, 0] = 6, 4, 1_000
+    hours.counts[1, 1], hours.counts[2, 2] = 5, 6
     section = hours_section(hours, 5)
     (chart,) = section.values["charts"]
-    assert "In hidden hours: 4." in section.values["note"]
+    assert "In hidden hours: 9." in section.values["note"]  # 4 alone would tell of a small group
     shown = [
         (row[0], hour, cell)
         for row in chart.rows
         for hour, cell in enumerate(row[1:])
         if cell != "hidden"
     ]
-    assert shown == [("Monday", 13, "5"), ("Thursday", 0, "1,000")]
+    assert shown == [("Monday", 13, "6"), ("Wednesday", 2, "6"), ("Thursday", 0, "1,000")]
+
+
+def test_no_city_is_found_by_subtraction_from_its_country(tmp_path: Path) -> None:
+    cities = [("8.8.8.0/24", "SG", "Singapore"), ("8.8.9.0/24", "SG", "Jurong"),
+              ("9.0.0.0/24", "FR", "Paris"), ("9.0.1.0/24", "FR", ""),
+              ("9.0.2.0/24", "FR", "Lyon"), ("1.1.1.0/24", "AU", "Perth")]  # fmt: skip
+    rows = "".join(f"{','.join(each)}\n" for each in cities)
+    dataset, _ = build_at(tmp_path, {"a.csv": "network,country_code,city_name\n" + rows})
+    counts = {"8.8.8.8": 90, "8.8.9.9": 2, "9.0.0.1": 9, "9.0.1.1": 3, "9.0.2.1": 3, "1.1.1.1": 7}
+    with geolookup.open(dataset) as engine:
+        summary = Summary(engine)
+        summary.add(pa.array([each for each, n in counts.items() for _ in range(n)]))
+    found = groups_of(summary, "cities", 10, 5)
+    assert [each.members[0] for each in found.top] == ["Paris", "Perth"]  # 92 - 90 would be 2
+    assert (found.hidden, found.unknown) == (95, 3)
+    assert [each.addresses for each in groups_of(summary, "countries", 10, 5).top] == [92, 15, 7]
+    assert groups_of(summary, "cities", 10, 1).hidden == 0
 
 
 def _secrets(addresses: list[str]) -> Iterator[str | bytes]:
@@ -216,19 +245,20 @@ def test_a_name_that_is_an_address_is_not_stated(name: str, tmp_path: Path) -> N
 
 def test_places_hours_and_groups_of_few_requests_are_hidden(tmp_path: Path) -> None:
     path = tmp_path / "a.log"
-    few, many = "93.180.39.77", "68.181.17.93"  # Moscow, Los Angeles
-    path.write_text(_LINE.format(few, 1) * 4 + _LINE.format(many, 1) * 5)
+    counts = {"93.180.39.77": 4, "89.207.57.131": 5, "68.181.17.93": 6}  # Moscow, Dublin
+    path.write_text("".join(_LINE.format(each, 1) * n for each, n in counts.items()))
     page = _page(tmp_path, str(path))
     assert "fewer than 5 requests" in page
     assert "Los Angeles" in page
     assert "Moscow" not in page
     assert "Russia" not in page
+    assert "Ireland" not in page  # 4 hidden requests would tell of Russia
     assert _rows(page, "Requests that the charts show, and others")[1:] == [
-        ["networks", "1", "5", "0", "4", "0"],
-        ["cities", "1", "5", "0", "4", "0"],
-        ["countries", "1", "5", "0", "4", "0"],
+        ["networks", "1", "6", "0", "9", "0"],
+        ["cities", "1", "6", "0", "9", "0"],
+        ["countries", "1", "6", "0", "9", "0"],
     ]
-    assert "In hidden hours: 4." in page
+    assert "In hidden hours: 9." in page
     page = _page(tmp_path, str(path), "--min-count", "4", "--force")
     assert "Moscow" in page
     assert "hidden hours" not in page

@@ -52,10 +52,11 @@ def test_the_data_are_the_sums_of_cells() -> None:
 
 
 def test_hidden_cells_are_not_in_the_data() -> None:
-    section = world_section("world", "World", [_density([(*_BERLIN, 4), (*_SUVA, 5)])], least=5)
+    places = [(*_BERLIN, 4.0), (*_SUVA, 5.0), (0.0, 0.0, 6.0)]
+    section = world_section("world", "World", [_density(places)], least=5)
     data: Any = section.data["world-map"]
-    assert unpack_floats(data["densities"][0]["weights"]).tolist() == [5]
-    assert section.values["shown"].rows == [("Requests", "5", "0", "4")]
+    assert unpack_floats(data["densities"][0]["weights"]).tolist() == [6]
+    assert section.values["shown"].rows == [("Requests", "6", "0", "9")]
 
 
 @pytest.mark.parametrize("weight", [0.0, 4.0])

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
+from geolookup.dataset.intervals import I64, Bools
 from geolookup.files.summarize import KINDS, Count, Summary
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars
+from geolookup.pictures.hidden import covered
 from geolookup.reports.charts_section import charts_section
 from geolookup.reports.section import Section
 from geolookup.reports.table import Table
@@ -23,18 +28,47 @@ class Groups(NamedTuple):
     top: Sequence[Count]  # the largest first
     number: int  # of the groups that are not hidden
     further: int  # requests in groups that are not hidden, after the top
-    hidden: int  # requests in groups of too few
+    hidden: int  # requests in groups that are hidden
     unknown: int  # requests of which the group is not known
 
 
 def groups_of(summary: Summary, kind: str, top: int, least: int) -> Groups:
-    """Return the ``top`` groups of a kind; those of fewer than ``least`` requests are hidden."""
+    """Return the ``top`` groups of a kind; those of fewer than ``least`` requests are hidden.
+
+    Another is hidden as ``covered`` says: among all groups, and among the cities of a country,
+    which a reader can subtract from the country.
+    """
     found = summary.by(kind)
-    sizes = [each.addresses for each in found]
-    count = sum(size >= least for size in sizes)  # the largest come first
-    unknown = summary.public - sum(sizes)
-    top = min(top, count)
-    return Groups(kind, found[:top], count, sum(sizes[top:count]), sum(sizes[count:]), unknown)
+    sizes = np.array([each.addresses for each in found], np.int64)
+    shown = sizes >= least
+    if kind == "cities":
+        shown = _covered_by_country(summary, found, sizes, shown, least)
+    shown = covered(shown, sizes, least)
+    at, rest = np.split(np.flatnonzero(shown), [top])
+    return Groups(
+        kind,
+        [found[each] for each in at],
+        int(shown.sum()),
+        int(sizes[rest].sum()),
+        int(sizes[~shown].sum()),
+        summary.public - int(sizes.sum()),
+    )
+
+
+def _covered_by_country(
+    summary: Summary, cities: Sequence[Count], sizes: I64, shown: Bools, least: int
+) -> Bools:
+    """Return which cities are shown, where a reader subtracts them from their country."""
+    of_country = Counter[str]()
+    for country in summary.by("countries"):
+        of_country[country.members[0]] += country.addresses
+    codes = np.array([each.members[2] or "" for each in cities], str)
+    shown = shown.copy()
+    for code, total in of_country.items():
+        among = codes == code
+        beside = total - int(sizes[among].sum())  # without a known city
+        shown[among] = covered(shown[among], sizes[among], least, beside)
+    return shown
 
 
 def groups_section(summary: Summary, top: int, least: int) -> Section:

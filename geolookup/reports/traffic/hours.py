@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from geolookup.dataset.intervals import Bools
 from geolookup.files.local_hours import LocalHours
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, heatmap
+from geolookup.pictures.hidden import not_hidden
 from geolookup.reports.charts_section import charts_section
 from geolookup.reports.section import Section
 
@@ -19,18 +23,22 @@ _NO_ZONES = "No request with a time has an address whose time zone is known."
 
 
 def hours_section(hours: LocalHours, least: int) -> Section:
-    """Return a heat map of the hours of a week; those of fewer than ``least`` have no colour."""
-    shown = hours.counts >= least
-    charts = [_chart(hours, least)] if shown.any() else []
-    return charts_section("when", "Local hours", " ".join(_sentences(hours, least)), charts)
+    """Return a heat map of the hours of a week; hidden ones have no colour.
+
+    Hours of fewer than ``least`` requests are hidden, and another as ``covered`` says.
+    """
+    shown = not_hidden(hours.counts.ravel(), least).reshape(hours.counts.shape)
+    charts = [_chart(hours, shown)] if shown.any() else []
+    return charts_section("when", "Local hours", " ".join(_sentences(hours, shown)), charts)
 
 
-def _chart(hours: LocalHours, least: int) -> Chart:
-    values = [[int(n) if n >= least else None for n in day] for day in hours.counts]
+def _chart(hours: LocalHours, shown: Bools) -> Chart:
+    cells = np.where(shown, hours.counts, -1).tolist()
+    values = [[None if n < 0 else n for n in day] for day in cells]
     return heatmap("hours", "Requests by local hour", "requests", _DAYS, _HOURS, values)
 
 
-def _sentences(hours: LocalHours, least: int) -> Iterator[str]:
+def _sentences(hours: LocalHours, shown: Bools) -> Iterator[str]:
     counts = hours.counts
     if not counts.any():
         yield _NO_ZONES if hours.without_zone else _NO_TIMES
@@ -38,7 +46,7 @@ def _sentences(hours: LocalHours, least: int) -> Iterator[str]:
     total = texts.count(int(counts.sum()))
     yield f"{total} requests by the local time at the location of their address."
     others = {
-        "In hidden hours": int(counts[counts < least].sum()),
+        "In hidden hours": int(counts[~shown].sum()),
         "Without a time": hours.without_time,
         "With a time, but without a known time zone": hours.without_zone,
     }

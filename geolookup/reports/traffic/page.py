@@ -42,7 +42,7 @@ def lead(least: int) -> str:
     said = "Where requests come from, at which local hours, and from which networks."
     if least > 1:
         hides = f"Places, hours and groups with fewer than {texts.count(least)} requests are hidden"
-        said += f" {hides}: the page states only their sum."
+        said += f" {hides}, and the next larger where they are few in all: only sums are stated."
     return f"{said} The page holds no address and no time of a request."
 
 
