@@ -27,3 +27,13 @@ def test_the_page_and_its_pictures_are_written(tmp_path: Path) -> None:
     assert str(output) in printed
     assert "ipv4.arrow" in output.read_text(encoding="utf-8")
     assert (png / "file-sizes.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_a_name_the_page_shows_what_lookups_answer_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named, unnamed = tmp_path / "named.html", tmp_path / "unnamed.html"
+    _report(str(SMALL), "--output", str(named))
+    monkeypatch.setenv("GEOLOOKUP_DATASET", str(SMALL))
+    _report("--output", str(unnamed))
+    assert unnamed.read_bytes() == named.read_bytes()
