@@ -35,6 +35,7 @@ from geolookup.pictures.deflate import inflated
 from geolookup.pictures.numbers import unpack_floats, unpack_integers
 from geolookup.reports.traffic.groups import groups_of
 from geolookup.reports.traffic.hours import hours_section
+from geolookup.reports.traffic.page import title
 
 #: Addresses of the small dataset: their texts, numbers and bytes are not in a page by chance.
 LOCATED = [
@@ -236,11 +237,20 @@ def test_a_reader_finds_nobody(tmp_path: Path) -> None:
     assert "<h1>Map of access.log</h1>" in page
 
 
-@pytest.mark.parametrize("name", ["93.180.39.77.log", "2001:4860:4860::8888.log"])
-def test_a_name_that_is_an_address_is_not_stated(name: str, tmp_path: Path) -> None:
-    (tmp_path / name).write_text(_LINE.format("93.180.39.77", 1))
-    page = _page(tmp_path, str(tmp_path / name))
-    assert name.removesuffix(".log") not in page
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("93.180.39.77.log", "2001:4860:4860::8888.log", "ip-93-180-39-77.log"),
+        *("93_180_39_77-access.csv", "2001-4860-4860--8888.log", "2001_4860_4860__8888"),
+    ],
+)
+def test_a_name_that_is_an_address_is_not_stated(name: str) -> None:
+    assert title(name) == "Map of addresses"
+
+
+@pytest.mark.parametrize("name", ["access_2026-11-20_09-30-11.log", "access.log.1", "v1-2-3.csv"])
+def test_other_numbers_in_a_name_are_stated(name: str) -> None:
+    assert title(f"logs/{name}") == f"Map of {name}"
 
 
 def test_places_hours_and_groups_of_few_requests_are_hidden(tmp_path: Path) -> None:

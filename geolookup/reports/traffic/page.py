@@ -7,6 +7,7 @@ place more precise than a cell of the map.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,15 +27,23 @@ from geolookup.reports.world_map import world_section
 
 #: Names of totals for people, where they are not the words themselves.
 _NAMES = {"addresses": "Requests", "ipv4": "IPv4", "ipv6": "IPv6"}
+#: An IPv4 address in the name of a file, such as 192-0-2-1; no date and time.
+_HYPHENATED = re.compile(r"(?<!\d)(?<!\d[-_])\d{1,3}(?:[-_]\d{1,3}){3}(?!\d)")
 
 
 def title(source: str) -> str:
     """Return the title of the page on a file, a folder or - by its name, without its folder."""
     name = Path(os.path.abspath(source)).name  # noqa: PTH100 - keeps symbolic links
-    # The point before a suffix may follow an address.
-    if source == STANDARD or any(map(holds_address, (name, name.replace(".", " ")))):
+    if source == STANDARD or _states_address(name):
         return "Map of addresses"
     return f"Map of {texts.name(name_text(name))}"
+
+
+def _states_address(name: str) -> bool:
+    """Tell whether a name holds an address, also one with hyphens or underscores for its marks."""
+    words = name.replace(".", " ")  # the point before a suffix may follow an address
+    forms = (name, words, words.translate({ord("-"): ":", ord("_"): ":"}))
+    return bool(_HYPHENATED.search(name)) or any(map(holds_address, forms))
 
 
 def lead(least: int) -> str:
