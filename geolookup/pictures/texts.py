@@ -19,7 +19,7 @@ def short(number: float) -> str:
     """Return a number in three digits, with the word for its size: 1.23 million."""
     for size, word in _SCALES:
         if number >= 0.995 * size:
-            return f"{count(float(f'{number / size:.3g}'))} {word}"
+            return f"{float(f'{number / size:.3g}'):,g} {word}"
     return count(number)
 
 

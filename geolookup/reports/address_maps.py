@@ -17,6 +17,7 @@ _SCRIPTS = (
     "inflate.js",
     "unpack.js",
     "gestures.js",
+    "shares.js",
     *(f"address_map/{name}.js" for name in _VIEWER),
 )
 #: The most characters that a map takes of a page, which must stay small enough to send and to open.

@@ -17,6 +17,7 @@ _SCRIPTS = (
     "inflate.js",
     "numbers.js",
     "gestures.js",
+    "shares.js",
     "world/equal_earth.js",
     "world/grid.js",
     "world/areas.js",

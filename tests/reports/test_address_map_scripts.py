@@ -16,7 +16,7 @@ pytest.importorskip("playwright")
 pytest.importorskip("axe_playwright_python")
 
 import geolookup
-from geolookup.pictures import hilbert
+from geolookup.pictures import hilbert, texts
 from tests.browser import Reader
 
 pytestmark = pytest.mark.long
@@ -31,6 +31,13 @@ _REFUSED = (
     ":", ":::", "1::2::3", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8::", "::/129", "12345::",
     "g::", "::1 2",
 )  # fmt: skip
+
+
+def test_shares_read_as_on_the_rest_of_the_page(reader: Reader) -> None:
+    reader.page.add_script_tag(path=_SCRIPTS.parent / "shares.js")
+    shares = [0, 1e-20, 0.00009, 0.0001, 0.12345, 0.9996, 0.99995, 1 - 1e-9, 1]
+    found = reader.page.evaluate("shares => shares.map(percentText)", shares)
+    assert found == [texts.percent(each) for each in shares]
 
 
 @pytest.fixture

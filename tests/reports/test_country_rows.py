@@ -56,8 +56,8 @@ def test_the_address_map_has_it_once(facts: Facts) -> None:
     assert shown == [
         (CYPRUS, "country"),
         (CYPRUS, "country"),
-        (EUROPE, "less than a country"),
-        ("unknown", "less than a country"),
+        (EUROPE, "no country"),
+        ("unknown", "no country"),
         (AMERICA, "region"),
     ]
 

@@ -20,17 +20,21 @@ from geolookup.reports.dataset.row_names import LEVELS, countries
 from tests.conftest import Build
 from tests.small_dataset import SMALL
 
-#: Rows of one country at all depths, an AS at two places, ranges that are no prefix.
-MIXED = """first,last,continent_code,country_code,region_name,city_name,asn,asn_organization
-8.8.8.3,8.8.9.200,,US,,,64500,First
-8.8.9.201,8.8.9.255,,US,Texas,,64500,First
-8.8.10.0,8.8.10.255,,,US,,Austin,64500,Small
-8.8.11.0,8.8.11.255,,,US,Texas,Austin,64501,
-9.0.0.0,9.127.255.255,EU,,,,,
-9.128.0.0,9.255.255.255,,,,,,64501,Other
-2a00::,2a00:1:ffff:ffff:ffff:ffff:ffff:ffff,,,DE,,Berlin,64500,First
-2a00:2::,2a00:2:7fff:ffff:ffff:ffff:ffff:ffff,,,DE,,,64500,First
-2a01::5,2a01::1:0:0:0:7,,FR,,,64502,Third
+#: Rows of one country at all depths, an AS at two places, one of two names, ranges not prefixes.
+MIXED = """first,last,continent_code,country_code,region_name,city_name,asn,asn_organization,isp
+8.8.8.3,8.8.9.200,,US,,,64500,First,
+8.8.9.201,8.8.9.255,,US,Texas,,64500,First,
+8.8.10.0,8.8.10.255,,,US,,Austin,64500,Small,
+8.8.11.0,8.8.11.255,,,US,Texas,Austin,64501,,
+9.0.0.0,9.127.255.255,EU,,,,,,
+9.128.0.0,9.255.255.255,,,,,,64501,Other,
+2a00::,2a00:1:ffff:ffff:ffff:ffff:ffff:ffff,,,DE,,Berlin,64500,First,
+2a00:2::,2a00:2:7fff:ffff:ffff:ffff:ffff:ffff,,,DE,,,64500,First,
+2a01::5,2a01::1:0:0:0:7,,FR,,,64502,Third,
+11.0.0.0,11.0.0.255,,,,,64503,,a
+11.0.1.0,11.0.1.127,,,,,64503,Named,a
+11.0.2.0,11.0.2.63,,,,,64503,Other,a
+11.0.3.0,11.0.3.79,,,,,64503,Other,b
 """
 
 
@@ -116,9 +120,10 @@ def test_systems(facts: Facts, records: list[Any], family: int) -> None:
         number: (pytest.approx(sum(map(_size, each))), len(list(collapse_addresses(each))))
         for number, each in of.items()
     }
-    most = {number: max(each.values()) for number, each in names.items()}
     for number, name in zip(found.numbers.tolist(), found.names, strict=True):
-        assert names[number][name] == most[number]
+        named = {each: space for each, space in names[number].items() if each}
+        assert named.get(name, 0) == max(named.values(), default=0)
+        assert bool(name) == bool(named)
 
 
 @pytest.mark.parametrize("family", [4, 6])

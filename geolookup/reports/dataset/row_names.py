@@ -66,11 +66,17 @@ def systems(networks: pa.Table) -> tuple[I64, I64]:
 
 
 def system_names(networks: pa.Table, places: I64, weights: F64) -> list[str]:
-    """Return the organization of each AS: that of its network row with most weight, or nothing.
+    """Return the organization of each AS: the one with most weight, or nothing where none has one.
 
     ``places`` are those that ``systems`` returns, ``weights`` have their shape, (rows,).
     """
-    order = np.lexsort((weights, places))
-    last = np.append(np.flatnonzero(np.diff(places[order])), len(order) - 1)
-    names = networks["asn_organization"].take(pa.array(order[last])).to_pylist()
-    return [name or "" for name in names]
+    column = networks["asn_organization"].cast(pa.string()).combine_chunks().dictionary_encode()
+    texts, named = column.dictionary.to_pylist(), np.flatnonzero(column.is_valid())
+    pairs = places[named] * len(texts) + column.indices.take(pa.array(named)).to_numpy()
+    distinct, of_pair = np.unique(pairs, return_inverse=True)
+    names = [""] * (int(places.max(initial=0)) + 1)
+    # The last one of a place stays: that with most weight.
+    for at in np.argsort(np.bincount(of_pair, weights[named]), kind="stable").tolist():
+        place, number = divmod(int(distinct[at]), len(texts))
+        names[place] = texts[number]
+    return names

@@ -8,11 +8,6 @@ function textElement(tag, text, properties = {}) {
   return Object.assign(document.createElement(tag), { textContent: text, ...properties });
 }
 
-function shareText(share) {
-  if (share === 0) return "0 %";
-  return share < 0.0001 ? "< 0.01 %" : `${(100 * share).toFixed(share < 0.1 ? 2 : 1)} %`;
-}
-
 // Radio buttons of the views in a fieldset; `choose` gets the view.
 function addViewChoices(fieldset, name, views, choose) {
   for (const [index, view] of views.entries()) {
@@ -77,7 +72,7 @@ class MapLegend {
     const swatch = textElement("span", "", { className: "address-map-swatch" });
     swatch.style.background = this.view.colours[label];
     const name = textElement("span", text, { className: "address-map-label", title: text });
-    return [swatch, name, textElement("span", shareText(share), { className: "address-map-share" })];
+    return [swatch, name, textElement("span", percentText(share), { className: "address-map-share" })];
   }
 
   // Suggest the first labels that hold the text; all of them would be too many elements.
@@ -112,7 +107,7 @@ class MapLegend {
       button.setAttribute("aria-pressed", String(Number(button.value) === label && label !== null));
     }
     this.state.textContent = label === null
-      ? "" : `Highlighted: ${this.view.labels[label]} (${shareText(this.shares[label])} of the map)`;
+      ? "" : `Highlighted: ${this.view.labels[label]} (${percentText(this.shares[label])} of the map)`;
     this.highlight(label);
   }
 }

@@ -15,11 +15,6 @@ function shortCount(number) {
   return word ? `${smallCount.format(number / size)} ${word}` : countText(number);
 }
 
-// Returns a share from 0 to 1 in percent; only none reads 0 %.
-function percentText(share) {
-  return share && share < 1e-4 ? "< 0.01 %" : `${(100 * share).toFixed(2)} %`;
-}
-
 function kilometres(km) {
   return `${km < 10 ? smallCount.format(km) : wholeCount.format(km)} km`;
 }
