@@ -14,6 +14,7 @@ from typing import Any
 
 from geolookup.pictures import texts
 from geolookup.pictures.colours import CATEGORIES, OTHER, spread
+from geolookup.pictures.files import FONT, INK
 
 #: The width of a chart with its labels, in px.
 WIDTH = 312
@@ -23,8 +24,8 @@ _SIZE, _LABEL, _DIGIT = 12, 132, 8
 _NARROWEST = 30
 #: The height of a stacked bar with the space around it.
 _BAND = 24
-#: What vl-convert measures with, and what readers may have instead; px for what is wider.
-_FONT, _SLACK = "Arial, Liberation Sans, Helvetica, sans-serif", 12
+#: The px on each side of a page's chart for texts in a font that is wider than the measured one.
+_SLACK = 12
 _AXIS = {"grid": False, "domain": False, "ticks": False, "labelPadding": 4, "labelFontSize": _SIZE}
 _TITLE = {"titleFontSize": _SIZE, "titleFontWeight": "normal"}
 #: The tags of a drawing, and where an id begins in one. Texts have no tags: they are escaped.
@@ -55,7 +56,7 @@ class Chart:
     def picture_svg(self) -> str:
         """Return the chart for a picture of its own: its title above, dark ink on white."""
         title = {"text": self.title, "anchor": "start", "frame": "bounds", "offset": 12}
-        return self._svg("#1f2328", {"background": "white", "padding": 16, "title": title})
+        return self._svg(INK, {"background": "white", "padding": 16, "title": title})
 
     def _svg(self, ink: str, frame: Mapping[str, Any]) -> str:
         import vl_convert
@@ -69,7 +70,7 @@ def _config(ink: str) -> dict[str, Any]:
     labels = {"labelColor": ink, "titleColor": ink, **_TITLE}
     return {
         "aria": False,  # the page names the chart
-        "font": _FONT,
+        "font": FONT,
         "view": {"stroke": None},
         "title": {"color": ink, "fontSize": 14},
         "axis": {**labels, **_AXIS},

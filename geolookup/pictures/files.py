@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 #: Pixels of a file for each px of the picture.
 SCALE = 2
+#: The colour of texts and lines; the font that vl-convert measures with, and others to show.
+INK, FONT = "#1f2328", "Arial, Liberation Sans, Helvetica, sans-serif"
 #: The length of a PNG's signature and its first chunk, the header.
 _HEADER = 33
 
@@ -22,6 +24,15 @@ class Picture(NamedTuple):
 
     name: str  # of its file, without suffix
     svg: str
+
+
+def drawing(width: float, height: float, drawn: str) -> str:
+    """Return SVG of a size in px: elements, by default in ink, on white."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+        f'font-family="{FONT}" fill="{INK}"><rect width="100%" height="100%" fill="white"/>'
+        f"{drawn}</svg>"
+    )
 
 
 def write_png(folder: Path, pictures: Iterable[Picture]) -> list[Path]:

@@ -12,7 +12,7 @@ import numpy as np
 from geolookup.pictures import hilbert
 from geolookup.pictures.address_map import AddressMap
 from geolookup.pictures.address_space import Space
-from geolookup.pictures.files import SCALE, Picture
+from geolookup.pictures.files import INK, SCALE, Picture, drawing
 from geolookup.pictures.raster import pixels, png
 from geolookup.pictures.views import View
 
@@ -24,7 +24,6 @@ _MARGIN, _TITLE, _TEXT, _SMALL = 48, 48, 28, 15
 _COLUMNS, _LINE, _LABEL = 3, 44, 44
 #: The squares that show their first address: 2^4 a side. Of IPv4 each is a /8.
 _GRID = 4
-_INK, _FONT = "#1f2328", "Arial, Liberation Sans, Helvetica, sans-serif"
 
 
 def map_pictures(shown: AddressMap) -> Iterator[Picture]:
@@ -42,13 +41,12 @@ def _svg(space: Space, view: View, square: bytes) -> str:
     width = _SIDE + 2 * _MARGIN
     height = top + _SIDE + _MARGIN + -(-len(legend) // _COLUMNS) * _LINE + _MARGIN
     title = f"{view.title}: the addresses of IPv{space.family} on a Hilbert curve"
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'font-family="{_FONT}" fill="{_INK}"><rect width="100%" height="100%" fill="white"/>'
+    drawn = (
         f'<text x="{_MARGIN}" y="{_MARGIN + _TITLE // 2}" font-size="{_TITLE}">{escape(title)}'
         f'</text><g transform="translate({_MARGIN} {top})">{_image(square)}{_grid(space)}</g>'
-        f'<g transform="translate({_MARGIN} {top + _SIDE + _MARGIN})">{"".join(legend)}</g></svg>'
+        f'<g transform="translate({_MARGIN} {top + _SIDE + _MARGIN})">{"".join(legend)}</g>'
     )
+    return drawing(width, height, drawn)
 
 
 def _image(square: bytes) -> str:
@@ -72,7 +70,7 @@ def _grid(space: Space) -> str:
         if cell < space.filled and (text := _address(space, cell))
     )  # fmt: skip
     return (
-        f'<path d="{lines}" fill="none" stroke="{_INK}" stroke-opacity="0.4" stroke-width="0.5"/>'
+        f'<path d="{lines}" fill="none" stroke="{INK}" stroke-opacity="0.4" stroke-width="0.5"/>'
         f'<g font-size="{_SMALL}" stroke="white" stroke-width="3" paint-order="stroke">'
         f"{''.join(texts)}</g>"
     )
@@ -92,7 +90,7 @@ def _legend(view: View) -> Iterator[str]:
         column, line = number % _COLUMNS, number // _COLUMNS
         x, y = column * _SIDE // _COLUMNS, line * _LINE
         yield (
-            f'<rect x="{x}" y="{y}" width="{_TEXT}" height="{_TEXT}" rx="4" stroke="{_INK}" '
+            f'<rect x="{x}" y="{y}" width="{_TEXT}" height="{_TEXT}" rx="4" stroke="{INK}" '
             f'fill="{view.colours[number]}"/>'
             f'<text x="{x + 2 * _TEXT - 14}" y="{y + _TEXT - 5}" font-size="{_TEXT}">'
             f"{escape(_short(text))}</text>"

@@ -32,6 +32,16 @@ def percent(share: float) -> str:
     return f"{share:.2%}".replace("%", " %")
 
 
+def kilometres(distance: float) -> str:
+    """Return a distance in km with one decimal."""
+    return f"{distance:,.1f}"
+
+
+def family(part: str) -> str:
+    """Return the name of a family for people: IPv4 of ipv4."""
+    return part.replace("ip", "IP")
+
+
 def name(text: str) -> str:
     """Return a name as one line of at most 120 characters, its control characters escaped."""
     line = line_text(text)

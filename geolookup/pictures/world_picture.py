@@ -11,7 +11,7 @@ import numpy as np
 from geolookup.dataset.intervals import F64, I64
 from geolookup.pictures import outlines, texts
 from geolookup.pictures.colours import SEQUENTIAL
-from geolookup.pictures.files import Picture
+from geolookup.pictures.files import Picture, drawing
 from geolookup.pictures.projection import HEIGHT, WIDTH, project
 from geolookup.pictures.world import DefaultCoordinates, Layer, World, sums_by
 
@@ -19,8 +19,7 @@ from geolookup.pictures.world import DefaultCoordinates, Layer, World, sums_by
 COLOURS = SEQUENTIAL[32:240:4]
 #: Of the rings at default coordinates: unlike all of the scale.
 _RING = "#c2185b"
-_INK, _LAND, _BORDER, _EDGE = "#1f2328", "#e9e9e6", "#ffffff", "#8a8f94"
-_FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
+_LAND, _BORDER, _EDGE = "#e9e9e6", "#ffffff", "#8a8f94"
 #: In px: the map, what is around it, and the least side of a square.
 _ACROSS, _MARGIN, _TOP, _BOTTOM, _SQUARE = 1200, 24, 64, 88, 4
 _SCALE = _ACROSS / (2 * WIDTH)  # px for each unit of the plane
@@ -46,13 +45,12 @@ def _svg(world: World, layer: Layer, defaults: Sequence[DefaultCoordinates]) -> 
     title = escape(texts.name(layer.density.title))
     drawn = f"{_ground()}{_drawn(columns, rows, _shares(sums), side)}{_rings(defaults)}"
     legend = _legend(sums, f"{layer.density.unit} per {km} km by {km} km")
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height:.0f}" '
-        f'font-family="{_FONT}" font-size="14" fill="{_INK}">'
-        f'<rect width="100%" height="100%" fill="white"/>'
+    return drawing(
+        width,
+        height,
         f'<text x="{_MARGIN}" y="40" font-size="20">{title}</text>'
         f'<g transform="translate({_MARGIN} {_TOP})">{drawn}</g>'
-        f'<g transform="translate({_MARGIN} {_TOP + _DOWN + 24:.0f})">{legend}</g></svg>'
+        f'<g transform="translate({_MARGIN} {_TOP + _DOWN + 24:.0f})" font-size="14">{legend}</g>',
     )
 
 
