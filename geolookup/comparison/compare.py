@@ -36,9 +36,10 @@ from geolookup.comparison.traffic import Requests, Traffic, count_requests
 from geolookup.comparison.values import Values, read_values
 from geolookup.comparison.weighted import Kilometres, quantiles
 from geolookup.dataset.files import Dataset
+from geolookup.dataset.intervals import UNITS
 from geolookup.dataset.metadata import Metadata
 
-_UNITS = {"ipv4": "addresses", "ipv6": "/64 networks"}
+_UNITS = {f"ipv{family}": unit for family, unit in UNITS.items()}
 
 
 @dataclass(frozen=True, slots=True)

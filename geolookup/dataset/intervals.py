@@ -244,8 +244,13 @@ def lasts(starts: Addresses) -> Addresses:
     return Addresses(low, np.roll(starts.high, -1) - (next_low == 0))
 
 
+#: What space is counted in, by family, and the addresses of a unit.
+UNITS = {4: "addresses", 6: "/64 networks"}
+UNIT_ADDRESSES = {4: 1.0, 6: 2.0**64}
+
+
 def sizes(starts: Addresses) -> F64:
-    """Return the sizes of a partition's intervals: in addresses, for IPv6 in networks of /64.
+    """Return the sizes of a partition's intervals: in ``UNITS``: addresses, or networks of /64.
 
     An interval smaller than a /64 is a fraction of one. IPv4 sizes and their sums are exact;
     those of IPv6 are rounded to the 16 digits of a float. An IPv6 partition has two intervals

@@ -18,16 +18,13 @@ from geolookup.comparison.scoring.places import Places, Stated, of_dataset, stat
 from geolookup.comparison.scoring.truth import Truth
 from geolookup.comparison.traffic import Requests, Traffic, count_requests
 from geolookup.dataset.files import Dataset
-from geolookup.dataset.intervals import Addresses, overlay, sizes
+from geolookup.dataset.intervals import UNIT_ADDRESSES, UNITS, Addresses, overlay, sizes
 
 F64 = NDArray[np.float64]
 Numbers = NDArray[Any]
 #: The parts of a score: addresses by family, rows of the truth, and requests.
 IPV4, IPV6, NETWORKS, REQUESTS = "ipv4", "ipv6", "networks", "requests"
 PARTS = (IPV4, IPV6, NETWORKS, REQUESTS)
-_ADDRESSES, _SUBNETS = "addresses", "/64 networks"
-#: A /64 network in addresses.
-_SUBNET = 2.0**64
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +147,9 @@ def _parts(
     # A row counts once: each of its intervals has its share of the row's addresses.
     sums = np.bincount(row, size, minlength=len(truth.rows))
     # Single IPv6 addresses are counted as such: each is a tiny fraction of a /64.
-    ipv6, unit = (size, _SUBNETS) if truth.of_ranges else (size * _SUBNET, _ADDRESSES)
+    ipv6, unit = (size, UNITS[6]) if truth.of_ranges else (size * UNIT_ADDRESSES[6], UNITS[4])
     parts = {
-        IPV4: Weights(_ADDRESSES, np.where(family == 4, size, 0.0)),
+        IPV4: Weights(UNITS[4], np.where(family == 4, size, 0.0)),
         IPV6: Weights(unit, np.where(family == 6, ipv6, 0.0)),
         NETWORKS: Weights("rows of the truth", size / sums[row]),
     }

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from geolookup.comparison.measures import Pairs
 from geolookup.dataset.intervals import F64
+from geolookup.pictures import texts
 from geolookup.pictures.world import Density
 from geolookup.reports.changes.difference import Difference
-from geolookup.reports.changes.tables import family
 from geolookup.reports.section import Section
 from geolookup.reports.world_map import world_section
 
@@ -34,7 +34,7 @@ def moved_densities(difference: Difference) -> Iterator[Density]:
             ("from here", moved.old, values.old_coordinates),
         ):
             if len(rows):
-                title = f"{family(name)} {part.unit} that moved {way}"
+                title = f"{texts.family(name)} {part.unit} that moved {way}"
                 of_density = f"{name}-moved-{way.replace(' ', '-')}"
                 yield _density(of_density, title, part.unit, places, rows, moved.weight)
 

@@ -12,7 +12,6 @@ from geolookup.pictures.charts import Chart, bars, histogram
 from geolookup.reports.changes.difference import Difference
 from geolookup.reports.changes.tables import (
     coverage_table,
-    family,
     field_tables,
     gate_table,
     kilometres_table,
@@ -67,7 +66,7 @@ def _charts(difference: Difference) -> Iterator[Chart]:
 def _flows(name: str, part: Part, difference: Difference) -> Chart:
     flows = country_flows(difference.overlaid.values, difference.overlaid.changes[name])
     drawn = [(f"{each.old} → {each.new}", each.weight) for each in flows[:_DRAWN]]
-    title = f"{family(name)} {part.unit} that changed country"
+    title = f"{texts.family(name)} {part.unit} that changed country"
     chart = bars(f"{name}-flows", title, part.unit, drawn, head="From and to")
     of = part.moved["country"].count
     rows = [
@@ -80,7 +79,7 @@ def _flows(name: str, part: Part, difference: Difference) -> Chart:
 def _distances(name: str, part: Part, difference: Difference) -> Chart:
     sums = by_distance(difference.overlaid.changes[name])
     labels = ["0", *map(_short, CLASSES_KM[1:]), "more"]
-    title = f"Distance between both locations of {family(name)} {part.unit}"
+    title = f"Distance between both locations of {texts.family(name)} {part.unit}"
     return histogram(
         f"{name}-distances", title, "up to km", part.unit, list(zip(labels, sums, strict=True))
     )

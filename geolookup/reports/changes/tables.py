@@ -14,12 +14,7 @@ from geolookup.reports.changes.difference import Difference
 from geolookup.reports.table import Table
 
 _LEVELS = ("country", "region", "city")
-_QUANTILES = ("p50", "p90", "p99", "max")
-
-
-def family(name: str) -> str:
-    """Return the name of a part for people: IPv4, IPv6."""
-    return name.replace("ip", "IP")
+QUANTILES = ("p50", "p90", "p99", "max")
 
 
 def gate_table(found: Judged) -> Table:
@@ -52,7 +47,7 @@ def moved_tables(found: Judged) -> Iterator[Table]:
             for level, each in part.moved.items()
         ]
         head = ("Level", "moved", "stated in both", "share")
-        yield Table(f"Moved, in {family(name)} {part.unit}", head, rows)
+        yield Table(f"Moved, in {texts.family(name)} {part.unit}", head, rows)
 
 
 def coverage_table(found: Judged) -> Table:
@@ -75,7 +70,7 @@ def coverage_table(found: Judged) -> Table:
 
 def _family_heads(found: Judged) -> Iterator[str]:
     for name, part in found.parts.items():
-        yield from (f"{family(name)} {part.unit}", "share")
+        yield from (f"{texts.family(name)} {part.unit}", "share")
 
 
 def _share(found: Share) -> tuple[str, str]:
@@ -86,19 +81,14 @@ def kilometres_table(found: Judged) -> Table:
     """Return the quantiles of the distance between both locations."""
     rows = [
         (
-            f"{family(name)} {part.unit}",
+            f"{texts.family(name)} {part.unit}",
             texts.count(part.kilometres.of),
-            *(kilometres(getattr(part.kilometres, each)) for each in _QUANTILES),
+            *(texts.kilometres(getattr(part.kilometres, each)) for each in QUANTILES),
         )
         for name, part in found.parts.items()
     ]
-    head = ("Kilometres between both locations", "with coordinates in both", *_QUANTILES)
+    head = ("Kilometres between both locations", "with coordinates in both", *QUANTILES)
     return Table("Distance", head, rows)
-
-
-def kilometres(distance: float) -> str:
-    """Return a distance in km with one decimal."""
-    return f"{distance:,.1f}"
 
 
 def mover_tables(found: Judged) -> Iterator[Table]:
@@ -106,7 +96,9 @@ def mover_tables(found: Judged) -> Iterator[Table]:
     head = ("Network", "moved", "of all that moved", "of the network")
     for name, part in found.parts.items():
         if part.movers:
-            caption = f"Networks with the most {family(name)} {part.unit} whose location moved"
+            caption = (
+                f"Networks with the most {texts.family(name)} {part.unit} whose location moved"
+            )
             yield Table(caption, head, [_mover(each) for each in part.movers])
 
 
@@ -130,7 +122,7 @@ def source_tables(found: Judged) -> Iterator[Table]:
         ):
             rows = [_source(each, last) for each in sources]
             if rows:
-                caption = f"{family(name)} locations by their source in {role}"
+                caption = f"{texts.family(name)} locations by their source in {role}"
                 yield Table(caption, (*head, last), rows)
 
 
@@ -138,8 +130,8 @@ def _source(each: SourceChange, last: str) -> tuple[str, ...]:
     return (
         texts.name(each.source),
         *(texts.percent(each.moved[level].share) for level in _LEVELS),
-        kilometres(each.kilometres.p50),
-        kilometres(each.kilometres.p99),
+        texts.kilometres(each.kilometres.p50),
+        texts.kilometres(each.kilometres.p99),
         texts.percent(getattr(each.location, last).share),
     )
 
@@ -154,7 +146,7 @@ def field_tables(found: Judged) -> Iterator[Table]:
         }
         rows = [(path, *map(texts.count, each)) for path, each in counts.items() if any(each)]
         if rows:
-            yield Table(f"Fields of {family(name)} {part.unit}", head, rows)
+            yield Table(f"Fields of {texts.family(name)} {part.unit}", head, rows)
 
 
 def metric_table(found: Judged) -> Table:
@@ -164,4 +156,4 @@ def metric_table(found: Judged) -> Table:
         (name, *(metric_text(name, part.metrics[name]) for part in parts.values()))
         for name in parts["ipv4"].metrics
     ]
-    return Table("Metrics that gates may name", ("Metric", *map(family, parts)), rows)
+    return Table("Metrics that gates may name", ("Metric", *map(texts.family, parts)), rows)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from geolookup.contract.fields import COUNTRY, LOCATION
-from geolookup.dataset.intervals import F64, I64
+from geolookup.dataset.intervals import F64, I64, UNITS
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars
 from geolookup.reports.charts_section import pairs_section
 from geolookup.reports.dataset.facts import Facts
-from geolookup.reports.dataset.known_space import UNITS, KnownSpace
+from geolookup.reports.dataset.known_space import KnownSpace
 from geolookup.reports.dataset.row_names import countries, with_region_and_city
 from geolookup.reports.section import Section
 from geolookup.reports.table import Table

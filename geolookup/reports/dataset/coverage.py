@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from geolookup.dataset.coverage import Known
+from geolookup.dataset.intervals import UNIT_ADDRESSES
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars, stacked
 from geolookup.reports.charts_section import charts_section
@@ -34,7 +35,7 @@ def depth_shares(facts: Facts, space: KnownSpace) -> list[float]:
     of, finest = facts.known[f"ipv{space.family}"].of, finest_levels(facts.tables)
     # Row 0 is no location.
     sums = np.bincount(finest[1:], space.locations.space[1:], len(LEVELS))
-    unit = 1.0 if space.family == 4 else 2.0**64
+    unit = UNIT_ADDRESSES[space.family]
     return [float(each) * unit / of if of else 0.0 for each in sums]
 
 

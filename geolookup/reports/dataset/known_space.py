@@ -14,15 +14,12 @@ from geolookup.dataset.public_ranges import U32, Ranges, known, public_ranges
 from geolookup.prefixes.aggregate import prefixes_of
 from geolookup.prefixes.spans import Halves, Spans, joined
 
-#: What space is counted in, by family.
-UNITS = {4: "addresses", 6: "/64 networks"}
-
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
     """What the rows of a table answer, in arrays of the shape (rows,); row 0 is "unknown".
 
-    ``space`` is in addresses, of IPv6 in networks of /64. An interval has one answer;
+    ``space`` is in the ``UNITS`` of ``dataset.intervals``. An interval has one answer;
     ``prefixes`` are the fewest aligned prefixes that make the intervals.
     """
 

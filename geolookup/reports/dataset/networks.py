@@ -9,12 +9,12 @@ from itertools import islice
 import numpy as np
 
 from geolookup.contract.fields import NETWORK
-from geolookup.dataset.intervals import F64, I64
+from geolookup.dataset.intervals import F64, I64, UNITS
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars
 from geolookup.reports.charts_section import pairs_section
 from geolookup.reports.dataset.facts import Facts
-from geolookup.reports.dataset.known_space import UNITS, KnownSpace, prefix_counts
+from geolookup.reports.dataset.known_space import KnownSpace, prefix_counts
 from geolookup.reports.dataset.row_names import system_names, systems
 from geolookup.reports.section import Section
 from geolookup.reports.table import Table

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from geolookup.dataset.intervals import UNIT_ADDRESSES, UNITS
 from geolookup.dataset.manifest import OLD_AFTER
 from geolookup.dataset.metadata import Source, data_age
 from geolookup.pictures import texts
 from geolookup.pictures.charts import Chart, bars, stacked
 from geolookup.reports.charts_section import charts_section
 from geolookup.reports.dataset.facts import Facts
-from geolookup.reports.dataset.known_space import UNITS
 from geolookup.reports.section import Section
 from geolookup.reports.table import Table
 
@@ -40,13 +40,9 @@ def _provenance(facts: Facts, sources: Mapping[str, Source], family: str) -> Cha
         [each.coverage.get(layer, {}).get(family, 0) / of for each in sources.values()]
         for layer in layers
     ]
-    title = f"{_family(family)}: deciding source, by layer"
+    title = f"{texts.family(family)}: deciding source, by layer"
     rows = [_words(layer) for layer in layers]
     return stacked(f"provenance-{family}", title, rows, list(sources), shares)
-
-
-def _family(name: str) -> str:
-    return name.replace("ip", "IP")
 
 
 def _ages(sources: Mapping[str, Source]) -> Chart:
@@ -67,8 +63,8 @@ def _decides(sources: Mapping[str, Source]) -> Table:
 
 
 def _counts(addresses: Mapping[str, int]) -> Iterator[str]:
-    yield texts.count(addresses.get("ipv4", 0))
-    yield texts.count(addresses.get("ipv6", 0) / 2**64)
+    for family, unit in UNIT_ADDRESSES.items():
+        yield texts.count(addresses.get(f"ipv{family}", 0) / unit)
 
 
 def _words(layer: str) -> str:

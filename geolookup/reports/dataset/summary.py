@@ -8,10 +8,10 @@ from typing import NamedTuple
 import pyarrow.compute as pc
 
 from geolookup.contract.fields import COUNTRY
+from geolookup.dataset.intervals import UNITS
 from geolookup.dataset.metadata import Age
 from geolookup.pictures import texts
 from geolookup.reports.dataset.facts import Facts
-from geolookup.reports.dataset.known_space import UNITS
 from geolookup.reports.section import Section
 
 

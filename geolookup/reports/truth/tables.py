@@ -11,18 +11,17 @@ from geolookup.comparison.scoring.scoring import Group
 from geolookup.comparison.scoring.truth import TruthFile
 from geolookup.comparison.scoring.worst import WorstNetwork
 from geolookup.pictures import texts
-from geolookup.reports.changes.tables import kilometres
+from geolookup.reports.changes.tables import QUANTILES
 from geolookup.reports.table import Table
 
 Parts = Mapping[str, ScoredPart]
 _NOTHING = "-"
-_QUANTILES = ("p50", "p90", "p99", "max")
 _KINDS = {"country": "Country", "prefix_length": "Prefix length", "source": "Source"}
 
 
 def part_title(name: str, part: ScoredPart) -> str:
     """Return what a part counts: IPv4 addresses, IPv6 /64 networks, rows of the truth."""
-    return f"{name.replace('ip', 'IP')} {part.unit}" if name.startswith("ip") else part.unit
+    return f"{texts.family(name)} {part.unit}" if name.startswith("ip") else part.unit
 
 
 def agreement_table(parts: Parts) -> Table:
@@ -56,15 +55,15 @@ def distance_table(parts: Parts) -> Table:
     """Return by part how far the dataset's coordinates are from those of the truth."""
     rows = [(part_title(name, part), *_distance(part.score)) for name, part in parts.items()]
     near = ("within 50 km", "within 100 km", "no coordinates in the dataset")
-    head = ("Kilometres", "with coordinates in both", *_QUANTILES, *near)
+    head = ("Kilometres", "with coordinates in both", *QUANTILES, *near)
     return Table("Distance from the truth", head, rows)
 
 
 def _distance(score: Measured) -> Iterator[str]:
     far = score.kilometres
     yield texts.count(far.of)
-    for each in _QUANTILES:
-        yield kilometres(getattr(far, each)) if far.of else _NOTHING
+    for each in QUANTILES:
+        yield texts.kilometres(getattr(far, each)) if far.of else _NOTHING
     for share in (far.within_50, far.within_100):
         yield texts.percent(share) if far.of else _NOTHING
     yield texts.percent(far.null.share) if far.null.of else _NOTHING
@@ -111,7 +110,7 @@ def _group(score: Measured) -> Iterator[str]:
         agree = getattr(score, level).agree
         yield texts.percent(agree.share) if agree.of else _NOTHING
     far = score.kilometres
-    yield kilometres(far.p50) if far.of else _NOTHING
+    yield texts.kilometres(far.p50) if far.of else _NOTHING
     yield texts.percent(far.within_100) if far.of else _NOTHING
 
 
