@@ -17,6 +17,8 @@ _SCRIPTS = (
     "inflate.js",
     "unpack.js",
     "gestures.js",
+    "keys.js",
+    "sizes.js",
     "shares.js",
     *(f"address_map/{name}.js" for name in _VIEWER),
 )

@@ -17,6 +17,8 @@ _SCRIPTS = (
     "inflate.js",
     "numbers.js",
     "gestures.js",
+    "keys.js",
+    "sizes.js",
     "shares.js",
     "world/equal_earth.js",
     "world/grid.js",

@@ -5,6 +5,7 @@ const WHEEL_DOUBLES = 300; // px of the wheel that double the size
 const DRAGGED = 4; // px from which a press is a drag, not a tap
 
 // Calls `pan(dx, dy)`, `zoom(factor, x, y)`, `point(x, y)` and `leave()`, in px of the element.
+// `zoom` returns whether it changed anything; the wheel scrolls the page where it does not.
 function followGestures(element, { pan, zoom, point, leave }) {
   const pressed = new Map();
   let dragged = 0;
@@ -56,8 +57,8 @@ function followGestures(element, { pan, zoom, point, leave }) {
   });
   element.addEventListener("wheel", (event) => {
     if (document.activeElement !== element && !event.ctrlKey) return;
-    event.preventDefault();
     const { x, y } = place(event);
-    zoom(2 ** (-event.deltaY / WHEEL_DOUBLES), x, y);
+    const changed = zoom(2 ** (-event.deltaY / WHEEL_DOUBLES), x, y);
+    if (changed || event.ctrlKey) event.preventDefault();
   }, { passive: false });
 }

@@ -20,13 +20,10 @@ class AddressMap {
     addViewChoices(this.find("views"), root.dataset.name, this.views, (view) => this.show(view));
     this.addTools();
     this.show(this.views[0]);
-    new ResizeObserver(() => this.resize()).observe(this.square);
+    followSize(this.square, () => this.resize());
   }
 
   addTools() {
-    this.find("closer").addEventListener("click", () => this.zoom(ZOOM_STEP));
-    this.find("wider").addEventListener("click", () => this.zoom(1 / ZOOM_STEP));
-    this.find("whole").addEventListener("click", () => this.reset());
     this.find("go").addEventListener("submit", (event) => {
       event.preventDefault();
       this.find("message").textContent = this.goTo(this.find("sought").value);
@@ -127,10 +124,10 @@ class AddressMap {
     this.request();
   }
 
-  step([columns, rows], fine) {
+  step(columns, rows, small) {
     const { left, top, span } = this.window;
     const start = this.pointed ?? { column: left + span / 2, row: top + span / 2 };
-    const length = fine ? 2 ** pixelLevel(this.window, this.image.width) : Math.max(1, span / STEPS_ACROSS);
+    const length = small ? 2 ** pixelLevel(this.window, this.image.width) : Math.max(1, span / STEPS_ACROSS);
     const inside = (at) => Math.min(this.ranges.side - 0.5, Math.max(0.5, at));
     this.pointed = { column: inside(start.column + columns * length), row: inside(start.row + rows * length) };
     this.window.include(this.pointed.column, this.pointed.row);

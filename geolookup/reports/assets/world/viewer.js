@@ -3,7 +3,9 @@
 const LARGEST_CELL_PX = 24; // zooming ends where the sides of cells are so many px
 const RING_PX = 7;
 const CURSOR_PX = 5;
-const CURSOR_STEP_PX = 12;
+// Arrow keys move the cursor by so many px; with Shift by the side of the smallest square.
+const STEP_PX = 12;
+const SMALL_STEP_PX = LEAST_PX;
 
 class WorldMap {
   constructor(root, data, paths, cells, layers) {
@@ -29,7 +31,7 @@ class WorldMap {
   }
 
   listen() {
-    new ResizeObserver(() => this.resize()).observe(this.canvas);
+    followSize(this.canvas, () => this.resize());
     this.schemes.addEventListener("change", () => this.repaint());
     addEventListener("beforeprint", () => this.print(true));
     addEventListener("afterprint", () => this.print(false));
@@ -39,11 +41,13 @@ class WorldMap {
       point: (x, y) => this.point(this.window.plane(x, y)),
       leave: () => this.point(null),
     });
-    this.canvas.addEventListener("keydown", (event) => this.key(event));
+    followKeys(this.canvas, this.root, {
+      step: (columns, rows, small) => this.moveCursor(columns, rows, small ? SMALL_STEP_PX : STEP_PX),
+      zoom: (factor) => this.zoom(factor, ...this.cursorPlace()),
+      whole: () => this.change(() => this.window.reset()),
+      leave: () => this.point(null),
+    });
     for (const change of ["focus", "blur"]) this.canvas.addEventListener(change, () => this.redraw());
-    for (const button of this.root.querySelectorAll("[data-key]")) {
-      button.addEventListener("click", () => this.press(button.dataset.key, 1));
-    }
     for (const choice of this.root.querySelectorAll("[name$=-density]")) {
       choice.addEventListener("change", () => this.choose(Number(choice.value)));
     }
@@ -71,37 +75,22 @@ class WorldMap {
     this.repaint();
   }
 
+  // Returns whether anything changes.
   zoom(factor, x = this.window.width / 2, y = this.window.height / 2) {
+    const before = this.window.zoomed;
     this.change(() => this.window.zoom(factor, x, y));
-    // A finger pans an enlarged map, and scrolls the page otherwise.
-    this.canvas.style.touchAction = this.window.zoomed > 1 ? "none" : "pan-y";
-  }
-
-  key(event) {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
-    if (this.press(event.key, event.shiftKey ? 5 : 1)) event.preventDefault();
-  }
-
-  // Does what a key stands for; returns whether it stands for something.
-  press(key, times) {
-    const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-    const zooms = { "+": 2, "=": 2, "-": 0.5 };
-    if (key in steps) this.moveCursor(...steps[key].map((step) => step * times * CURSOR_STEP_PX));
-    else if (key in zooms) this.zoom(zooms[key], ...this.cursorPlace());
-    else if (key === "Home" || key === "0") this.change(() => this.window.reset());
-    else return false;
-    return true;
+    return this.window.zoomed !== before;
   }
 
   cursorPlace() {
     return this.cursor ? this.window.canvas(...this.cursor) : [];
   }
 
-  moveCursor(columns, rows) {
+  moveCursor(columns, rows, px) {
     const [x, y] = this.cursor ?? [this.window.x, this.window.y];
     const { scale } = this.window;
     const limit = (value, most) => Math.max(-most, Math.min(most, value));
-    const moved = [limit(x + columns / scale, EARTH_WIDTH), limit(y - rows / scale, EARTH_HEIGHT)];
+    const moved = [limit(x + columns * px / scale, EARTH_WIDTH), limit(y - rows * px / scale, EARTH_HEIGHT)];
     this.window.include(...moved);
     this.point(moved);
     this.repaint();
@@ -161,6 +150,8 @@ class WorldMap {
     scale.show(this.root.querySelector(".world-scale"), shortCount);
     this.root.querySelector(".world-unit").textContent = this.layer.unitText(this.areas.km);
     this.picture.paint(this.window, this.areas, scale, this.dark);
+    // A finger pans an enlarged map, and scrolls the page otherwise.
+    this.canvas.style.touchAction = this.window.zoomed > 1 ? "none" : "pan-y";
   }
 
   rings() {
