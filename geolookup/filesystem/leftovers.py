@@ -21,14 +21,19 @@ from pathlib import Path
 from geolookup.filesystem.lock import lock_now, lock_waiting
 
 _MARK = ".geolookup-"
+#: Characters of the output in a temporary name: names have at most 255 bytes, characters 4.
+_BEGIN = 50
 _NAME = re.compile(rf"\..+{re.escape(_MARK)}[0-9a-f]{{16}}", re.DOTALL)
 _LOCKS = os.name == "posix"
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 def temporary_name(output: Path) -> Path:
-    """Return an unused hidden name in the folder of ``output``."""
-    return output.parent / f".{output.name}{_MARK}{os.urandom(8).hex()}"
+    """Return an unused hidden name in the folder of ``output``.
+
+    It begins as the name of ``output`` does, which may be as long as a name can be.
+    """
+    return output.parent / f".{output.name[:_BEGIN]}{_MARK}{os.urandom(8).hex()}"
 
 
 @contextmanager

@@ -102,3 +102,12 @@ def test_removed_before_it_is_locked(tmp_path: Path) -> None:
         leftovers.sweep(tmp_path)
         assert fresh.is_dir()
     assert len(created) == 3
+
+
+@pytest.mark.parametrize("name", ["x" * 250 + ".html", "日" * 83 + ".html", "🌍" * 62 + ".html"])
+def test_an_output_has_as_long_a_name_as_the_system_allows(tmp_path: Path, name: str) -> None:
+    with atomic.staged_file(tmp_path / name) as fresh:
+        fresh.write_text("new")
+    with atomic.staged_folder(tmp_path / name[1:]) as folder:
+        (folder / "a").touch()
+    assert {path.name for path in tmp_path.iterdir()} == {name, name[1:]}
