@@ -28,7 +28,7 @@ from geolookup.cli import exit_on_signals, fail, note_age, options
     type=click.IntRange(min=1),
     default=5,
     show_default=True,
-    help="Hide places, hours and groups with fewer rows; their sum is stated.",
+    help="Hide places, hours and groups with fewer rows; the page states their sum.",
 )
 @options.dataset()
 @options.age_notice

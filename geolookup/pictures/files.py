@@ -1,7 +1,7 @@
 """Pictures as PNG files, at twice the size for print.
 
-Each file names its maker in a text chunk (PNG, 3rd edition, 11.3.3), so that a folder of other
-people's pictures is not taken for one of ours.
+Each file names its maker in a text chunk (PNG, 3rd edition, 11.3.3), so that ``--force``
+replaces no folder of other pictures.
 """
 
 from __future__ import annotations

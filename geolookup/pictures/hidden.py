@@ -1,7 +1,7 @@
-"""Which counts a page hides, so that it tells of no small group, nor by subtraction.
+"""Which counts a page hides, so that no reader learns a small one, not even by subtraction.
 
-A page states the sum of what it hides. If that is small, it is the count of a small group: then
-the smallest of the other counts is hidden too.
+A page states the sum of what it hides. If that sum is small, the smallest of the other counts is
+hidden too.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class View:
     """
 
     name: str  # of files and elements: "country"
-    title: str  # for people: "Country"
+    title: str  # as shown: "Country"
     note: str  # what the colours mean, in a sentence or two
     starts: Addresses
     values: NDArray[np.uint32]

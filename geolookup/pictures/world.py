@@ -28,7 +28,7 @@ class Density:
     """
 
     name: str  # of files and elements: "ipv4"
-    title: str  # for people: "IPv4 addresses"
+    title: str  # as shown: "IPv4 addresses"
     unit: str  # what a weight counts: "addresses"
     latitudes: F64
     longitudes: F64

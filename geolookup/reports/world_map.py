@@ -55,7 +55,8 @@ def world_section(
     """
     world = World(densities, least)
     if not len(world.cells):
-        nothing = "Nothing to show: no coordinates are known."
+        nothing = "Nothing to show: no coordinates are known"
+        nothing += f", or every cell has fewer than {texts.count(least)}." if least else "."
         return Section(anchor, title, "world.html", {"densities": (), "nothing": nothing})
     name = f"{anchor}-map"
     data = {"world-outlines": _outlines(), name: _packed(world, defaults)}

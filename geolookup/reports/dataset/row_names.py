@@ -1,4 +1,4 @@
-"""What the rows of a dataset's tables stand for, for people: countries, levels of location, AS."""
+"""How pages name the rows of a dataset's tables: countries, levels of location, AS."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from geolookup.reports.traffic.groups import groups_section
 from geolookup.reports.traffic.hours import hours_section
 from geolookup.reports.world_map import world_section
 
-#: Names of totals for people, where they are not the words themselves.
+#: Labels of totals that are not their names.
 _NAMES = {"addresses": "Requests", "ipv4": "IPv4", "ipv6": "IPv6"}
 #: An IPv4 address in the name of a file, such as 192-0-2-1; no date and time.
 _HYPHENATED = re.compile(r"(?<!\d)(?<!\d[-_])\d{1,3}(?:[-_]\d{1,3}){3}(?!\d)")
@@ -50,8 +50,11 @@ def lead(least: int) -> str:
     """Return the paragraph under the title."""
     said = "Where requests come from, at which local hours, and from which networks."
     if least > 1:
-        hides = f"Places, hours and groups with fewer than {texts.count(least)} requests are hidden"
-        said += f" {hides}, and the next larger where they are few in all: only sums are stated."
+        said += (
+            f" Places, hours and groups with fewer than {texts.count(least)} requests are hidden."
+        )
+        said += " Where these have fewer together, the next larger one is hidden too."
+        said += " The page states only the sums of what it hides."
     return f"{said} The page holds no address and no time of a request."
 
 

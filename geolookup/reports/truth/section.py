@@ -20,7 +20,7 @@ _NOTE = (
     "How far the dataset agrees with ground truth. Values that the truth does not state are not "
     "counted. Values that the dataset does not know are not wrong: they are counted apart."
 )
-#: The parts of a bar: the verdicts, as people read them.
+#: The parts of a bar: the verdicts, and how a page names them.
 _VERDICTS = {"agree": "agrees", "wrong": "wrong", "null": "not known"}
 
 

@@ -1,6 +1,6 @@
 // Colours by the logarithm of a weight, and their legend.
 
-// `colours` go from dark to light; much is what stands out most from the paper.
+// `colours` go from dark to light; the largest weight has the colour that stands out most from the page.
 class WorldScale {
   constructor(colours, dark, weights) {
     this.colours = dark ? colours : [...colours].reverse();
