@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from geolookup.dataset.intervals import UNIT_ADDRESSES, UNITS
 from geolookup.dataset.manifest import OLD_AFTER
@@ -48,8 +49,10 @@ def _provenance(facts: Facts, sources: Mapping[str, Source], family: str) -> Cha
 def _ages(sources: Mapping[str, Source]) -> Chart:
     days = {name: data_age([(name, each.date)]).days for name, each in sources.items()}
     values = [(name, age) for name, age in days.items() if age is not None]
+    undated = [(name, "no date stated") for name, age in days.items() if values and age is None]
     title = f"Age of sources in days; the line marks {OLD_AFTER} days"
-    return bars("source-ages", title, "days", values, head="source", limit=OLD_AFTER)
+    chart = bars("source-ages", title, "days", values, head="source", limit=OLD_AFTER)
+    return replace(chart, rows=[*chart.rows, *undated])
 
 
 def _decides(sources: Mapping[str, Source]) -> Table:

@@ -19,6 +19,7 @@ _HOURS = [f"{hour:02d}" for hour in range(24)]
 _NO_TIMES = (
     "No request has a time. The lines of a log have one; of another file, --at names the column."
 )
+_NO_ADDRESSES = "No request has a public address."
 _NO_ZONES = "No request with a time has an address whose time zone is known."
 
 
@@ -41,7 +42,7 @@ def _chart(hours: LocalHours, shown: Bools) -> Chart:
 def _sentences(hours: LocalHours, shown: Bools) -> Iterator[str]:
     counts = hours.counts
     if not counts.any():
-        yield _NO_ZONES if hours.without_zone else _NO_TIMES
+        yield _nothing(hours)
         return
     total = texts.count(int(counts.sum()))
     yield f"{total} requests by the local time at the location of their address."
@@ -53,3 +54,9 @@ def _sentences(hours: LocalHours, shown: Bools) -> Iterator[str]:
     for what, number in others.items():
         if number:
             yield f"{what}: {texts.count(number)}."
+
+
+def _nothing(hours: LocalHours) -> str:
+    if hours.without_zone:
+        return _NO_ZONES
+    return _NO_TIMES if hours.without_time else _NO_ADDRESSES
