@@ -195,24 +195,9 @@ def heatmap(
         for column, value in zip(columns, line, strict=True)
         if value is not None
     ]
-    x: _Part = {
-        "field": "column",
-        "type": "ordinal",
-        "title": None,
-        "scale": {"domain": [*columns]},
-    }
+    x = {**_ordinal("column"), "scale": {"domain": [*columns]}}
     x["axis"] = {"labelAngle": 0, "orient": "top", "values": _labelled(columns, WIDTH - 40)}
-    y: _Part = {"field": "row", "type": "ordinal", "title": None, "scale": {"domain": [*rows]}}
-    y["axis"] = {"labelLimit": _LABEL}
-    legend: _Part = {
-        "orient": "bottom",
-        "gradientLength": 200,
-        "labelExpr": _SHORT,
-        "titleLimit": WIDTH,
-    }
-    colour: _Part = {"field": "value", "type": "quantitative", "title": unit}
-    colour["legend"] = legend if data else None  # of no values it would read NaN
-    colour["scale"] = {"range": spread(9), "zero": True}
+    y = {**_ordinal("row"), "scale": {"domain": [*rows]}, "axis": {"labelLimit": _LABEL}}
     size = min(22, (WIDTH - 40) // max(len(columns), 1))
     spec = {
         "width": size * len(columns),
@@ -220,13 +205,29 @@ def heatmap(
         "data": {"values": data},
         "view": {"fill": "#88888822"},
         "mark": {"type": "rect"},
-        "encoding": {"x": x, "y": y, "color": colour},
+        "encoding": {"x": x, "y": y, "color": _gradient(unit, shown=bool(data))},
     }
     table = [
         (row, *("hidden" if value is None else form(value) for value in line))
         for row, line in zip(rows, values, strict=True)
     ]
     return Chart(name, title, spec, ("", *columns), table)
+
+
+def _ordinal(field: str) -> _Part:
+    return {"field": field, "type": "ordinal", "title": None}
+
+
+def _gradient(unit: str, *, shown: bool) -> _Part:
+    """Return the colour of values; their legend would read NaN where none is shown."""
+    legend = {"orient": "bottom", "gradientLength": 200, "labelExpr": _SHORT, "titleLimit": WIDTH}
+    return {
+        "field": "value",
+        "type": "quantitative",
+        "title": unit,
+        "legend": legend if shown else None,
+        "scale": {"range": spread(9), "zero": True},
+    }
 
 
 def stacked(
@@ -247,33 +248,40 @@ def stacked(
         for number, (label, share) in enumerate(zip(labels, line, strict=True))
         if share
     ]
-    y: _Part = {"field": "row", "type": "ordinal", "sort": None, "title": None}
-    y["axis"] = {"labelLimit": _LABEL}
-    x: _Part = {
-        "field": "share",
-        "type": "quantitative",
-        "title": None,
-        "scale": {"domain": [0, 1]},
-    }
-    x["axis"] = {"format": ".0%", "values": [0, 0.5, 1], "labelFlush": True}
-    colours = [*CATEGORIES[: len(labels)], *[OTHER] * (len(labels) - len(CATEGORIES))]
-    part: _Part = {
-        "field": "part",
-        "type": "nominal",
-        "scale": {"domain": labels, "range": colours},
-    }
     before = min(_widest(rows), _LABEL)
-    part["legend"] = {"orient": "none", "columns": 1, "title": None, "symbolType": "square"}
-    part["legend"] |= {"legendX": -before, "legendY": _BAND * len(rows) + 28}
-    # Not all colours stand out from a page, so that an outline goes around them.
-    part["legend"] |= {"symbolStrokeColor": "currentColor", "symbolStrokeWidth": 0.5}
+    y = {**_ordinal("row"), "sort": None, "axis": {"labelLimit": _LABEL}}
+    part = _categories(labels, {"legendX": -before, "legendY": _BAND * len(rows) + 28})
     spec = {
         "width": WIDTH - before,
         "height": {"step": _BAND},
         "data": {"values": data},
         "mark": {"type": "bar", "stroke": "currentColor", "strokeWidth": 0.5},
-        "encoding": {"y": y, "x": x, "color": part, "order": {"field": "number"}},
+        "encoding": {"y": y, "x": _SHARES, "color": part, "order": {"field": "number"}},
     }
     lines = zip(rows, shares, strict=True)
     table = [(row, *(texts.percent(share) for share in line)) for row, line in lines]
     return Chart(name, title, spec, ("", *labels), table)
+
+
+#: The position of shares, from 0 to 1.
+_SHARES: _Part = {
+    "field": "share",
+    "type": "quantitative",
+    "title": None,
+    "scale": {"domain": [0, 1]},
+    "axis": {"format": ".0%", "values": [0, 0.5, 1], "labelFlush": True},
+}
+
+
+def _categories(labels: Sequence[str], place: Mapping[str, int]) -> _Part:
+    """Return the colours of parts, and their legend at a place of the chart."""
+    colours = [*CATEGORIES[: len(labels)], *[OTHER] * (len(labels) - len(CATEGORIES))]
+    # Not all colours stand out from a page, so that an outline goes around them.
+    outline = {"symbolStrokeColor": "currentColor", "symbolStrokeWidth": 0.5}
+    legend = {"orient": "none", "columns": 1, "title": None, "symbolType": "square"}
+    return {
+        "field": "part",
+        "type": "nominal",
+        "scale": {"domain": [*labels], "range": colours},
+        "legend": {**legend, **place, **outline},
+    }
