@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +55,7 @@ def address_map(views: Sequence[View]) -> AddressMap:
 
 def _union(sorted_cells: Sequence[U64]) -> U64:
     cells = np.sort(np.concatenate(sorted_cells), kind="stable")
-    return cells[np.append(True, cells[1:] != cells[:-1])] if len(cells) else cells
+    return cells[changes(cells)]
 
 
 def _joined(
@@ -67,7 +68,7 @@ def _joined(
     return AddressMap(space, views, starts[differs], [each[differs] for each in values])
 
 
-def changes(values: NDArray[np.uint32]) -> Bools:
+def changes(values: NDArray[Any]) -> Bools:
     """Mark the values that differ from the one before; the first does."""
     found = np.ones(len(values), bool)
     found[1:] = values[1:] != values[:-1]

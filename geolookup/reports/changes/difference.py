@@ -14,6 +14,7 @@ from geolookup.comparison.changes import KINDS, UNCHANGED, kinds
 from geolookup.comparison.compare import Overlaid, judged, measured, read
 from geolookup.comparison.overlay import FAMILIES
 from geolookup.pictures import colours
+from geolookup.pictures.address_map import changes
 from geolookup.pictures.views import FIRST, SPECIAL, UNKNOWN, View
 
 _NOTE = (
@@ -51,7 +52,7 @@ def change_view(difference: Difference, family: int) -> View:
     joint = difference.overlaid.joints.families[family]
     values = np.where(joint.special, np.uint32(SPECIAL), np.uint32(UNKNOWN))
     values[joint.reached] = difference.kinds[family] + len(FIRST)
-    begins = np.append(True, values[1:] != values[:-1])
+    begins = changes(values)
     palette = (colours.SPECIAL, colours.UNKNOWN, *colours.CATEGORIES[:UNCHANGED], colours.OTHER)
     starts, labels = joint.starts[begins], (*FIRST, *KINDS)
     return View("change", "Change", _NOTE, starts, values[begins], labels, palette)
