@@ -21,6 +21,7 @@ def _report(*arguments: str) -> str:
     return done.output
 
 
+@pytest.mark.long
 def test_the_page_and_its_pictures_are_written(tmp_path: Path) -> None:
     output, png = tmp_path / "report.html", tmp_path / "png"
     printed = _report(str(SMALL), "--output", str(output), "--png", str(png))
