@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from geolookup.pictures import outlines, texts
+from geolookup.pictures.country_picture import country_pictures
+from geolookup.pictures.files import Picture
 from geolookup.pictures.numbers import pack_floats, pack_integers
 from geolookup.pictures.world import DefaultCoordinates, Density, Layer, World
-from geolookup.pictures.world_picture import COLOURS, pictures
+from geolookup.pictures.world_countries import CountryDensity, CountryLayer
+from geolookup.pictures.world_frame import COLOURS
+from geolookup.pictures.world_picture import pictures
 from geolookup.reports.section import Section
 from geolookup.reports.table import Table
 
@@ -27,16 +31,21 @@ _SCRIPTS = (
     "world/window.js",
     "world/scale.js",
     "world/layer.js",
+    "world/countries.js",
     "world/picture.js",
     "world/viewer.js",
     "world/start.js",
 )
-_HEAD = ("", "on the map", "without coordinates")
+_HEAD = ("", "on the map", "without a place")
 #: What ``default_coordinates.find_default_coordinates`` looks for.
 _DEFAULTS_NOTE = (
     "Default coordinates seem to stand for a country or a provider, not for a place: addresses "
     "without a city have them, or at least a quarter of the addresses of a country with at least "
     "ten places. The table has those with the most IPv4 addresses."
+)
+_COUNTRIES_NOTE = (
+    "By country, the whole area of a country has its colour. Without a place are then the rows of "
+    "no known country, and those of a country that has no area of its own on this map."
 )
 _DEFAULTS_HEAD = ("Country", "reason", "latitude, longitude", "addresses", "of the country")
 
@@ -47,29 +56,52 @@ def world_section(
     densities: Sequence[Density],
     defaults: Sequence[DefaultCoordinates] = (),
     least: float = 0,
+    countries: CountryDensity | None = None,
 ) -> Section:
-    """Return a map of densities, the first of them shown at first.
+    """Return a map of densities, the first of them shown at first, and of one by country.
 
-    Rings mark ``defaults``. Nothing is more precise than 1 km. Cells of less than ``least`` are
-    hidden, as ``World`` does; the sum of those is stated.
+    Rings mark ``defaults``. Nothing is more precise than 1 km. Cells and countries of less than
+    ``least`` are hidden, as ``World`` and ``CountryLayer`` do; the sum of those is stated.
     """
     world = World(densities, least)
-    if not len(world.cells):
-        nothing = "Nothing to show: no coordinates are known"
-        nothing += f", or every cell has fewer than {texts.count(least)}." if least else "."
+    by_country = None if countries is None else CountryLayer(countries, least)
+    layers = _layers(world, by_country)
+    if not any(layer.shown for layer in layers):
+        nothing = "Nothing to show: no place is known"
+        nothing += f", or every one has fewer than {texts.count(least)}." if least else "."
         return Section(anchor, title, "world.html", {"densities": (), "nothing": nothing})
     name = f"{anchor}-map"
-    data = {"world-outlines": _outlines(), name: _packed(world, defaults)}
+    data = {"world-outlines": _outlines(), name: _packed(world, layers, defaults)}
     return Section(
         anchor,
         title,
         "world.html",
-        _values(name, title, world, defaults),
+        _values(name, title, world, layers, defaults),
         data,
         scripts=_SCRIPTS,
         styles=("world.css",),
-        pictures=pictures(anchor, world, defaults),
+        pictures=_pictures(anchor, world, by_country, defaults),
     )
+
+
+def _layers(world: World, by_country: CountryLayer | None) -> list[Layer | CountryLayer]:
+    """Return what the reader can choose, countries first if most has no coordinates."""
+    if by_country is None:
+        return [*world.layers]
+    first = world.layers[0]
+    mostly_nowhere = first.nowhere > first.shown + first.hidden
+    return [by_country, *world.layers] if mostly_nowhere else [*world.layers, by_country]
+
+
+def _pictures(
+    anchor: str,
+    world: World,
+    by_country: CountryLayer | None,
+    defaults: Sequence[DefaultCoordinates],
+) -> Iterator[Picture]:
+    yield from pictures(anchor, world, defaults)
+    if by_country is not None:
+        yield from country_pictures(anchor, by_country)
 
 
 def _outlines() -> dict[str, Any]:
@@ -86,23 +118,30 @@ def _lines(lines: outlines.Lines) -> dict[str, str]:
     return {name: pack_integers(each) for name, each in lines._asdict().items()}
 
 
-def _packed(world: World, defaults: Sequence[DefaultCoordinates]) -> dict[str, Any]:
-    densities = [
-        {
-            "name": layer.density.name,
-            "unit": layer.density.unit,
-            "weights": pack_floats(layer.weights),
-        }
-        for layer in world.layers
-    ]
+def _packed(
+    world: World,
+    layers: Sequence[Layer | CountryLayer],
+    defaults: Sequence[DefaultCoordinates],
+) -> dict[str, Any]:
     return {
         "km": world.grid.km,
         "columns": pack_integers(world.grid.columns),
         "cells": pack_integers(world.cells),
-        "densities": densities,
+        "densities": [_packed_layer(layer) for layer in layers],
         "colours": COLOURS,
         "defaults": [_mark(each) for each in defaults],
     }
+
+
+def _packed_layer(layer: Layer | CountryLayer) -> dict[str, Any]:
+    named = {"name": layer.density.name, "unit": layer.density.unit}
+    if isinstance(layer, Layer):
+        return {**named, "weights": pack_floats(layer.weights)}
+    countries = [
+        (each.code, texts.name(each.name or each.code or ""), each.weight)
+        for each in layer.countries
+    ]
+    return {**named, "countries": countries}
 
 
 def _mark(default: DefaultCoordinates) -> dict[str, Any]:
@@ -114,19 +153,23 @@ def _mark(default: DefaultCoordinates) -> dict[str, Any]:
 
 
 def _values(
-    name: str, title: str, world: World, defaults: Sequence[DefaultCoordinates]
+    name: str,
+    title: str,
+    world: World,
+    layers: Sequence[Layer | CountryLayer],
+    defaults: Sequence[DefaultCoordinates],
 ) -> dict[str, Any]:
     hides = world.least > 0
     return {
         "data": name,
         "label": f"Map of the world: {title}",
-        "densities": [layer.density for layer in world.layers],
+        "densities": [layer.density for layer in layers],
         "shown": Table(
             "What the map shows",
-            (*_HEAD, "in hidden cells") if hides else _HEAD,
-            [_row(layer, hides=hides) for layer in world.layers],
+            (*_HEAD, "hidden") if hides else _HEAD,
+            [_row(layer, hides=hides) for layer in layers],
         ),
-        "notes": (_precision(world), f"{outlines.CREDIT}. Projection: Equal Earth."),
+        "notes": (*_notes(world, layers), f"{outlines.CREDIT}. Projection: Equal Earth."),
         "defaults": Table(
             "Default coordinates",
             _DEFAULTS_HEAD,
@@ -137,15 +180,17 @@ def _values(
     }
 
 
-def _precision(world: World) -> str:
+def _notes(world: World, layers: Sequence[Layer | CountryLayer]) -> Iterator[str]:
     side = texts.count(world.grid.km)
-    return (
+    yield (
         f"The page holds sums by cells of at least {side} km by {side} km, and no exact place. "
         "Equal areas of the map are equal areas of the Earth."
     )
+    if any(isinstance(layer, CountryLayer) for layer in layers):
+        yield _COUNTRIES_NOTE
 
 
-def _row(layer: Layer, *, hides: bool) -> tuple[str, ...]:
+def _row(layer: Layer | CountryLayer, *, hides: bool) -> tuple[str, ...]:
     amounts = [layer.shown, layer.nowhere, *([layer.hidden] if hides else [])]
     return (layer.density.title, *(texts.count(each) for each in amounts))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from geolookup.reports.page import page
 from geolookup.reports.section import Section
 from geolookup.reports.world_map import world_section
 from tests.browser import Reader
+from tests.reports.world_reader import hover, pixel, place, projected, steps
 
 _BERLIN, _SUVA = (52.52, 13.405), (-18.14, 178.44)
 _MAP = 'document.querySelector("[data-world]").worldMap'
@@ -91,54 +91,6 @@ def test_each_density_is_a_picture() -> None:
     assert place == pytest.approx([(x[0] + WIDTH) * scale, (HEIGHT - y[0]) * scale], abs=0.1)
 
 
-@pytest.fixture
-def opened(tmp_path: Path, reader: Reader) -> Callable[[Section], Reader]:
-    """Open a page of a section, and wait until its map is drawn."""
-
-    def open_page(section: Section) -> Reader:
-        path = tmp_path / "map.html"
-        path.write_text(page("Map", "A map.", [section]), encoding="utf-8")
-        reader.page.set_viewport_size({"width": 1280, "height": 900})
-        reader.open(path.as_uri())
-        reader.page.wait_for_selector("[data-drawn]")
-        return reader
-
-    return open_page
-
-
-def _place(reader: Reader, latitude: float, longitude: float) -> tuple[float, float]:
-    """The place of the canvas of the whole map, in px from its corner."""
-    box = reader.page.locator("canvas").bounding_box()
-    assert box is not None
-    scale = min(box["width"] / (2 * WIDTH), box["height"] / (2 * HEIGHT))
-    x, y = project(np.array([latitude]), np.array([longitude]))
-    return box["width"] / 2 + float(x[0]) * scale, box["height"] / 2 - float(y[0]) * scale
-
-
-def _pixel(reader: Reader, x: float, y: float) -> list[int]:
-    found: list[int] = reader.page.evaluate(
-        """([x, y]) => {
-          const canvas = document.querySelector("canvas");
-          const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
-          copy.drawImage(canvas, 0, 0);
-          const [column, row] = [x, y].map(each => Math.floor(each * devicePixelRatio));
-          return [...copy.getImageData(column, row, 1, 1).data];
-        }""",
-        [x, y],
-    )
-    return found
-
-
-def _hover(reader: Reader, x: float, y: float) -> str:
-    reader.page.hover("canvas", position={"x": x, "y": y})
-    return reader.page.locator("output").inner_text()
-
-
-def _steps(reader: Reader) -> None:
-    """Wait until what has changed is drawn."""
-    reader.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
-
-
 @pytest.mark.long
 def test_the_browser_reads_what_python_packed(opened: Callable[[Section], Reader]) -> None:
     densities = _many()
@@ -165,15 +117,15 @@ def test_a_place_is_drawn_and_told_where_it_is(
     reader.page.emulate_media(color_scheme=scheme)
     reader.page.evaluate(f"Object.defineProperty(window, 'devicePixelRatio', {{value: {ratio}}})")
     reader.page.evaluate(f"{_MAP}.resize()")
-    _steps(reader)
+    steps(reader)
     colours = section.data["world-map"]["colours"]  # type: ignore[index]
     most, least = (colours[0], colours[-1]) if scheme == "light" else (colours[-1], colours[0])
-    for place, colour in ((_BERLIN, most), (_SUVA, least)):
-        assert _pixel(reader, *_place(reader, *place)) == [*bytes.fromhex(colour[1:]), 255]
-    said = _hover(reader, *_place(reader, *_BERLIN))
+    for where, colour in ((_BERLIN, most), (_SUVA, least)):
+        assert pixel(reader, *place(reader, *where)) == [*bytes.fromhex(colour[1:]), 255]
+    said = hover(reader, *place(reader, *_BERLIN))
     assert "12,345 requests, 99.96 %" in said
     assert re.match(r"5\d° N, 1\d° E|5\d\.\d° N, 1\d\.\d° E", said)
-    assert "no requests" in _hover(reader, *_place(reader, 0, 0))
+    assert "no requests" in hover(reader, *place(reader, 0, 0))
     assert reader.problems == []
 
 
@@ -188,17 +140,12 @@ def test_every_zoom_tells_the_same_sum(opened: Callable[[Section], Reader]) -> N
             f"[[...{_MAP}.areas.weights].reduce((a, b) => a + b), {_MAP}.areas.constructor.name]"
         )
         assert found[0] == 1200
-        x, y = reader.page.evaluate(f"{_MAP}.window.canvas(...{_projected(_BERLIN)})")
-        assert "1,000 requests" in _hover(reader, x, y)
+        x, y = reader.page.evaluate(f"{_MAP}.window.canvas(...{projected(_BERLIN)})")
+        assert "1,000 requests" in hover(reader, x, y)
         reader.page.evaluate(f"{_MAP}.zoom(2, {x}, {y})")
-        _steps(reader)
+        steps(reader)
     assert found[1] == "CellAreas"
     assert reader.problems == []
-
-
-def _projected(place: tuple[float, float]) -> list[float]:
-    x, y = project(np.array([place[0]]), np.array([place[1]]))
-    return [float(x[0]), float(y[0])]
 
 
 @pytest.mark.long
@@ -206,17 +153,17 @@ def test_the_keys_do_what_the_pointer_does(opened: Callable[[Section], Reader]) 
     default = DefaultCoordinates("Fiji", "no city", *_SUVA, weight=5, share=0.5)
     densities = [_density([(*_BERLIN, 7), (*_SUVA, 5)]), _density([(*_BERLIN, 9)], "networks")]
     reader = opened(world_section("world", "World", densities, [default]))
-    assert "Default coordinates: Fiji, no city, 5 addresses, 50.00 %" in _hover(
-        reader, *_place(reader, *_SUVA)
+    assert "Default coordinates: Fiji, no city, 5 addresses, 50.00 %" in hover(
+        reader, *place(reader, *_SUVA)
     )
     reader.page.focus("canvas")
-    reader.page.evaluate(f"{_MAP}.point({_projected((52.52, 0))})")
+    reader.page.evaluate(f"{_MAP}.point({projected((52.52, 0))})")
     said = set()
     for _ in range(12):
         reader.page.keyboard.press("ArrowRight")
         said.add(reader.page.locator("output").inner_text())
     assert len(said) > 10
-    reader.page.evaluate(f"{_MAP}.point({_projected(_BERLIN)})")
+    reader.page.evaluate(f"{_MAP}.point({projected(_BERLIN)})")
     for _ in range(5):
         reader.page.keyboard.press("+")
     assert reader.page.evaluate(f"{_MAP}.window.zoomed") == 32
@@ -237,7 +184,7 @@ def test_the_keys_do_what_the_pointer_does(opened: Callable[[Section], Reader]) 
 @pytest.mark.long
 def test_wheel_drag_and_buttons_move_the_map(opened: Callable[[Section], Reader]) -> None:
     reader = opened(world_section("world", "World", _many()))
-    x, y = _place(reader, *_BERLIN)
+    x, y = place(reader, *_BERLIN)
     reader.page.hover("canvas", position={"x": x, "y": y})
     reader.page.mouse.wheel(0, -300)
     assert reader.page.evaluate(f"{_MAP}.window.zoomed") == 1  # the page's, without focus
@@ -245,14 +192,14 @@ def test_wheel_drag_and_buttons_move_the_map(opened: Callable[[Section], Reader]
     reader.page.click("canvas", position={"x": x, "y": y})
     reader.page.mouse.wheel(0, -600)
     reader.page.wait_for_function(f"{_MAP}.window.zoomed === 4")
-    held = reader.page.evaluate(f"{_MAP}.window.canvas(...{_projected(_BERLIN)})")
+    held = reader.page.evaluate(f"{_MAP}.window.canvas(...{projected(_BERLIN)})")
     assert held == pytest.approx([x, y], abs=2)  # the pointer is at a whole px
     box = reader.page.locator("canvas").bounding_box()
     assert box is not None
     reader.page.mouse.down()
     reader.page.mouse.move(box["x"] + x + 100, box["y"] + y + 40, steps=4)
     reader.page.mouse.up()
-    moved = reader.page.evaluate(f"{_MAP}.window.canvas(...{_projected(_BERLIN)})")
+    moved = reader.page.evaluate(f"{_MAP}.window.canvas(...{projected(_BERLIN)})")
     assert moved == pytest.approx([x + 100, y + 40], abs=6)
     reader.page.get_by_role("button", name="Zoom out").click()
     assert reader.page.evaluate(f"{_MAP}.window.zoomed") == 2
@@ -274,10 +221,10 @@ def test_a_pointer_that_moves_paints_no_areas(opened: Callable[[Section], Reader
     }}""")
     reader.page.focus("canvas")
     for latitude in (0, 10, 20):
-        _hover(reader, *_place(reader, latitude, 10))
-        _steps(reader)
+        hover(reader, *place(reader, latitude, 10))
+        steps(reader)
     assert reader.page.evaluate("painted") == 0
     reader.page.keyboard.press("+")
-    _steps(reader)
+    steps(reader)
     assert reader.page.evaluate("painted") == 1
     assert reader.problems == []

@@ -18,6 +18,7 @@ from geolookup.files.row_streams import holds_address
 from geolookup.files.summarize import Summary
 from geolookup.pictures import texts
 from geolookup.pictures.world import Density
+from geolookup.pictures.world_countries import Country, CountryDensity
 from geolookup.reports.dataset.summary import Figure
 from geolookup.reports.licences_section import licences_section
 from geolookup.reports.section import Section
@@ -63,11 +64,20 @@ def sections(summary: Summary, metadata: Metadata, top: int, least: int) -> Iter
     yield _figures(summary)
     density = Density("requests", "Requests", "requests", *summary.places())
     # No cell has fewer requests than 1: nothing is hidden.
-    yield world_section("where", "World map", [density], least=least if least > 1 else 0)
+    least_shown = least if least > 1 else 0
+    yield world_section("where", "World map", [density], (), least_shown, _by_country(summary))
     if summary.hours is not None:
         yield hours_section(summary.hours, least)
     yield groups_section(summary, top, least)
     yield licences_section(metadata)
+
+
+def _by_country(summary: Summary) -> CountryDensity:
+    found = summary.by("countries")
+    rows = [Country(each.members[0], each.members[1], each.addresses) for each in found]
+    unknown = summary.public - sum(each.addresses for each in found)
+    rows.append(Country(None, None, unknown))
+    return CountryDensity("requests-countries", "Requests by country", "requests", rows)
 
 
 def _figures(summary: Summary) -> Section:

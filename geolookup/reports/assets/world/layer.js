@@ -29,18 +29,25 @@ function placeText([latitude, longitude], km) {
 }
 
 class WorldLayer {
-  constructor({ name, unit }, weights) {
-    Object.assign(this, { name, unit, weights });
+  constructor({ name, unit }, weights, cells) {
+    Object.assign(this, { name, unit, weights, cells });
     this.total = weights.reduce((sum, weight) => sum + weight, 0);
   }
 
-  text(weight, km) {
-    if (!weight) return `no ${this.unit} within ${kilometres(km)} by ${kilometres(km)}`;
-    const share = percentText(weight / this.total);
-    return `${countText(weight)} ${this.unit}, ${share}, within ${kilometres(km)} by ${kilometres(km)}`;
+  areasAt(scale) {
+    return areasAt(this.cells, this.weights, scale);
   }
 
-  unitText(km) {
+  // Returns what is at a point of the plane, which is at a place in degrees.
+  text(areas, point, place) {
+    const weight = areas.weightAt(...point);
+    const share = percentText(weight / this.total);
+    const said = weight ? `${countText(weight)} ${this.unit}, ${share},` : `no ${this.unit}`;
+    const km = kilometres(areas.km);
+    return `${placeText(place, areas.km)}: ${said} within ${km} by ${km}`;
+  }
+
+  unitText({ km }) {
     return `${this.unit} per ${kilometres(km)} by ${kilometres(km)}`;
   }
 }

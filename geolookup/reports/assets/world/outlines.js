@@ -1,8 +1,18 @@
 // Land and borders of Natural Earth, as paths in the plane of the map; y grows to the south.
 
-async function worldPaths({ steps, land, borders }) {
+async function worldPaths({ steps, countries, land, borders }) {
   const [rings, lines] = await Promise.all([worldLines(land, steps), worldLines(borders, steps)]);
-  return { land: worldPath(rings, true), borders: worldPath(lines, false) };
+  const shapes = countryShapes(countries, rings);
+  const whole = new Path2D();
+  for (const shape of shapes.values()) whole.addPath(shape);
+  return { land: whole, countries: shapes, borders: worldPath(lines, false) };
+}
+
+// Returns the land of each country by its code; `codes` are those of the rings.
+function countryShapes(codes, rings) {
+  const ringsOf = new Map(codes.map((code) => [code, []]));
+  codes.forEach((code, at) => ringsOf.get(code).push(rings[at]));
+  return new Map(Array.from(ringsOf, ([code, own]) => [code, worldPath(own, true)]));
 }
 
 // Returns the points of each line.

@@ -26,9 +26,11 @@ class WorldPicture {
     this.toPlane();
     this.context.fillStyle = this.colours.land;
     this.context.fill(this.paths.land);
+    const byCountry = areas instanceof CountryLayer;
+    if (byCountry) this.paintCountries(areas.countries, scale);
     this.paintLines(this.paths.borders, this.colours.border);
     this.paintLines(this.paths.edge, this.colours.edge);
-    this.paintAreas(areas, scale);
+    if (!byCountry) this.paintAreas(areas, scale);
   }
 
   // Shows what is painted, and rings {at, radius, colour}, whose colours are names.
@@ -54,6 +56,13 @@ class WorldPicture {
     this.context.strokeStyle = colour;
     this.context.lineWidth = LINE_PX / this.mapWindow.scale;
     this.context.stroke(path);
+  }
+
+  paintCountries(countries, scale) {
+    for (const { shape, weight } of countries) {
+      this.context.fillStyle = scale.colours[scale.step(weight)];
+      this.context.fill(shape);
+    }
   }
 
   // Each area is a path of its own: to fill a path of many takes ten times as long.

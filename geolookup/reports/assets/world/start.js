@@ -9,10 +9,13 @@ async function startWorld(root, paths) {
   const [columns, cells, ...weights] = await Promise.all([
     unpackIntegers(data.columns),
     unpackIntegers(data.cells),
-    ...data.densities.map((density) => unpackFloats(density.weights)),
+    ...data.densities.map(({ weights }) => weights && unpackFloats(weights)),
   ]);
   const placed = new WorldCells(new WorldGrid(data.km, columns), cells);
-  const layers = weights.map((each, number) => new WorldLayer(data.densities[number], each));
+  const layers = weights.map((each, number) => (
+    each ? new WorldLayer(data.densities[number], each, placed)
+      : new CountryLayer(data.densities[number], paths.countries)
+  ));
   root.worldMap = new WorldMap(root, data, paths, placed, layers);
 }
 

@@ -22,7 +22,7 @@ class WorldMap {
 
   // What is drawn, made anew when the size or the density has changed.
   get areas() {
-    this.made ??= areasAt(this.cells, this.layer.weights, this.window.scale);
+    this.made ??= this.layer.areasAt(this.window.scale);
     return this.made;
   }
 
@@ -109,8 +109,7 @@ class WorldMap {
     const found = this.defaultAt(x, y);
     const place = unprojected(x, y);
     if (!place) return "";
-    const weight = this.areas.weightAt(x, y);
-    const here = `${placeText(place, this.areas.km)}: ${this.layer.text(weight, this.areas.km)}`;
+    const here = this.layer.text(this.areas, [x, y], place);
     return found ? `${here}. Default coordinates: ${found.text}` : here;
   }
 
@@ -148,7 +147,7 @@ class WorldMap {
     this.stale = false;
     const scale = new WorldScale(this.data.colours, this.dark, this.areas.weights);
     scale.show(this.root.querySelector(".world-scale"), shortCount);
-    this.root.querySelector(".world-unit").textContent = this.layer.unitText(this.areas.km);
+    this.root.querySelector(".world-unit").textContent = this.layer.unitText(this.areas);
     this.picture.paint(this.window, this.areas, scale, this.dark);
     // A finger pans an enlarged map, and scrolls the page otherwise.
     this.canvas.style.touchAction = this.window.zoomed > 1 ? "none" : "pan-y";

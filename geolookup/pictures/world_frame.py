@@ -1,0 +1,111 @@
+"""What pictures of the world share: the plane in px, land and borders, the scale and its legend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from html import escape
+
+import numpy as np
+
+from geolookup.dataset.intervals import F64, I64
+from geolookup.pictures import outlines, texts
+from geolookup.pictures.colours import SEQUENTIAL
+from geolookup.pictures.files import drawing
+from geolookup.pictures.projection import HEIGHT, WIDTH, project
+
+#: From dark to light, without the ends, which are hard to see on a page of their lightness.
+COLOURS = SEQUENTIAL[32:240:4]
+_LAND, _BORDER, _EDGE = "#e9e9e6", "#ffffff", "#8a8f94"
+#: In px: the map, and what is around it.
+_ACROSS, _MARGIN, _TOP, _BOTTOM = 1200, 24, 64, 88
+SCALE = _ACROSS / (2 * WIDTH)  # px for each unit of the plane
+_DOWN = 2 * HEIGHT * SCALE
+
+
+def framed(title: str, drawn: str, legend: str) -> str:
+    """Return what is drawn as a picture with a title and a legend."""
+    width, height = _ACROSS + 2 * _MARGIN, _DOWN + _TOP + _BOTTOM
+    return drawing(
+        width,
+        height,
+        f'<text x="{_MARGIN}" y="40" font-size="20">{escape(texts.name(title))}</text>'
+        f'<g transform="translate({_MARGIN} {_TOP})">{drawn}</g>'
+        f'<g transform="translate({_MARGIN} {_TOP + _DOWN + 24:.0f})" font-size="14">{legend}</g>',
+    )
+
+
+def pixels(latitudes: F64, longitudes: F64) -> tuple[F64, F64]:
+    """Return x and y of places in degrees, in px from the upper left corner of the map."""
+    x, y = project(latitudes, longitudes)
+    return (x + WIDTH) * SCALE, (HEIGHT - y) * SCALE
+
+
+def colour_steps(sums: F64) -> I64:
+    """Return the position in ``COLOURS`` of each sum, by its logarithm; the largest is darkest."""
+    logarithms = np.log(sums)
+    extent = np.ptp(logarithms)
+    shares = (logarithms - logarithms.min()) / extent if extent else np.ones(len(sums))
+    return np.round((1 - shares) * (len(COLOURS) - 1)).astype(np.int64)
+
+
+@cache
+def land() -> str:
+    """Return the land as a shape."""
+    return f'<path fill="{_LAND}" d="{"".join(ring for _, ring in rings())}"/>'
+
+
+@cache
+def rings() -> list[tuple[str, str]]:
+    """Return the country of each ring of the land, and the ring as a path."""
+    drawn = outlines.read()
+    return list(zip(drawn.countries.tolist(), _paths(drawn.land, "z"), strict=True))
+
+
+@cache
+def lines() -> str:
+    """Return borders, and the edge of the map: the date line on both sides."""
+    around = np.concatenate([np.arange(-90, 91, 2), np.arange(90, -91, -2)]).astype(float)
+    x, y = pixels(around, np.repeat([180.0, -180.0], len(around) // 2))
+    borders, line = _paths(outlines.read().borders, ""), 'fill="none" stroke-width="0.75"'
+    return (
+        f'<path {line} stroke="{_BORDER}" d="{"".join(borders)}"/>'
+        f'<path {line} stroke="{_EDGE}" d="M{_points(x, y)}z"/>'
+    )
+
+
+def _paths(drawn: outlines.Lines, end: str) -> Iterator[str]:
+    x, y = pixels(*drawn.degrees())
+    after = np.cumsum(drawn.lengths)
+    for first, last in zip(after - drawn.lengths, after, strict=True):
+        yield f"M{_points(x[first:last], y[first:last])}{end}"
+
+
+def _points(x: F64, y: F64) -> str:
+    return "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(x.tolist(), y.tolist(), strict=True))
+
+
+def legend(sums: F64, unit: str) -> str:
+    """Return the scale of sums with its labels, and the source of the outlines."""
+    stops = "".join(
+        f'<stop offset="{at / (len(COLOURS) - 1):.3f}" stop-color="{colour}"/>'
+        for at, colour in enumerate(reversed(COLOURS))
+    )
+    labels = "".join(
+        f'<text x="{400 * share:.1f}" y="44" text-anchor="middle">{escape(text)}</text>'
+        for share, text in _labels(sums)
+    )
+    return (
+        f'<linearGradient id="scale">{stops}</linearGradient><text>{escape(unit)}</text>'
+        f'<rect y="8" width="400" height="16" fill="url(#scale)"/>{labels}'
+        f'<text x="{_ACROSS}" text-anchor="end" font-size="11">{escape(outlines.CREDIT)}</text>'
+    )
+
+
+def _labels(sums: F64) -> Iterator[tuple[float, str]]:
+    """Yield the shares and texts of powers of ten, five at most."""
+    low, high = np.log10(sums.min()), np.log10(sums.max())
+    powers = np.arange(np.ceil(low), np.floor(high) + 1)
+    for power in powers[:: max(1, -(-len(powers) // 5))].tolist():
+        share = (power - low) / (high - low) if high > low else 1.0
+        yield share, texts.short(10.0**power)
