@@ -30,6 +30,8 @@ _AXIS = {"grid": False, "domain": False, "ticks": False, "labelPadding": 4, "lab
 _TITLE = {"titleFontSize": _SIZE, "titleFontWeight": "normal"}
 #: The tags of a drawing, and where an id begins in one. Texts have no tags: they are escaped.
 _TAGS, _IDS = re.compile(r"<[^>]*>"), re.compile(r'(?<= id=")|(?<=url\(#)|(?<=href="#)')
+#: The colours of a scale in a drawing.
+_SCALE = re.compile(r'(?<=")rgb\([^)"]*\)(?=")')
 Form = Callable[[float], str]
 #: A label and its value. The library takes no integers of more than 64 bits, but floats.
 Values = Sequence[tuple[str, float]]
@@ -45,23 +47,26 @@ class Chart:
     spec: Mapping[str, Any]  # Vega-Lite, without colours of text and background
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
+    dark: Mapping[str, Any] | None = None  # for a dark page, where the scale is another
 
     def page_svg(self) -> str:
         """Return the chart for a page: transparent, with the text colour of the page."""
-        return self._svg(
-            "currentColor",
-            {"background": None, "padding": {"left": _SLACK, "right": _SLACK, "bottom": 4}},
-        )
+        frame = {"background": None, "padding": {"left": _SLACK, "right": _SLACK, "bottom": 4}}
+        light = self._svg("currentColor", self.spec, frame)
+        if self.dark is None:
+            return light
+        dark = iter(_SCALE.findall(self._svg("currentColor", self.dark, frame)))
+        return _SCALE.sub(lambda colour: f"light-dark({colour[0]}, {next(dark)})", light)
 
     def picture_svg(self) -> str:
         """Return the chart for a picture of its own: its title above, dark ink on white."""
         title = {"text": self.title, "anchor": "start", "frame": "bounds", "offset": 12}
-        return self._svg(INK, {"background": "white", "padding": 16, "title": title})
+        return self._svg(INK, self.spec, {"background": "white", "padding": 16, "title": title})
 
-    def _svg(self, ink: str, frame: Mapping[str, Any]) -> str:
+    def _svg(self, ink: str, spec: Mapping[str, Any], frame: Mapping[str, Any]) -> str:
         import vl_convert
 
-        drawn: str = vl_convert.vegalite_to_svg({**self.spec, **frame, "config": _config(ink)})
+        drawn: str = vl_convert.vegalite_to_svg({**spec, **frame, "config": _config(ink)})
         # Drawings on one page must not share ids.
         return _TAGS.sub(lambda tag: _IDS.sub(f"{self.name}-", tag[0]), drawn)
 
@@ -188,7 +193,10 @@ def heatmap(
     *,
     form: Form = texts.count,
 ) -> Chart:
-    """Return a cell for each row and column; a value of None is hidden and has no colour."""
+    """Return a cell for each row and column; a value of None is hidden and has no colour.
+
+    Much is dark on a light page and light on a dark one, as on the map of the world.
+    """
     data = [
         {"row": row, "column": column, "value": float(value)}
         for row, line in zip(rows, values, strict=True)
@@ -205,20 +213,23 @@ def heatmap(
         "data": {"values": data},
         "view": {"fill": "#88888822"},
         "mark": {"type": "rect"},
-        "encoding": {"x": x, "y": y, "color": _gradient(unit, shown=bool(data))},
     }
+    light, dark = (
+        {**spec, "encoding": {"x": x, "y": y, "color": _gradient(unit, colours, shown=bool(data))}}
+        for colours in (spread(9)[::-1], spread(9))
+    )
     table = [
         (row, *("hidden" if value is None else form(value) for value in line))
         for row, line in zip(rows, values, strict=True)
     ]
-    return Chart(name, title, spec, ("", *columns), table)
+    return Chart(name, title, light, ("", *columns), table, dark)
 
 
 def _ordinal(field: str) -> _Part:
     return {"field": field, "type": "ordinal", "title": None}
 
 
-def _gradient(unit: str, *, shown: bool) -> _Part:
+def _gradient(unit: str, colours: Sequence[str], *, shown: bool) -> _Part:
     """Return the colour of values; their legend would read NaN where none is shown."""
     legend = {"orient": "bottom", "gradientLength": 200, "labelExpr": _SHORT, "titleLimit": WIDTH}
     return {
@@ -226,7 +237,7 @@ def _gradient(unit: str, *, shown: bool) -> _Part:
         "type": "quantitative",
         "title": unit,
         "legend": legend if shown else None,
-        "scale": {"range": spread(9), "zero": True},
+        "scale": {"range": colours, "zero": True},
     }
 
 
