@@ -7,6 +7,7 @@ from geolookup.errors import line_text
 #: Longer names are shortened: a dataset may hold names of any length.
 _LONGEST = 120
 _SCALES = ((1e15, "quadrillion"), (1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
+_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 def count(number: float) -> str:
@@ -21,6 +22,14 @@ def short(number: float) -> str:
         if number >= 0.995 * size:
             return f"{float(f'{number / size:.3g}'):,g} {word}"
     return count(number)
+
+
+def size(number: int) -> str:
+    """Return a number of bytes in the unit that suits it: 27.9 MB."""
+    for unit, word in _UNITS:
+        if number >= unit:
+            return f"{number / unit:,.1f} {word}"
+    return f"{number} bytes"
 
 
 def percent(share: float) -> str:

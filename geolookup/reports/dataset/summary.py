@@ -44,7 +44,7 @@ def _figures(facts: Facts) -> Iterator[Figure]:
     codes = pc.count_distinct(facts.tables[COUNTRY]["country_code"]).as_py()
     yield Figure("Countries", texts.count(codes), "and territories")
     size = facts.metadata.bytes
-    yield Figure("Size", f"{size / 1e6:,.1f} MB", f"{texts.count(size)} bytes")
+    yield Figure("Size", texts.size(size), f"{texts.count(size)} bytes")
     yield _age(facts.metadata.age)
 
 
