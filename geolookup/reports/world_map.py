@@ -68,7 +68,7 @@ def world_section(
     layers = _layers(world, by_country)
     if not any(layer.shown for layer in layers):
         nothing = "Nothing to show: no place is known"
-        nothing += f", or every one has fewer than {texts.count(least)}." if least else "."
+        nothing += ", or all are hidden." if least else "."
         return Section(anchor, title, "world.html", {"densities": (), "nothing": nothing})
     name = f"{anchor}-map"
     data = {"world-outlines": _outlines(), name: _packed(world, layers, defaults)}
