@@ -58,3 +58,9 @@ def test_data_cannot_end_their_element() -> None:
     )
     assert found is not None
     assert json.loads(found[1]) == values
+
+
+def test_a_table_is_not_named_like_its_section() -> None:
+    section = _charts(Table("Coverage", ("Level", "share"), [("city", "1 %")]))
+    text = _page(replace(section, title="Coverage"))
+    assert re.findall(r'role="region" aria-label="([^"]*)"', text) == ["Table: Coverage"]
