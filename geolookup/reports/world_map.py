@@ -44,8 +44,8 @@ _DEFAULTS_NOTE = (
     "ten places. The table has those with the most IPv4 addresses."
 )
 _COUNTRIES_NOTE = (
-    "By country, the whole area of a country has its colour. Without a place are then the rows of "
-    "no known country, and those of a country that has no area of its own on this map."
+    "By country, the whole area of a country has its colour. What has no known country, or one "
+    "without an area of its own on this map, is without a place."
 )
 _DEFAULTS_HEAD = ("Country", "reason", "latitude, longitude", "addresses", "of the country")
 
