@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from geolookup.gate import open_accounts
-from geolookup.gate.leases import LEASE_DIVISOR
+from geolookup.gate.leases import FREE_DIVISOR
 from geolookup.gate.plans import MAX_EXACT_RATE, MAX_QUOTA
 from tests.gate import hammer
 
@@ -102,7 +102,7 @@ def check(url: str, folder: Path, count: int) -> None:
         lost = found.quota - found.admitted
         print(f"rate {rate}: {found}, {count} kills, {lost} lost")
         assert found.admitted <= found.used == found.quota
-        lease = rate // LEASE_DIVISOR if rate > MAX_EXACT_RATE else 0
+        lease = rate // FREE_DIVISOR if rate > MAX_EXACT_RATE else 0
         assert lost <= count * max(_TURNS) + -(-count // _KILLS_PER_LEASE) * lease
 
 
