@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from geolookup.gate import open_accounts
-from geolookup.gate.leases import FREE_DIVISOR
+from geolookup.gate.leases import LEASE_DIVISOR
 from geolookup.gate.plans import MAX_EXACT_RATE, MAX_QUOTA
 from tests.gate import hammer
 
@@ -26,26 +26,30 @@ _PATIENCE = 30
 #: Plans: requests a second, and the pause between two turns of a worker. With a pause they stay
 #: under the rate, so a worker holds most of a large lease whenever it is killed.
 _PLANS = ((100, 0.0), (1000, 0.0), (8000, 0.002))
-#: Of so many kills at most one may meet a worker just as it leases; it happens seldom.
-_KILLS_PER_LEASE = 4
 
 
 class Outcome(NamedTuple):
-    """What workers were admitted, what the store says was used, and the quota."""
+    """What workers were admitted, what the store says was used, the quota, and what may be lost."""
 
     admitted: int
     used: int
     quota: int
+    allowed: int
 
 
 class Worker(NamedTuple):
-    """A process under load, and the log of its admissions."""
+    """A process under load, its requests under way at once, and the log of its admissions."""
 
     process: subprocess.Popen[bytes]
+    turn: int
     log: Path
 
-    def kill(self) -> None:
-        """Kill the worker at some moment after an admission of now."""
+    def kill(self, lease: int) -> int:
+        """Kill the worker at some moment after an admission of now; return what may be lost.
+
+        These are the requests in progress, which the store counted and no log has, and a
+        lease if it was leasing or returning tokens at that moment.
+        """
         before, until = self._size(), time.monotonic() + _PATIENCE
         while self._size() == before:
             assert self.process.poll() is None, "ended by itself"
@@ -54,6 +58,7 @@ class Worker(NamedTuple):
         time.sleep(random.uniform(0, 0.02))
         self.process.kill()
         self.process.wait()
+        return self.turn + lease * hammer.leasing(self.log, self.process.pid)
 
     def _size(self) -> int:
         return self.log.stat().st_size
@@ -63,7 +68,8 @@ def run(url: str, folder: Path, count: int, *, rate: int, pause: float) -> Outco
     """Load one key by workers, kill them one by one, let others use up a quota."""
     plans = folder / "plans.toml"
     plan(plans, rate, MAX_QUOTA)
-    turns, logs = cycle(_TURNS), list[Path]()
+    turns, logs, allowed = cycle(_TURNS), list[Path](), 0
+    lease = rate // LEASE_DIVISOR if rate > MAX_EXACT_RATE else 0
     with open_accounts(url, plans) as accounts:
         key = accounts.create_key(f"kills {rate} {time.time_ns()}", "p")
 
@@ -71,12 +77,13 @@ def run(url: str, folder: Path, count: int, *, rate: int, pause: float) -> Outco
             logs.append(folder / f"kills-{rate}-{len(logs)}.log")
             logs[-1].write_bytes(b"")
             turn = next(turns)
-            return Worker(hammer.start(url, plans, key, logs[-1], turn=turn, pause=pause), logs[-1])
+            worker = hammer.start(url, plans, key, logs[-1], turn=turn, pause=pause)
+            return Worker(worker, turn, logs[-1])
 
         workers = [start(pause) for _ in range(min(_WORKERS, count))]
         for number in range(count):
             time.sleep(_BETWEEN * random.uniform(0.5, 1.5))
-            workers.pop(0).kill()
+            allowed += workers.pop(0).kill(lease)
             if number < count - _WORKERS:
                 workers.append(start(pause))
         quota = accounts.usage()[-1].used + rate * 3 // 2
@@ -84,7 +91,7 @@ def run(url: str, folder: Path, count: int, *, rate: int, pause: float) -> Outco
         last = [start(0) for _ in range(_WORKERS)]
         assert [worker.process.wait() for worker in last] == [0] * _WORKERS
         used = accounts.usage()[-1].used
-    return Outcome(sum(len(hammer.admissions(log)) for log in logs), used, quota)
+    return Outcome(sum(len(hammer.admissions(log)) for log in logs), used, quota, allowed)
 
 
 def plan(file: Path, rate: int, quota: int) -> None:
@@ -92,18 +99,13 @@ def plan(file: Path, rate: int, quota: int) -> None:
 
 
 def check(url: str, folder: Path, count: int) -> None:
-    """Fail if more was admitted than the quota, or more lost than promised.
-
-    A kill loses the requests in progress, which the store counted and no log has. The kills that
-    meet a worker as it leases lose one lease each.
-    """
+    """Fail if more was admitted than the quota, or more lost than promised."""
     for rate, pause in _PLANS:
         found = run(url, folder, count, rate=rate, pause=pause)
         lost = found.quota - found.admitted
         print(f"rate {rate}: {found}, {count} kills, {lost} lost")
         assert found.admitted <= found.used == found.quota
-        lease = rate // FREE_DIVISOR if rate > MAX_EXACT_RATE else 0
-        assert lost <= count * max(_TURNS) + -(-count // _KILLS_PER_LEASE) * lease
+        assert lost <= found.allowed
 
 
 if __name__ == "__main__":
