@@ -5,8 +5,8 @@ an event loop does, as fast as it can or with a PAUSE of seconds in between.
 Admissions append their moments before and after to the log, as two 8-byte
 integers each in one write, which a ``kill -9`` leaves whole. Two bytes in LOG.PID.leasing say
 whether the worker is leasing tokens or returning some at this moment.
-It ends when the quota has been used up for a while, and adds to LOG.refused how often
-the rate refused it.
+It ends when the quota has been used up for a while, or with SIGTERM, and adds to LOG.refused how
+often the rate refused it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from __future__ import annotations
 import asyncio
 import mmap
 import os
+import signal
 import struct
 import subprocess
 import sys
 import time
 from pathlib import Path
+from threading import Event
 
 from geolookup.errors import QuotaError, RateLimitError
 from geolookup.gate import Accounts, open_accounts
@@ -100,12 +102,14 @@ def mark_leases(log: Path) -> None:
     Record.hold = marked_hold  # type: ignore[assignment, method-assign]
 
 
-async def hammer(accounts: Accounts, key: str, log: int, turn: int, pause: float) -> int:
-    """Ask until the quota is used up; return the number of refusals by the rate."""
+async def hammer(
+    accounts: Accounts, key: str, log: int, turn: int, pause: float, ended: Event
+) -> int:
+    """Ask until ``ended`` or the quota is used up; return the number of refusals by the rate."""
     refused = 0
     gate = accounts if turn == 1 else GroupCommit(accounts)
     began = over_since = time.monotonic()
-    while time.monotonic() - over_since < _OVER:
+    while time.monotonic() - over_since < _OVER and not ended.is_set():
         before = time.time_ns()
         found = await asyncio.gather(*(_outcome(gate, key) for _ in range(turn)))
         admitted = found.count(None)
@@ -134,10 +138,12 @@ async def _outcome(gate: Accounts | GroupCommit, key: str) -> type[Exception] | 
 if __name__ == "__main__":
     given_url, given_plans, given_key, given_log, given_turn, given_pause = sys.argv[1:]
     mark_leases(Path(given_log))
+    told = Event()
+    signal.signal(signal.SIGTERM, lambda *_: told.set())
     with open_accounts(given_url, given_plans) as opened:
         opened_log = os.open(given_log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         refused_times = asyncio.run(
-            hammer(opened, given_key, opened_log, int(given_turn), float(given_pause))
+            hammer(opened, given_key, opened_log, int(given_turn), float(given_pause), told)
         )
     with Path(f"{given_log}.refused").open("a", encoding="ascii") as file:
         file.write(f"{refused_times}\n")

@@ -7,12 +7,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import NamedTuple
 
 from geolookup.gate import open_accounts
-from geolookup.gate.leases import LEASE_DIVISOR
+from geolookup.gate.leases import FREE_DIVISOR
 from geolookup.gate.plans import MAX_EXACT_RATE, MAX_QUOTA
 from tests.gate import hammer
 
@@ -44,23 +45,40 @@ class Worker(NamedTuple):
     turn: int
     log: Path
 
-    def kill(self, lease: int) -> int:
+    def kill(self, others: Sequence[Worker], lease: int) -> int:
         """Kill the worker at some moment after an admission of now; return what may be lost.
 
         These are the requests in progress, which the store counted and no log has, and a
-        lease if it was leasing or returning tokens at that moment.
+        lease if it was leasing or returning tokens at that moment. Another worker was admitted
+        just before, so the store moves no tokens, and a lease is of free tokens alone.
         """
-        before, until = self._size(), time.monotonic() + _PATIENCE
-        while self._size() == before:
-            assert self.process.poll() is None, "ended by itself"
-            assert time.monotonic() < until, "not admitted, so its death would show nothing"
-            time.sleep(0.001)
+        before = self.size(), [other.size() for other in others]
+        self.wait(
+            lambda: (
+                self.size() > before[0]
+                and any(other.size() > size for other, size in zip(others, before[1], strict=True))
+            )
+        )
         time.sleep(random.uniform(0, 0.02))
         self.process.kill()
         self.process.wait()
         return self.turn + lease * hammer.leasing(self.log, self.process.pid)
 
-    def _size(self) -> int:
+    def wait(self, condition: Callable[[], bool]) -> None:
+        """Wait for what a worker under load brings about."""
+        until = time.monotonic() + _PATIENCE
+        while not condition():
+            assert self.process.poll() is None, "ended by itself"
+            assert time.monotonic() < until, "not admitted, so its death would show nothing"
+            time.sleep(0.001)
+
+    def end(self) -> None:
+        """Let the worker return its tokens and end."""
+        self.wait(lambda: self.size() > 0)
+        self.process.terminate()
+        assert self.process.wait() == 0
+
+    def size(self) -> int:
         return self.log.stat().st_size
 
 
@@ -69,7 +87,7 @@ def run(url: str, folder: Path, count: int, *, rate: int, pause: float) -> Outco
     plans = folder / "plans.toml"
     plan(plans, rate, MAX_QUOTA)
     turns, logs, allowed = cycle(_TURNS), list[Path](), 0
-    lease = rate // LEASE_DIVISOR if rate > MAX_EXACT_RATE else 0
+    lease = rate // FREE_DIVISOR if rate > MAX_EXACT_RATE else 0
     with open_accounts(url, plans) as accounts:
         key = accounts.create_key(f"kills {rate} {time.time_ns()}", "p")
 
@@ -80,12 +98,14 @@ def run(url: str, folder: Path, count: int, *, rate: int, pause: float) -> Outco
             worker = hammer.start(url, plans, key, logs[-1], turn=turn, pause=pause)
             return Worker(worker, turn, logs[-1])
 
-        workers = [start(pause) for _ in range(min(_WORKERS, count))]
-        for number in range(count):
+        workers = [start(pause) for _ in range(_WORKERS)]
+        for _ in range(count):
             time.sleep(_BETWEEN * random.uniform(0.5, 1.5))
-            allowed += workers.pop(0).kill(lease)
-            if number < count - _WORKERS:
-                workers.append(start(pause))
+            killed = workers.pop(0)
+            allowed += killed.kill(workers, lease)
+            workers.append(start(pause))
+        for worker in workers:
+            worker.end()
         quota = accounts.usage()[-1].used + rate * 3 // 2
         plan(plans, rate, quota)
         last = [start(0) for _ in range(_WORKERS)]
