@@ -199,6 +199,7 @@ def test_one_call_answers_from_one_generation(tmp_path: Path) -> None:
             assert call(["8.8.8.8"], at=0)[0] != found[0]
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_addresses(sample: geolookup.Engine) -> None:
     def peak(count: int) -> int:
         gc.collect()

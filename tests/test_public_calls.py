@@ -269,6 +269,7 @@ def test_help_shows_the_real_signatures() -> None:
         assert call in shown
 
 
+@pytest.mark.long
 def test_a_folder_with_a_package_named_builder(recipe: Path, tmp_path: Path) -> None:
     """The compiler's name on import is not one that a project is likely to have."""
     for name in ("builder", "compile", "recipes", "sources"):

@@ -150,7 +150,7 @@ def test_rir_delegations(shared_data: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "rows"),
     [
-        ("asn-country-ipv4", 116_201),
+        pytest.param("asn-country-ipv4", 116_201, marks=pytest.mark.long),
         ("asn-country-ipv6-num", 51_776),
         pytest.param("iptoasn-country-ipv4-num", 164_246, marks=pytest.mark.long),
         pytest.param("iptoasn-country-ipv6", 34_202, marks=pytest.mark.long),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.tiers import few
 
 #: Tests that skip in each of the ways in which pytest skips.
 SKIPPING = {
@@ -54,13 +55,14 @@ def run(folder: Path, text: str, *options: str, **environment: str) -> tuple[int
     return done.returncode, done.stdout
 
 
-@pytest.mark.parametrize("way", SKIPPING)
+@pytest.mark.parametrize("way", few(SKIPPING, 3))
 def test_a_skip_fails_where_nothing_may_be_skipped(way: str, tmp_path: Path) -> None:
     status, output = run(tmp_path, SKIPPING[way], GEOLOOKUP_NO_SKIP="1")
     assert status not in {0, 5}, output
     assert "was skipped where nothing may be" in output
 
 
+@pytest.mark.long
 def test_a_skipped_module_fails_in_a_worker_too(tmp_path: Path) -> None:
     status, output = run(tmp_path, SKIPPING["importorskip"], *XDIST, GEOLOOKUP_NO_SKIP="1")
     assert status not in {0, 5}, output

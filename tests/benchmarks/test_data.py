@@ -21,6 +21,7 @@ from tests.benchmarks.conftest import Run
 from tests.conftest import ROOT
 
 
+@pytest.mark.long
 def test_module_runs_and_lists_the_names() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks", "--help"],

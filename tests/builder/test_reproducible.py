@@ -41,6 +41,7 @@ def test_the_same_bytes_twice(tmp_path: Path) -> None:
     assert set(digests(one)) == {*fmt.FILES, fmt.MANIFEST}
 
 
+@pytest.mark.long
 def test_the_same_bytes_in_another_process(tmp_path: Path) -> None:
     """Another seed of hashes, another folder, another time zone."""
     one = built(tmp_path / "1", TEXT)

@@ -122,10 +122,10 @@ BEFORE = b"network,isp\n8.8.8.0/24,before\n"
 @pytest.mark.parametrize(
     ("number", "before"),
     [
-        (signal.SIGKILL, None),
         (signal.SIGKILL, BEFORE),
-        (signal.SIGTERM, None),
-        (signal.SIGINT, BEFORE),
+        pytest.param(signal.SIGKILL, None, marks=pytest.mark.long),
+        pytest.param(signal.SIGTERM, None, marks=pytest.mark.long),
+        pytest.param(signal.SIGINT, BEFORE, marks=pytest.mark.long),
     ],
 )
 def test_the_end_in_the_middle_leaves_nothing_half(

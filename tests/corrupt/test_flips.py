@@ -17,8 +17,8 @@ from tests.conftest import ROOT
 from tests.tiers import scaled
 
 #: Flips by kernel: the Python kernel takes four times as long for the same thousand lookups.
-SAMPLE = {"compiled": scaled(60, 8_000), "python": scaled(60, 5_000)}
-FORGED = scaled(30, 400)
+SAMPLE = {"compiled": scaled(30, 8_000), "python": scaled(30, 5_000)}
+FORGED = scaled(12, 400)
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from tests.conftest import build_at
 from tests.damage import CSV, copied, survey
 from tests.tiers import scaled
 
-FLIPS = scaled(60, 100)
+FLIPS = scaled(24, 100)
 
 
 @pytest.fixture(scope="module")

@@ -355,7 +355,7 @@ def surveyed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("name", fmt.EXPLAINING)
 def test_flipped_bits(surveyed: Path, tmp_path: Path, name: str) -> None:
     dataset, rng = copied(surveyed, tmp_path / "copy"), random.Random(name)
-    outcomes, flips = [], scaled(15, 50)
+    outcomes, flips = [], scaled(6, 50)
     for at in rng.sample(range((dataset / name).stat().st_size), flips):
         mask = rng.randrange(1, 256)
         flip(dataset / name, at, mask)

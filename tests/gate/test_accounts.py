@@ -147,6 +147,7 @@ def test_a_flood_of_refused_requests_does_not_reach_the_store(
         assert len(calls) == before
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_wrong_keys_change_nothing_for_a_good_one(
     tmp_path: Path, clock: FakeClock
 ) -> None:

@@ -60,6 +60,7 @@ def test_commands_say_so_in_one_line(arguments: tuple[str, ...]) -> None:
     assert "compiled kernel is missing" not in done.stdout
 
 
+@pytest.mark.long
 def test_a_build_says_so_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("network,country_code\n1.1.1.0/24,AU\n")
     recipe = tmp_path / "recipe.toml"
@@ -69,6 +70,7 @@ def test_a_build_says_so_in_one_line(tmp_path: Path) -> None:
     assert len(told(done)) == 1
 
 
+@pytest.mark.long
 def test_benchmarks_refuse() -> None:
     done = run(WITHOUT + BENCHMARKS, "single", "--scale", "tiny")
     assert done.returncode == 1

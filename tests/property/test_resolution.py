@@ -52,7 +52,7 @@ def test_every_field_is_drawn_and_compared() -> None:
 
 @example(TIES, [])
 @example(TIES[1:], [])
-@settings(max_examples=scaled(12, 120), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(8, 120), suppress_health_check=list(HealthCheck))
 @given(recipes, st.lists(addresses, min_size=30, max_size=60))
 def test_engine_equals_oracle(listed: list[Source], probes: list[Address]) -> None:
     files: dict[str, str | bytes] = {f"{n}.csv": as_csv(each) for n, each in enumerate(listed)}

@@ -37,7 +37,7 @@ CASES = [
 
 
 @example(CASES, [])
-@settings(max_examples=scaled(8, 60), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(5, 60), suppress_health_check=list(HealthCheck))
 @given(recipes, st.lists(addresses, min_size=20, max_size=40))
 def test_explain_equals_oracle(listed: list[Source], probes: list[Address]) -> None:
     files: dict[str, str | bytes] = {f"{n}.csv": as_csv(each) for n, each in enumerate(listed)}

@@ -18,6 +18,7 @@ from tests.cli.program import run
 from tests.conftest import ROOT, Build
 from tests.store.numbered import numbered
 from tests.store.test_age import days_ago
+from tests.tiers import few
 
 NOTICE = "GEOLOOKUP_AGE_NOTICE"
 Aged = Callable[[str], Path]
@@ -52,7 +53,7 @@ def arguments_of(name: str, folder: Path) -> tuple[str, ...]:
     }[name]
 
 
-@pytest.mark.parametrize("name", ["lookup", "explain", "summarize", "enrich"])
+@pytest.mark.parametrize("name", few(["lookup", "explain", "summarize", "enrich"], 4))
 def test_one_line_on_standard_error(tmp_path: Path, old: Path, name: str) -> None:
     arguments = (name, *arguments_of(name, tmp_path), "--dataset", str(old))
     told = run(*arguments)

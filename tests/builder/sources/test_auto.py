@@ -143,7 +143,7 @@ def test_every_format_is_tried() -> None:
     assert set(FILES) == set(FORMATS)
 
 
-@pytest.mark.parametrize("case", few(CASES, 3), ids=[f"{c[0]}: {c[1]}" for c in CASES])
+@pytest.mark.parametrize("case", few(CASES, 6), ids=[f"{c[0]}: {c[1]}" for c in CASES])
 def test_a_file_of_each_kind(tmp_path: Path, case: tuple[str, str, str | bytes]) -> None:
     """What needs other files beside it (Locations), or another option, may fail behind that."""
     name, file, content = case
