@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 from tests.tiers import scaled
 
 #: Flips by kernel: the Python kernel takes four times as long for the same thousand lookups.
-SAMPLE = {"compiled": scaled(30, 8_000), "python": scaled(30, 5_000)}
+SAMPLE = {"compiled": scaled(30, 4_000), "python": scaled(30, 2_500)}
 FORGED = scaled(12, 400)
 
 

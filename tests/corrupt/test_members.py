@@ -31,7 +31,7 @@ def test_a_member_of_another_kind(whole: Path, tmp_path: Path, table: str) -> No
     """Every wrong text of a member: refused by lookups of either kernel and by ``verify``."""
     name = fmt.TABLES[table]
     wrong = [each for each in forgeries() if each[0] == table]
-    for _, number, text in random.Random(table).sample(wrong, min(scaled(12, 300), len(wrong))):
+    for _, number, text in random.Random(table).sample(wrong, min(scaled(12, 150), len(wrong))):
         dataset = copied(whole, tmp_path / "copy")
         member(dataset, name, number, text)
         assert outcomes(dataset) == {"refused"}, (number, text[:20])

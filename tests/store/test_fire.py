@@ -22,7 +22,7 @@ from tests.store.numbered import ADDRESSES, answers_of
 from tests.store.reading import Reader, descriptors
 from tests.tiers import scaled
 
-CHANGES = scaled(12, 100)
+CHANGES = scaled(12, 60)
 #: Seconds that slow reader processes have to meet enough generations.
 PATIENCE = 60
 
