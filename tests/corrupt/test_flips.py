@@ -18,7 +18,7 @@ from tests.tiers import scaled
 
 #: Flips by kernel: the Python kernel takes four times as long for the same thousand lookups.
 SAMPLE = {"compiled": scaled(30, 4_000), "python": scaled(30, 2_500)}
-FORGED = scaled(12, 400)
+FORGED = scaled(20, 400)
 
 
 @pytest.fixture(scope="module")
