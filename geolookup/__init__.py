@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
     from geolookup_builder.compile import build
 
+    from geolookup.archives.pack import pack
+    from geolookup.archives.unpack import unpack
     from geolookup.comparison import diff
     from geolookup.comparison.scoring import score
     from geolookup.contract.described import FieldInfo, fields
@@ -56,7 +58,6 @@ if TYPE_CHECKING:
     from geolookup.integrity import verify
     from geolookup.kernel.python_answer import Answer
     from geolookup.store.generations import generations, prune, rollback
-    from geolookup.store.pack import pack, unpack
     from geolookup.store.publish import publish
     from geolookup.updates.update import update
     from geolookup.updates.upgrade import upgrade
@@ -127,12 +128,12 @@ _LAZY = {
     "build": "geolookup_builder.compile",
     "diff": "geolookup.comparison",
     "generations": "geolookup.store.generations",
-    "pack": "geolookup.store.pack",
+    "pack": "geolookup.archives.pack",
     "prune": "geolookup.store.generations",
     "publish": "geolookup.store.publish",
     "rollback": "geolookup.store.generations",
     "score": "geolookup.comparison.scoring",
-    "unpack": "geolookup.store.pack",
+    "unpack": "geolookup.archives.unpack",
     "update": "geolookup.updates.update",
     "upgrade": "geolookup.updates.upgrade",
     "verify": "geolookup.integrity",

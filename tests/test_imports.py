@@ -39,7 +39,7 @@ THIRD_PARTY = {
     "geolookup/engine/many.py": {*NUMERIC, "pandas", "polars"},  # for type checkers alone
     "geolookup/kernel": NUMERIC,
     "geolookup/integrity": NUMERIC,
-    "geolookup/store": {"pyarrow"},
+    "geolookup/archives": NUMERIC,
     "geolookup/tables": NUMERIC,
     "geolookup/tables/pandas.py": {*NUMERIC, "pandas"},
     "geolookup/tables/polars.py": {*NUMERIC, "polars"},

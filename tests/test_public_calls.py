@@ -228,7 +228,8 @@ def test_no_module_hides_a_call() -> None:
         assert not (ROOT / "geolookup" / f"{name}{suffix}").exists()
     modules = [
         "geolookup.store.publish",
-        "geolookup.store.pack",
+        "geolookup.archives.pack",
+        "geolookup.archives.unpack",
         "geolookup.store.generations",
         "geolookup.integrity",
         "geolookup.comparison",

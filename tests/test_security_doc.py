@@ -8,10 +8,10 @@ import re
 import pytest
 from geolookup_builder.recipe import MAX_SOURCES
 
+from geolookup.archives import unpack
 from geolookup.contract import address
 from geolookup.filesystem import limits
 from geolookup.http.settings import HEAD_LIMIT
-from geolookup.store import pack
 from tests.conftest import ROOT
 from tests.fuzz.targets import TARGETS
 
@@ -43,7 +43,7 @@ def test_the_limits_are_the_codes() -> None:
         f"| {limits.ALLOWED_DIRECTORY >> 20} MiB |",
         f"| {limits.ALLOWED_HEADER >> 20} MiB |",
         f"| sources of a recipe | {MAX_SOURCES} |",
-        f"| {pack._LARGEST_MANIFEST >> 20} MiB |",
+        f"| {unpack._LARGEST_MANIFEST >> 20} MiB |",
         f"| {HEAD_LIMIT:,} bytes, 100 headers | 431 |",
     ):
         assert text in PAGE

@@ -19,8 +19,8 @@ from benchmarks.harness import measure
 from benchmarks.harness.processes import Result
 from benchmarks.harness.ratios import Ratio, ratio_table
 from benchmarks.harness.tables import Number, Table
+from geolookup.archives.pack import pack
 from geolookup.dataset import layout as fmt
-from geolookup.store.pack import pack
 
 _LEAST = 100_000  # bytes of a column that is told
 

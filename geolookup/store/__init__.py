@@ -6,7 +6,7 @@
     STORE/generations/ID/         a dataset, immutable (``publish``)
     STORE/.lock                   held by the process that changes the store (``changing``)
 
-``publish`` adds a generation; ``generations`` lists, rolls back and prunes; ``pack`` moves a
-dataset as one file. Engines use ``follow`` (from a path to the current dataset),
-``requirements`` (age and fields of the data) and ``watch`` (polling).
+``publish`` adds a generation; ``generations`` lists, rolls back and prunes. Engines use
+``follow`` (from a path to the current dataset), ``requirements`` (age and fields of the data)
+and ``watch`` (polling).
 """

@@ -23,11 +23,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
 import geolookup
+from geolookup.archives.pack import pack
+from geolookup.archives.unpack import unpack
 from geolookup.contract.localtime import instant
 from geolookup.engine import Engine
 from geolookup.errors import ContractError, DatasetError
 from geolookup.filesystem.lock import locked
-from geolookup.store.pack import pack, unpack
 
 _SUFFIX = ".tar.zst"
 #: Columns of Spark, as they come to a worker.

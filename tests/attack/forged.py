@@ -14,11 +14,12 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from geolookup.archives.pack import pack
+from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import canonical
 from geolookup.errors import GeoLookupError
 from geolookup.integrity import verify
-from geolookup.store.pack import pack, unpack
 from geolookup.store.publish import publish
 from tests.conftest import build_at
 from tests.corrupt.forging import manifest, member, rows

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from geolookup.archives.pack import pack
+from geolookup.archives.unpack import unpack
 from geolookup.errors import OutputError
 from geolookup.integrity import verify
-from geolookup.store.pack import pack, unpack
 from tests.builder.building import unwritable
 from tests.conftest import build_at
 from tests.damage import CSV

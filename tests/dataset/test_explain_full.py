@@ -19,8 +19,9 @@ import pytest
 from geolookup_builder.sources.reading import delimited
 
 import geolookup
+from geolookup.archives.pack import pack
+from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
-from geolookup.store.pack import pack, unpack
 from tests.builder.building import fails
 from tests.builder.building import recipe as recipe_of
 from tests.builder.sources.formats.mmdb_writing import mmdb

@@ -16,17 +16,18 @@ from unittest import mock
 import pyarrow as pa
 
 import geolookup
+from geolookup.archives import unpack as archives
+from geolookup.archives.pack import pack
+from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import canonical, read_manifest
 from geolookup.integrity import examine
-from geolookup.store import pack as archives
-from geolookup.store.pack import pack, unpack
+from tests.archives.test_pack import SUM, blocks_of, named
 from tests.corrupt.forging import rewrite, table
 from tests.damage import copied, refused, survey
 from tests.fuzz.json_values import changed
 from tests.fuzz.manifest import dataset, manifest
 from tests.fuzz.target import Change, Target, emptied, own_folder
-from tests.store.test_pack import SUM, blocks_of, named
 
 _folder = cache(own_folder)
 _codec = pa.Codec("zstd", compression_level=1)

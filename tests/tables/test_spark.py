@@ -23,7 +23,7 @@ import pyarrow as pa
 import pytest
 
 import geolookup
-from geolookup.store.pack import pack
+from geolookup.archives.pack import pack
 from tests.conftest import build_at
 from tests.near_addresses import near_addresses
 from tests.tables import columns

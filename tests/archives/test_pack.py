@@ -20,10 +20,11 @@ import pytest
 
 import geolookup
 from geolookup import DatasetError, OutputError
+from geolookup.archives.pack import pack
+from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import canonical
 from geolookup.filesystem import atomic
-from geolookup.store.pack import pack, unpack
 from tests.conftest import ROOT
 from tests.damage import copied
 from tests.small_dataset import SMALL

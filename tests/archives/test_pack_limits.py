@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from geolookup.archives.pack import pack
+from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import canonical
 from geolookup.errors import OutputError
 from geolookup.filesystem import limits
-from geolookup.store.pack import pack, unpack
+from tests.archives.test_pack import archived, check_refused, members, named
 from tests.small_dataset import SMALL
-from tests.store.test_pack import archived, check_refused, members, named
 
 
 def forged(path: Path, size: int) -> Path:

@@ -1,0 +1,120 @@
+"""The members of an archive: what it may contain, and how it is read.
+
+Strategy: an archive is untrusted. Only regular files are members; links and extended headers are
+refused by their type and never interpreted. Sizes are stated by the manifest, which comes first.
+"""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import Manifest
+from geolookup.errors import DatasetError
+from geolookup.filesystem.regular import open_regular
+
+_CHUNK = 1 << 20
+#: The digest of the manifest, in the format of sha256sum. It is the member after the manifest,
+#: which holds the digests of all other files.
+MANIFEST_SUM = f"{fmt.MANIFEST}.sha256"
+_PLAIN = (tarfile.REGTYPE, tarfile.AREGTYPE)
+_AGAIN = "fetch it again"
+
+
+def sum_line(sha256: str) -> bytes:
+    """Return the content of the member ``MANIFEST_SUM``."""
+    return f"{sha256}  {fmt.MANIFEST}\n".encode()
+
+
+def described_files(manifest: Manifest, path: Path, remedy: str) -> dict[str, tuple[int, str]]:
+    """Return size and digest of each file that a manifest describes."""
+    if manifest.file_names not in ({*fmt.FILES}, {*fmt.FILES, *fmt.EXPLAINING}):
+        raise DatasetError(path, "the manifest lists other files than those of a dataset", remedy)
+    described = {}
+    for name in manifest.file_names:
+        file = manifest.file(name)
+        if file is None or file.bytes is None or not isinstance(file.sha256, str):
+            raise DatasetError(path, "the manifest is damaged", remedy)
+        described[name] = file.bytes, file.sha256
+    return described
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Turn an OSError into a DatasetError that names ``path``."""
+    try:
+        yield
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror or error})"
+        raise DatasetError(path, problem, "check its name and permissions") from error
+
+
+@contextmanager
+def open_members(archive: Path) -> Iterator[Members]:
+    """Yield the members of an archive; DatasetError where it cannot be read."""
+    import pyarrow as pa
+
+    with (
+        readable(archive),
+        open_regular(archive) as file,
+        pa.input_stream(file, compression="zstd") as stream,
+    ):
+        yield Members(archive, stream)
+
+
+class Members:
+    """The regular files of an archive, in order; other members are refused.
+
+    Headers that extend other headers (long names, links, sparse files) are refused by their
+    type and never interpreted.
+    """
+
+    def __init__(self, archive: Path, stream: IO[bytes]) -> None:
+        self.archive, self._stream = archive, stream
+
+    def refused(self, problem: str) -> DatasetError:
+        """Return the error for an archive with this problem."""
+        return DatasetError(self.archive, problem, _AGAIN)
+
+    def next(self) -> tarfile.TarInfo | None:
+        """Return the next member, or None; read its data before the next call."""
+        block = self._exactly(tarfile.BLOCKSIZE)
+        if not any(block):
+            self._check_end()
+            return None
+        try:
+            member = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
+        except (tarfile.TarError, ValueError):
+            raise self.refused("not an archive that 'geolookup pack' wrote") from None
+        if member.type not in _PLAIN or member.size < 0:
+            raise self.refused(f"{member.name!r} is not a regular file")
+        return member
+
+    def data(self, member: tarfile.TarInfo) -> Iterator[bytes]:
+        """Yield the bytes of the current member."""
+        for begin in range(0, member.size, _CHUNK):
+            yield self._exactly(min(_CHUNK, member.size - begin))
+        self._exactly(-member.size % tarfile.BLOCKSIZE)
+
+    def _check_end(self) -> None:
+        """Check that only padding follows the end of the archive."""
+        rest = self._read(_CHUNK)
+        if any(rest) or not tarfile.BLOCKSIZE <= len(rest) < _CHUNK:
+            raise self.refused("does not end as a tar archive does")
+
+    def _exactly(self, size: int) -> bytes:
+        data = self._read(size)
+        if len(data) < size:
+            raise self.refused("truncated")
+        return data
+
+    def _read(self, size: int) -> bytes:
+        try:
+            return self._stream.read(size)
+        except (OSError, ValueError) as error:  # the base classes of Arrow's errors
+            problem = f"truncated or damaged ({str(error).splitlines()[0]})"
+            raise self.refused(problem) from error

@@ -1,0 +1,1 @@
+"""Mirrors: a static folder of archives, and stores that follow it."""

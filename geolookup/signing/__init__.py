@@ -1,0 +1,1 @@
+"""Signatures: who made a dataset, and which keys a store or an engine trusts."""
