@@ -37,6 +37,7 @@ THIRD_PARTY = {
     "geolookup/dataset": NUMERIC,
     "geolookup/engine/__init__.py": {"pyarrow"},  # for type checkers alone
     "geolookup/engine/many.py": {*NUMERIC, "pandas", "polars"},  # for type checkers alone
+    "geolookup/signing": {"cryptography"},
     "geolookup/kernel": NUMERIC,
     "geolookup/integrity": NUMERIC,
     "geolookup/archives": NUMERIC,
