@@ -6,12 +6,11 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from geolookup.contract.fields import COUNTRY, LOCATION, NETWORK, in_table
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import type_of
-from geolookup.dataset.intervals import Addresses
+from geolookup.dataset.intervals import Addresses, jump_table, sparse_index
 from geolookup.dataset.rows import ABSENT, UNKNOWN
 from geolookup.parallel import alongside
 from geolookup_builder.fragments import json_columns, json_texts, plain_texts
@@ -29,9 +28,7 @@ def tables(interned: Interned, known: Known) -> dict[str, pa.Table]:
         fmt.IPV4: _intervals(ipv4),
         fmt.IPV4_JUMP: pa.table({"interval": jump_table(ipv4.starts.low)}),
         fmt.IPV6: _intervals(ipv6),
-        fmt.IPV6_SPARSE_INDEX: pa.table(
-            {"start_high": np.asarray(ipv6.starts.high)[:: fmt.SPARSE_STRIDE]}
-        ),
+        fmt.IPV6_SPARSE_INDEX: pa.table({"start_high": sparse_index(np.asarray(ipv6.starts.high))}),
         fmt.LOCATION: location(),
         fmt.NETWORK: network,
         fmt.COUNTRY: country,
@@ -61,20 +58,6 @@ def _intervals(family: FamilyIntervals) -> pa.Table:
             "network": family.network.astype(np.uint32),
         }
     )
-
-
-def jump_table(starts: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return, for each value of the leading bits, the interval of its first address.
-
-    The last entry is the last interval, so an address of bucket b is in one of the intervals
-    table[b] … table[b + 1]. A bucket has four to eight intervals on average: their starts
-    usually share a cache line, and the table is small.
-    """
-    least, most = fmt.JUMP_BITS
-    bits = int(np.clip(int(np.log2(len(starts))) - 2, least, most))
-    firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(32 - bits)
-    found = np.searchsorted(starts, firsts.astype(np.uint32), side="right") - 1
-    return np.append(found, len(starts) - 1).astype(np.uint32)
 
 
 def _location(interned: Interned) -> pa.Table:

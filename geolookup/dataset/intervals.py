@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from geolookup.contract.address import BITS, MAX
 from geolookup.contract.special import Range
+from geolookup.dataset import layout as fmt
 
 U8 = NDArray[np.uint8]
+U32 = NDArray[np.uint32]
 U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
@@ -263,3 +265,22 @@ def sizes(starts: Addresses) -> F64:
         *(np.append(half[1:], half[:1]) for half in (starts.low, starts.high))
     ).minus(starts)
     return np.asarray(difference.high, np.float64) + difference.low * 2.0**-64
+
+
+def jump_table(starts: U32) -> U32:
+    """Return, for each value of the leading bits, the interval of its first address.
+
+    The last entry is the last interval, so an address of bucket b is in one of the intervals
+    table[b] … table[b + 1]. A bucket has four to eight intervals on average: their starts
+    usually share a cache line, and the table is small.
+    """
+    least, most = fmt.JUMP_BITS
+    bits = int(np.clip(int(np.log2(len(starts))) - 2, least, most))
+    firsts = np.arange(1 << bits, dtype=np.uint64) << np.uint64(32 - bits)
+    found = np.searchsorted(starts, firsts.astype(np.uint32), side="right") - 1
+    return np.append(found, len(starts) - 1).astype(np.uint32)
+
+
+def sparse_index(highs: U64) -> U64:
+    """Return the upper halves of every 64th start: few enough to stay in a processor's cache."""
+    return highs[:: fmt.SPARSE_STRIDE]

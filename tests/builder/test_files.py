@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from geolookup_builder.tables import jump_table
 
 from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.crc32c import crc32c
+from geolookup.dataset.intervals import jump_table
 from geolookup.dataset.manifest import canonical
 from geolookup.dataset.rows import SEPARATOR
 from tests.conftest import build_at
