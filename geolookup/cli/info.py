@@ -52,6 +52,8 @@ def info(dataset: str | None, as_json: bool) -> None:
 def _lines(metadata: Metadata, kernel: str, known: Mapping[str, Known]) -> Iterator[str]:
     yield f"name        {metadata.name}"
     yield f"generation  {metadata.generation}"
+    if metadata.base:
+        yield f"base        {metadata.base}"
     yield f"size        {metadata.bytes:,} bytes"
     yield f"age         {metadata.age}"
     yield f"explains    {_EXPLAINS[metadata.explain]}"

@@ -24,15 +24,18 @@ if TYPE_CHECKING:
 
 #: Data older than this number of days are old: users are told to update them.
 OLD_AFTER = 180
-#: The members of a manifest, all of which it must have.
+#: The members that every manifest has.
 MEMBERS = frozenset(
     (
         *("format", "format_version", "generation", "name", "sources"),
         *("credits", "fields", "counts", "coverage", "files"),
     )
 )
-#: The generation id is of all members but these: another Arrow may lay files out differently.
-_PHYSICAL = ("generation", "files")
+#: The generation whose row numbers the dataset keeps; of a build without a base there is none.
+BASE = "base"
+#: The generation id is of all members but these: another Arrow may lay files out differently,
+#: and the base decides the order of rows, which is that of the columns.
+_PHYSICAL = ("generation", "files", BASE)
 _DESCRIBED = frozenset(("bytes", "sha256", "rows", "columns"))
 _DIGITS = frozenset("0123456789abcdef")
 _SOURCE_TEXTS = ("name", "format", "date", "licence", "attribution", "url")

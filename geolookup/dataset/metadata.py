@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from geolookup.dataset.manifest import OLD_AFTER
+from geolookup.dataset.manifest import BASE, OLD_AFTER, is_generation
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class Metadata:
     coverage: Coverage  # known addresses by layer and family
     bytes: int  # of all files
     explain: str  # "sources", or "full" where source rows are kept: what ``explain`` tells
+    base: str | None = None  # the generation whose row numbers it keeps
 
     @property
     def age(self) -> Age:
@@ -88,7 +89,9 @@ class Metadata:
         ]
         counts = [(name.replace("_", " "), f"{count:,}") for name, count in self.counts.items()]
         rows = [
-            *(("generation", self.generation), ("age of the data", self.age), *sources),
+            ("generation", self.generation),
+            *((("base", self.base),) if self.base else ()),
+            *(("age of the data", self.age), *sources),
             *(*counts, ("bytes", f"{self.bytes:,}"), ("explain", self.explain)),
         ]
         return table(self.name, [*rows, ("fields", ", ".join(self.fields))])
@@ -183,6 +186,7 @@ def read_metadata(stated: Mapping[str, Any], sizes: Iterable[int | None], explai
         coverage=_coverage(stated["coverage"]),
         bytes=sum(map(_count, sizes)),
         explain=explain,
+        base=_generation(stated[BASE]) if BASE in stated else None,
     )
 
 
@@ -201,6 +205,12 @@ def _credit(stated: Any) -> dict[str, str]:
 
 def _coverage(coverage: Any) -> dict[str, dict[str, int]]:
     return {layer: _numbers(known) for layer, known in coverage.items()}
+
+
+def _generation(value: Any) -> str:
+    if not is_generation(value):
+        raise ValueError
+    return str(value)
 
 
 def _is(kind: type[Any], value: Any) -> Any:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import columns_of, read
 from geolookup.dataset.manifest import (
+    BASE,
     MEMBERS,
     BufferDescription,
     FileDescription,
@@ -32,8 +33,8 @@ def manifest_of(folder: Path, version: int = fmt.FORMAT_VERSION) -> Manifest:
     if not _is_plain(path):
         raise damaged(path, "not a plain file")
     manifest = read_manifest(folder, version)
-    if manifest.members != MEMBERS:
-        wrong = min(manifest.members ^ MEMBERS)
+    if wrongs := (manifest.members - {BASE}) ^ MEMBERS:
+        wrong = min(wrongs)
         raise damaged(path, f"{wrong!r} is missing" if wrong in MEMBERS else f"unknown {wrong!r}")
     manifest.metadata()
     _check_names(path, manifest, version)

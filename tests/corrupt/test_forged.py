@@ -233,6 +233,14 @@ def test_summaries(dataset: Path, change: Callable[[Any], object], said: str) ->
         verify(dataset, deep=True)
 
 
+def test_a_base_leaves_the_generation_as_it_is(dataset: Path) -> None:
+    document = manifest(dataset)
+    before = document["generation"]
+    document["base"] = "0" * 64
+    rewrite(dataset, document)
+    assert verify(dataset, deep=True).generation == before
+
+
 def test_a_name_changed_is_another_generation(dataset: Path) -> None:
     document = manifest(dataset)
     document["name"] = "forged"
@@ -246,6 +254,7 @@ def test_a_name_changed_is_another_generation(dataset: Path) -> None:
     [
         (lambda each: each.pop("counts"), "'counts' is missing"),
         (lambda each: each.update(more=1), "unknown 'more'"),
+        (lambda each: each.update(base="x"), "manifest is damaged"),
         (lambda each: each["files"].pop(fmt.ZONE), f"{fmt.ZONE} is not described"),
         (lambda each: each["files"].update({"../x": {"bytes": 1}}), "unknown file '../x'"),
         (lambda each: each["files"][fmt.IPV4].update(rows=1), "rows, but the manifest says 1"),

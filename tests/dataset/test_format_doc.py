@@ -15,7 +15,7 @@ from geolookup_builder.schema import LAYERS
 import geolookup
 from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import canonical
+from geolookup.dataset.manifest import BASE, canonical
 from tests.conftest import ROOT, Build
 
 TEXT = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
@@ -139,7 +139,7 @@ def test_manifest_has_the_keys_listed(dataset: Path) -> None:
     text = (dataset / fmt.MANIFEST).read_bytes()
     manifest = json.loads(text)
     listed = {named(row[0])[0]: row[1] for row in rows_under("The manifest")}
-    assert set(listed) == set(manifest)
+    assert set(listed) == {*manifest, BASE}
     assert text == canonical(manifest)
     assert named(listed["format"]) == [f'"{fmt.FORMAT}"']
     assert listed["format_version"] == str(fmt.FORMAT_VERSION)

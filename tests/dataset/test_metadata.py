@@ -134,6 +134,7 @@ _WRONG: dict[str, tuple[object, ...]] = {
     "counts": (None, 5, "text", [5], {"a": "5"}, ...),
     "coverage": (None, 5, "text", [5], {"a": 5}, {"a": {"b": "5"}}, ...),
     "files": ({"ipv4.arrow": {"bytes": "5"}},),
+    "base": (None, 5, "", "text", [], {}, "A" * 64, "a" * 63, "../" + "a" * 61),
 }
 
 
@@ -143,11 +144,20 @@ _WRONG: dict[str, tuple[object, ...]] = {
 def test_a_damaged_manifest(member: str, value: object) -> None:
     manifest = json.loads((SMALL / fmt.MANIFEST).read_text())
     assert Manifest(SMALL, manifest).metadata()
-    manifest.pop(member)
+    manifest.pop(member, None)
     if value is not ...:
         manifest[member] = value
     with pytest.raises(geolookup.DatasetError, match="manifest"):
         Manifest(SMALL, manifest).metadata()
+
+
+def test_a_base_is_told() -> None:
+    manifest = json.loads((SMALL / fmt.MANIFEST).read_text())
+    assert Manifest(SMALL, manifest).metadata().base is None
+    metadata = Manifest(SMALL, {**manifest, "base": "ab" * 32}).metadata()
+    assert metadata.base == "ab" * 32
+    assert metadata.generation == manifest["generation"]
+    assert "ab" * 32 in metadata._repr_html_()
 
 
 def test_lookups_do_without_what_only_the_metadata_needs(build: Build) -> None:
