@@ -1,0 +1,1 @@
+"""The fleet: many edges that follow one mirror behind a slow, lossy link."""

@@ -1,0 +1,105 @@
+"""The origin of ``fleet`` speaks HTTP as its clients need it, and its link fails as it promises."""
+
+from __future__ import annotations
+
+import http.client
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from email.message import Message
+from pathlib import Path
+
+import pytest
+
+from benchmarks.harness.processes import Child
+
+CONTENT = bytes(range(256)) * 200
+Started = Callable[..., "Origin"]
+
+
+class Origin:
+    """A running origin of a folder with one delta and an index."""
+
+    def __init__(self, folder: Path, rate: float, latency: float, errors: float, cuts: float):
+        (folder / "deltas").mkdir()
+        (folder / "deltas" / "one").write_bytes(CONTENT)
+        (folder / "index.json").write_text("{}", encoding="utf-8")
+        self.child = Child("benchmarks.fleet.origin", folder, rate, latency, errors, cuts)
+
+    def get(self, path: str, **fields: str) -> tuple[int, Message, bytes]:
+        """Return status, header and body; raises OSError or HTTPException for a cut answer."""
+        sent = {name.replace("_", "-"): value for name, value in fields.items()}
+        connection = http.client.HTTPConnection("127.0.0.1", self.child.facts["port"], timeout=20)
+        with closing(connection):
+            connection.request("GET", path, headers=sent)
+            with connection.getresponse() as response:
+                return response.status, response.headers, response.read()
+
+    def counts(self) -> dict[str, int]:
+        return self.child.ask()
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[Started]:
+    with _ended() as origins:
+
+        def start(
+            rate: float = 1e9, latency: float = 0, errors: float = 0, cuts: float = 0
+        ) -> Origin:
+            origins.append(Origin(tmp_path, rate, latency, errors, cuts))
+            return origins[-1]
+
+        yield start
+
+
+@contextmanager
+def _ended() -> Iterator[list[Origin]]:
+    origins: list[Origin] = []
+    try:
+        yield origins
+    finally:
+        for each in origins:
+            each.child.close()
+
+
+@pytest.mark.long
+def test_files_versions_and_ranges(started: Started) -> None:
+    origin = started()
+    status, header, body = origin.get("/deltas/one")
+    assert (status, body) == (200, CONTENT)
+    assert origin.get("/deltas/one", If_None_Match=header["ETag"])[0] == 304
+    status, rest, body = origin.get("/deltas/one", Range="bytes=1000-", If_Range=header["ETag"])
+    assert (status, body) == (206, CONTENT[1000:])
+    assert rest["Content-Range"] == f"bytes 1000-{len(CONTENT) - 1}/{len(CONTENT)}"
+    status, _, body = origin.get("/deltas/one", Range="bytes=1000-", If_Range='"other"')
+    assert (status, body) == (200, CONTENT)
+    assert origin.get("/deltas/one", Range=f"bytes={len(CONTENT)}-")[0] == 416
+    assert origin.get("/deltas/two")[0] == 404
+    assert origin.get("/../secret")[0] == 404
+    counts = origin.counts()
+    sent = counts.pop("deltas bytes") - 3 * len(CONTENT) + 1000
+    assert 0 < sent < 3000  # the heads
+    assert counts.pop("other bytes") < 500
+    expected = {"deltas 200": 2, "deltas 206": 1, "deltas 304": 1, "deltas 404": 1, "deltas 416": 1}
+    assert counts == expected | {"other 404": 1}
+
+
+@pytest.mark.long
+def test_errors_and_cuts_have_the_stated_shares(started: Started) -> None:
+    origin, found = started(errors=0.2, cuts=0.2), {"error": 0, "cut": 0, "whole": 0}
+    for _ in range(200):
+        found[_outcome(origin)] += 1
+    counts = origin.counts()
+    assert counts["deltas 503"] == found["error"]
+    assert counts["deltas 200"] == found["whole"]
+    assert counts["deltas cut"] == found["cut"]
+    assert 20 < found["error"] < 60
+    assert 15 < found["cut"] < 60
+
+
+def _outcome(origin: Origin) -> str:
+    """Return how a request ends; an answer that is cut inside its head has no status."""
+    try:
+        status, _, _ = origin.get("/deltas/one")
+    except (http.client.HTTPException, OSError):
+        return "cut"
+    return "error" if status == 503 else "whole"
