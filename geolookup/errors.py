@@ -191,6 +191,13 @@ class OutputError(PathError):
     """An output that cannot be written: for example it exists, or the disk is full."""
 
 
+class KeyFileError(PathError):
+    """A file of a signing key that cannot be used: missing, malformed, or readable by others.
+
+    The text never contains the content of the file.
+    """
+
+
 class BuildError(PathError):
     """Invalid input of a build: recipe, source or table.
 

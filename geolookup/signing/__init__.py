@@ -1,1 +1,5 @@
-"""Signatures: who made a dataset, and which keys a store or an engine trusts."""
+"""Signatures: who made a dataset, and which keys are trusted.
+
+``keys`` are files of Ed25519 keys, ``envelope`` signs any document, ``statement`` is the document
+beside a dataset, and ``trust`` decides whether a dataset is accepted.
+"""

@@ -1,0 +1,183 @@
+"""Keys: Ed25519 (RFC 8032) in PEM files (RFC 8410), and what they sign and verify.
+
+A private key is never printed, and no error has the content of its file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from geolookup.errors import KeyFileError, SettingsError
+from geolookup.filesystem import atomic
+from geolookup.filesystem.regular import open_regular
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+#: Bytes of a public key and of a signature (RFC 8032, section 5.1).
+_KEY_BYTES, _SIGNATURE_BYTES = 32, 64
+#: Bytes; an Ed25519 key in PEM has about 120.
+_LARGEST_FILE = 1 << 14
+_MAKE = "make one with 'geolookup keygen'"
+#: The ending of the file of the public key, after the name of that of the private key.
+PUBLIC_ENDING = ".pub"
+
+
+@dataclass(frozen=True, slots=True)
+class PublicKey:
+    """A public key: 32 bytes. Equal keys have equal ids."""
+
+    raw: bytes
+
+    @property
+    def id(self) -> str:
+        """The SHA-256 of the raw key, 64 hexadecimal digits."""
+        return hashlib.sha256(self.raw).hexdigest()
+
+    def verify(self, signature: bytes, message: bytes) -> bool:
+        """Return whether the holder of the private key signed exactly this message."""
+        _check_installed()
+        from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+        if len(signature) != _SIGNATURE_BYTES or len(self.raw) != _KEY_BYTES:
+            return False
+        try:
+            Ed25519PublicKey.from_public_bytes(self.raw).verify(signature, message)
+        except InvalidSignature:
+            return False
+        return True
+
+
+class PrivateKey:
+    """A private key; its text is the id of its public key."""
+
+    __slots__ = ("_key", "public")
+
+    def __init__(self, key: Ed25519PrivateKey) -> None:
+        self._key, self.public = key, PublicKey(key.public_key().public_bytes_raw())
+
+    def sign(self, message: bytes) -> bytes:
+        """Return the signature of a message, 64 bytes."""
+        return self._key.sign(message)
+
+    def __repr__(self) -> str:
+        return f"<PrivateKey of {self.public.id}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError("a private key is not pickled")
+
+
+def read_public(path: str | os.PathLike[str]) -> PublicKey:
+    """Return the key of a file in PEM, SubjectPublicKeyInfo; KeyFileError for any other file."""
+    _check_installed()
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+    path = Path(path)
+    text = _content(path)
+    if b"PRIVATE KEY" in text:
+        raise KeyFileError(path, "a private key", f"name its public key, {path}{PUBLIC_ENDING}")
+    try:
+        key = load_pem_public_key(text)
+    except (ValueError, UnsupportedAlgorithm):
+        raise KeyFileError(path, "not a public key in PEM", _MAKE) from None
+    if not isinstance(key, Ed25519PublicKey):
+        raise KeyFileError(path, "not an Ed25519 key", _MAKE)
+    return PublicKey(key.public_bytes_raw())
+
+
+def read_private(path: str | os.PathLike[str]) -> PrivateKey:
+    """Return the key of a file in PEM, PKCS 8, not encrypted.
+
+    Raises KeyFileError for any other file, and for one that other users may read.
+    """
+    _check_installed()
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    path = Path(path)
+    text = _content(path, private=True)
+    try:
+        key = load_pem_private_key(text, password=None)
+    except TypeError:
+        raise KeyFileError(path, "is encrypted", "decrypt it into a file of mode 0600") from None
+    except (ValueError, UnsupportedAlgorithm):
+        raise KeyFileError(path, "not a private key in PEM", _MAKE) from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise KeyFileError(path, "not an Ed25519 key", _MAKE)
+    return PrivateKey(key)
+
+
+def generate(path: str | os.PathLike[str]) -> PublicKey:
+    """Write a new private key to ``path``, mode 0600, and its public key to ``path.pub``.
+
+    Raises OutputError for a file that exists or cannot be written; then neither is left.
+    """
+    _check_installed()
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import (
+        Encoding,
+        NoEncryption,
+        PrivateFormat,
+    )
+
+    path = Path(path)
+    public_path = path.with_name(path.name + PUBLIC_ENDING)
+    for each in (path, public_path):
+        atomic.check_file(each, force=False)
+    key = Ed25519PrivateKey.generate()
+    public = PublicKey(key.public_key().public_bytes_raw())
+    # The private key is renamed into place last: it never stands there without its public key.
+    with atomic.staged_file(path, 0o600) as fresh:
+        fresh.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+        with atomic.staged_file(public_path, 0o644) as fresh_public:
+            fresh_public.write_bytes(pem_of(public))
+    return public
+
+
+def pem_of(key: PublicKey) -> bytes:
+    """Return a public key in PEM, SubjectPublicKeyInfo."""
+    _check_installed()
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    known = Ed25519PublicKey.from_public_bytes(key.raw)
+    return known.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+
+
+def _content(path: Path, *, private: bool = False) -> bytes:
+    try:
+        with open_regular(path) as file:
+            if private:
+                _check_private(path, os.fstat(file.fileno()))
+            text = file.read(_LARGEST_FILE + 1)
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror or error})"
+        raise KeyFileError(path, problem, "check its name and permissions") from None
+    if len(text) > _LARGEST_FILE:
+        raise KeyFileError(path, f"more than {_LARGEST_FILE:,} bytes: no key", _MAKE)
+    return text
+
+
+def _check_private(path: Path, found: os.stat_result) -> None:
+    """Raise KeyFileError for a private key that other users may read or write, as ssh does."""
+    if os.name == "posix" and found.st_mode & 0o077:
+        mode = f"{found.st_mode & 0o777:04o}"
+        problem = f"other users may read or change this private key (mode {mode})"
+        raise KeyFileError(path, problem, f"run chmod 600 {path}")
+
+
+def _check_installed() -> None:
+    """Raise SettingsError where the package of the extra ``sign`` is missing."""
+    try:
+        import cryptography  # noqa: F401 - only whether it is there
+    except ImportError:
+        text = "signatures need the package cryptography; run pip install 'geolookup[sign]'"
+        raise SettingsError(text) from None

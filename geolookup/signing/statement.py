@@ -1,0 +1,120 @@
+"""The statement beside a dataset: its name and generation, its manifest's digest, and a serial.
+
+The manifest holds the digests of all files, so that one signature covers every byte. The serial
+orders the statements of one dataset: no reader accepts a lower one than it has accepted before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import canonical, is_generation
+from geolookup.errors import DatasetError
+from geolookup.filesystem.regular import open_regular
+from geolookup.signing.envelope import opened, sealed
+from geolookup.signing.keys import PrivateKey, PublicKey
+
+#: The file in the folder of a dataset, which the manifest does not describe.
+SIGNATURE = "signature.json"
+#: Bytes; a statement with 16 signatures has about 5,000.
+LARGEST_SIGNATURE = 1 << 16
+_KIND = "dataset"
+_LARGEST_SERIAL = (1 << 63) - 1
+_AGAIN = "fetch it again"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What the signer of a dataset states; the serial is Unix time in microseconds."""
+
+    name: str
+    generation: str
+    manifest_sha256: str
+    serial: int
+
+
+def stated(manifest_text: bytes, keys: Sequence[PrivateKey], after: int = 0) -> bytes:
+    """Return the signed statement of a manifest, the content of ``signature.json``.
+
+    Its serial is the present time, and greater than ``after`` whatever the clock says.
+    """
+    manifest = json.loads(manifest_text)
+    digest = hashlib.sha256(manifest_text).hexdigest()
+    serial = max(time.time_ns() // 1000, after + 1)
+    statement = Statement(manifest["name"], manifest["generation"], digest, serial)
+    return sealed(_KIND, canonical(asdict(statement)), keys)
+
+
+def read_statement(
+    text: bytes,
+    manifest_text: bytes,
+    trusted: Sequence[PublicKey] | None,
+    path: str | os.PathLike[str],
+) -> Statement:
+    """Return the statement of a manifest that one of the trusted keys signed.
+
+    ``trusted`` None: no signature is asked for. ``path`` names ``signature.json`` in errors.
+    Raises DatasetError for a malformed or unsigned one, and one of another manifest.
+    """
+    statement = _statement(opened(_limited(text, path), _KIND, trusted, path), path)
+    if statement.manifest_sha256 != hashlib.sha256(manifest_text).hexdigest():
+        raise DatasetError(path, f"signs another {fmt.MANIFEST} than that beside it", _AGAIN)
+    manifest = json.loads(manifest_text)
+    if (manifest["name"], manifest["generation"]) != (statement.name, statement.generation):
+        raise DatasetError(path, f"states another name or generation than {fmt.MANIFEST}", _AGAIN)
+    return statement
+
+
+def serial_of(text: bytes, path: str | os.PathLike[str]) -> int:
+    """Return the serial of a statement without its manifest; no signature is asked for."""
+    return _statement(opened(_limited(text, path), _KIND, None, path), path).serial
+
+
+def read_signature(dataset: str | os.PathLike[str]) -> bytes | None:
+    """Return the content of a dataset's ``signature.json``; None for an unsigned dataset."""
+    path = Path(dataset, SIGNATURE)
+    try:
+        with open_regular(path) as file:
+            return _limited(file.read(LARGEST_SIGNATURE + 1), path)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror or error})"
+        raise DatasetError(path, problem, "check its permissions") from error
+
+
+def _limited(text: bytes, path: str | os.PathLike[str]) -> bytes:
+    if len(text) > LARGEST_SIGNATURE:
+        raise DatasetError(path, f"more than {LARGEST_SIGNATURE:,} bytes: no signature", _AGAIN)
+    return text
+
+
+def _statement(payload: bytes, path: str | os.PathLike[str]) -> Statement:
+    """Return the statement of a payload, whose one serialisation is the canonical one."""
+    try:
+        found = json.loads(payload)
+        if _is_statement(found) and canonical(found) == payload:
+            return Statement(**found)
+    except (ValueError, RecursionError):  # a lone surrogate is a ValueError too
+        pass
+    raise DatasetError(path, "signs no statement about a dataset", _AGAIN)
+
+
+def _is_statement(found: Any) -> bool:
+    return (
+        isinstance(found, dict)
+        and found.keys() == set(Statement.__slots__)
+        and isinstance(found["name"], str)
+        and is_generation(found["generation"])
+        and is_generation(found["manifest_sha256"])  # as many digits
+        and type(found["serial"]) is int
+        and 0 < found["serial"] <= _LARGEST_SERIAL
+    )

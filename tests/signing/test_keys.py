@@ -1,0 +1,190 @@
+"""Key files: what is written, what is read, and what is refused in one line."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("cryptography", reason="geolookup[sign] is not installed")
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ed448, ed25519, rsa
+
+from geolookup.errors import KeyFileError, OutputError, SettingsError
+from geolookup.signing.keys import PublicKey, generate, read_private, read_public
+
+#: RFC 8032, section 7.1, TEST 2: seed, public key, message, signature.
+_SEED = "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb"
+_PUBLIC = "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c"
+_SIGNATURE = (
+    "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da"
+    "085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"
+)
+#: RFC 8410, section 10: the same public key twice as its examples print it.
+_RFC_8410 = b"""-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=
+-----END PUBLIC KEY-----
+"""
+
+
+def written(path: Path, key: ed25519.Ed25519PrivateKey | ed448.Ed448PrivateKey) -> Path:
+    pem = serialization.Encoding.PEM
+    plain = serialization.NoEncryption()
+    path.write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
+    path.chmod(0o600)
+    return path
+
+
+def test_the_vector_of_the_rfc(tmp_path: Path) -> None:
+    secret = ed25519.Ed25519PrivateKey.from_private_bytes(bytes.fromhex(_SEED))
+    key = read_private(written(tmp_path / "key", secret))
+    assert key.public.raw.hex() == _PUBLIC
+    assert key.sign(b"\x72").hex() == _SIGNATURE
+    assert key.public.verify(bytes.fromhex(_SIGNATURE), b"\x72")
+
+
+def test_the_public_key_of_the_rfc(tmp_path: Path) -> None:
+    (tmp_path / "key").write_bytes(_RFC_8410)
+    expected = "19bf44096984cdfe8541bac167dc3b96c85086aa30b6b6cb0c5c38ad703166e1"
+    assert read_public(tmp_path / "key").raw.hex() == expected
+
+
+def test_a_generated_pair(tmp_path: Path) -> None:
+    public = generate(tmp_path / "key")
+    assert read_private(tmp_path / "key").public == read_public(tmp_path / "key.pub") == public
+    assert len(public.id) == 64
+    assert {path.name for path in tmp_path.iterdir()} == {"key", "key.pub"}
+    if os.name == "posix":
+        assert stat.S_IMODE((tmp_path / "key").stat().st_mode) == 0o600
+    assert public != generate(tmp_path / "other")
+
+
+@pytest.mark.parametrize("there", ["key", "key.pub"])
+def test_no_file_is_replaced(tmp_path: Path, there: str) -> None:
+    (tmp_path / there).write_text("mine", encoding="utf-8")
+    with pytest.raises(OutputError, match="exists already"):
+        generate(tmp_path / "key")
+    assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o601])
+def test_a_private_key_that_others_may_use_is_refused(tmp_path: Path, mode: int) -> None:
+    generate(tmp_path / "key")
+    (tmp_path / "key").chmod(mode)
+    with pytest.raises(KeyFileError, match="run chmod 600"):
+        read_private(tmp_path / "key")
+
+
+def test_files_that_are_no_key(tmp_path: Path) -> None:
+    generate(tmp_path / "key")
+    text = (tmp_path / "key.pub").read_bytes()
+    cases = {
+        "empty": b"",
+        "text": b"key",
+        "cut": text[: len(text) // 2],
+        "other": text.replace(b"MCow", b"MCov"),
+        "large": b"\n" * (1 << 15),
+    }
+    for name, content in cases.items():
+        path = tmp_path / name
+        path.write_bytes(content)
+        path.chmod(0o600)
+        for read in (read_public, read_private):
+            with pytest.raises(KeyFileError) as caught:
+                read(path)
+            assert "\n" not in str(caught.value)
+            assert caught.value.remedy
+    with pytest.raises(KeyFileError, match="No such file"):
+        read_public(tmp_path / "missing")
+    with pytest.raises(KeyFileError):
+        read_public(tmp_path)
+
+
+def test_keys_of_other_kinds(tmp_path: Path) -> None:
+    other = ed448.Ed448PrivateKey.generate()
+    with pytest.raises(KeyFileError, match="not an Ed25519 key"):
+        read_private(written(tmp_path / "ed448", other))
+    pem, public = serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    (tmp_path / "ed448.pub").write_bytes(other.public_key().public_bytes(pem, public))
+    with pytest.raises(KeyFileError, match="not an Ed25519 key"):
+        read_public(tmp_path / "ed448.pub")
+
+
+def test_an_encrypted_key(tmp_path: Path) -> None:
+    key = ed25519.Ed25519PrivateKey.generate()
+    encryption = serialization.BestAvailableEncryption(b"word")
+    pem = serialization.Encoding.PEM
+    (tmp_path / "key").write_bytes(
+        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, encryption)
+    )
+    (tmp_path / "key").chmod(0o600)
+    with pytest.raises(KeyFileError, match="encrypted"):
+        read_private(tmp_path / "key")
+
+
+def test_a_private_key_is_not_taken_for_a_public_one(tmp_path: Path) -> None:
+    generate(tmp_path / "key")
+    secret = (tmp_path / "key").read_text(encoding="utf-8").splitlines()[1]
+    with pytest.raises(KeyFileError, match=r"name its public key") as caught:
+        read_public(tmp_path / "key")
+    assert secret not in str(caught.value)
+
+
+def test_a_private_key_is_never_printed_or_pickled(tmp_path: Path) -> None:
+    generate(tmp_path / "key")
+    key = read_private(tmp_path / "key")
+    assert repr(key) == str(key) == f"<PrivateKey of {key.public.id}>"
+    with pytest.raises(TypeError):
+        pickle.dumps(key)
+    assert pickle.loads(pickle.dumps(key.public)) == key.public  # noqa: S301 - our own
+
+
+def test_signatures_and_keys_of_other_lengths(tmp_path: Path) -> None:
+    generate(tmp_path / "key")
+    key = read_private(tmp_path / "key")
+    signature = key.sign(b"message")
+    assert key.public.verify(signature, b"message")
+    for wrong in (b"", signature[:-1], signature + b"\0", signature * 2, bytes(64)):
+        assert not key.public.verify(wrong, b"message")
+    for raw in (b"", key.public.raw[:-1], key.public.raw + b"\0"):
+        assert not PublicKey(raw).verify(signature, b"message")
+
+
+def test_a_signature_with_a_scalar_above_the_order(tmp_path: Path) -> None:
+    """RFC 8032, section 5.1.7: S must be below the order, or one signature had several forms."""
+    generate(tmp_path / "key")
+    key = read_private(tmp_path / "key")
+    signature = key.sign(b"message")
+    order = 2**252 + 27742317777372353535851937790883648493
+    raised = int.from_bytes(signature[32:], "little") + order
+    assert not key.public.verify(signature[:32] + raised.to_bytes(32, "little"), b"message")
+
+
+def test_without_the_package_one_line_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generate(tmp_path / "key")
+    key = read_private(tmp_path / "key")
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    for call in (
+        lambda: generate(tmp_path / "other"),
+        lambda: read_private(tmp_path / "key"),
+        lambda: read_public(tmp_path / "key.pub"),
+        lambda: key.public.verify(bytes(64), b""),
+    ):
+        with pytest.raises(SettingsError, match=r"pip install 'geolookup\[sign\]'"):
+            call()
+
+
+def test_an_rsa_key_is_no_key_of_ours(tmp_path: Path) -> None:
+    other = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    pem, public = serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    (tmp_path / "rsa.pub").write_bytes(other.public_key().public_bytes(pem, public))
+    with pytest.raises(KeyFileError, match="not an Ed25519 key"):
+        read_public(tmp_path / "rsa.pub")
