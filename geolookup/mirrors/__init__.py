@@ -1,1 +1,4 @@
-"""Mirrors: a static folder of archives, and stores that follow it."""
+"""Mirrors: a static folder of archives, and the stores that follow it.
+
+``index`` is what both sides share: the signed list of the generations and their files.
+"""

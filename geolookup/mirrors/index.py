@@ -1,0 +1,213 @@
+"""The index of a mirror: which generation is current, and which files bring a store there.
+
+It is the payload of an envelope (``signing.envelope``), in the file ``INDEX`` of the mirror. It is
+not trusted: each member is checked when it is read, and paths stay within the mirror.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from geolookup.dataset.manifest import canonical, is_generation
+from geolookup.errors import DatasetError
+from geolookup.signing.envelope import opened, sealed
+from geolookup.signing.keys import PrivateKey, PublicKey
+
+INDEX = "index.json"
+#: The kind of document, as its envelope states it.
+KIND = "mirror"
+#: Bytes of an archive, characters of a statement, entries of a list.
+_LARGEST_FILE = 64 << 30
+_LARGEST_TEXT = 64 << 10
+_MOST_ENTRIES = 1000
+_FORMAT, _VERSION = "geolookup-mirror", 1
+_TIME = "%Y-%m-%dT%H:%M:%SZ"
+_PART = "[A-Za-z0-9_][A-Za-z0-9._-]{0,254}"
+_PATH = re.compile(rf"{_PART}(?:/{_PART}){{0,7}}")
+_FETCH = "fetch it again, or write it again with 'geolookup mirror'"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of a mirror."""
+
+    path: str  # from the folder of the index, with "/" between its parts
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A delta archive: it makes the generation that lists it from ``base``."""
+
+    base: str
+    file: File
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A generation of a mirror."""
+
+    generation: str
+    published_at: str  # when the mirrored store published it, ISO 8601 in UTC
+    pack: File | None  # None: withdrawn, not to be fetched
+    deltas: tuple[Delta, ...]
+    withdrawn: bool
+    signature: str | None  # the text of its signature.json; None: unsigned
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """What a mirror has: ``generations``, the last published first, of which one is current."""
+
+    name: str  # of the dataset
+    serial: int  # microseconds since 1970; that of a later index is greater
+    published_at: str  # ISO 8601 in UTC
+    current: str
+    generations: tuple[Listed, ...]
+    expires_at: str | None = None  # ISO 8601 in UTC; None: it does not expire
+
+    @property
+    def now(self) -> Listed:
+        """The current generation."""
+        return next(each for each in self.generations if each.generation == self.current)
+
+    def listed(self, generation: str) -> Listed | None:
+        """Return what the index says of a generation; None if it does not list it."""
+        return next((each for each in self.generations if each.generation == generation), None)
+
+    def is_expired(self, at: datetime) -> bool:
+        """Return whether the index has expired at an instant."""
+        return self.expires_at is not None and at > _instant(self.expires_at)
+
+    @property
+    def files(self) -> tuple[File, ...]:
+        """All files that the index names."""
+        packs = (each.pack for each in self.generations if each.pack is not None)
+        deltas = (delta.file for each in self.generations for delta in each.deltas)
+        return (*packs, *deltas)
+
+
+def time_text(instant: datetime) -> str:
+    """Return an instant as an index states it."""
+    return instant.astimezone(UTC).strftime(_TIME)
+
+
+def written(index: Index, keys: Sequence[PrivateKey]) -> bytes:
+    """Return the text of the file for an index: an envelope with a signature of each key."""
+    stated = {"format": _FORMAT, "format_version": _VERSION, **asdict(index)}
+    return sealed(KIND, canonical(stated), keys)
+
+
+def read_index(
+    text: bytes, trusted: Sequence[PublicKey] | None, path: str | os.PathLike[str]
+) -> Index:
+    """Return the index of a mirror, all members checked; ``path`` names it in errors.
+
+    ``trusted``: one of these keys must have signed it; None: no signature is asked for. Raises
+    DatasetError for a text that is not an index, of another version, or not so signed.
+    """
+    payload = opened(text, KIND, trusted, path)
+    try:
+        stated = json.loads(payload)
+        version = stated["format_version"] if stated["format"] == _FORMAT else None
+        if type(version) is int and version != _VERSION:  # JSON's true equals 1
+            problem = f"index of version {version}, but this geolookup reads {_VERSION}"
+            raise DatasetError(path, problem, "use the version of geolookup that wrote it")
+        return _index(stated)
+    except (TypeError, KeyError, ValueError, RecursionError):
+        raise DatasetError(path, "not the index of a mirror", _FETCH) from None
+
+
+def _index(stated: Mapping[str, Any]) -> Index:
+    _require(stated["format"] == _FORMAT and type(stated["format_version"]) is int)
+    index = Index(
+        name=_text(stated["name"]),
+        serial=_number(stated["serial"], 1 << 63),
+        published_at=_time(stated["published_at"]),
+        current=_id(stated["current"]),
+        generations=tuple(map(_listed, _list(stated["generations"]))),
+        expires_at=None if stated["expires_at"] is None else _time(stated["expires_at"]),
+    )
+    _require_distinct(each.generation for each in index.generations)
+    current = index.listed(index.current)
+    _require(current is not None and not current.withdrawn)
+    return index
+
+
+def _listed(stated: Mapping[str, Any]) -> Listed:
+    signature, pack = stated["signature"], stated["pack"]
+    listed = Listed(
+        generation=_id(stated["generation"]),
+        published_at=_time(stated["published_at"]),
+        pack=None if pack is None else _file(pack),
+        deltas=tuple(map(_delta, _list(stated["deltas"]))),
+        withdrawn=stated["withdrawn"],
+        signature=None if signature is None else _text(signature),
+    )
+    _require(type(listed.withdrawn) is bool and listed.withdrawn == (pack is None))
+    _require(not (listed.withdrawn and listed.deltas))
+    _require_distinct((listed.generation, *(each.base for each in listed.deltas)))
+    return listed
+
+
+def _delta(stated: Mapping[str, Any]) -> Delta:
+    return Delta(_id(stated["base"]), _file(stated["file"]))
+
+
+def _file(stated: Mapping[str, Any]) -> File:
+    path, sha256 = _text(stated["path"]), _id(stated["sha256"])
+    _require(_PATH.fullmatch(path) is not None)
+    return File(path, _number(stated["bytes"], _LARGEST_FILE), sha256)
+
+
+def _require(holds: bool) -> None:
+    if not holds:
+        raise ValueError
+
+
+def _require_distinct(ids: Iterable[str]) -> None:
+    listed = list(ids)
+    _require(len({*listed}) == len(listed))
+
+
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list) or len(value) > _MOST_ENTRIES:
+        raise ValueError
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or len(value) > _LARGEST_TEXT:
+        raise ValueError
+    value.encode()  # a surrogate without its pair is not text
+    return value
+
+
+def _number(value: object, limit: int) -> int:
+    if type(value) is not int or not 0 < value < limit:
+        raise ValueError
+    return value
+
+
+def _id(value: object) -> str:
+    """Return 64 hexadecimal digits: the id of a generation, or a SHA-256."""
+    if not isinstance(value, str) or not is_generation(value):
+        raise ValueError
+    return value
+
+
+def _time(value: object) -> str:
+    text = _text(value)
+    _require(time_text(_instant(text)) == text)
+    return text
+
+
+def _instant(text: str) -> datetime:
+    return datetime.strptime(text, _TIME).replace(tzinfo=UTC)

@@ -1,0 +1,209 @@
+"""The index of a mirror: what is written is read; anything else is refused in one line."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geolookup import DatasetError
+from geolookup.mirrors.index import (
+    KIND,
+    Delta,
+    File,
+    Index,
+    Listed,
+    read_index,
+    time_text,
+    written,
+)
+from geolookup.signing.envelope import sealed
+from tests.mirrors.indexes import indexes
+
+A, B, C, DIGEST = "a" * 64, "b" * 64, "c" * 64, "d" * 64
+PACK = File(f"packs/{A}.0123456789abcdef.tar.zst", 23_000_000, DIGEST)
+SMALL = File(f"deltas/{B}-{A}.0123456789abcdef.tar.zst", 900_000, DIGEST)
+NOW = Listed(A, "2026-11-23T10:00:00Z", PACK, (Delta(B, SMALL),), withdrawn=False, signature=None)
+GONE = Listed(C, "2026-11-22T10:00:00Z", None, (), withdrawn=True, signature="{}")
+INDEX = Index("acme", 7, "2026-11-23T10:00:01Z", A, (NOW, GONE))
+
+
+def read(text: bytes) -> Index:
+    return read_index(text, None, "index.json")
+
+
+def payload_of(index: Index) -> dict[str, Any]:
+    stated: dict[str, Any] = json.loads(base64.b64decode(json.loads(written(index, []))["payload"]))
+    return stated
+
+
+def sealed_payload(stated: object) -> bytes:
+    return sealed(KIND, json.dumps(stated).encode(), [])
+
+
+def assert_refused(text: bytes) -> DatasetError:
+    with pytest.raises(DatasetError) as caught:
+        read(text)
+    assert caught.value.path == "index.json"
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+@given(indexes())
+def test_what_is_written_is_read(index: Index) -> None:
+    assert read(written(index, [])) == index
+
+
+@given(indexes(), st.data())
+def test_a_text_cut_anywhere_is_refused(index: Index, data: st.DataObject) -> None:
+    text = written(index, [])
+    assert_refused(text[: data.draw(st.integers(0, len(text) - 3))])  # "}" and a line feed end it
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=6,
+)
+
+
+@given(json_values)
+def test_any_other_json_is_refused(stated: object) -> None:
+    assert_refused(sealed_payload(stated))
+
+
+@given(indexes(), json_values, st.data())
+def test_any_value_in_the_place_of_a_member(
+    index: Index, value: object, data: st.DataObject
+) -> None:
+    """Whatever stands in a member: refused, or an index that is written as it was read."""
+    stated = payload_of(index)
+    at: Any = stated
+    while True:
+        key = data.draw(st.sampled_from(range(len(at)) if isinstance(at, list) else sorted(at)))
+        inner = at[key]
+        if not isinstance(inner, dict | list) or not inner or data.draw(st.booleans()):
+            break
+        at = inner
+    at[key] = value
+    try:
+        found = read(sealed_payload(stated))
+    except DatasetError:
+        return
+    assert payload_of(found) == stated
+
+
+Change = Callable[[dict[str, Any]], object]
+WRONG: dict[str, Change] = {
+    "another format": lambda it: it.update(format="geolookup-store"),
+    "version is true": lambda it: it.update(format_version=True),
+    "no members": lambda it: it.clear(),
+    "no expiry": lambda it: it.pop("expires_at"),
+    "serial 0": lambda it: it.update(serial=0),
+    "serial is true": lambda it: it.update(serial=True),
+    "serial too large": lambda it: it.update(serial=1 << 63),
+    "current not listed": lambda it: it.update(current=B),
+    "current withdrawn": lambda it: it.update(current=C),
+    "not an id": lambda it: it["generations"][0].update(generation="../" + A[3:]),
+    "upper case": lambda it: it["generations"][0].update(generation=A.upper()),
+    "twice": lambda it: it["generations"].append(it["generations"][0]),
+    "withdrawn with a pack": lambda it: it["generations"][0].update(withdrawn=True),
+    "no pack": lambda it: it["generations"][0].update(pack=None),
+    "a delta from itself": lambda it: it["generations"][0]["deltas"][0].update(base=A),
+    "two deltas from one": lambda it: it["generations"][0]["deltas"].append(
+        it["generations"][0]["deltas"][0]
+    ),
+    "a time of another form": lambda it: it.update(published_at="2026-11-23 10:00:00"),
+    "no such day": lambda it: it.update(expires_at="2026-02-30T10:00:00Z"),
+    "too many": lambda it: it.update(generations=it["generations"] * 1000),
+    "a long name": lambda it: it.update(name="n" * (1 << 17)),
+    "half a surrogate": lambda it: it.update(name="\ud800"),
+}
+
+
+@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
+def test_wrong_members_are_refused(change: Change) -> None:
+    stated = payload_of(INDEX)
+    change(stated)
+    assert_refused(sealed_payload(stated))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("", ".", "..", "../index.json", "packs/../x", "packs//x", "/etc/passwd", "packs/", "/"),
+        *("packs\\x", "C:x", "https://example.org/x", "//example.org/x", "packs/.lock", "~/x"),
+        *("packs/x?y", "packs/x#y", "packs/%2e%2e", "packs/x\n", "packs/é", "x" * 256),
+    ],
+    ids=repr,
+)
+def test_paths_outside_of_the_mirror_are_refused(path: str) -> None:
+    stated = payload_of(INDEX)
+    stated["generations"][0]["pack"]["path"] = path
+    assert_refused(sealed_payload(stated))
+
+
+@pytest.mark.parametrize("size", [0, -1, 64 << 30, 1.0, True, "1", None], ids=repr)
+def test_sizes_beyond_the_limits_are_refused(size: object) -> None:
+    stated = payload_of(INDEX)
+    stated["generations"][0]["deltas"][0]["file"]["bytes"] = size
+    assert_refused(sealed_payload(stated))
+
+
+def test_another_version_is_named() -> None:
+    error = assert_refused(sealed_payload({**payload_of(INDEX), "format_version": 2}))
+    assert "version 2" in error.problem
+
+
+def test_a_document_of_another_kind_is_refused() -> None:
+    assert_refused(sealed("dataset", json.dumps(payload_of(INDEX)).encode(), []))
+
+
+def test_further_members_are_for_later_versions() -> None:
+    assert read(sealed_payload({**payload_of(INDEX), "region": "eu"})) == INDEX
+
+
+def test_current_generation_and_files() -> None:
+    assert INDEX.now == NOW
+    assert INDEX.listed(C) == GONE
+    assert INDEX.listed(B) is None
+    assert INDEX.files == (PACK, SMALL)
+
+
+def test_an_index_expires_after_its_time() -> None:
+    end = datetime(2026, 11, 30, tzinfo=UTC)
+    index = replace(INDEX, expires_at=time_text(end))
+    assert not index.is_expired(end)
+    assert index.is_expired(end + timedelta(seconds=1))
+    assert not INDEX.is_expired(end + timedelta(days=36500))
+
+
+def test_one_of_the_trusted_keys_must_have_signed_it(tmp_path: Path) -> None:
+    pytest.importorskip("cryptography")
+    from geolookup.signing.keys import generate, read_private
+
+    ours, other = generate(tmp_path / "ours"), generate(tmp_path / "other")
+    text = written(INDEX, [read_private(tmp_path / "ours")])
+    assert read_index(text, [other, ours], "index.json") == INDEX
+    for forged, trusted in (
+        (text, [other]),
+        (text, []),
+        (written(INDEX, []), [ours]),
+        (_with_payload(text, replace(INDEX, serial=8)), [ours]),
+    ):
+        with pytest.raises(DatasetError, match=r"index\.json: "):
+            read_index(forged, trusted, "index.json")
+
+
+def _with_payload(text: bytes, index: Index) -> bytes:
+    """Return an envelope with its signatures, but another index."""
+    payload = json.loads(written(index, []))["payload"]
+    return json.dumps({**json.loads(text), "payload": payload}).encode()
