@@ -1,0 +1,166 @@
+"""What an attacker makes of signed documents: nothing is accepted that no trusted key signed.
+
+Strategy: the attacker has every document that three keys signed, of two kinds, and composes
+envelopes of the parts. The oracle knows who signed what, and says which of them are accepted.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("cryptography", reason="geolookup[sign] is not installed")
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from geolookup.errors import DatasetError
+from geolookup.signing.envelope import media_type, opened, sealed
+from geolookup.signing.keys import PrivateKey, PublicKey, generate, read_private
+from geolookup.signing.statement import read_statement, stated
+
+KINDS = ("dataset", "mirror")
+PAYLOADS = (b'{"serial":1}', b'{"serial":2}')
+OWNERS = range(3)
+#: A kind, a payload and who signed them.
+Signed = tuple[str, bytes, int]
+EVERYTHING: list[Signed] = list(product(KINDS, PAYLOADS, OWNERS))
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> list[PrivateKey]:
+    folder = tmp_path_factory.mktemp("keys")
+    for owner in OWNERS:
+        generate(folder / str(owner))
+    return [read_private(folder / str(owner)) for owner in OWNERS]
+
+
+def publics(keys: Sequence[PrivateKey], owners: frozenset[int]) -> list[PublicKey]:
+    return [keys[owner].public for owner in sorted(owners)]
+
+
+def signature(keys: Sequence[PrivateKey], signed: Signed) -> str:
+    kind, payload, owner = signed
+    text: str = json.loads(sealed(kind, payload, [keys[owner]]))["signatures"][0]["sig"]
+    return text
+
+
+def attempt(text: bytes, kind: str, trusted: Sequence[PublicKey]) -> bytes | None:
+    """Return the payload of an envelope; None where it is refused, in one line."""
+    try:
+        return opened(text, kind, trusted, "index.json")
+    except DatasetError as error:
+        line = str(error)
+    assert line.startswith("index.json: ")
+    assert "\n" not in line
+    return None
+
+
+#: Signatures of an envelope: whose key id it states (None: no id), and what it really is.
+Stolen = tuple[int | None, Signed]
+composed = st.tuples(
+    st.sampled_from(KINDS),
+    st.sampled_from(PAYLOADS),
+    st.lists(st.tuples(st.none() | st.sampled_from(OWNERS), st.sampled_from(EVERYTHING))),
+)
+
+
+@given(composed, st.sampled_from(KINDS), st.frozensets(st.sampled_from(OWNERS)))
+@example(("mirror", PAYLOADS[0], [(0, ("dataset", PAYLOADS[0], 0))]), "mirror", frozenset({0}))
+@example(("mirror", PAYLOADS[0], [(0, ("mirror", PAYLOADS[0], 1))]), "mirror", frozenset({0, 1}))
+def test_only_what_a_trusted_key_signed(
+    keys: list[PrivateKey],
+    envelope: tuple[str, bytes, list[Stolen]],
+    kind: str,
+    trusted: frozenset[int],
+) -> None:
+    stated_kind, payload, stolen = envelope
+    text = json.dumps(
+        {
+            "payload": base64.b64encode(payload).decode(),
+            "payloadType": media_type(stated_kind),
+            "signatures": [
+                {"sig": signature(keys, signed)}
+                | ({} if owner is None else {"keyid": keys[owner].public.id})
+                for owner, signed in stolen
+            ],
+        }
+    )
+    is_signed = any(
+        signed == (kind, payload, signed[2]) and signed[2] in trusted and owner in {None, signed[2]}
+        for owner, signed in stolen
+    )
+    expected = payload if is_signed and kind == stated_kind and len(stolen) <= 16 else None
+    assert attempt(text.encode(), kind, publics(keys, trusted)) == expected
+
+
+@given(st.data())
+def test_an_envelope_with_any_byte_changed(keys: list[PrivateKey], data: st.DataObject) -> None:
+    """White space and the names of unread members may change; the payload may not."""
+    text = bytearray(sealed("mirror", PAYLOADS[0], keys[:2]))
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(text) - 1))
+        text[at : at + data.draw(st.integers(0, 2))] = data.draw(st.binary(max_size=2))
+    for trusted in (keys[:1], keys[1:2]):
+        found = attempt(bytes(text), "mirror", [key.public for key in trusted])
+        assert found in (None, PAYLOADS[0])
+
+
+def test_an_envelope_cut_anywhere(keys: list[PrivateKey]) -> None:
+    text = sealed("mirror", PAYLOADS[0], keys)
+    end = text.rindex(b"}") + 1
+    for size in range(end):
+        assert attempt(text[:size], "mirror", [keys[0].public]) is None
+
+
+#: Values that JSON has and an envelope does not.
+VALUES: tuple[Any, ...] = (
+    *(None, True, 0, -1, 1e400, 1 << 70, "", "\ud800", "\0", "====", "é", [], {}, [[]], [{}]),
+    *([None], [{"sig": 1}], [{"keyid": "x", "sig": ""}], [{"keyid": 0, "sig": ""}], "A" * 99),
+)
+
+
+@pytest.mark.parametrize("member", ["payload", "payloadType", "signatures", "keyid", "sig"])
+def test_members_of_another_kind(keys: list[PrivateKey], member: str) -> None:
+    for value in VALUES:
+        envelope = json.loads(sealed("mirror", PAYLOADS[0], [keys[0]]))
+        place = envelope if member in envelope else envelope["signatures"][0]
+        place[member] = value
+        found = attempt(json.dumps(envelope).encode(), "mirror", [keys[0].public])
+        assert found == (PAYLOADS[0] if (member, value) == ("keyid", "") else None)
+        place.pop(member)
+        found = attempt(json.dumps(envelope).encode(), "mirror", [keys[0].public])
+        assert found == (PAYLOADS[0] if member == "keyid" else None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"", b"\xff", b"[" * 100_000, b'{"a":' * 100_000, b"1" * 5000, b" " * (5 << 20), b"null"],
+    ids=["empty", "no text", "lists", "objects", "digits", "blanks", "null"],
+)
+def test_texts_that_are_no_envelope(keys: list[PrivateKey], text: bytes) -> None:
+    assert attempt(text, "mirror", [keys[0].public]) is None
+
+
+#: Manifests that agree with no statement, whatever it says of their digest.
+MANIFESTS = (b"", b"[]", b"{}", b"null", b"\xff", b'{"name":"a"}', b'{"name":1,"generation":2}')
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=repr)
+@pytest.mark.parametrize("is_trusted", [True, False])
+def test_a_statement_beside_another_manifest(
+    keys: list[PrivateKey], manifest: bytes, *, is_trusted: bool, tmp_path: Path
+) -> None:
+    own = json.dumps({"name": "a", "generation": "0" * 64}).encode()
+    text = stated(own, keys[:1])
+    trusted = [keys[0].public] if is_trusted else None
+    path = tmp_path / "signature.json"
+    assert read_statement(text, own, trusted, path).generation == "0" * 64
+    with pytest.raises(DatasetError, match="signs another manifest"):
+        read_statement(text, manifest, trusted, path)
