@@ -2,6 +2,6 @@
 
 Along the data: ``address`` (what the recipe states) -> ``key`` (the credential) ->
 ``web`` and ``buckets`` (one request, in the terms of ``protocol``) -> ``transfer``
-(retries, resuming, limits) -> ``content`` (is it the expected file) -> ``cache`` (atomic
+(retries, resuming, limits, ``pace``) -> ``content`` (is it the expected file) -> ``cache`` (atomic
 replacement) -> ``local`` (the recipe with local paths).
 """

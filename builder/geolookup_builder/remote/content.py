@@ -11,9 +11,8 @@ from typing import IO, cast
 from geolookup.errors import BuildError
 from geolookup.filesystem.atomic import staged_file
 from geolookup.filesystem.unpacking import packing
+from geolookup_builder.reading_errors import reading_errors
 from geolookup_builder.remote.key import Key
-from geolookup_builder.sources.reading.budget import Budget, Passed
-from geolookup_builder.sources.reading.inputs import members, reading_errors
 
 _GZIP = b"\x1f\x8b"
 #: The first bytes of a file, by the ending of its name.
@@ -60,6 +59,8 @@ def check(path: Path, key: Key | None) -> None:
 def _check_end(path: Path, name: str) -> None:
     """Check the end of a file; a compressed one is read through, up to its checksum."""
     if packing(path):
+        from geolookup_builder.sources.reading.inputs import members  # loads Arrow
+
         for member in members(path.name, path.parent, ("",)):
             with member.open() as stream:
                 while stream.read(_CHUNK):
@@ -92,6 +93,8 @@ def decompress(path: Path) -> None:
 
 
 def _decompressed(path: Path) -> Iterator[bytes]:
+    from geolookup_builder.sources.reading.budget import Budget, Passed  # as above
+
     with reading_errors(str(path)), gzip.open(path) as stream:
         budget = Budget(str(path)).of_file(path)
         limited = budget.counted(Passed(), cast("IO[bytes]", stream))

@@ -71,6 +71,7 @@ class Limits:
     silence: float = 30.0  # timeout while the server sends nothing
     pace_over: float = 60.0  # the period over which the transfer rate is measured
     slowest: int = 1024  # the lowest rate, in bytes a second
+    fastest: int | None = None  # the highest rate, in bytes a second
     largest: int = 64 << 30
 
     def wait(self, failures: int, asked: float | None) -> float | None:

@@ -6,26 +6,29 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import cast
 
 from geolookup.errors import BuildError
 from geolookup.filesystem.atomic import output_errors
 from geolookup.progress import Progress
-from geolookup_builder.remote import buckets, content, web
+from geolookup_builder.remote import content
 from geolookup_builder.remote.address import Remote
 from geolookup_builder.remote.cache import Cached, Kept, Part, sha256_of
 from geolookup_builder.remote.key import hidden, key_of, mask_of
+from geolookup_builder.remote.pace import Pace
 from geolookup_builder.remote.protocol import Answer, Held, Limits, TransientError
 
 Origin = Callable[[Remote, Held, Limits], AbstractContextManager[Answer | None]]
-_ORIGINS: dict[str, Origin] = {
-    "https": web.request,
-    "http": web.request,
-    "s3": buckets.request,
-    "gs": buckets.request,
-}
+#: The module of each scheme, imported when it is used: ``buckets`` loads Arrow.
+_ORIGINS = {"https": "web", "http": "web", "s3": "buckets", "gs": "buckets"}
 DEFAULT_LIMITS = Limits()
+
+
+def _origin(remote: Remote) -> Origin:
+    module = import_module(f"geolookup_builder.remote.{_ORIGINS[remote.scheme]}")
+    return cast("Origin", module.request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ def ask(remote: Remote, sha256: str, folder: Path, limits: Limits = DEFAULT_LIMI
     try:
         with (
             hidden(mask_of([remote])),
-            _ORIGINS[remote.scheme](remote, held, limits) as answer,
+            _origin(remote)(remote, held, limits) as answer,
         ):
             if answer is None:
                 return Pending(changed=False, bytes=cast("Kept", kept).bytes)
@@ -130,7 +133,7 @@ class _Transfer:
         part = self._cached.part()
         start = part.size if part.validator else 0
         held = Held(self._kept.version if self._kept else None, start, part.validator)
-        with _ORIGINS[self._remote.scheme](self._remote, held, self._limits) as answer:
+        with _origin(self._remote)(self._remote, held, self._limits) as answer:
             if answer is None:
                 return Fetched(cast("Kept", self._kept), changed=False)
             self._check_end(answer)
@@ -147,14 +150,14 @@ class _Transfer:
 
     def _receive(self, part: Part, answer: Answer) -> None:
         self._check_size(answer.total or 0)
-        at, pace = answer.start, _Pace(self._limits)
+        at, pace = answer.start, Pace(self._limits)
         with output_errors(part.path), part.path.open("ab") as file:
             for chunk in answer.chunks:
                 at += len(chunk)
                 self._check_size(at)
                 file.write(chunk)
                 self._progress.bytes(at, answer.total)
-                pace.check(at - answer.start)
+                pace.keep(at - answer.start)
         if answer.total is not None and at != answer.total:
             problem = f"the file was truncated, at {at:,} of {answer.total:,} bytes"
             raise TransientError(problem, discard=at > answer.total)
@@ -191,22 +194,3 @@ class _Transfer:
         if answer.total is None and not answer.ends and not self._sha256:
             problem = "the server does not state the length of the file"
             raise BuildError(self._remote.shown, problem, remedy="state its sha256 in the recipe")
-
-
-class _Pace:
-    """The transfer rate, measured over periods of ``pace_over`` seconds."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._since, self._then = time.monotonic(), 0
-
-    def check(self, received: int) -> None:
-        """Raise TransientError where the rate over the last period is below the limit."""
-        passed = time.monotonic() - self._since
-        if passed < self._limits.pace_over:
-            return
-        if (received - self._then) / passed < self._limits.slowest:
-            raise TransientError(
-                f"the server sends fewer than {self._limits.slowest:,} bytes a second"
-            )
-        self._since, self._then = time.monotonic(), received

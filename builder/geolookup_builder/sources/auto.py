@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from geolookup.errors import BuildError
+from geolookup_builder.reading_errors import reading_errors
 from geolookup_builder.recipe import Recipe, SourceSpec
-from geolookup_builder.sources.reading.inputs import Member, members, reading_errors
+from geolookup_builder.sources.reading.inputs import Member, members
 from geolookup_builder.sources.reading.reader import Format, SourceTable
 from geolookup_builder.sources.reading.recognition import recognised
 from geolookup_builder.sources.reading.sniffing import Detection, Opening, opening

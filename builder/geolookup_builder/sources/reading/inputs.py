@@ -6,15 +6,9 @@ plain bytes. Any failure becomes one BuildError that names the member.
 
 from __future__ import annotations
 
-import errno
 import glob
-import gzip
-import lzma
 import os
 import re
-import tarfile
-import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,16 +17,10 @@ from pathlib import Path
 from typing import IO
 
 from geolookup.errors import BuildError, name_text
+from geolookup_builder.reading_errors import reading_errors
 from geolookup_builder.sources.reading.archive_names import Opener
 from geolookup_builder.sources.reading.archives import holds_data, openers
 from geolookup_builder.sources.reading.budget import Budget
-
-_DAMAGE = (
-    *(EOFError, zlib.error, lzma.LZMAError),
-    *(zipfile.BadZipFile, gzip.BadGzipFile, tarfile.TarError),
-    UnicodeDecodeError,  # a name in the directory of a zip archive
-)
-_FETCH_AGAIN = "fetch it again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +40,6 @@ class Member:
     def file_names(self) -> list[str]:
         """The name of the file, then that of its archive if it has one; without folders."""
         return [re.split(r"[/\\]", part)[-1] for part in reversed(self.label.split("!"))]
-
-
-@contextmanager
-def reading_errors(label: str) -> Iterator[None]:
-    """Turn what files and decompressors raise into a BuildError that names ``label``."""
-    try:
-        yield
-    except _DAMAGE as error:
-        problem = f"truncated or damaged ({error})"
-        raise BuildError(label, problem, remedy=_FETCH_AGAIN) from error
-    except OSError as error:
-        text = error.strerror or str(error)
-        # A decompressor sets no errno; EINVAL comes from an offset that an archive states.
-        if error.errno in (None, errno.EINVAL):
-            problem = f"truncated or damaged ({text})"
-            raise BuildError(label, problem, remedy=_FETCH_AGAIN) from error
-        remedy = "check its name and permissions"
-        raise BuildError(label, f"cannot be read ({text})", remedy=remedy) from error
 
 
 def members(pattern: str, base: Path, suffixes: tuple[str, ...]) -> list[Member]:
@@ -164,5 +134,5 @@ def _of_path(path: Path, suffixes: tuple[str, ...], budget: Budget) -> list[Memb
         raise BuildError(path, "not a file", remedy="name a file, a folder or a glob of files")
     with reading_errors(str(path)):
         if path.stat().st_size == 0:
-            raise BuildError(path, "empty file", remedy=_FETCH_AGAIN)
+            raise BuildError(path, "empty file", remedy="fetch it again")
         return [Member(label, opener) for label, opener in openers(path, suffixes, budget)]

@@ -1,0 +1,103 @@
+"""The rate of a download is held below a highest one, by the sleeps that are asked for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from geolookup_builder.remote.pace import Pace
+from geolookup_builder.remote.protocol import Limits, TransientError
+
+from tests.builder.remote.serving import FAST, fetched, file, serving
+from tests.conftest import ROOT
+
+
+class Clock:
+    """A clock that only sleeping, and a test, move on."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.slept: list[float] = []
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    found = Clock()
+    monkeypatch.setattr(time, "monotonic", found.monotonic)
+    monkeypatch.setattr(time, "sleep", found.sleep)
+    return found
+
+
+def test_bytes_above_the_highest_rate_are_waited_for(clock: Clock) -> None:
+    pace = Pace(Limits(fastest=1000))
+    for received in (500, 1000, 4000):
+        pace.keep(received)
+    assert clock.slept == pytest.approx([0.5, 0.5, 3.0])
+
+
+def test_bytes_below_the_highest_rate_are_not_waited_for(clock: Clock) -> None:
+    pace = Pace(Limits(fastest=1000))
+    for received in range(500, 5000, 500):
+        clock.now += 0.6
+        pace.keep(received)
+    assert clock.slept == []
+
+
+def test_a_silence_is_made_up_for_by_one_second_of_bytes_alone(clock: Clock) -> None:
+    pace = Pace(Limits(fastest=1000))
+    clock.now += 50
+    pace.keep(10_000)
+    assert clock.slept == pytest.approx([9.0])
+
+
+def test_without_a_highest_rate_nothing_waits(clock: Clock) -> None:
+    Pace(Limits()).keep(1 << 40)
+    assert clock.slept == []
+
+
+def test_waiting_does_not_count_as_a_slow_server(clock: Clock) -> None:
+    pace = Pace(Limits(fastest=2000, pace_over=10.0))
+    for received in range(0, 200_000, 4000):
+        pace.keep(received)
+    assert sum(clock.slept) == pytest.approx(98.0)
+
+
+def test_a_server_below_the_lowest_rate_is_given_up(clock: Clock) -> None:
+    pace = Pace(Limits(pace_over=10.0))
+    clock.now += 10
+    with pytest.raises(TransientError, match="fewer than 1,024 bytes"):
+        pace.keep(10_000)
+
+
+def test_a_download_asks_for_its_sleeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("geolookup_builder.remote.pace.time.sleep", slept.append)
+    content = b"x" * 1_000_000
+    with serving(file(content)) as site:
+        found = fetched(f"{site.url}/a.csv", tmp_path, "", replace(FAST, fastest=1 << 10))
+    assert found.kept.bytes == len(content)
+    assert max(slept) > 900  # nothing slept, so that the last bytes are due after 976 seconds
+
+
+_LIGHT = """
+import sys
+import geolookup_builder.remote.transfer, geolookup_builder.remote.web
+print(*sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+def test_a_download_from_a_web_server_loads_no_arrow() -> None:
+    command = [sys.executable, "-c", _LIGHT]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not {"numpy", "pyarrow"} & set(done.stdout.split())
