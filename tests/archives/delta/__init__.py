@@ -1,0 +1,1 @@
+"""Patches of files: columns, alignments and hostile input."""
