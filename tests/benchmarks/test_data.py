@@ -13,7 +13,7 @@ from geolookup_builder.compile import Options, compile_dataset
 
 import geolookup
 from benchmarks.__main__ import COMMANDS
-from benchmarks.data import cache, generate, geolite
+from benchmarks.data import cache, changed, generate, geolite
 from benchmarks.data.shape import SCALES, of_rows
 from benchmarks.harness import workload
 from geolookup.progress import Progress
@@ -120,3 +120,22 @@ def test_geolite_rows_are_those_of_a_city_and_an_asn_data_set(tmp_path: Path) ->
     assert report.counts["locations"] == size.locations
     assert report.counts["networks"] == size.systems
     assert all(known["ipv4"] and known["ipv6"] for known in list(report.coverage.values())[:2])
+
+
+def test_the_next_release_differs_in_a_share_of_its_rows(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("one", "next", "again")]
+    for folder in folders:
+        folder.mkdir()
+    recipe = generate.write(folders[0], SCALES["tiny"]).recipe
+    for folder in folders[1:]:
+        changed.write(recipe, folder, 0.02)
+    one, following, again = (
+        [row.replace('"', "") for row in (folder / generate.CSV).read_text("utf-8").splitlines()]
+        for folder in folders
+    )
+    assert following == again
+    assert len(one) == len(following)
+    different = [new for old, new in zip(one, following, strict=True) if old != new]
+    wanted = (len(one) - 1) * 0.02
+    assert 0.9 * wanted <= len(different) <= wanted + 1  # drawn rows may have equal locations
+    assert sum(",N1-" in row for row in different) == wanted // 10
