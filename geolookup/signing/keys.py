@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,6 +73,10 @@ class PrivateKey:
         raise TypeError("a private key is not pickled")
 
 
+#: What names keys to sign with: the file of a private key, a key, or several of these.
+Signing = str | os.PathLike[str] | PrivateKey | Sequence[str | os.PathLike[str] | PrivateKey]
+
+
 def read_public(path: str | os.PathLike[str]) -> PublicKey:
     """Return the key of a file in PEM, SubjectPublicKeyInfo; KeyFileError for any other file."""
     _check_installed()
@@ -113,6 +118,18 @@ def read_private(path: str | os.PathLike[str]) -> PrivateKey:
     if not isinstance(key, Ed25519PrivateKey):
         raise KeyFileError(path, "not an Ed25519 key", _MAKE)
     return PrivateKey(key)
+
+
+def signing_keys(given: Signing) -> tuple[PrivateKey, ...]:
+    """Return the keys that a caller signs with; ValueError for none, KeyFileError for a bad file.
+
+    Each key once, however often it is named.
+    """
+    several = [given] if isinstance(given, str | os.PathLike | PrivateKey) else given
+    keys = [each if isinstance(each, PrivateKey) else read_private(each) for each in several]
+    if not keys:
+        raise ValueError("no key to sign with; name the file of a private key")
+    return tuple({key.public: key for key in keys}.values())
 
 
 def generate(path: str | os.PathLike[str]) -> PublicKey:

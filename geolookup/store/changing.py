@@ -46,7 +46,8 @@ def check_store(store: Path) -> None:
         raise OutputError(store, "is a dataset, not a store", "choose another name")
     if (store / pointer.GENERATIONS).is_dir():
         return
-    ours = {_LOCK, pointer.GENERATIONS}  # the latter if another process has just created it
+    # The generations if another process has just created them, the keys if they were there first.
+    ours = {_LOCK, pointer.GENERATIONS, pointer.TRUSTED}
     if store.exists() and {path.name for path in store.iterdir()} - ours:
         raise OutputError(store, "is not empty and not a store", "choose another name")
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError
@@ -14,6 +16,9 @@ from geolookup.filesystem import atomic
 from geolookup.store import pointer, user_store
 from geolookup.store.changing import changing
 from geolookup.store.pointer import Published
+
+if TYPE_CHECKING:
+    from geolookup.signing.keys import PrivateKey, Signing
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +49,44 @@ def generations(store: str | os.PathLike[str] | None = None) -> list[Generation]
     ]
 
 
-def rollback(store: str | os.PathLike[str] | None = None) -> str:
+def rollback(store: str | os.PathLike[str] | None = None, *, sign: Signing | None = None) -> str:
     """Withdraw the current generation of a store, by default the user's; return the new one's id.
 
     That is the generation before it, which is verified first. A withdrawn generation stays
     in the store until it is pruned; ``publish`` makes it current again, a rollback never
-    does. Raises DatasetError if there is no store, no generation before the current one, or
-    a damaged one, OutputError if the store cannot be written; it stays as it was then.
+    does. ``sign`` is the file of a private key, or several, to sign the new current generation
+    again: where keys are trusted, no older signature is accepted. Raises DatasetError if there is
+    no store, no generation before the current one, a damaged one, or one whose signature the store
+    does not accept, KeyFileError for a bad key, OutputError if the store cannot be written; it
+    stays as it was then.
     """
     from geolookup.integrity import verify  # imports Arrow, which a list does not need
+    from geolookup.signing.keys import signing_keys
 
     store = _place(store)
+    signers = () if sign is None else signing_keys(sign)
     with changing(store) as published:
         standing = pointer.standing(published)
         if len(standing) < 2:
             raise DatasetError(store, "no generation before the current one", "publish another")
         before, current = standing[-2:]
         verify(pointer.folder_of(store, before.generation))
+        _sign_or_check(store, before.generation, signers)
         withdrawn = Published(current.generation, current.at, withdrawn=True)
         pointer.write(store, [withdrawn if each is current else each for each in published])
     return before.generation
+
+
+def _sign_or_check(store: Path, generation: str, signers: Sequence[PrivateKey]) -> None:
+    """Sign a generation, or check that the store accepts it as it is signed."""
+    from geolookup.store.sign import sign_generation
+    from geolookup.store.signatures import check_trusted
+    from geolookup.store.trusted import trust_of
+
+    if signers:
+        sign_generation(store, generation, signers)
+    elif (trust := trust_of(store)) is not None:
+        check_trusted(pointer.folder_of(store, generation), trust)
 
 
 def prune(store: str | os.PathLike[str] | None = None, keep: int = 2) -> list[str]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 CURRENT = "current"
 GENERATIONS = "generations"
+#: The folder of the keys that the store trusts; it may be there before the store has a generation.
+TRUSTED = "trusted"
 _FORMAT = "geolookup-store"
 _VERSION = 1
 _RESTORE = "restore it, or remove it and publish again"

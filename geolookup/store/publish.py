@@ -19,9 +19,13 @@ from geolookup.errors import REBUILD, DatasetError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.regular import open_regular
 from geolookup.integrity import verify
+from geolookup.signing.statement import SIGNATURE, read_signature
+from geolookup.signing.trust import Trust
 from geolookup.store import follow, pointer
 from geolookup.store.changing import changing
 from geolookup.store.pointer import Published
+from geolookup.store.signatures import adopt_signature, check_trusted, manifest_text
+from geolookup.store.trusted import trust_of
 
 
 def publish(
@@ -39,15 +43,23 @@ def publish(
     generation id that is accepted. Raises DatasetError for a missing or damaged dataset, for
     one whose id is not that of its content, and for another id than ``expect``; OutputError
     for a folder that is not a store or cannot be written; the store stays unchanged.
+
+    A store that trusts keys (``geolookup trust``) takes only what one of them has signed, of the
+    name that it has, and not signed before what it has; DatasetError for any other dataset.
     """
     source, store = Path(follow.folder(os.fspath(dataset))), Path(store)
     generation = _generation(source, expect)
     with changing(store, make=True) as published:
+        trust = trust_of(store)
+        if trust is not None:
+            check_trusted(source, trust)
         target = Path(pointer.folder_of(store, generation))
-        if not _is_undamaged(target):
-            _add(source, target, generation, copy=copy)
+        if not _is_undamaged(target) or _signs_other_bytes(source, target):
+            _add(source, target, generation, trust, copy=copy)
         elif not source.samefile(target):
             verify(source)  # other data may state the id of the generation in the store
+            if (signature := read_signature(source)) is not None:
+                adopt_signature(target, signature)
         others = [each for each in published if each.generation != generation]
         pointer.write(store, [*others, Published(generation, _now())])
     return generation
@@ -72,14 +84,26 @@ def _is_undamaged(folder: Path) -> bool:
     return True
 
 
-def _add(source: Path, target: Path, generation: str, *, copy: bool) -> None:
-    """Copy a dataset into the store, atomically."""
+def _signs_other_bytes(source: Path, target: Path) -> bool:
+    """Return whether a signed dataset has other bytes than the generation of its id.
+
+    The id is of the values: another version of Arrow, or a base, lays the same ones out otherwise.
+    """
+    return (source / SIGNATURE).exists() and manifest_text(source) != manifest_text(target)
+
+
+def _add(source: Path, target: Path, generation: str, trust: Trust | None, *, copy: bool) -> None:
+    """Copy a dataset into the store, atomically, and check the copy."""
     manifest = read_manifest(source)
     names = (*fmt.FILES, *(fmt.EXPLAINING if manifest.explains_rows else ()), fmt.MANIFEST)
     with atomic.staged_folder(target) as fresh:
         for name in names:
             _link_or_copy(source / name, fresh / name, copy=copy)
+        if (source / SIGNATURE).exists():
+            _link_or_copy(source / SIGNATURE, fresh / SIGNATURE, copy=copy)
         _check(fresh, source, generation)
+        if trust is not None:
+            check_trusted(fresh, trust)  # again: the source may have changed since
 
 
 def _link_or_copy(source: Path, target: Path, *, copy: bool) -> None:

@@ -20,11 +20,18 @@ def numbered(
     folder: Path, number: int, *, more: str = "", values: str = "", date: str = ""
 ) -> Path:
     """Build the dataset of a number, with further columns and a source date if given."""
+    return named(folder, f"n{number}", number, more=more, values=values, date=date)
+
+
+def named(
+    folder: Path, name: str, number: int, *, more: str = "", values: str = "", date: str = ""
+) -> Path:
+    """Build the dataset of a number under a name."""
     folder.mkdir()
     cells = f"Town {number},Carrier {number}{values}"
     networks = ("8.8.8.0/24", "9.9.9.0/24", "2001:4860::/32", "1.0.0.0/8")
     rows = "".join(f"{network},{cells}\n" for network in networks)
-    recipe = f'[dataset]\nname = "n{number}"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
+    recipe = f'[dataset]\nname = "{name}"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
     if date:
         recipe += f'date = "{date}"\n'
     return build_at(folder, {"a.csv": f"network,city_name,isp{more}\n{rows}"}, recipe)[0]

@@ -1,0 +1,66 @@
+"""Trust: which signed datasets a store or an engine accepts.
+
+Strategy: one rule everywhere. A dataset is accepted if a trusted key signed the statement of its
+manifest, if it has the name of the dataset before it, and if its serial is not lower. Who returns
+to older data on purpose signs them again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from geolookup.errors import DatasetError
+from geolookup.signing.keys import PublicKey, read_public
+from geolookup.signing.statement import Statement, read_statement
+
+#: What names trusted keys: the file of a public key, a key, or several of these.
+Trusted = str | os.PathLike[str] | PublicKey | Sequence[str | os.PathLike[str] | PublicKey]
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """The trusted keys, and name and serial of what was accepted before.
+
+    ``name`` None: any name. ``serial`` 0: any serial.
+    """
+
+    keys: tuple[PublicKey, ...]
+    name: str | None = None
+    serial: int = 0
+
+    def check(
+        self, manifest_text: bytes, signature: bytes | None, path: str | os.PathLike[str]
+    ) -> Statement:
+        """Return the statement of a dataset that is accepted; DatasetError for any other.
+
+        ``manifest_text`` is the content of ``manifest.json``, ``signature`` that of
+        ``signature.json``, None where there is none; ``path`` names the dataset in errors. What
+        the manifest describes is not read: its digests are checked by whoever reads the files.
+        """
+        if signature is None:
+            raise DatasetError(path, "not signed by a trusted key", _SIGN)
+        statement = read_statement(signature, manifest_text, self.keys, path)
+        if self.name not in (None, statement.name):
+            problem = f"is the dataset {statement.name!r}, but {self.name!r} is expected"
+            raise DatasetError(path, problem, "keep each dataset in a store of its own")
+        if statement.serial < self.serial:
+            problem = (
+                f"its signature is older than what was accepted before"
+                f" (serial {statement.serial}, but {self.serial} was accepted)"
+            )
+            raise DatasetError(path, problem, "to return to it on purpose, sign it again")
+        return statement
+
+
+_SIGN = "sign it with 'geolookup sign DATASET --sign KEY'"
+
+
+def trusted_keys(given: Trusted) -> tuple[PublicKey, ...]:
+    """Return the keys that a caller trusts; ValueError for none, KeyFileError for a bad file."""
+    several = [given] if isinstance(given, str | os.PathLike | PublicKey) else given
+    keys = tuple(each if isinstance(each, PublicKey) else read_public(each) for each in several)
+    if not keys:
+        raise ValueError("trusted names no key; name the file of a public key")
+    return keys

@@ -1,0 +1,116 @@
+"""The keys that a store trusts, and what it accepts because of them.
+
+::
+
+    STORE/trusted/*.pem    public keys (SubjectPublicKeyInfo); without the folder all is accepted
+
+Strategy: whoever may write the folder of a store is trusted, since its pointer and its generations
+are there too. A folder that everybody may write, and one without a key, are refused: neither may
+silently accept everything.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from geolookup.dataset.manifest import read_manifest
+from geolookup.errors import DatasetError
+from geolookup.filesystem import atomic
+from geolookup.signing.keys import PublicKey, pem_of, read_public
+from geolookup.signing.trust import Trust
+from geolookup.store import pointer
+from geolookup.store.changing import changing
+from geolookup.store.signatures import latest_serial
+
+_SUFFIX = ".pem"
+_WRITABLE_BY_ALL = 0o002
+
+
+def trust_of(store: str | os.PathLike[str]) -> Trust | None:
+    """Return what a store accepts: its keys, its dataset's name, and the greatest serial it has.
+
+    None for a store that trusts no keys: it accepts every dataset. Raises DatasetError for a
+    folder of keys that is empty or that every user may write, KeyFileError for a bad key.
+    """
+    keys = keys_of(store)
+    if not keys:
+        return None
+    return Trust(tuple(keys.values()), _name(store), latest_serial(store))
+
+
+def keys_of(store: str | os.PathLike[str]) -> dict[Path, PublicKey]:
+    """Return the trusted keys of a store by their files; the errors are those of ``trust_of``."""
+    folder = Path(store, pointer.TRUSTED)
+    if not os.path.lexists(folder):
+        return {}
+    _check_not_public(folder)
+    paths = sorted(path for path in folder.iterdir() if path.suffix == _SUFFIX)
+    if not paths:
+        remedy = f"add a key with 'geolookup trust {store} KEY', or remove the folder"
+        raise DatasetError(folder, f"no {_SUFFIX} file is in it", remedy)
+    for path in paths:
+        _check_not_public(path)
+    return {path: read_public(path) for path in paths}
+
+
+def trust(store: str | os.PathLike[str], keys: Iterable[PublicKey]) -> None:
+    """Let a store trust keys, beside those that it trusts; a missing store is created.
+
+    From the first key on it accepts nothing that no trusted key has signed. Raises OutputError
+    for a folder that is not a store or cannot be written.
+    """
+    folder = Path(store, pointer.TRUSTED)
+    with changing(Path(store), make=True):
+        if not (folder.is_dir() and any(folder.iterdir())):
+            with atomic.staged_folder(folder) as fresh:
+                fresh.chmod(0o755)
+                _add(fresh, keys)
+        else:
+            known = set(keys_of(store).values())
+            _add(folder, (key for key in keys if key not in known))
+
+
+def _add(folder: Path, keys: Iterable[PublicKey]) -> None:
+    for key in keys:
+        with atomic.staged_file(folder / f"{key.id}{_SUFFIX}", 0o644) as fresh:
+            fresh.write_bytes(pem_of(key))
+
+
+def distrust(store: str | os.PathLike[str], key_id: str) -> None:
+    """Let a store no longer trust a key; without the last one it accepts every dataset.
+
+    Raises DatasetError for a key that it does not trust.
+    """
+    with changing(Path(store), make=True):
+        known = keys_of(store)
+        removed = [path for path, key in known.items() if key.id == key_id]
+        if not removed:
+            remedy = f"run 'geolookup trust {store}' for those that it trusts"
+            raise DatasetError(store, f"does not trust the key {key_id}", remedy)
+        for path in removed:
+            path.unlink()
+        if len(removed) == len(known):
+            Path(store, pointer.TRUSTED).rmdir()
+
+
+def _check_not_public(path: Path) -> None:
+    """Raise DatasetError for keys that every user of the machine may replace."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror})"
+        raise DatasetError(path, problem, "check its permissions") from error
+    if os.name == "posix" and found.st_mode & _WRITABLE_BY_ALL:
+        raise DatasetError(path, "every user may write it", f"run chmod o-w {path}")
+
+
+def _name(store: str | os.PathLike[str]) -> str | None:
+    """Return the name of the dataset in a store; None where no generation can be read."""
+    for each in reversed(pointer.read(store)):
+        try:
+            return read_manifest(pointer.folder_of(store, each.generation)).metadata().name
+        except DatasetError:
+            continue
+    return None

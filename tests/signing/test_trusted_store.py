@@ -1,0 +1,288 @@
+"""A store that trusts keys: what it takes, and what it refuses without a change."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("cryptography", reason="geolookup[sign] is not installed")
+
+from geolookup.errors import DatasetError, GeoLookupError
+from geolookup.integrity import verify
+from geolookup.signing.keys import PrivateKey
+from geolookup.signing.statement import SIGNATURE, stated
+from geolookup.store import pointer
+from geolookup.store.generations import generations, rollback
+from geolookup.store.publish import publish
+from geolookup.store.sign import sign
+from geolookup.store.signatures import adopt_signature, latest_serial, manifest_text, serial_in
+from geolookup.store.trusted import distrust, keys_of, trust, trust_of
+from tests.store.numbered import generation, named
+
+
+@pytest.fixture
+def store(tmp_path: Path, datasets: list[Path], ours: PrivateKey) -> Path:
+    """A store that trusts one key, with the first two datasets."""
+    place = tmp_path / "store"
+    trust(place, [ours.public])
+    for dataset in datasets[:2]:
+        sign(dataset, ours)
+        publish(dataset, place)
+    return place
+
+
+def content(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """Return every file of a folder and its inode."""
+    return {
+        path.relative_to(folder).as_posix(): (path.read_bytes(), path.stat().st_ino)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def refused(store: Path, change: Callable[[], object], match: str) -> None:
+    """Check that a change is refused in one line, and that the store stays as it was."""
+    before = content(store)
+    with pytest.raises(GeoLookupError, match=match) as caught:
+        change()
+    assert "\n" not in str(caught.value)
+    assert content(store) == before
+
+
+def test_what_a_trusted_key_signed_is_taken(
+    store: Path, datasets: list[Path], ours: PrivateKey
+) -> None:
+    sign(datasets[2], ours)
+    publish(datasets[2], store)
+    folder = store / "generations" / generation(datasets[2])
+    assert (folder / SIGNATURE).read_bytes() == (datasets[2] / SIGNATURE).read_bytes()
+    verify(store, deep=True)
+    publish(datasets[2], store)  # of the same serial
+    assert generations(store)[0].generation == generation(datasets[2])
+
+
+@pytest.mark.parametrize("copy", [False, True])
+def test_an_unsigned_dataset_is_refused(store: Path, datasets: list[Path], copy: bool) -> None:
+    refused(store, lambda: publish(datasets[2], store, copy=copy), "not signed")
+
+
+def test_another_key_is_refused(store: Path, datasets: list[Path], theirs: PrivateKey) -> None:
+    sign(datasets[2], theirs)
+    refused(store, lambda: publish(datasets[2], store), "signed by no trusted key")
+
+
+def test_a_key_id_proves_nothing(
+    store: Path, datasets: list[Path], ours: PrivateKey, theirs: PrivateKey
+) -> None:
+    sign(datasets[2], theirs)
+    path = datasets[2] / SIGNATURE
+    text = path.read_text(encoding="utf-8").replace(theirs.public.id, ours.public.id)
+    path.write_text(text, encoding="utf-8")
+    refused(store, lambda: publish(datasets[2], store), "not that of a trusted key")
+    document = json.loads(text)
+    del document["signatures"][0]["keyid"]
+    path.write_text(json.dumps(document), encoding="utf-8")
+    refused(store, lambda: publish(datasets[2], store), "not that of a trusted key")
+
+
+def test_the_signature_of_another_dataset_is_refused(store: Path, datasets: list[Path]) -> None:
+    shutil.copyfile(datasets[1] / SIGNATURE, datasets[2] / SIGNATURE)
+    refused(store, lambda: publish(datasets[2], store), "signs another manifest.json")
+
+
+def test_an_older_signature_is_refused(store: Path, datasets: list[Path], ours: PrivateKey) -> None:
+    """The attacker replays the dataset before, with its right signature."""
+    refused(store, lambda: publish(datasets[0], store), "signature is older")
+    sign(datasets[0], ours)
+    publish(datasets[0], store)
+    assert generations(store)[0].generation == generation(datasets[0])
+    refused(store, lambda: publish(datasets[1], store), "signature is older")
+
+
+def test_another_dataset_is_refused(store: Path, tmp_path: Path, ours: PrivateKey) -> None:
+    other = named(tmp_path / "other", "else", 7)
+    sign(other, ours)
+    refused(store, lambda: publish(other, store), "'else', but 'geo' is expected")
+
+
+def test_changed_files_are_refused(store: Path, datasets: list[Path], ours: PrivateKey) -> None:
+    sign(datasets[2], ours)
+    path = datasets[2] / "network.arrow"
+    data = bytearray(path.read_bytes())
+    data[-1000] ^= 1
+    path.write_bytes(data)
+    refused(store, lambda: publish(datasets[2], store), "digest differs")
+
+
+def test_a_rollback_must_be_signed(
+    store: Path, datasets: list[Path], key_files: list[Path]
+) -> None:
+    before = latest_serial(store)
+    refused(store, lambda: rollback(store), "signature is older")
+    refused(store, lambda: rollback(store, sign=key_files[1]), "signed by no trusted key")
+    assert rollback(store, sign=key_files[0]) == generation(datasets[0])
+    assert latest_serial(store) > before
+    # What was withdrawn has the older serial now: a mirror cannot bring it back.
+    refused(store, lambda: publish(datasets[1], store), "signature is older")
+    verify(store, deep=True)
+
+
+def test_what_was_rolled_back_is_published_when_signed_again(
+    store: Path, datasets: list[Path], key_files: list[Path]
+) -> None:
+    rollback(store, sign=key_files[0])
+    withdrawn = store / "generations" / generation(datasets[1])
+    refused(store, lambda: publish(withdrawn, store), "signature is older")
+    sign(datasets[1], key_files[0])
+    publish(datasets[1], store)
+    assert generations(store)[0].generation == generation(datasets[1])
+
+
+def test_the_newer_signature_of_a_generation_is_taken(
+    store: Path, datasets: list[Path], ours: PrivateKey
+) -> None:
+    folder = store / "generations" / generation(datasets[1])
+    old = (datasets[1] / SIGNATURE).read_bytes()
+    sign(datasets[1], ours)
+    publish(datasets[1], store)
+    assert (folder / SIGNATURE).read_bytes() == (datasets[1] / SIGNATURE).read_bytes() != old
+    adopt_signature(folder, old)
+    assert (folder / SIGNATURE).read_bytes() != old
+    with pytest.raises(DatasetError, match="signs another"):
+        adopt_signature(folder, (datasets[0] / SIGNATURE).read_bytes())
+
+
+def test_the_serial_grows_whatever_the_clock_says(
+    datasets: list[Path], ours: PrivateKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sign(datasets[0], ours)
+    first = serial_in(datasets[0])
+    monkeypatch.setattr("time.time_ns", lambda: 1)
+    sign(datasets[0], ours)
+    assert serial_in(datasets[0]) == first + 1
+    assert stated(manifest_text(datasets[0]), [ours], 5)
+
+
+def test_the_current_generation_of_a_store_is_signed_again(
+    store: Path, datasets: list[Path], key_files: list[Path]
+) -> None:
+    before = latest_serial(store)
+    sign(store, key_files[0])
+    assert latest_serial(store) > before
+    assert serial_in(store / "generations" / generation(datasets[1])) == latest_serial(store)
+    refused(store, lambda: sign(store, key_files[1]), "signed by no trusted key")
+
+
+def test_a_damaged_dataset_is_not_signed(datasets: list[Path], ours: PrivateKey) -> None:
+    (datasets[0] / "zone.arrow").unlink()
+    with pytest.raises(DatasetError, match="missing"):
+        sign(datasets[0], ours)
+    assert not (datasets[0] / SIGNATURE).exists()
+
+
+def test_keys_are_rotated(
+    store: Path, datasets: list[Path], ours: PrivateKey, theirs: PrivateKey
+) -> None:
+    """The new key beside the old one, signed with both, then without the old one."""
+    trust(store, [theirs.public])
+    trust(store, [theirs.public])  # nothing new
+    assert set(keys_of(store).values()) == {ours.public, theirs.public}
+    sign(datasets[2], [ours, theirs])
+    publish(datasets[2], store)
+    distrust(store, ours.public.id)
+    sign(datasets[0], ours)
+    refused(store, lambda: publish(datasets[0], store), "signed by no trusted key")
+    sign(datasets[0], [ours, theirs])
+    publish(datasets[0], store)
+    sign(datasets[1], theirs)
+    publish(datasets[1], store)
+
+
+def test_the_serial_outlives_the_key(store: Path, datasets: list[Path], theirs: PrivateKey) -> None:
+    """What a removed key signed still says how new the data are."""
+    before = latest_serial(store)
+    (old,) = keys_of(store).values()
+    trust(store, [theirs.public])
+    distrust(store, old.id)
+    found = trust_of(store)
+    assert found is not None
+    assert (found.serial, found.name, found.keys) == (before, "geo", (theirs.public,))
+
+
+def test_a_store_that_trusts_no_key_takes_everything(
+    store: Path, datasets: list[Path], ours: PrivateKey
+) -> None:
+    distrust(store, ours.public.id)
+    assert trust_of(store) is None
+    publish(datasets[2], store)
+    publish(datasets[0], store)
+    assert not (store / "generations" / generation(datasets[2]) / SIGNATURE).exists()
+
+
+def test_keys_without_a_store(tmp_path: Path, datasets: list[Path], ours: PrivateKey) -> None:
+    """The folder of keys may be there first, put there by hand."""
+    place = tmp_path / "new"
+    trust(tmp_path / "model", [ours.public])
+    shutil.copytree(tmp_path / "model" / "trusted", place / "trusted")
+    with pytest.raises(DatasetError, match="not signed"):
+        publish(datasets[0], place)
+    assert not pointer.read(place)
+    sign(datasets[0], ours)
+    publish(datasets[0], place)
+    assert (place / "trusted" / f"{ours.public.id}.pem").exists()
+
+
+def test_keys_that_no_store_may_trust(store: Path, datasets: list[Path]) -> None:
+    folder = store / "trusted"
+    (key,) = folder.iterdir()
+    text = key.read_bytes()
+    key.write_bytes(b"none")
+    refused(store, lambda: publish(datasets[1], store), "not a public key")
+    key.unlink()
+    refused(store, lambda: publish(datasets[1], store), "no .pem file is in it")
+    key.write_bytes(text)
+    publish(datasets[1], store)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
+def test_keys_that_every_user_may_write_are_refused(store: Path, datasets: list[Path]) -> None:
+    folder = store / "trusted"
+    (key,) = folder.iterdir()
+    for path in (folder, key):
+        mode = path.stat().st_mode
+        path.chmod(mode | 0o002)
+        refused(store, lambda: publish(datasets[1], store), "every user may write it")
+        path.chmod(mode)
+    publish(datasets[1], store)
+
+
+def test_the_last_key_is_removed_with_its_folder(store: Path, ours: PrivateKey) -> None:
+    refused(store, lambda: distrust(store, "0" * 64), "does not trust the key")
+    distrust(store, ours.public.id)
+    assert not (store / "trusted").exists()
+
+
+def test_a_damaged_signature_of_the_store_is_replaced(
+    store: Path, datasets: list[Path], ours: PrivateKey
+) -> None:
+    folder = store / "generations" / generation(datasets[1])
+    (folder / SIGNATURE).unlink()
+    (folder / SIGNATURE).write_bytes(b"damaged")
+    publish(datasets[1], store)
+    assert (folder / SIGNATURE).read_bytes() == (datasets[1] / SIGNATURE).read_bytes()
+
+
+def test_a_signed_dataset_in_a_store_without_keys(
+    tmp_path: Path, datasets: list[Path], ours: PrivateKey
+) -> None:
+    """The signature comes along, for those to whom the store is published on."""
+    place = tmp_path / "store"
+    publish(datasets[0], place)
+    sign(datasets[0], ours)
+    publish(datasets[0], place)
+    assert serial_in(place / "generations" / generation(datasets[0])) == serial_in(datasets[0])
