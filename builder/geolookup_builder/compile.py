@@ -19,14 +19,15 @@ from threading import Lock
 import pyarrow as pa
 
 from geolookup.dataset.arrow_files import generation
-from geolookup.dataset.manifest import is_dataset, read_manifest
+from geolookup.dataset.manifest import is_dataset
 from geolookup.dataset.metadata import Source
 from geolookup.errors import BuildError
 from geolookup.filesystem import atomic, limits
 from geolookup.kernel import check_kernel
 from geolookup.parallel import alongside, in_order
 from geolookup.progress import Progress
-from geolookup_builder import expected_rows, loading, manifest, rejects, write
+from geolookup_builder import expected_rows, loading, manifest, rejects, row_numbers, write
+from geolookup_builder.base import NO_BASE, opened
 from geolookup_builder.enrichment import Finder, finders
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.gather import SourceRows
@@ -63,7 +64,7 @@ class Options:
     max_rejects: int | None = None  # per source table; None: 1 % of its rows
     cache: Path | None = None  # of downloaded files; None: the user's cache folder
     offline: bool = False  # use the cache only, without any request
-    base: Path | None = None  # an earlier dataset, for ``max_drop`` of sources
+    base: Path | None = None  # an earlier dataset: its row numbers are kept, ``max_drop`` compares
 
 
 def build(
@@ -86,12 +87,13 @@ def build(
     rejected rows to. ``max_rejects`` is the number of rejected rows that each source may
     have; None: 1 % of its rows. ``cache`` is the folder of downloaded files; None:
     ``$GEOLOOKUP_CACHE``, else the user's cache folder. With ``offline`` remote sources are
-    taken from the cache only. ``base`` is an earlier dataset or a store, with which ``max_drop``
-    of a source compares.
+    taken from the cache only. ``base`` is an earlier dataset or a store: its row numbers are kept,
+    and ``max_drop`` of a source compares with it.
 
     The report has ``sources`` (rows and addresses of each), ``counts`` (rows of the dataset),
     ``coverage`` (addresses by layer and family), ``generation`` (its id), ``bytes`` (of all
-    files) and ``seconds``. Raises BuildError for a bad recipe or source, OutputError for an
+    files) and ``seconds``. Raises BuildError for a bad recipe or source, DatasetError for a base
+    that is damaged or of another format version, OutputError for an
     output that exists or cannot be written, ValueError for a negative ``max_rejects``. On an
     error the output does not change. Builds in one process run one after the other.
     """
@@ -186,7 +188,8 @@ class _Build:
         self._deciding_rows = DecidingRows() if plan.explains_rows else None
         self._rejects: list[Rejects] = []
         self._report = BuildReport()
-        self._base = None if options.base is None else _base(options.base)
+        self._base = NO_BASE if options.base is None else opened(options.base)
+        self._rows_before = expected_rows.rows_before(self._base.metadata)
         self._rows: list[int] = []  # usable rows of each source
 
     def add(self, number: int, spec: SourceSpec) -> None:
@@ -209,7 +212,7 @@ class _Build:
             raise
         self._rows.append(sum(table.used for table in tables))
         unchecked = expected_rows.check_drop(
-            spec.expected, spec.recipe, spec.name, self._rows[-1], self._base
+            spec.expected, spec.recipe, spec.name, self._rows[-1], self._rows_before
         )
         if unchecked:
             self._report.warnings.append(f"{spec.name}: {unchecked}")
@@ -294,19 +297,21 @@ class _Build:
         self._write_rejects()
         with self._progress.stage("interning"):
             interned = intern(self._merged, self._layers, self._known, self._finders, self._report)
+            interned = row_numbers.as_in_base(interned, self._base)
             explaining = {}
             if self._deciding_rows is not None:
                 explaining = self._deciding_rows.tables(self._layers)
             self._merged, self._layers, self._deciding_rows = {}, {}, None
             _release()
             content = tables(interned, self._known) | explaining
+            content = row_numbers.with_dictionaries(content, self._base)
             added = [each.credit for each in self._finders if each.credit is not None]
             described = manifest.logical(self._plan, interned, content, added, self._rows)
         limits.check_space(output, sum(table.nbytes for table in content.values()))
         with self._progress.stage("writing"), atomic.staged_folder(output) as folder:
             with alongside(partial(generation, described, content)) as identity:
                 files = write.write_tables(folder, content)
-            complete = described.completed(identity(), files)
+            complete = described.completed(identity(), files, self._base.of(identity()))
             write.write_manifest(folder, complete)
             write.check_written(folder, output)
             self._report.bytes = sum(path.stat().st_size for path in folder.iterdir())
@@ -325,12 +330,3 @@ class _Build:
                     f"{source.name} decides no address: earlier sources decide all of its rows"
                 )
                 self._report.warnings.append(problem)
-
-
-def _base(path: Path) -> expected_rows.Base:
-    """Return the rows of each source of a dataset, or of the current one of a store."""
-    from geolookup.comparison.compare import opened
-
-    found = read_manifest(path) if is_dataset(path) else opened(path).manifest
-    listed = found.metadata().sources
-    return expected_rows.Base((source.name, source.rows) for source in listed)

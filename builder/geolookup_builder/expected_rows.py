@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from geolookup.dataset.metadata import Metadata
 from geolookup.errors import BuildError
 from geolookup.filesystem.unpacking import PACKED
 from geolookup_builder.report import SourceReport
@@ -97,7 +98,7 @@ def _empty(recipe: Path, path: str, table: SourceReport, problem: str) -> BuildE
     return BuildError(recipe, f"{problem} in {path} ({counts})", remedy=remedy)
 
 
-class Base:
+class RowsBefore:
     """The usable rows of each source of an earlier dataset, by name without dates."""
 
     def __init__(self, sources: Iterable[tuple[str, int | None]]) -> None:
@@ -111,8 +112,13 @@ class Base:
         return listed.pop(0) if listed else None
 
 
+def rows_before(base: Metadata | None) -> RowsBefore | None:
+    """Return the rows of the sources of the base; None where a build has none."""
+    return None if base is None else RowsBefore((each.name, each.rows) for each in base.sources)
+
+
 def check_drop(
-    expected: Expected, recipe: Path, name: str, rows: int, base: Base | None
+    expected: Expected, recipe: Path, name: str, rows: int, base: RowsBefore | None
 ) -> str | None:
     """Raise BuildError if a source lost too many rows; return a warning if that is unknown."""
     if base is None:

@@ -177,10 +177,20 @@ class Manifest:
         """Return this manifest with another format version."""
         return Manifest(self.path, {**self._stated, "format_version": version})
 
-    def completed(self, generation: str, files: Mapping[str, FileDescription]) -> Manifest:
-        """Return the whole manifest, with generation id and files."""
+    def with_files(self, names: Iterable[str]) -> Manifest:
+        """Return this manifest with these files only, which it describes."""
+        described = self._stated["files"]
+        files = {name: described[name] for name in names}
+        return Manifest(self.path, {**self._stated, "files": files})
+
+    def completed(
+        self, generation: str, files: Mapping[str, FileDescription], base: str | None = None
+    ) -> Manifest:
+        """Return the whole manifest, with generation id, files and the base, if there was one."""
         described = {name: each.stated for name, each in files.items()}
-        return Manifest(self.path, {**self._stated, "generation": generation, "files": described})
+        physical = {"generation": generation, "files": described}
+        stated_base = {} if base is None else {BASE: base}
+        return Manifest(self.path, {**self._stated, **physical, **stated_base})
 
     @property
     def generation(self) -> str:
