@@ -8,7 +8,7 @@ import re
 import pytest
 from geolookup_builder.recipe import MAX_SOURCES
 
-from geolookup.archives import unpack
+from geolookup.archives import head
 from geolookup.contract import address
 from geolookup.filesystem import limits
 from geolookup.http.settings import HEAD_LIMIT
@@ -43,7 +43,7 @@ def test_the_limits_are_the_codes() -> None:
         f"| {limits.ALLOWED_DIRECTORY >> 20} MiB |",
         f"| {limits.ALLOWED_HEADER >> 20} MiB |",
         f"| sources of a recipe | {MAX_SOURCES} |",
-        f"| {unpack._LARGEST_MANIFEST >> 20} MiB |",
+        f"| {head.LARGEST_MANIFEST >> 20} MiB |",
         f"| {HEAD_LIMIT:,} bytes, 100 headers | 431 |",
     ):
         assert text in PAGE

@@ -1,7 +1,8 @@
 """The members of an archive: what it may contain, and how it is read.
 
 Strategy: an archive is untrusted. Only regular files are members; links and extended headers are
-refused by their type and never interpreted. Sizes are stated by the manifest, which comes first.
+refused by their type and never interpreted. What a member may hold is stated before it: by a limit
+(``text``), or by the manifest.
 """
 
 from __future__ import annotations
@@ -75,6 +76,8 @@ class Members:
 
     def __init__(self, archive: Path, stream: IO[bytes]) -> None:
         self.archive, self._stream = archive, stream
+        self._ahead: tarfile.TarInfo | None = None
+        self._at_end = False
 
     def refused(self, problem: str) -> DatasetError:
         """Return the error for an archive with this problem."""
@@ -82,9 +85,15 @@ class Members:
 
     def next(self) -> tarfile.TarInfo | None:
         """Return the next member, or None; read its data before the next call."""
+        if (member := self._ahead) is not None:
+            self._ahead = None
+            return member
+        if self._at_end:
+            return None
         block = self._exactly(tarfile.BLOCKSIZE)
         if not any(block):
             self._check_end()
+            self._at_end = True
             return None
         try:
             member = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
@@ -93,6 +102,17 @@ class Members:
         if member.type not in _PLAIN or member.size < 0:
             raise self.refused(f"{member.name!r} is not a regular file")
         return member
+
+    def text(self, name: str, limit: int) -> bytes | None:
+        """Return the content of the next member, if it has this name and at most ``limit`` bytes.
+
+        Otherwise return None; that member is then still the next.
+        """
+        self._ahead = member = self.next()
+        if member is None or member.name != name or member.size > limit:
+            return None
+        self._ahead = None
+        return b"".join(self.data(member))
 
     def data(self, member: tarfile.TarInfo) -> Iterator[bytes]:
         """Yield the bytes of the current member."""

@@ -272,11 +272,22 @@ def read_manifest(folder: str | os.PathLike[str], expected: int = fmt.FORMAT_VER
     """Return the manifest of a dataset; DatasetError if it is missing or of another version."""
     path = os.path.join(folder, fmt.MANIFEST)
     try:
-        stated = _json(folder)
+        text = _text(path)
     except (FileNotFoundError, NotADirectoryError):
         raise _no_dataset(folder) from None
     except OSError as error:
         raise DatasetError(path, error.strerror or "unreadable", "check its permissions") from error
+    except ValueError:  # not a path at all
+        raise DatasetError(path, "not a manifest", REBUILD) from None
+    return parsed_manifest(text, path, expected)
+
+
+def parsed_manifest(
+    text: bytes, path: str | os.PathLike[str], expected: int = fmt.FORMAT_VERSION
+) -> Manifest:
+    """Return the manifest that a text is; DatasetError, which names ``path``, for any other."""
+    try:
+        stated = _json(text)
     except (ValueError, RecursionError):
         raise DatasetError(path, "not a manifest", REBUILD) from None
     if not isinstance(stated, dict) or stated.get("format") != fmt.FORMAT:
@@ -303,7 +314,7 @@ def _no_dataset(path: str | os.PathLike[str]) -> DatasetError:
 def is_dataset(folder: str | os.PathLike[str]) -> bool:
     """Return whether a folder holds a dataset, of any version; the file name proves nothing."""
     try:
-        stated = _json(folder)
+        stated = _json(_text(os.path.join(folder, fmt.MANIFEST)))
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(stated, dict) and stated.get("format") == fmt.FORMAT
@@ -314,11 +325,13 @@ def is_generation(value: object) -> bool:
     return isinstance(value, str) and len(value) == 64 and _DIGITS.issuperset(value)
 
 
-def _json(folder: str | os.PathLike[str]) -> Any:
-    path = os.path.join(folder, fmt.MANIFEST)
+def _text(path: str) -> bytes:
     regular_status(path)
     with open(path, "rb", buffering=0) as stream:
-        text = stream.read()
+        return stream.read()
+
+
+def _json(text: bytes) -> Any:
     stated = json.loads(text)
     # A surrogate without its pair is not text, and cannot be printed.
     if b"\\ud" in text or b"\\uD" in text:

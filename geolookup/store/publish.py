@@ -7,22 +7,20 @@ leaves the old or the new generation.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import read_manifest
-from geolookup.errors import REBUILD, DatasetError
+from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic
-from geolookup.filesystem.regular import open_regular
 from geolookup.integrity import verify
 from geolookup.signing.statement import SIGNATURE, read_signature
 from geolookup.signing.trust import Trust
 from geolookup.store import follow, pointer
 from geolookup.store.changing import changing
+from geolookup.store.copying import link_or_copy
 from geolookup.store.pointer import Published
 from geolookup.store.signatures import adopt_signature, check_trusted, manifest_text
 from geolookup.store.trusted import trust_of
@@ -98,34 +96,12 @@ def _add(source: Path, target: Path, generation: str, trust: Trust | None, *, co
     names = (*fmt.FILES, *(fmt.EXPLAINING if manifest.explains_rows else ()), fmt.MANIFEST)
     with atomic.staged_folder(target) as fresh:
         for name in names:
-            _link_or_copy(source / name, fresh / name, copy=copy)
+            link_or_copy(source / name, fresh / name, copy=copy)
         if (source / SIGNATURE).exists():
-            _link_or_copy(source / SIGNATURE, fresh / SIGNATURE, copy=copy)
+            link_or_copy(source / SIGNATURE, fresh / SIGNATURE, copy=copy)
         _check(fresh, source, generation)
         if trust is not None:
             check_trusted(fresh, trust)  # again: the source may have changed since
-
-
-def _link_or_copy(source: Path, target: Path, *, copy: bool) -> None:
-    if not source.is_file():
-        raise DatasetError(source, "missing", REBUILD)
-    # A hard link to a symbolic link would point outside the store.
-    if not copy and not source.is_symlink():
-        with contextlib.suppress(OSError):  # another file system, or one without hard links
-            target.hardlink_to(source)
-    if not target.exists():
-        _copy(source, target)
-    atomic.fsync_file(target)
-
-
-def _copy(source: Path, target: Path) -> None:
-    try:
-        stream = open_regular(source)
-    except OSError as error:
-        problem = f"cannot be read ({error.strerror})"
-        raise DatasetError(source, problem, "check its permissions") from error
-    with stream, target.open("xb") as file:
-        shutil.copyfileobj(stream, file, 1 << 20)
 
 
 def _check(fresh: Path, source: Path, generation: str) -> None:

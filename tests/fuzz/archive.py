@@ -16,7 +16,7 @@ from unittest import mock
 import pyarrow as pa
 
 import geolookup
-from geolookup.archives import unpack as archives
+from geolookup.archives import extract
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
@@ -129,7 +129,7 @@ def _members(plain: bytes) -> list[bytes]:
 
 def planted() -> AbstractContextManager[object]:
     """Unpack without verification: the digests of an archive are all right where it is forged."""
-    return mock.patch.object(archives, "_verify")
+    return mock.patch.object(extract, "_verify")
 
 
 TARGET = Target(run, seeds, planted, mutate)

@@ -1,0 +1,133 @@
+"""The files of an archive: written to a folder, then verified.
+
+Strategy: an archive may contain only the files that its manifest describes, and a delta only
+patches of those that its base does not have; any other member is refused. Sizes are compared with
+the size of the archive and with the free space before a file is written. The digest of each file is
+computed as it is written, and ``verify`` reads all of them again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tarfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from geolookup.archives.delta.applied import applied, largest_patch
+from geolookup.archives.head import REPACK, Head
+from geolookup.archives.members import Members, described_files
+from geolookup.dataset.manifest import read_manifest
+from geolookup.errors import REBUILD, DatasetError
+from geolookup.filesystem import atomic, limits
+from geolookup.integrity import verify
+from geolookup.store.copying import link_or_copy
+
+#: What the name of a patch adds to the name of its file.
+PATCH = ".delta"
+#: Size and SHA-256 of files, by name.
+_Described = dict[str, tuple[int, str]]
+
+
+def extract(head: Head, members: Members, folder: Path, base: Path | None, *, copy: bool) -> None:
+    """Write the dataset of an archive to an empty folder, and verify it.
+
+    ``base`` is the checked base of a delta, None for a whole dataset. Files that the base has too
+    are hard-linked where the system can, unless ``copy`` is true. DatasetError for an archive
+    that is damaged or has other members, OutputError for too little space.
+    """
+    missing = described_files(head.manifest, members.archive, REPACK)
+    shared = {} if head.header is None else _shared(missing, head.header.files)
+    _check_size(members, missing, base, folder, {} if copy else shared)
+    for name, content in head.texts():
+        _write(folder / name, [content])
+    if base is not None:
+        for name in shared:
+            link_or_copy(base / name, folder / name, copy=copy)
+            del missing[name]
+    _take_all(members, folder, base, missing)
+    _verify(folder, members.archive)
+
+
+def _shared(described: _Described, base: Mapping[str, str]) -> _Described:
+    """Return the files that the base has with the same digest."""
+    return {name: each for name, each in described.items() if base.get(name) == each[1]}
+
+
+def _check_size(
+    members: Members, described: _Described, base: Path | None, folder: Path, linked: _Described
+) -> None:
+    """Raise an error if the files are more than the archive may hold, or the disk can take.
+
+    A delta may make as many bytes more as its base has.
+    """
+    size = _bytes(described)
+    allowed = limits.allowed_bytes(members.archive.stat().st_size)
+    if base is not None:
+        allowed += _bytes(described_files(read_manifest(base), base, REBUILD))
+    if size > allowed:
+        raise members.refused(limits.excess())
+    limits.check_space(folder, size - _bytes(linked))
+
+
+def _bytes(described: _Described) -> int:
+    return sum(size for size, _ in described.values())
+
+
+def _take_all(members: Members, folder: Path, base: Path | None, missing: _Described) -> None:
+    """Write the missing files, each from its member."""
+    suffix = "" if base is None else PATCH
+    while (member := members.next()) is not None:
+        name = member.name.removesuffix(suffix)
+        if name not in missing or member.name != name + suffix:
+            raise members.refused(f"unexpected member {member.name!r}")
+        size, sha256 = missing.pop(name)
+        content = (
+            _whole(members, member, size)
+            if base is None
+            else [_patched(members, member, folder / name, base, size)]
+        )
+        if _write(folder / name, content) != sha256:
+            raise members.refused(f"{name} is damaged: its digest is not that of the manifest")
+    if missing:
+        raise members.refused(f"{min(missing)}{suffix} is missing")
+
+
+def _whole(members: Members, member: tarfile.TarInfo, size: int) -> Iterator[bytes]:
+    """Return the content of a file that the archive has."""
+    if member.size != size:
+        problem = f"{member.name} has {member.size} bytes, but the manifest says {size}"
+        raise members.refused(problem)
+    return members.data(member)
+
+
+def _patched(
+    members: Members, member: tarfile.TarInfo, path: Path, base: Path, size: int
+) -> memoryview:
+    """Return the content of a file of which the archive has a patch."""
+    if member.size > largest_patch(size):
+        raise members.refused(f"{member.name} is larger than a patch of {size:,} bytes can be")
+    patch = b"".join(members.data(member))
+    try:
+        return applied(base, path.parent, path.name, patch)
+    except ValueError as error:
+        raise members.refused(f"{member.name} is damaged ({error})") from error
+
+
+def _write(path: Path, content: Iterable[bytes | memoryview]) -> str:
+    """Write a file and return its digest."""
+    digest = hashlib.sha256()
+    with path.open("xb") as file:
+        for chunk in content:
+            digest.update(chunk)
+            file.write(chunk)
+    atomic.fsync_file(path)
+    return digest.hexdigest()
+
+
+def _verify(folder: Path, archive: Path) -> None:
+    """Verify the dataset; an error names the archive and the file in it."""
+    try:
+        verify(folder)
+    except DatasetError as error:
+        name = Path(error.path).relative_to(folder)
+        raise DatasetError(f"{archive}!{name}", error.problem, error.remedy) from error
