@@ -1,4 +1,8 @@
-"""``applied``: the bytes of a file, from a patch and the base."""
+"""``applied``: the bytes of a file, from a patch and the base.
+
+Strategy: the manifest of the new dataset says where each buffer of the file lies, and the patch
+what the buffers hold. Memory is taken for the file and for a few columns at a time.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
+from geolookup.archives.delta.alignment import read_alignment, same_numbers
+from geolookup.archives.delta.base import Base, derived
+from geolookup.archives.delta.file import File
+from geolookup.archives.delta.numbers import read_numbers
+from geolookup.archives.delta.parts import Numbers, parts_of
 from geolookup.archives.delta.streams import PatchError, Streams
+from geolookup.archives.delta.texts import Column, read_texts
 from geolookup.dataset.manifest import read_manifest
 
 
@@ -15,20 +25,35 @@ def largest_patch(size: int) -> int:
     return size + size // 16 + (1 << 16)
 
 
-def applied(base: Path, target: Path, name: str, patch: bytes) -> memoryview:  # noqa: ARG001 - literal so far
+def applied(base: Path, target: Path, name: str, patch: bytes) -> memoryview:
     """Return the bytes of the file ``name`` of a new dataset.
 
-    ``base`` is the folder of the base, ``target`` that of the new dataset: it has its manifest
-    already, and the files whose patches came before. The bytes have the size that the manifest
-    states; their digest is not checked. Raises PatchError, a ValueError, for a patch that is
-    damaged or hostile.
+    ``base`` is the folder of the base, whose files have the digests that its manifest states.
+    ``target`` is the folder of the new dataset: it has its manifest already, and the files that
+    others are derived from. The bytes have the size that the manifest states; their digest is
+    not checked. Raises PatchError, a ValueError, for a patch that is damaged or hostile, OSError
+    for a file that cannot be read.
     """
-    described = read_manifest(target).file(name)
-    if described is None or described.bytes is None:
+    manifest = read_manifest(target)
+    described = manifest.file(name)
+    if described is None:
         raise PatchError("the manifest does not describe the file")
-    streams = Streams(patch)
-    found = streams.next(np.uint8, described.bytes)
+    parts, streams = parts_of(described), Streams(patch)
+    former = File.opened(base / name, read_manifest(base).file(name))
+    rows = read_alignment(streams, former.parts.rows, parts.rows)
+    file = File(parts, np.zeros(parts.size, np.uint8))
+    _fill(file, Base(former, rows, derived(target, manifest, name)), streams)
     streams.end()
-    if len(found) != described.bytes:
-        raise PatchError(f"{len(found)} bytes where the manifest says {described.bytes}")
-    return found.data
+    return file.whole.data
+
+
+def _fill(file: File, base: Base, streams: Streams) -> None:
+    """Fill all parts of a file, in the order in which ``changed`` wrote them."""
+    for name, part in file.parts.named.items():
+        if isinstance(part, Numbers):
+            read_numbers(streams, part.of(file.whole), *base.numbers(name, part))
+        else:
+            read_texts(streams, Column.of(part, file.whole), *base.texts(name, part))
+    former, frame = base.file.frame(), file.frame()
+    read_numbers(streams, frame, former, same_numbers(len(former), len(frame)))
+    file.set_frame(frame)

@@ -40,7 +40,7 @@ def _compressed(data: NDArray[np.uint8]) -> bytes:
 class Streams:
     """The arrays of a patch, read in order; PatchError for what is none or beyond a bound."""
 
-    def __init__(self, patch: bytes) -> None:
+    def __init__(self, patch: bytes | memoryview) -> None:
         self._rest = memoryview(patch)
         self._codec = pa.Codec("zstd")
 
@@ -60,6 +60,13 @@ class Streams:
             raise PatchError("a damaged Zstandard frame") from error
         planes = np.frombuffer(data, np.uint8).reshape(width, count)
         return np.ascontiguousarray(planes.T).view(dtype).reshape(count)
+
+    def exactly(self, dtype: type[np.unsignedinteger[Any]], count: int) -> NDArray[Any]:
+        """Return the next array, of ``count`` values."""
+        found = self.next(dtype, count)
+        if len(found) != count:
+            raise PatchError(f"{len(found)} values where {count} belong")
+        return found
 
     def end(self) -> None:
         """Raise PatchError unless all is read."""
