@@ -90,12 +90,11 @@ def test_applied_to_its_base_it_gives_its_target(
         assert outcome(folder / "a.tar.zst", base, folder / "out") == digests(target)
 
 
-@pytest.mark.parametrize(
-    ("base", "target"), few([(0, 1), (0, 2), (1, 2), (1, 0), (2, 0), (2, 1)], 6)
-)
-def test_every_delta_of_a_line(made: Line, tmp_path: Path, base: int, target: int) -> None:
-    archive = made.archives[base, target]
-    assert outcome(archive, made.datasets[base], tmp_path / "out") == made.result(target)
+@pytest.mark.parametrize("pair", few([(0, 1), (0, 2), (1, 2), (1, 0), (2, 0), (2, 1)], 6))
+def test_every_delta_of_a_line(made: Line, tmp_path: Path, pair: tuple[int, int]) -> None:
+    base, target = pair
+    result = outcome(made.archives[base, target], made.datasets[base], tmp_path / "out")
+    assert result == made.result(target)
 
 
 # --- another base
