@@ -198,6 +198,20 @@ class KeyFileError(PathError):
     """
 
 
+class MirrorError(PathError):
+    """A mirror that does not answer, or whose files are not those that its index states.
+
+    The store that follows it stays as it was. ``wait`` is the number of seconds that the mirror
+    asks to wait, None if it asks for none.
+    """
+
+    def __init__(
+        self, path: str | PathLike[str], problem: str, remedy: str, *, wait: float | None = None
+    ) -> None:
+        self.wait = wait
+        super().__init__(path, problem, remedy)
+
+
 class BuildError(PathError):
     """Invalid input of a build: recipe, source or table.
 

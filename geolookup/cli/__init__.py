@@ -38,6 +38,7 @@ COMMANDS = {
     "explain": "explain",
     "export": "export",
     "fields": "fields",
+    "follow": "follow",
     "generations": "store",
     "grep": "grep",
     "info": "info",

@@ -37,7 +37,7 @@ def trust_of(store: str | os.PathLike[str]) -> Trust | None:
     keys = keys_of(store)
     if not keys:
         return None
-    return Trust(tuple(keys.values()), _name(store), latest_serial(store))
+    return Trust(tuple(keys.values()), name_in(store), latest_serial(store))
 
 
 def keys_of(store: str | os.PathLike[str]) -> dict[Path, PublicKey]:
@@ -106,7 +106,7 @@ def _check_not_public(path: Path) -> None:
         raise DatasetError(path, "every user may write it", f"run chmod o-w {path}")
 
 
-def _name(store: str | os.PathLike[str]) -> str | None:
+def name_in(store: str | os.PathLike[str]) -> str | None:
     """Return the name of the dataset in a store; None where no generation can be read."""
     for each in reversed(pointer.read(store)):
         try:

@@ -1,0 +1,118 @@
+"""The installation of a generation, in a process of its own.
+
+A follower waits most of the time. What verifies and unpacks archives needs Arrow and much more
+memory, which ends with the process. Request and result are a line of JSON each, on standard input
+and output. Standard input stays open: when it ends, the follower has died, and the child ends too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from threading import Thread
+from typing import IO, Any, cast
+
+from geolookup.errors import GeoLookupError, MirrorError, PathError
+from geolookup.mirrors.request import Polled, Request
+from geolookup.mirrors.status import Status
+
+#: Seconds in which a child removes unfinished files, before it is killed.
+_END = 0.7
+_RETRY = "it is tried again at the next poll"
+
+
+def install_in_child(request: Request, index_file: Path, before: Status) -> Polled:
+    """Do what ``install`` does, in another process; MirrorError for whatever fails there."""
+    stated = {**asdict(request), "store": str(request.store)}
+    line = json.dumps({"request": stated, "index": str(index_file), "before": asdict(before)})
+    # Without -P Python would import modules of the working folder first.
+    command = [sys.executable, "-P", "-m", "geolookup.mirrors.child"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment, text=True) as child:  # noqa: S603 (our own interpreter)
+        try:
+            answer = _answered(child, line)
+        except BaseException:  # such as the SystemExit of a signal
+            _end(child)
+            raise
+    if not answer.endswith("\n"):
+        raise MirrorError(request.store, _death(child.returncode), _RETRY)
+    return _polled(json.loads(answer))
+
+
+def _answered(child: subprocess.Popen[str], line: str) -> str:
+    """Return the line that a child answers; it has no end if the child died."""
+    requests, answers = cast("IO[str]", child.stdin), cast("IO[str]", child.stdout)
+    with suppress(BrokenPipeError):  # it has died already
+        requests.write(line + "\n")
+        requests.flush()
+    return answers.readline()
+
+
+def _polled(answer: dict[str, Any]) -> Polled:
+    if "error" in answer:
+        raise MirrorError(**answer["error"])
+    return Polled(**answer["polled"])
+
+
+def _death(status: int) -> str:
+    if status < 0:
+        return f"the installation was killed by {signal.Signals(-status).name}"
+    return f"the installation ended with status {status}"
+
+
+def _end(child: subprocess.Popen[str]) -> None:
+    """End a child that still runs, because a signal ends this process."""
+    child.terminate()
+    try:
+        child.wait(_END)
+    except subprocess.TimeoutExpired:
+        child.kill()
+
+
+def main() -> None:
+    """Read a request, install, and write the result."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the follower, which ends this
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    line = sys.stdin.readline()
+    Thread(target=_end_with_follower, daemon=True).start()
+    sys.stdout.write(json.dumps(_answer(json.loads(line))) + "\n")
+    sys.stdout.flush()
+
+
+def _end_with_follower() -> None:
+    # Not sys.stdin: at exit, Python waits for the lock of a stream that is being read.
+    while os.read(0, 1):
+        pass
+    os._exit(1)
+
+
+def _answer(stated: dict[str, Any]) -> dict[str, Any]:
+    from geolookup.mirrors.install import install
+
+    request = Request(**{**stated["request"], "store": Path(stated["request"]["store"])})
+    try:
+        polled = install(request, Path(stated["index"]), Status(**stated["before"]))
+    except (GeoLookupError, OSError, MemoryError) as error:
+        return {"error": _stated(error, request.store)}
+    return {"polled": asdict(polled)}
+
+
+def _stated(error: Exception, store: Path) -> dict[str, Any]:
+    """Return the arguments of a MirrorError with the text of an error."""
+    if isinstance(error, PathError):
+        wait = error.wait if isinstance(error, MirrorError) else None
+        stated = {"path": error.path, "problem": error.problem, "remedy": error.remedy}
+        return {**stated, "wait": wait}
+    problem = str(error) or type(error).__name__
+    return {"path": str(store), "problem": problem, "remedy": _RETRY}
+
+
+if __name__ == "__main__":
+    main()

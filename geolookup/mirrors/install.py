@@ -1,0 +1,137 @@
+"""From the index of a mirror to the current generation of a store.
+
+Strategy: the smallest archive that may do is tried first: none, if the store has the generation;
+a delta, if it has the base; else the pack. What refuses one leads to the pack, in the same poll.
+Only a publication changes the store, in one rename.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import cast
+
+from geolookup.archives.unpack import unpack
+from geolookup.errors import DatasetError, MirrorError
+from geolookup.filesystem.regular import open_regular
+from geolookup.mirrors.index import INDEX, File, Index, read_index
+from geolookup.mirrors.request import Polled, Request, current_in
+from geolookup.mirrors.source import FOLDER, Source
+from geolookup.mirrors.status import CURRENT, HELD, UPDATED, Status
+from geolookup.store import pointer
+from geolookup.store.current import make_current
+from geolookup.store.generations import prune
+from geolookup.store.publish import publish
+from geolookup.store.trusted import name_in, trust_of
+
+
+def install(request: Request, index_file: Path, before: Status) -> Polled:
+    """Make the current generation of an index that of the store; return what was done.
+
+    ``before`` is the state after the last poll. Raises MirrorError, DatasetError for an index or
+    an archive that is refused, OutputError for a store that cannot be written. The store keeps
+    its generation then.
+    """
+    source = Source(request.url, request.store, request.budget)
+    index = _checked(index_file, f"{source.shown}/{INDEX}", request.store, before)
+    current = current_in(request.store)
+    if current not in ("", index.current) and followed(index) == before.followed:
+        return _polled(HELD, current, index)
+    kind, size = _Installation(source, index).run()
+    source.forget_archives()
+    if current == index.current:
+        return _polled(CURRENT, current, index, size)
+    prune(request.store, request.keep)
+    return _polled(UPDATED, index.current, index, size, kind)
+
+
+def followed(index: Index) -> str:
+    """Return a text that differs once the mirror has published again."""
+    return f"{index.current} {index.now.published_at}"
+
+
+def _polled(result: str, generation: str, index: Index, size: int = 0, kind: str = "") -> Polled:
+    expires_at = index.expires_at or ""
+    return Polled(result, generation, size, kind, index.serial, expires_at, followed(index))
+
+
+def _checked(path: Path, shown: str, store: Path, before: Status) -> Index:
+    """Return the index in a file, if a store may follow it; else DatasetError."""
+    trust = trust_of(store)
+    with open_regular(path) as file:
+        index = read_index(file.read(), trust.keys if trust else None, shown)
+    if index.is_expired(datetime.now(UTC)):
+        raise DatasetError(shown, f"expired at {index.expires_at}", _WRITE)
+    accepted = max(before.serial, trust.serial if trust else 0)
+    if index.serial < accepted:
+        problem = f"older than what was accepted before (serial {index.serial}, then {accepted})"
+        raise DatasetError(shown, problem, _WRITE)
+    name = name_in(store)
+    if name not in (None, index.name):
+        problem = f"the dataset is {index.name!r}, but the store has {name!r}"
+        raise DatasetError(shown, problem, "keep each dataset in a store of its own")
+    return index
+
+
+_WRITE = "write it again with 'geolookup mirror'"
+
+
+class _Installation:
+    """The current generation of an index, on its way into a store."""
+
+    def __init__(self, source: Source, index: Index) -> None:
+        self._source, self._store, self._index = source, source.store, index
+
+    def run(self) -> tuple[str, int]:
+        """Install the generation; return from what, as ``Polled.kind``, and the bytes of that."""
+        if self._is_taken():
+            return "stored", 0
+        kind, size = self._fetched()
+        self._take()
+        return kind, size
+
+    def _is_taken(self) -> bool:
+        """Return whether the store had the generation, undamaged: then it is current now."""
+        try:
+            self._take()
+        except DatasetError:
+            return False
+        return True
+
+    def _take(self) -> None:
+        """Make the generation current; neither rollback nor fallback returns to a withdrawn one."""
+        withdrawn = {each.generation for each in self._index.generations if each.withdrawn}
+        signature = self._index.now.signature
+        text = None if signature is None else signature.encode()
+        make_current(self._store, self._index.current, withdrawn, text)
+
+    def _fetched(self) -> tuple[str, int]:
+        """Publish the generation from a delta if there is one that does, else from the pack."""
+        pack = cast("File", self._index.now.pack)  # read_index demands one of the current one
+        delta = self._delta()
+        if delta is not None and delta.bytes < pack.bytes and self._is_published(delta):
+            return "delta", delta.bytes
+        self._publish(pack)
+        return "pack", pack.bytes
+
+    def _delta(self) -> File | None:
+        """Return the smallest delta from a generation that the store has."""
+        there = (
+            each.file
+            for each in self._index.now.deltas
+            if Path(pointer.folder_of(self._store, each.base)).is_dir()
+        )
+        return min(there, key=lambda each: each.bytes, default=None)
+
+    def _is_published(self, delta: File) -> bool:
+        """Return whether a delta could be published: base or delta may be damaged, or gone."""
+        try:
+            self._publish(delta)
+        except (DatasetError, MirrorError):
+            return False
+        return True
+
+    def _publish(self, file: File) -> None:
+        archive, folder = self._source.archive(file), self._store / FOLDER / "unpacked"
+        unpack(archive, folder, force=True)
+        publish(folder, self._store, expect=self._index.current)

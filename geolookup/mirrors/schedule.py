@@ -1,0 +1,42 @@
+"""When a follower polls: the intervals are random within bounds, and shorter after a failure."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+#: The first wait after a failure is the interval over this; it doubles with each further one.
+_FIRST_PART = 10
+#: Seconds: the longest wait that a mirror may ask for, unless the interval is longer.
+_LONGEST_ASKED = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """An interval in seconds, and the part of it by which each wait may differ."""
+
+    every: float
+    jitter: float = 0.1
+
+    def first(self) -> float:
+        """Return the wait after the first poll that succeeded, anything up to the interval.
+
+        Followers that start together, as after a power failure, poll apart from then on.
+        """
+        return random.uniform(0, self.every)  # noqa: S311 (no secret)
+
+    def next(self) -> float:
+        """Return the wait after a poll that succeeded."""
+        return self.every * self._about_one()
+
+    def retry(self, failures: int, asked: float | None) -> float:
+        """Return the wait after so many failures in a row, of which the last asked for a wait.
+
+        It is never longer than that after a success, unless the mirror asks for more.
+        """
+        doubled = self.every / _FIRST_PART * 2.0 ** min(failures - 1, 16)
+        wait = min(doubled, self.every) * self._about_one()
+        return max(wait, min(asked or 0.0, max(self.every, _LONGEST_ASKED)))
+
+    def _about_one(self) -> float:
+        return random.uniform(1 - self.jitter, 1 + self.jitter)  # noqa: S311 (no secret)

@@ -1,0 +1,151 @@
+"""The files of a mirror, fetched into a store: over https, from a bucket, or from a folder.
+
+::
+
+    STORE/.follow/index/       the index as it was last fetched, with its ETag
+    STORE/.follow/archives/    the archive that is being fetched; what arrived of it is resumed
+
+Both are caches of ``geolookup_builder.remote``, which retries, resumes and limits. It is imported
+when it is used. A mirror in a folder is read where it is.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from geolookup.errors import BuildError, MirrorError
+from geolookup.filesystem.regular import open_regular
+from geolookup.mirrors.index import INDEX, File
+from geolookup.progress import Progress
+from geolookup.signing.envelope import LARGEST_ENVELOPE
+
+if TYPE_CHECKING:
+    from geolookup_builder.remote.address import Remote
+
+FOLDER = ".follow"
+_KINDS = "name a mirror by https://, s3:// or gs://, or a folder of this machine"
+#: The longest wait within a poll, in seconds. For a longer one that a server asks for, it ends.
+_LONGEST_WAIT = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The mirror at ``url``, the address of its folder or of its index, for one store.
+
+    ``budget`` is the highest rate of a download in bytes a second, None for any.
+    """
+
+    url: str
+    store: Path
+    budget: int | None = None
+
+    @property
+    def shown(self) -> str:
+        """The address for messages: without a query, which may be secret."""
+        from geolookup_builder.remote.address import shown
+
+        return shown(self.url) if "://" in self.url else self.url
+
+    def index(self) -> tuple[Path, int]:
+        """Return the file of the present index, and how many bytes of it were fetched.
+
+        A server is asked for an index with another ETag or date than the one here. Raises
+        MirrorError.
+        """
+        return self._file(INDEX, "", LARGEST_ENVELOPE, "index", attempts=3)
+
+    def archive(self, file: File) -> Path:
+        """Return a file that the index names, with the digest that it states; MirrorError if not.
+
+        Whatever was fetched of other files is removed.
+        """
+        return self._file(file.path, file.sha256, file.bytes, "archives", attempts=6)[0]
+
+    def forget_archives(self) -> None:
+        """Remove the archives: they are installed, or not wanted any more."""
+        shutil.rmtree(self.store / FOLDER / "archives", ignore_errors=True)
+
+    def _file(
+        self, path: str, sha256: str, largest: int, cache: str, *, attempts: int
+    ) -> tuple[Path, int]:
+        located = self._located(path)
+        if isinstance(located, str):
+            return self._local(Path(located), sha256, largest), 0
+        folder = self.store / FOLDER / cache
+        _keep_only(folder, f"{located.file}-{located.identity}")
+        return self._fetched(located, sha256, largest, folder, attempts)
+
+    def _located(self, path: str) -> str | Remote:
+        from geolookup_builder.remote.address import location
+
+        is_uri = "://" in self.url
+        address, mark, query = self.url.partition("?") if is_uri else (self.url, "", "")
+        folder = address.removesuffix(INDEX).rstrip("/")
+        try:
+            return location(Path(INDEX), f"{folder}/{path}{mark}{query}", {}, insecure=False)
+        except BuildError as error:
+            raise MirrorError(
+                self.shown, f"not the address of a mirror ({error.problem})", _KINDS
+            ) from None
+
+    def _local(self, path: Path, sha256: str, largest: int) -> Path:
+        """Return a file of a folder, if it has the digest that is stated."""
+        from geolookup_builder.remote.cache import sha256_of
+
+        with self._errors():
+            with open_regular(path) as file:
+                size = os.fstat(file.fileno()).st_size
+            found = sha256_of(path) if sha256 else ""
+        if size > largest:
+            raise MirrorError(path, f"the file is larger than {largest:,} bytes", _AGAIN)
+        if found != sha256:
+            raise MirrorError(
+                path, f"the SHA-256 of the file is {found}, the index says {sha256}", _AGAIN
+            )
+        return path
+
+    def _fetched(
+        self, remote: Remote, sha256: str, largest: int, cache: Path, attempts: int
+    ) -> tuple[Path, int]:
+        from geolookup_builder.remote.protocol import Limits
+        from geolookup_builder.remote.transfer import fetch
+
+        limits = Limits(
+            attempts=attempts, longest_wait=_LONGEST_WAIT, largest=largest, fastest=self.budget
+        )
+        with self._errors():
+            found = fetch(remote, sha256, cache, Progress(silent=True), limits)
+        return found.kept.path, found.kept.bytes if found.changed else 0
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turn what fails between here and the mirror into a MirrorError."""
+        from geolookup_builder.remote.protocol import TransientError
+
+        try:
+            yield
+        except BuildError as error:
+            cause = error.__cause__
+            wait = cause.wait if isinstance(cause, TransientError) else None
+            raise MirrorError(error.path, error.problem, _AGAIN, wait=wait) from error
+        except OSError as error:  # of a folder of this machine
+            path = error.filename or self.url
+            problem = f"cannot be read ({error.strerror or error})"
+            raise MirrorError(path, problem, _AGAIN) from error
+
+
+_AGAIN = "check the address, or try again later"
+
+
+def _keep_only(cache: Path, name: str) -> None:
+    """Remove all but one entry of a cache: files of addresses that are no longer asked."""
+    if cache.is_dir():
+        for each in cache.iterdir():
+            if each.name != name:
+                shutil.rmtree(each, ignore_errors=True)
