@@ -1,0 +1,144 @@
+"""A fleet on one machine: many edges follow one mirror, until each generation is everywhere."""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from benchmarks.fleet.link import Quality
+from benchmarks.fleet.rollout import Rollout, within
+from benchmarks.fleet.simulation import Plan, simulate
+from benchmarks.harness import measure, reports
+from benchmarks.harness.ratios import Ratio, ratio_table
+from benchmarks.harness.tables import Cell, Number, Table
+
+EDGES, ROWS, EVERY, KILLS, SAMPLED = 300, 100_000, 120.0, 30, 10
+_QUICK: dict[str, Any] = {"edges": 4, "rows": 2_000, "every": 2.0, "kills": 1, "sampled": 2}
+_FOLDER = click.Path(file_okay=False, exists=True, path_type=Path)
+_INTERVALS, _ORIGIN = 2.0, 1.2
+_SHARES = (0.5, 0.99, 1.0)
+
+
+def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
+    """Yield the tables for a terminal."""
+    plan = result["plan"]
+    yield _rollouts(plan, result["rollouts"])
+    yield _edges(result)
+    yield ratio_table("fleet-bounds", "fleet", _ratios(plan, result["rollouts"]))
+    yield _link(plan["quality"], result["counts"])
+
+
+def _rollouts(plan: dict[str, Any], rollouts: list[dict[str, Any]]) -> Table:
+    title = f"{plan['edges']:,} edges, {plan['rows']:,} rows, polls every {plan['every']:g} s"
+    header = (
+        title,
+        *(f"{share:.0%} in s" for share in _SHARES),
+        "delta kB",
+        "an edge kB",
+        "origin MB",
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for each in rollouts:
+        delta = "-" if each["delta"] is None else Number(each["delta"] / 1e3, ",.1f")
+        sent = Number(each["bytes"] / plan["edges"] / 1e3, ",.1f")
+        origin = Number(each["bytes"] / 1e6, ",.2f")
+        rows.append((f"generation {each['name']}", *_times(plan, each), delta, sent, origin))
+    return Table("fleet-rollouts", header, rows)
+
+
+def _times(plan: dict[str, Any], one: dict[str, Any]) -> Iterator[Cell]:
+    for share in _SHARES:
+        seconds = within(Rollout(one["seconds"]), plan["edges"], share)
+        yield "never" if seconds is None else Number(seconds, ",.1f")
+
+
+def _edges(result: dict[str, Any]) -> Table:
+    counts = dict(result["lookups"]["counts"])
+    wrong = counts.pop("wrong", 0)
+    rollouts, memory = result["rollouts"], result["memory"]
+    rows = [
+        ("memory of a follower, median MB", Number(statistics.median(memory) / 1e6, ".1f")),
+        ("memory of a follower, largest MB", Number(max(memory) / 1e6, ".1f")),
+        (
+            "memory while one applies, MB",
+            Number(max(each["peak"] for each in rollouts) / 1e6, ".1f"),
+        ),
+        ("killed", Number(sum(each["killed"] for each in rollouts))),
+        ("killed while they applied", Number(sum(each["killed_applying"] for each in rollouts))),
+        ("found without a generation", Number(sum(each["lacking"] for each in rollouts))),
+        ("verified deep at the end", Number(result["verified"])),
+        (f"lookups at {result['plan']['sampled']} edges", Number(sum(counts.values()) + wrong)),
+        ("generations in their answers", Number(len(counts))),
+        ("lookups with a wrong answer", Number(wrong)),
+    ]
+    return Table("fleet-edges", ("edges", ""), rows)
+
+
+def _ratios(plan: dict[str, Any], rollouts: list[dict[str, Any]]) -> Iterator[Ratio]:
+    for each in rollouts:
+        seconds = within(Rollout(each["seconds"]), plan["edges"], 0.99)
+        intervals = float("inf") if seconds is None else seconds / plan["every"]
+        yield Ratio(f"generation {each['name']}: 99% in intervals", intervals, _INTERVALS)
+    for each in rollouts:
+        if each["delta"] is not None:
+            least = plan["edges"] * each["delta"]
+            text = f"generation {each['name']}: origin bytes / edges x delta"
+            yield Ratio(text, each["bytes"] / least, _ORIGIN, unit="x")
+
+
+def _link(quality: dict[str, float], counts: dict[str, int]) -> str:
+    answers = {
+        name: sum(n for key, n in counts.items() if key.endswith(f" {name}")) for name in _STATUS
+    }
+    said = ", ".join(f"{count:,} {_STATUS[name]}" for name, count in answers.items())
+    return (
+        f"link: {quality['rate'] / 1e6:g} MB/s in all, {quality['latency'] * 1e3:g} ms,"
+        f" {quality['errors']:.1%} errors, {quality['cuts']:.1%} cut\nanswers: {said}"
+    )
+
+
+_STATUS = {"200": "whole", "206": "resumed", "304": "unchanged", "503": "errors", "cut": "cut"}
+
+
+def _numbers(name: str, kind: click.ParamType[Any], default: float, said: str) -> Callable[..., Any]:
+    return click.option(name, type=kind, default=default, show_default=True, help=said)
+
+
+@click.command("fleet", help="Simulate a fleet of edges behind a slow, lossy origin.")
+@_numbers("--edges", click.IntRange(1), EDGES, "Stores, each with a follower.")
+@_numbers("--rows", click.IntRange(1000), ROWS, "Rows of the source; 1 % changes each time.")
+@_numbers("--every", click.FloatRange(1), EVERY, "Seconds between polls.")
+@_numbers("--rate", click.FloatRange(0.01), 10.0, "MB/s of the origin, for all edges.")
+@_numbers("--latency", click.FloatRange(0), 50.0, "Milliseconds before each answer.")
+@_numbers("--loss", click.FloatRange(0, 0.9), 0.02, "Share of errors, and of cut answers.")
+@_numbers("--kills", click.IntRange(0), KILLS, "Edges that are killed.")
+@_numbers("--sampled", click.IntRange(1), SAMPLED, "Edges with lookups.")
+@click.option("--folder", type=_FOLDER, help="Where the stores are while it runs.")
+@click.option("--quick", is_flag=True, help="A few edges and seconds, to see that it runs.")
+@reports.outputs()
+def command(
+    rate: float,
+    latency: float,
+    loss: float,
+    folder: Path | None,
+    outputs: reports.Outputs,
+    *,
+    quick: bool,
+    **amounts: Any,
+) -> None:
+    """Measure and print."""
+    if sys.platform != "linux":
+        raise click.ClickException("the fleet reads /proc and needs Linux")
+    quality = Quality(rate * 1e6, latency / 1e3, loss, loss)
+    amounts = _QUICK if quick else amounts
+    amounts["kills"] = min(amounts["kills"], amounts["edges"])
+    with tempfile.TemporaryDirectory(prefix="fleet-", dir=folder) as work:
+        result = simulate(Plan(**amounts, quality=quality), Path(work))
+    result["machine"] = measure.facts(pinned=False)
+    outputs.tell(lines(result), result)

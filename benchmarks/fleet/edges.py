@@ -1,0 +1,129 @@
+"""The edges: a store and a ``geolookup follow`` each, started, killed and watched.
+
+Strategy: an edge is a session of its own, so that SIGKILL ends the follower together with what it
+started. The kernel ends a follower whose parent has died. What an edge has is read from the pointer
+of its store, whose ``stat`` says whether it changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from geolookup.dataset import layout as fmt
+from geolookup.store import pointer
+
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None)
+#: Seconds that followers get to end after SIGTERM.
+_PATIENCE = 10
+
+
+@dataclass(slots=True)
+class Edge:
+    """A store, the command that follows, and the process that runs it."""
+
+    store: Path
+    command: Sequence[str]
+    process: subprocess.Popen[bytes] | None = None
+    generation: str = ""
+    _seen: tuple[int, int] | None = field(default=None)
+
+    def start(self) -> None:
+        """Start the follower; what it says goes into a file beside the store."""
+        with self.store.with_suffix(".log").open("ab") as log:
+            self.process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                preexec_fn=_end_with_parent,  # noqa: PLW1509 - this process has one thread
+            )
+
+    def kill(self) -> None:
+        """Kill the follower and what it started."""
+        if self.process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+    def look(self) -> bool:
+        """Read what the store has now; return whether it has a whole generation."""
+        found = (self.store / pointer.CURRENT).stat()
+        if self._seen != (found.st_ino, found.st_mtime_ns):
+            self._seen = found.st_ino, found.st_mtime_ns
+            self.generation = pointer.standing(pointer.read(self.store))[-1].generation
+        return Path(pointer.folder_of(self.store, self.generation), fmt.MANIFEST).is_file()
+
+    @property
+    def polled(self) -> bool:
+        """Whether the follower has stated the result of a poll."""
+        return (self.store / "follow.json").is_file()
+
+    def children(self) -> list[int]:
+        """Return the processes that the follower has started and not yet waited for."""
+        pid = self.process.pid if self.process else 0
+        with contextlib.suppress(OSError):
+            return [
+                int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+            ]
+        return []
+
+    def memory(self) -> int | None:
+        """Return the resident bytes of the follower, those that it shares included."""
+        return status_bytes(self.process.pid, "VmRSS") if self.process else None
+
+
+def _end_with_parent() -> None:
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def status_bytes(pid: int, name: str) -> int | None:
+    """Return a size of /proc/PID/status in bytes, None if the process has ended."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith(f"{name}:"):
+                return int(line.split()[1]) << 10
+    return None
+
+
+def install(store: Path, edges: Path, count: int) -> list[Path]:
+    """Return copies of a store whose generations share the bytes of the first one."""
+    names = [edges / f"edge-{number:04}" for number in range(count)]
+    for name in names:
+        shutil.copytree(store, name)
+        for each in (name / pointer.GENERATIONS).glob("*/*"):
+            each.unlink()
+            os.link(store / each.relative_to(name), each)
+    return names
+
+
+@contextlib.contextmanager
+def running(
+    stores: Sequence[Path], command: Callable[[Path], Sequence[str]]
+) -> Iterator[list[Edge]]:
+    """Give an edge for each store, not yet started; end all that run, on every way out."""
+    edges = [Edge(store, command(store)) for store in stores]
+    try:
+        yield edges
+    finally:
+        _end([edge.process for edge in edges if edge.process is not None])
+        for edge in edges:
+            edge.kill()
+
+
+def _end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Ask all to end, and wait for them together."""
+    for each in processes:
+        each.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        for each in processes:
+            each.wait(_PATIENCE)

@@ -1,0 +1,165 @@
+"""The simulation: a publisher, an origin, edges, lookups, and four rollouts one after the other.
+
+Every edge begins with generation 0. Generation 1 is good, 2 is bad and withdrawn, so that the edges
+return to 1, and 3 is good.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import click
+
+import geolookup
+from benchmarks.data import cache
+from benchmarks.fleet import edges as edge_processes
+from benchmarks.fleet import rollout
+from benchmarks.fleet.edges import Edge
+from benchmarks.fleet.link import Quality
+from benchmarks.fleet.publisher import Publisher, geolookup_command
+from benchmarks.harness.processes import Child, running
+
+GENERATIONS = 4
+#: The generations of a rollout that a store holds: its bytes, times this, must be free.
+_HELD = 3
+_SEED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is simulated; ``every`` is the interval of polls in seconds."""
+
+    edges: int
+    rows: int
+    every: float
+    kills: int
+    sampled: int
+    quality: Quality
+
+    @property
+    def limit(self) -> float:
+        """The seconds after which a rollout is given up."""
+        return 5 * self.every + 60
+
+
+def simulate(plan: Plan, folder: Path) -> dict[str, Any]:
+    """Run the simulation in an empty folder, and return what was measured."""
+    publisher = Publisher(folder / "publisher")
+    publisher.folder.mkdir()
+    datasets = _built(publisher, plan.rows)
+    _check_space(datasets[-1], folder, plan.edges)
+    publisher.publish(datasets[0])
+    (folder / "edges").mkdir()
+    stores = edge_processes.install(publisher.store, folder / "edges", plan.edges)
+    with ExitStack() as stack:
+        stack.enter_context(_ended_by_sigterm())
+        (origin,) = stack.enter_context(running([_origin(publisher.mirror, plan.quality)]))
+        follow = _follower(publisher, origin.facts["port"], plan.every)
+        edges = stack.enter_context(edge_processes.running(stores, follow))
+        rollout.start(edges, plan.every)
+        rollout.until_polled(edges, plan.limit)
+        (asked,) = stack.enter_context(running([_lookups(folder, stores, datasets, plan)]))
+        rollouts = list(_rollouts(plan, publisher, origin, edges, datasets))
+        found = {
+            "rollouts": rollouts,
+            "memory": sorted(size for edge in edges if (size := edge.memory())),
+            "lookups": asked.ask(),
+            "counts": origin.ask(),
+        }
+    return found | {"verified": sum(map(_verified, stores)), "plan": asdict(plan)}
+
+
+def _built(publisher: Publisher, rows: int) -> list[Path]:
+    """Build all generations; the third and the fourth both follow the second."""
+    recipe = cache.source(f"rows-{rows}", "generate", ["--rows", str(rows)])
+    first = publisher.build(recipe, 0, None)
+    second = publisher.build(recipe, 1, first)
+    return [first, second, *(publisher.build(recipe, number, second) for number in (2, 3))]
+
+
+def _check_space(dataset: Path, folder: Path, edges: int) -> None:
+    needed = edges * _HELD * sum(each.stat().st_size for each in dataset.iterdir())
+    free = shutil.disk_usage(folder).free
+    if needed > free / 2:
+        problem = f"needs {needed:,} bytes of the disk, half of its free space is {free // 2:,}"
+        raise click.ClickException(f"{problem}; use fewer --edges or --rows, or another --folder")
+
+
+def _origin(mirror: Path, quality: Quality) -> Child:
+    return Child("benchmarks.fleet.origin", mirror, *asdict(quality).values())
+
+
+def _follower(publisher: Publisher, port: int, every: float) -> Callable[[Path], Sequence[str]]:
+    url = f"http://127.0.0.1:{port}/"
+    options = ("--every", f"{every:g}s", "--trust", publisher.public_key)
+    return lambda store: geolookup_command("follow", url, "--store", store, *options)
+
+
+def _lookups(folder: Path, stores: Sequence[Path], datasets: Sequence[Path], plan: Plan) -> Child:
+    stated = folder / "lookups.json"
+    sampled = Random(_SEED).sample(stores, min(plan.sampled, len(stores)))
+    given = {"stores": sampled, "datasets": datasets, "watch": min(1.0, plan.every / 4)}
+    stated.write_text(json.dumps(given, default=str), encoding="utf-8")
+    return Child("benchmarks.fleet.lookups", stated)
+
+
+def _rollouts(
+    plan: Plan,
+    publisher: Publisher,
+    origin: Child,
+    edges: Sequence[Edge],
+    datasets: Sequence[Path],
+) -> Iterator[dict[str, Any]]:
+    victims = Random(_SEED).sample(list(edges), plan.kills)
+    steps: list[tuple[str, Callable[[], None], list[Edge]]] = [
+        ("1, good", lambda: publisher.publish(datasets[1]), victims),
+        ("2, bad", lambda: publisher.publish(datasets[2]), []),
+        ("2 withdrawn, back to 1", publisher.withdraw, []),
+        ("3, good", lambda: publisher.publish(datasets[3]), []),
+    ]
+    for name, publish, killed in steps:
+        former, sent = publisher.generation(), _sent(origin)
+        publish()
+        killer = rollout.Killer(killed, _SEED)
+        done = rollout.roll(edges, publisher.generation(), plan.limit, killer)
+        yield {
+            "name": name,
+            **asdict(done),
+            "bytes": _sent(origin) - sent,
+            "delta": publisher.delta_bytes(former) if publish != publisher.withdraw else None,
+            "pack": publisher.pack_bytes(),
+            "killed": killer.killed,
+            "killed_applying": killer.applying,
+        }
+
+
+def _sent(origin: Child) -> int:
+    return sum(count for name, count in origin.ask().items() if name.endswith(" bytes"))
+
+
+def _verified(store: Path) -> bool:
+    try:
+        geolookup.verify(store, deep=True)
+    except geolookup.DatasetError as error:
+        print(f"geolookup: {error}", file=sys.stderr)
+        return False
+    return True
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM leave the block as an exception does, so that it ends what it started."""
+    former = signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, former)
