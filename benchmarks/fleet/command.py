@@ -106,7 +106,10 @@ def _link(quality: dict[str, float], counts: dict[str, int]) -> str:
 _STATUS = {"200": "whole", "206": "resumed", "304": "unchanged", "503": "errors", "cut": "cut"}
 
 
-def _numbers(name: str, kind: click.ParamType[Any], default: float, said: str) -> Callable[..., Any]:
+def _numbers(
+    name: str, kind: click.ParamType[Any], default: float, said: str
+) -> Callable[..., Any]:
+    """Return an option with a number, whose help states the default."""
     return click.option(name, type=kind, default=default, show_default=True, help=said)
 
 
