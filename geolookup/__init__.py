@@ -5,7 +5,7 @@
 'US'
 
 Most commands are also functions, each imported on first use: ``build``, ``diff``,
-``generations``, ``pack``, ``prune``, ``publish``, ``rollback``, ``score``, ``unpack``,
+``generations``, ``mirror``, ``pack``, ``prune``, ``publish``, ``rollback``, ``score``, ``unpack``,
 ``update``, ``upgrade``, ``verify``. So are the types of answers: ``Envelope``, ``Data``,
 ``Location``, ``Time``, ``Currency``, ``Network``, those of paths, ``FieldPath`` and
 ``ColumnPath``, and ``Answer``, an answer as an object. ``fields`` lists the paths.
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     )
     from geolookup.integrity import verify
     from geolookup.kernel.python_answer import Answer
+    from geolookup.mirrors.write import mirror
     from geolookup.store.generations import generations, prune, rollback
     from geolookup.store.publish import publish
     from geolookup.updates.update import update
@@ -103,6 +104,7 @@ __all__ = [
     "lookup_json",
     "lookup_many",
     "lookup_many_json",
+    "mirror",
     "open",
     "pack",
     "prune",
@@ -130,6 +132,7 @@ _LAZY = {
     "build": "geolookup_builder.compile",
     "diff": "geolookup.comparison",
     "generations": "geolookup.store.generations",
+    "mirror": "geolookup.mirrors.write",
     "pack": "geolookup.archives.pack",
     "prune": "geolookup.store.generations",
     "publish": "geolookup.store.publish",

@@ -47,7 +47,7 @@ NAVIGATION: dict[str, dict[str, list[str]]] = {
             "how-to/mmdb-export",
         ],
         "Data": ["how-to/own-dataset", "updating", "verify", "diff", "score", "how-to/reports"],
-        "Service and operation": ["http", "gate", "how-to/production", "operations"],
+        "Service and operation": ["http", "gate", "how-to/production", "operations", "mirror"],
         "Migration": ["how-to/from-*"],
         "Reference": [
             "reference/python",

@@ -45,6 +45,7 @@ COMMANDS = {
     "keys": "keys",
     "lookup": "lookup",
     "map": "map",
+    "mirror": "mirror",
     "pack": "pack",
     "plans": "keys",
     "prefixes": "prefixes",

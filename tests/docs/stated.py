@@ -82,6 +82,7 @@ PRESUMED = {
     "docs/how-to/logs.md": Presumed(modules=("pyarrow",)),
     "docs/http.md": Presumed(modules=("granian",), programs=("curl",)),
     "docs/operations.md": Presumed(script="".join(map(_A_DAY.format_map, _DAYS))),
+    "docs/mirror.md": Presumed(script="".join(map(_A_DAY.format_map, _DAYS))),
     "docs/sources/mrt.md": Presumed(modules=("ftlbgp",)),
     "docs/tables/arrow.md": Presumed(modules=("pyarrow",)),
     "docs/tables/dask.md": Presumed(modules=("dask.dataframe",)),
@@ -98,6 +99,7 @@ PRESUMED = {
 #: Kinds of blocks that show and do not run.
 SHOWN = {
     "": "an output, a layout of files or a template",
+    "nginx": "tests/mirrors/test_readers.py runs it",
     "text": "an output, a layout of files or a template",
     "crontab": "tests/updates/test_doc.py runs its command",
     "fish": "tests/cli/test_completion.py runs it",
@@ -126,6 +128,7 @@ NOT_RUN = (
     ("docs/how-to/firewalls.md", "iptables-restore", _IN_NAMESPACE),
     ("docs/how-to/firewalls.md", "nft -f changes.nft", _IN_NAMESPACE),
     ("docs/index.md", "pip install", "it installs, as the first command of the README does"),
+    ("docs/mirror.md", "aws s3 sync", "its bucket is an example"),
     ("docs/recipe.md", "$ MAXMIND_KEY=", "it downloads with a customer's key"),
     ("docs/recipe.md", "$ geolookup build GeoLite2-City.mmdb", "its files are those of vendors"),
     ("docs/updating.md", "$ geolookup update\n", "it downloads from the network"),

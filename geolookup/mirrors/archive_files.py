@@ -1,0 +1,149 @@
+"""The archives of a mirror, by the folders ``packs`` and ``deltas``.
+
+Strategy: no file is replaced by another one. The bytes of an archive depend on more than its
+generation (a later signature, another version of Arrow), so its name ends in digits of its own
+digest. Readers of the former index and caches that keep a file forever get what they expect.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from geolookup.archives.pack import pack
+from geolookup.errors import OutputError
+from geolookup.filesystem import atomic
+from geolookup.filesystem.leftovers import sweep
+from geolookup.filesystem.lock import locked
+from geolookup.mirrors.index import INDEX, File, Index
+from geolookup.mirrors.wanted import Wanted
+
+_PACKS, _DELTAS = "packs", "deltas"
+_LOCK = ".lock"
+#: Where archives are written, before they get their names.
+_UNFINISHED = ".unfinished"
+_ENDING = ".tar.zst"
+#: Digits of its own digest in the name of an archive; the index has all 64.
+_DIGITS = 16
+_ARCHIVE = re.compile(r"[0-9a-f]{64}(?:-[0-9a-f]{64})?\.[0-9a-f]{16}\.tar\.zst")
+
+
+@contextmanager
+def changing(folder: Path) -> Iterator[None]:
+    """Lock a mirror, created if missing, and remove what killed processes left unfinished.
+
+    Other processes wait. Raises OutputError for a folder that is neither a mirror nor empty.
+    """
+    with atomic.output_errors(folder):
+        _make(folder)
+        with locked(folder / _LOCK):
+            shutil.rmtree(folder / _UNFINISHED, ignore_errors=True)
+            sweep(folder)
+            yield
+
+
+def _make(folder: Path) -> None:
+    if not folder.parent.is_dir():
+        raise OutputError(folder.parent, "no such folder", "create it first")
+    folder.mkdir(exist_ok=True)
+    others = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+    if INDEX not in others and others - {_PACKS, _DELTAS}:
+        raise OutputError(folder, "is not empty and not a mirror", "choose another name")
+    for name in (_PACKS, _DELTAS):
+        (folder / name).mkdir(exist_ok=True)
+    atomic.fsync_folder(folder)
+    atomic.fsync_folder(folder.parent)
+
+
+class Archives:
+    """The archives of a mirror, each written once: those of its former index stay."""
+
+    def __init__(self, folder: Path, former: Index | None) -> None:
+        self._folder = folder
+        self._known = {} if former is None else _known(former)
+        self.added: list[File] = []
+
+    def pack(self, wanted: Wanted) -> File:
+        """Return the archive of a generation."""
+        return self._of(_Key(wanted.generation, None, wanted.signature), wanted.folder, None)
+
+    def delta(self, base: Path, wanted: Wanted) -> File:
+        """Return the archive that makes a generation from another one, in the folder ``base``."""
+        return self._of(_Key(wanted.generation, base.name, wanted.signature), wanted.folder, base)
+
+    def _of(self, key: _Key, dataset: Path, base: Path | None) -> File:
+        known = self._known.get(key)
+        if known is not None and _is_whole(self._folder, known):
+            return known
+        file = self._known[key] = _added(self._folder, dataset, base)
+        self.added.append(file)
+        return file
+
+
+class _Key(NamedTuple):
+    """What an archive is of; its bytes hold the statement of the generation."""
+
+    generation: str
+    base: str | None
+    signature: str | None
+
+
+def _known(index: Index) -> dict[_Key, File]:
+    packs = {
+        _Key(each.generation, None, each.signature): each.pack
+        for each in index.generations
+        if each.pack is not None
+    }
+    deltas = {
+        _Key(each.generation, delta.base, each.signature): delta.file
+        for each in index.generations
+        for delta in each.deltas
+    }
+    return packs | deltas
+
+
+def _is_whole(folder: Path, file: File) -> bool:
+    """Return whether a file of a mirror is there, with its size and digest."""
+    path = folder / file.path
+    try:
+        return path.stat().st_size == file.bytes and _sha256(path) == file.sha256
+    except OSError:
+        return False
+
+
+def _added(folder: Path, dataset: Path, base: Path | None) -> File:
+    kind, name = (_DELTAS, f"{base.name}-{dataset.name}") if base else (_PACKS, dataset.name)
+    unfinished = folder / _UNFINISHED
+    unfinished.mkdir()
+    try:
+        archive = unfinished / f"{name}{_ENDING}"
+        size, sha256 = pack(dataset, archive, base=base), _sha256(archive)
+        path = f"{kind}/{name}.{sha256[:_DIGITS]}{_ENDING}"
+        archive.replace(folder / path)
+        atomic.fsync_folder(folder / kind)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return File(path, size, sha256)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def remove_others(folder: Path, kept: Iterable[File]) -> list[str]:
+    """Remove the archives of a mirror that are not among the kept; return their paths."""
+    paths = {file.path for file in kept}
+    removed = []
+    for kind in (_PACKS, _DELTAS):
+        for file in sorted((folder / kind).iterdir()):
+            path = f"{kind}/{file.name}"
+            if _ARCHIVE.fullmatch(file.name) and path not in paths:
+                file.unlink()
+                removed.append(path)
+    return removed

@@ -1,0 +1,151 @@
+"""Readers of a mirror through web servers while it is written again and again: nothing is amiss."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from geolookup.mirrors.index import INDEX, Index, read_index
+from geolookup.mirrors.write import mirror
+from geolookup.store.publish import publish
+from tests.conftest import ROOT
+from tests.http.serving import free_port
+
+pytestmark = pytest.mark.long
+_RUNS, _READERS, _PATIENCE = 50, 3, 30
+_PAGE = (ROOT / "docs" / "mirror.md").read_text(encoding="utf-8")
+_NGINX = """
+worker_processes 1; daemon off; pid {folder}/pid; error_log stderr; {user}
+events {{ }}
+http {{
+    access_log off;
+    {temporary}
+    server {{ listen 127.0.0.1:{port}; {locations} }}
+}}
+"""
+_TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+
+
+@contextmanager
+def running(command: list[str], port: int) -> Iterator[int]:
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        ends = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                with closing(socket.create_connection(("127.0.0.1", port))):
+                    break
+            except OSError:
+                assert process.poll() is None
+                assert time.monotonic() < ends
+                time.sleep(0.02)
+        yield port
+    finally:
+        process.terminate()
+        process.wait(_PATIENCE)
+
+
+@contextmanager
+def http_server(root: Path, _folder: Path) -> Iterator[int]:
+    port = free_port()
+    command = [sys.executable, "-m", "http.server", "-d", str(root), "-b", "127.0.0.1", str(port)]
+    with running(command, port):
+        yield port
+
+
+@contextmanager
+def nginx(root: Path, folder: Path) -> Iterator[int]:
+    """Run nginx with the locations of docs/mirror.md."""
+    if shutil.which("nginx") is None:
+        pytest.skip("no nginx here")
+    (found,) = re.findall(r"^```nginx\n(.*?)^```", _PAGE, re.DOTALL | re.MULTILINE)
+    assert found.count("/srv/www") == 1
+    places = {
+        "user": "user root;",  # nginx would answer as a user that may not enter this folder
+        "temporary": "".join(f"{name}_temp_path {folder}/{name};\n" for name in _TEMPORARY),
+        "locations": found.replace("/srv/www", str(root)),
+    }
+    port, file = free_port(), folder / "nginx.conf"
+    file.write_text(_NGINX.format(folder=folder, port=port, **places), encoding="utf-8")
+    with running(["nginx", "-p", str(folder), "-e", "stderr", "-c", str(file)], port):
+        yield port
+
+
+SERVERS = {"http.server": http_server, "nginx": nginx}
+
+
+class Reader(threading.Thread):
+    """Reads the index and then all that it names, until it is told to end."""
+
+    def __init__(self, port: int, serials: list[int], ended: threading.Event) -> None:
+        super().__init__()
+        self._port, self._serials, self._ended = port, serials, ended
+        self.read = 0
+        self.problems: list[str] = []
+
+    def run(self) -> None:
+        while not self._ended.is_set():
+            try:
+                self._read_all(self._index())
+            except Exception as error:  # noqa: BLE001 - the test shows it
+                self.problems.append(repr(error))
+
+    def _index(self) -> Index:
+        status, text = self._get(INDEX)
+        assert status == 200
+        return read_index(text, None, INDEX)
+
+    def _read_all(self, index: Index) -> None:
+        for file in index.files:
+            status, content = self._get(file.path)
+            if status == 404:
+                self._check_late(index)
+                return
+            assert (status, len(content)) == (200, file.bytes)
+            assert hashlib.sha256(content).hexdigest() == file.sha256
+            self.read += 1
+
+    def _check_late(self, index: Index) -> None:
+        """A file may be gone only if two later indexes were published meanwhile."""
+        later = {serial for serial in list(self._serials) if serial > index.serial}
+        assert len(later | {self._index().serial}) >= 2
+
+    def _get(self, path: str) -> tuple[int, bytes]:
+        with closing(http.client.HTTPConnection("127.0.0.1", self._port, timeout=20)) as server:
+            server.request("GET", f"/geo/{path}")
+            answer = server.getresponse()
+            return answer.status, answer.read()
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_fifty_runs(store: Path, tmp_path: Path, datasets: list[Path], server: str) -> None:
+    root, folder = tmp_path / "www", tmp_path / "server"
+    root.mkdir()
+    folder.mkdir()
+    serials = [mirror(store, root / "geo", deltas=2).index.serial]
+    ended = threading.Event()
+    with SERVERS[server](root, folder) as port:
+        readers = [Reader(port, serials, ended) for _ in range(_READERS)]
+        for reader in readers:
+            reader.start()
+        for run in range(_RUNS):
+            publish(datasets[run % len(datasets)], store)
+            serials.append(mirror(store, root / "geo", deltas=2).index.serial)
+        ended.set()
+        for reader in readers:
+            reader.join()
+    assert [reader.problems for reader in readers] == [[]] * _READERS
+    assert sum(reader.read for reader in readers) > _RUNS
+    assert len({*serials}) == _RUNS + 1

@@ -1,0 +1,327 @@
+"""The folder of a mirror: what a store's followers need, and nothing that a reader misses."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from geolookup import DatasetError, OutputError
+from geolookup.archives.pack import pack
+from geolookup.archives.unpack import unpack
+from geolookup.filesystem.lock import locked
+from geolookup.mirrors import archive_files
+from geolookup.mirrors.index import INDEX, Index
+from geolookup.mirrors.write import mirror
+from geolookup.store.generations import generations, prune, rollback
+from geolookup.store.publish import publish
+from tests.mirrors.reading import archives_of, index_of
+from tests.store.numbered import generation, numbered
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "mirror"
+
+
+def timeless(index: Index) -> Index:
+    listed = [replace(each, published_at="") for each in index.generations]
+    return replace(index, serial=0, published_at="", generations=tuple(listed))
+
+
+def test_two_packs_and_a_delta_from_each_generation(
+    store: Path, folder: Path, datasets: list[Path], tmp_path: Path
+) -> None:
+    found = mirror(store, folder)
+    index = index_of(folder)
+    first, second, third = map(generation, datasets[:3])
+    assert (found.state, found.index, found.removed) == ("published", index, ())
+    assert (index.name, index.current, index.expires_at) == ("acme", third, None)
+    assert [each.generation for each in index.generations] == [third, second]
+    assert [each.base for each in index.now.deltas] == [second, first]
+    assert {file.path for file in found.added} == archives_of(folder)
+    assert {path.name for path in folder.iterdir()} == {".lock", INDEX, "packs", "deltas"}
+    for each in index.generations:
+        assert each.pack is not None
+        unpack(folder / each.pack.path, tmp_path / each.generation)
+        assert generation(tmp_path / each.generation) == each.generation
+
+
+def test_deltas_make_the_current_generation(
+    store: Path, folder: Path, datasets: list[Path], tmp_path: Path
+) -> None:
+    mirror(store, folder)
+    for number, delta in enumerate(reversed(index_of(folder).now.deltas)):
+        assert delta.base == generation(datasets[number])
+        unpack(folder / delta.file.path, tmp_path / str(number), base=datasets[number])
+        assert generation(tmp_path / str(number)) == generation(datasets[2])
+
+
+@pytest.mark.parametrize("deltas", [0, 1])
+def test_as_many_deltas_as_asked_for(store: Path, folder: Path, deltas: int) -> None:
+    mirror(store, folder, deltas=deltas)
+    assert len(index_of(folder).now.deltas) == deltas
+
+
+def test_without_a_change_nothing_is_written(store: Path, folder: Path) -> None:
+    first = mirror(store, folder)
+    before = {path: path.stat() for path in folder.rglob("*")}
+    found = mirror(store, folder)
+    assert (found.state, found.index, found.added) == ("current", first.index, ())
+    assert {path: path.stat() for path in folder.rglob("*")} == before
+
+
+def test_a_new_generation_adds_its_own_archives_alone(
+    store: Path, folder: Path, datasets: list[Path]
+) -> None:
+    first = mirror(store, folder)
+    former = {path: path.stat() for path in folder.glob("*/*")}
+    publish(datasets[3], store)
+    found = mirror(store, folder)
+    index = index_of(folder)
+    assert found.index.serial > first.index.serial
+    assert index.current == generation(datasets[3])
+    assert len(found.added) == 1 + 3  # a pack, and a delta from each of the three
+    assert {path: path.stat() for path in former} == former
+
+
+def test_archives_of_the_former_index_stay_until_the_next(
+    store: Path, folder: Path, datasets: list[Path]
+) -> None:
+    paths = [{file.path for file in mirror(store, folder).index.files}]
+    for dataset in (*datasets[3:], datasets[0], datasets[1]):
+        publish(dataset, store)
+        removed = mirror(store, folder).removed
+        paths.append({file.path for file in index_of(folder).files})
+        assert archives_of(folder) == paths[-1] | paths[-2]
+        assert not {*removed} & archives_of(folder)
+
+
+def test_an_index_of_the_same_files_ends_no_reading(
+    store: Path, folder: Path, datasets: list[Path]
+) -> None:
+    """What the index before named stays, however often the same state is mirrored again."""
+    mirror(store, folder)
+    publish(datasets[3], store)
+    mirror(store, folder)
+    kept = archives_of(folder)
+    for _ in range(3):
+        found = mirror(store, folder, expires="7d")
+        assert (found.state, found.added, found.removed) == ("published", (), ())
+    assert archives_of(folder) == kept
+
+
+def test_a_withdrawn_generation_is_named_and_has_a_way_back(
+    store: Path, folder: Path, datasets: list[Path]
+) -> None:
+    mirror(store, folder)
+    rollback(store)
+    found = mirror(store, folder)
+    index = index_of(folder)
+    first, second, third = map(generation, datasets[:3])
+    assert index.current == second
+    gone = index.listed(third)
+    assert gone is not None
+    assert (gone.withdrawn, gone.pack, gone.deltas) == (True, None, ())
+    assert [each.base for each in index.now.deltas] == [third, first]
+    # The pack of the generation that is current again was there.
+    assert {file.path.partition("/")[0] for file in found.added if second in file.path} == {
+        "deltas"
+    }
+
+
+def test_a_generation_that_is_published_again_is_current(
+    store: Path, folder: Path, datasets: list[Path]
+) -> None:
+    mirror(store, folder)
+    rollback(store)
+    mirror(store, folder)
+    publish(datasets[2], store)
+    mirror(store, folder)
+    index = index_of(folder)
+    assert index.current == generation(datasets[2])
+    assert not any(each.withdrawn for each in index.generations)
+
+
+def test_what_the_store_has_pruned_has_no_delta(
+    store: Path, folder: Path, datasets: list[Path]
+) -> None:
+    mirror(store, folder)
+    prune(store, 1)
+    mirror(store, folder)
+    index = index_of(folder)
+    assert [each.generation for each in index.generations] == [generation(datasets[2])]
+    assert index.now.deltas == ()
+
+
+def test_a_generation_that_cannot_be_read_is_left_out(
+    store: Path, folder: Path, datasets: list[Path]
+) -> None:
+    """As those of a former format version, which an upgrade leaves in the store."""
+    second = store / "generations" / generation(datasets[1])
+    (second / "manifest.json").unlink()
+    mirror(store, folder)
+    index = index_of(folder)
+    assert [each.generation for each in index.generations] == [generation(datasets[2])]
+    assert [each.base for each in index.now.deltas] == [generation(datasets[0])]
+
+
+@pytest.mark.parametrize("kind", ["packs", "deltas"])
+def test_a_changed_archive_is_written_again(store: Path, folder: Path, kind: str) -> None:
+    mirror(store, folder)
+    damaged, missing, *_ = sorted((folder / kind).iterdir())
+    expected = damaged.read_bytes()
+    damaged.write_bytes(expected[:-1] + b"x")
+    missing.unlink()
+    found = mirror(store, folder)
+    assert found.state == "current"
+    assert sorted(file.path for file in found.added) == [
+        f"{kind}/{each.name}" for each in (damaged, missing)
+    ]
+    assert damaged.read_bytes() == expected
+    index_of(folder)
+
+
+def test_one_store_gives_the_same_bytes(store: Path, folder: Path, datasets: list[Path]) -> None:
+    """Also where one mirror has a history, and the other begins with the same state."""
+    other = folder.with_name("other")
+    mirror(store, folder)
+    publish(datasets[3], store)
+    mirror(store, folder)
+    mirror(store, other)
+    assert timeless(index_of(folder)) == timeless(index_of(other))
+    for file in index_of(other).files:
+        assert (folder / file.path).read_bytes() == (other / file.path).read_bytes()
+
+
+def test_serials_grow_whatever_the_clock_says(
+    store: Path, folder: Path, datasets: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = mirror(store, folder).index.serial
+    publish(datasets[3], store)
+    monkeypatch.setattr("time.time_ns", lambda: 1_000_000_000)
+    assert mirror(store, folder).index.serial == first + 1
+
+
+def test_an_index_expires(store: Path, folder: Path) -> None:
+    before = datetime.now(UTC)
+    index = mirror(store, folder, expires="2d").index
+    assert index.is_expired(before + timedelta(days=2, minutes=5))
+    assert not index.is_expired(before + timedelta(days=1, hours=23))
+    assert mirror(store, folder).index.expires_at is None
+
+
+def test_a_change_of_the_store_meanwhile_counts(
+    store: Path, folder: Path, datasets: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The current generation is withdrawn and pruned while its archive is written."""
+
+    def packed(dataset: Path, archive: Path, *, base: Path | None) -> int:
+        if generations(store)[0].current:
+            rollback(store)
+            shutil.rmtree(store / "generations" / generation(datasets[2]))
+        return pack(dataset, archive, base=base)
+
+    monkeypatch.setattr(archive_files, "pack", packed)
+    mirror(store, folder)
+    index = index_of(folder)
+    assert index.current == generation(datasets[1])
+    assert [each.base for each in index.now.deltas] == [generation(datasets[0])]
+
+
+def test_another_run_waits(store: Path, folder: Path) -> None:
+    folder.mkdir()
+    run = threading.Thread(target=mirror, args=(store, folder))
+    with locked(folder / ".lock"):
+        run.start()
+        run.join(0.2)
+        assert run.is_alive()
+        assert not (folder / INDEX).exists()
+    run.join()
+    index_of(folder)
+
+
+def test_what_others_have_put_there_stays(store: Path, folder: Path, datasets: list[Path]) -> None:
+    mirror(store, folder)
+    others = [folder / "robots.txt", folder / "packs" / "notes.txt", folder / "deltas" / ".hidden"]
+    for path in others:
+        path.write_text("mine")
+    publish(datasets[3], store)
+    mirror(store, folder)
+    publish(datasets[4], store)
+    mirror(store, folder)
+    assert [path.read_text() for path in others] == ["mine"] * 3
+
+
+def test_folders_that_are_no_mirror_are_refused(
+    store: Path, tmp_path: Path, datasets: list[Path]
+) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "notes.txt").write_text("")
+    before = sorted(tmp_path.rglob("*"))
+    for place in (store, datasets[0], tmp_path / "file", tmp_path / "notes", tmp_path / "x" / "y"):
+        with pytest.raises(OutputError):
+            mirror(store, place)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_no_store(tmp_path: Path, datasets: list[Path], folder: Path) -> None:
+    for place in (tmp_path / "nothing", datasets[0]):
+        with pytest.raises(DatasetError, match="no store here"):
+            mirror(place, folder)
+        assert not (folder / INDEX).exists()
+
+
+def test_a_damaged_generation_leaves_the_index(
+    store: Path, folder: Path, datasets: list[Path]
+) -> None:
+    mirror(store, folder)
+    before = (folder / INDEX).read_bytes()
+    publish(datasets[3], store, copy=True)
+    damaged = store / "generations" / generation(datasets[3]) / "ipv4.arrow"
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b"x")
+    with pytest.raises(DatasetError, match=r"ipv4\.arrow"):
+        mirror(store, folder)
+    assert (folder / INDEX).read_bytes() == before
+    assert not (folder / ".unfinished").exists()
+
+
+def test_a_damaged_index_is_an_error(store: Path, folder: Path) -> None:
+    mirror(store, folder)
+    (folder / INDEX).write_text("{}")
+    with pytest.raises(DatasetError, match="remove it, and mirror again"):
+        mirror(store, folder)
+    (folder / INDEX).unlink()
+    assert mirror(store, folder).state == "published"
+
+
+def test_a_dataset_of_another_name_is_refused(store: Path, folder: Path, tmp_path: Path) -> None:
+    mirror(store, folder)
+    publish(numbered(tmp_path / "7", 7), store)
+    with pytest.raises(DatasetError, match="is a mirror of 'acme', but the store has 'n7'"):
+        mirror(store, folder)
+
+
+def test_invalid_numbers(store: Path, folder: Path) -> None:
+    with pytest.raises(ValueError, match="deltas is -1"):
+        mirror(store, folder, deltas=-1)
+    with pytest.raises(ValueError, match="expires is 'soon'"):
+        mirror(store, folder, expires="soon")
+    assert not folder.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
+def test_a_web_server_of_another_user_can_read_it(store: Path, folder: Path) -> None:
+    former = os.umask(0o022)
+    try:
+        mirror(store, folder)
+    finally:
+        os.umask(former)
+    assert {path.stat().st_mode & 0o777 for path in folder.glob("**/*.*")} == {0o644}
+    assert {path.stat().st_mode & 0o777 for path in folder.rglob("*") if path.is_dir()} == {0o755}

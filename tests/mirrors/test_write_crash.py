@@ -1,0 +1,79 @@
+"""A process that ends at any step leaves a mirror that readers can use, and the next run mends."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from functools import partial
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from geolookup.mirrors.index import INDEX
+from geolookup.mirrors.write import mirror
+from geolookup.store.generations import rollback
+from geolookup.store.publish import publish
+from tests.mirrors.reading import archives_of, index_of
+from tests.store.dying import DONE, KILLED, REFUSED, Kind, ending
+from tests.store.numbered import generation
+from tests.tiers import scaled
+
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system"),
+    pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning"),
+]
+_KINDS: dict[Kind, str] = {"kill": KILLED, "fault": REFUSED}
+
+
+def currents(store: Path, former: Path, place: Path, kind: Kind) -> list[tuple[str, str | None]]:
+    """Return how a run ended before each step, and the generation that readers found then."""
+    found: list[tuple[str, str | None]] = []
+    for step in count(0, scaled(7, 2)):
+        shutil.rmtree(place, ignore_errors=True)
+        if former.exists():
+            shutil.copytree(former, place)
+        ended = ending(partial(mirror, store, place, deltas=1), kind, step)
+        found.append((ended, index_of(place).current if (place / INDEX).exists() else None))
+        check_mended(store, former, place)
+        if ended == DONE:
+            return found
+        assert step < 500
+    raise AssertionError
+
+
+def check_mended(store: Path, former: Path, place: Path) -> None:
+    """The next run completes the mirror, and nothing is left of the one that ended."""
+    mirror(store, place, deltas=1)
+    named = {file.path for file in index_of(place).files}
+    if former.exists():
+        named |= {file.path for file in index_of(former).files}
+    assert archives_of(place) == named
+    assert {path.name for path in place.iterdir()} == {".lock", INDEX, "packs", "deltas"}
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+def test_the_first_run(store: Path, tmp_path: Path, datasets: list[Path], kind: Kind) -> None:
+    found = currents(store, tmp_path / "none", tmp_path / "mirror", kind)
+    assert {ended for ended, _ in found} == {_KINDS[kind], DONE}
+    current = [each for _, each in found]
+    begun = current.index(generation(datasets[2]))
+    assert current == [None] * begun + [generation(datasets[2])] * (len(found) - begun)
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+@pytest.mark.parametrize("change", ["publish", "rollback"])
+def test_a_further_run(
+    store: Path, tmp_path: Path, datasets: list[Path], kind: Kind, change: str
+) -> None:
+    former = tmp_path / "former"
+    mirror(store, former, deltas=1)
+    if change == "publish":
+        publish(datasets[3], store)
+    else:
+        rollback(store)
+    new = generation(datasets[3 if change == "publish" else 1])
+    found = currents(store, former, tmp_path / "mirror", kind)
+    current = [each for _, each in found]
+    moved = current.index(new)
+    assert current == [generation(datasets[2])] * moved + [new] * (len(found) - moved)

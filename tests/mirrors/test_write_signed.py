@@ -1,0 +1,130 @@
+"""A mirror of signed generations: what followers would refuse is refused before it is published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("cryptography")
+
+from geolookup import DatasetError
+from geolookup.mirrors.index import INDEX, read_index
+from geolookup.mirrors.write import mirror
+from geolookup.signing.keys import generate, read_public
+from geolookup.store.generations import rollback
+from geolookup.store.publish import publish
+from geolookup.store.sign import sign
+from geolookup.store.trusted import trust
+from tests.mirrors.reading import index_of
+from tests.store.numbered import generation
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The files of three private keys; those of the public keys are beside them."""
+    files = [tmp_path_factory.mktemp("keys") / str(number) for number in range(3)]
+    for each in files:
+        generate(each)
+    return files
+
+
+def public(key: Path) -> Path:
+    return key.with_name(f"{key.name}.pub")
+
+
+@pytest.fixture
+def folder(store: Path, tmp_path: Path, keys: list[Path]) -> Path:
+    """A signed mirror of the store, whose current generation is signed."""
+    sign(store, keys[0])
+    place = tmp_path / "mirror"
+    mirror(store, place, sign=keys[0])
+    return place
+
+
+def assert_refused(store: Path, folder: Path, match: str, *keys: Path) -> None:
+    before = (folder / INDEX).read_bytes()
+    with pytest.raises(DatasetError, match=match) as caught:
+        mirror(store, folder, sign=keys or None)
+    assert caught.value.remedy
+    assert (folder / INDEX).read_bytes() == before
+
+
+def test_the_index_is_signed_by_each_key(store: Path, folder: Path, keys: list[Path]) -> None:
+    mirror(store, folder, sign=keys[:2])
+    text = (folder / INDEX).read_bytes()
+    for key in keys[:2]:
+        read_index(text, [read_public(public(key))], INDEX)
+    with pytest.raises(DatasetError, match="signed by no trusted key"):
+        read_index(text, [read_public(public(keys[2]))], INDEX)
+
+
+def test_the_index_has_the_statements(store: Path, folder: Path, datasets: list[Path]) -> None:
+    found = store / "generations" / generation(datasets[2]) / "signature.json"
+    signature = index_of(folder).now.signature
+    assert signature is not None
+    assert signature.encode() == found.read_bytes()
+
+
+def test_the_same_keys_change_nothing_others_do(
+    store: Path, folder: Path, keys: list[Path]
+) -> None:
+    assert mirror(store, folder, sign=keys[0]).state == "current"
+    found = mirror(store, folder, sign=keys[1])
+    assert (found.state, found.added) == ("published", ())
+
+
+def test_a_later_statement_changes_the_archives(
+    store: Path, folder: Path, keys: list[Path]
+) -> None:
+    former = index_of(folder)
+    sign(store, keys[0])
+    mirror(store, folder, sign=keys[0])
+    index = index_of(folder)
+    assert index.current == former.current
+    assert not {*index.now.deltas} & {*former.now.deltas}
+    assert index.now.pack != former.now.pack
+    assert all((folder / file.path).exists() for file in former.files)
+
+
+def test_a_rollback_that_is_signed(
+    store: Path, folder: Path, keys: list[Path], datasets: list[Path]
+) -> None:
+    rollback(store, sign=keys[0])
+    mirror(store, folder, sign=keys[0])
+    assert index_of(folder).current == generation(datasets[1])
+
+
+def test_what_followers_refuse_is_refused(
+    store: Path, folder: Path, keys: list[Path], datasets: list[Path]
+) -> None:
+    key = keys[0]
+    assert_refused(store, folder, "would not be")  # no key for the index
+    publish(datasets[3], store)
+    assert_refused(store, folder, "not signed", key)
+    sign(store, key)
+    mirror(store, folder, sign=key)
+    rollback(store)
+    assert_refused(store, folder, "signed before what the mirror has", key)
+    sign(store, key)
+    mirror(store, folder, sign=key)
+
+
+def test_a_store_that_trusts_keys(
+    store: Path, folder: Path, keys: list[Path], datasets: list[Path]
+) -> None:
+    trust(store, [read_public(public(keys[0]))])
+    assert_refused(store, folder, "no key that the store trusts", keys[1])
+    assert mirror(store, folder, sign=keys[:2]).state == "published"
+    (store / "generations" / generation(datasets[2]) / "signature.json").unlink()
+    assert_refused(store, folder, "not signed by a trusted key", keys[0])
+
+
+def test_a_signature_of_another_manifest(
+    store: Path, folder: Path, keys: list[Path], datasets: list[Path]
+) -> None:
+    generations = store / "generations"
+    signature = (generations / generation(datasets[2]) / "signature.json").read_bytes()
+    publish(datasets[3], store)
+    (generations / generation(datasets[3]) / "signature.json").write_bytes(signature)
+    assert_refused(store, folder, "signs another manifest", keys[0])
