@@ -1,0 +1,214 @@
+"""Builds with a base: what keeps its bytes, and which datasets can be one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import geolookup
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.arrow_files import read
+from geolookup.dataset.manifest import read_manifest
+from geolookup.errors import DatasetError
+from tests.builder.building import recipe
+from tests.builder.test_reproducible import digests
+from tests.cli.program import run
+from tests.conftest import ROOT, build_at
+from tests.corrupt.forging import replaced, table, write
+from tests.property.test_base import content, keeps_numbers, says_the_same
+
+#: Each city and network is used by as many rows as its number says, so that all orders are known.
+ROWS = [
+    (f"8.{at}.{2 * part}.0/24", "US" if at % 2 else "SE", f"City {at}", at)
+    for at in range(1, 9)
+    for part in range(at)
+] + [(f"2a00:{at:x}::/32", "CY", f"City {at}", at) for at in range(1, 9)]
+
+
+def text(rows: list[tuple[str, str, str, int]]) -> str:
+    lines = (f"{net},{country},{city},{asn}\n" for net, country, city, asn in rows)
+    return "network,country_code,city_name,asn\n" + "".join(lines)
+
+
+def built(
+    folder: Path, rows: list[tuple[str, str, str, int]], base: Path | None = None, name: str = "N"
+) -> Path:
+    folder.mkdir()
+    source = recipe(f'path = "a.csv"\nname = "{name}"').replace('"test"', f'"{name}"')
+    return build_at(folder, {"a.csv": text(rows)}, source, base=base)[0]
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory.mktemp("base") / "d", ROWS)
+
+
+def moved(at: int, city: str) -> list[tuple[str, str, str, int]]:
+    """The rows, of which one is in another city."""
+    rows = [*ROWS]
+    rows[at] = (*rows[at][:2], city, rows[at][3])
+    return rows
+
+
+def cities(dataset: Path) -> list[str | None]:
+    found: list[str | None] = read(dataset / fmt.LOCATION)[0].column("city_name").to_pylist()
+    return found
+
+
+def test_unchanged_intervals_are_unchanged_bytes(base: Path, tmp_path: Path) -> None:
+    """One row of eight in a city moves to a new one; without a base cities change places."""
+    dataset = built(tmp_path / "d", moved(30, "New"), base)
+    alone = built(tmp_path / "alone", moved(30, "New"))
+    same = {*fmt.FILES} - {fmt.IPV4, fmt.LOCATION}
+    assert {name for name in fmt.FILES if content(base)[name] == content(dataset)[name]} == same
+    before, after = (read(each / fmt.IPV4)[0] for each in (base, dataset))
+    differs = before.column("location").to_numpy() != after.column("location").to_numpy()
+    assert np.count_nonzero(differs) == 1
+    assert before.column("network").equals(after.column("network"))
+    assert content(alone)[fmt.IPV6] != content(base)[fmt.IPV6]
+    says_the_same(alone, dataset)
+
+
+def test_a_row_that_is_gone_leaves_no_gap(base: Path, tmp_path: Path) -> None:
+    """The last row takes its number where there is no new one."""
+    rows = [row for row in ROWS if row[2] != "City 8"]
+    dataset = built(tmp_path / "d", rows, base)
+    before, after = cities(base), cities(dataset)
+    assert len(after) == len(before) - 2  # in Sweden and in Cyprus
+    gone = [at for at, city in enumerate(before) if city == "City 8"]
+    assert min(gone) < len(after)
+    assert all(after[at] in before[len(after) :] for at in gone if at < len(after))
+    keeps_numbers(base, dataset)
+
+
+def test_new_rows_take_the_numbers_of_those_that_are_gone(base: Path, tmp_path: Path) -> None:
+    rows = [(*row[:2], row[2].replace("City 8", "New"), row[3]) for row in ROWS]
+    dataset = built(tmp_path / "d", rows, base)
+    renamed = [city and city.replace("City 8", "New") for city in cities(base)]
+    assert cities(dataset) == renamed
+    for name in (fmt.IPV4, fmt.IPV6, fmt.NETWORK, fmt.COUNTRY, fmt.ZONE):
+        assert content(dataset)[name] == content(base)[name]
+
+
+def test_a_country_that_is_new_leaves_the_others_their_rows(base: Path, tmp_path: Path) -> None:
+    rows = [*ROWS, ("9.9.9.0/24", "CH", "Zürich", 1)]
+    dataset = built(tmp_path / "d", rows, base)
+    before, after = (read(each / fmt.COUNTRY)[0].to_pylist() for each in (base, dataset))
+    assert after[: len(before)] == before
+    assert content(dataset)[fmt.IPV6] == content(base)[fmt.IPV6]
+
+
+def test_the_manifest_states_the_base(base: Path, tmp_path: Path) -> None:
+    assert read_manifest(base).metadata().base is None
+    first = read_manifest(base).generation
+    second = built(tmp_path / "2", moved(0, "New"), base)
+    assert read_manifest(second).metadata().base == first
+    third = built(tmp_path / "3", moved(0, "Newer"), second)
+    assert read_manifest(third).metadata().base == read_manifest(second).generation
+
+
+def test_the_same_sources_are_the_base(base: Path, tmp_path: Path) -> None:
+    assert content(built(tmp_path / "same", ROWS, base)) == content(base)
+    second = built(tmp_path / "2", moved(0, "New"), base)
+    assert content(built(tmp_path / "3", moved(0, "New"), second)) == content(second)
+
+
+@pytest.mark.long
+def test_the_same_bytes_in_another_process(base: Path, tmp_path: Path) -> None:
+    """Another seed of hashes, another folder, another time zone."""
+    one = built(tmp_path / "1", moved(3, "New"), base)
+    code = (
+        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[3]);"
+        "from tests.builder.test_base import built, moved;"
+        "built(Path(sys.argv[1]), moved(3, 'New'), Path(sys.argv[2]))"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "2"), str(base), str(ROOT)]
+    environment = os.environ | {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"}
+    subprocess.run(command, check=True, env=environment, cwd=tmp_path)
+    assert digests(one) == digests(tmp_path / "2" / "dataset")
+
+
+def test_a_base_of_another_name(base: Path, tmp_path: Path) -> None:
+    """Its rows are rows all the same: a dataset may get another name."""
+    dataset = built(tmp_path / "d", moved(0, "New"), base, name="other")
+    keeps_numbers(base, dataset)
+    assert read_manifest(dataset).metadata().base == read_manifest(base).generation
+    assert geolookup.verify(dataset, deep=True).generation != read_manifest(base).generation
+
+
+def test_a_base_that_has_nothing_in_common(base: Path, tmp_path: Path) -> None:
+    rows = [("9.9.9.0/24", "CH", "Zürich", 19281), ("9.9.8.0/24", "FR", "Lyon", 3215)]
+    dataset, alone = built(tmp_path / "d", rows, base), built(tmp_path / "alone", rows)
+    assert {**content(dataset), fmt.MANIFEST: b""} == {**content(alone), fmt.MANIFEST: b""}
+
+
+def test_a_store_is_its_current_generation(base: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    generation = geolookup.publish(base, store)
+    dataset = built(tmp_path / "d", moved(0, "New"), store)
+    assert read_manifest(dataset).metadata().base == generation
+
+
+@pytest.mark.parametrize("name", [fmt.LOCATION, fmt.IPV6, fmt.ZONE])
+def test_a_damaged_base_is_refused(base: Path, tmp_path: Path, name: str) -> None:
+    copy = copied(base, tmp_path)
+    damaged = bytearray((copy / name).read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    (copy / name).write_bytes(damaged)
+    with pytest.raises(DatasetError, match=f"{name}: its digest differs from the manifest"):
+        built(tmp_path / "d", ROWS, copy)
+    assert not (tmp_path / "d" / "dataset").exists()
+
+
+def test_a_base_without_a_file_is_refused(base: Path, tmp_path: Path) -> None:
+    copy = copied(base, tmp_path)
+    (copy / fmt.NETWORK).unlink()
+    with pytest.raises(DatasetError, match=f"{fmt.NETWORK}: missing"):
+        built(tmp_path / "d", ROWS, copy)
+
+
+def test_a_base_of_another_version_is_refused(base: Path, tmp_path: Path) -> None:
+    copy = copied(base, tmp_path)
+    document = json.loads((copy / fmt.MANIFEST).read_bytes())
+    (copy / fmt.MANIFEST).write_text(json.dumps({**document, "format_version": 1}))
+    with pytest.raises(DatasetError, match="format version 1, but 2 is what"):
+        built(tmp_path / "d", ROWS, copy)
+
+
+def copied(base: Path, folder: Path) -> Path:
+    copy = folder / "copy"
+    copy.mkdir()
+    for name, data in content(base).items():
+        (copy / name).write_bytes(data)
+    return copy
+
+
+def test_a_forged_base_changes_numbers_alone(base: Path, tmp_path: Path) -> None:
+    """Rows that lead nowhere, and each row twice: what is in a base is compared, never followed."""
+    copy = copied(base, tmp_path)
+    replaced(copy, fmt.LOCATION, "country", lambda rows: rows.__setitem__(slice(3, 6), [999] * 3))
+    rows = table(copy, fmt.NETWORK)
+    write(copy, fmt.NETWORK, rows.take([*range(len(rows)), *range(len(rows))]))
+    dataset = built(tmp_path / "d", moved(0, "New"), copy)
+    geolookup.verify(dataset, deep=True)
+    says_the_same(built(tmp_path / "alone", moved(0, "New")), dataset)
+
+
+@pytest.mark.long
+def test_the_command(base: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(text(moved(0, "New")), encoding="utf-8")
+    source, output = str(tmp_path / "a.csv"), str(tmp_path / "dataset")
+    done = run("build", source, "--output", output, "--base", str(base))
+    assert done.returncode == 0
+    generation = read_manifest(base).generation
+    assert f"base        {generation}\n" in run("info", output).stdout
+    assert json.loads(run("info", output, "--json").stdout)["base"] == generation
+    refused = run("build", source, "--output", output, "--base", str(tmp_path), "--force")
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "no dataset here" in refused.stderr

@@ -1,0 +1,129 @@
+"""A build with a base says what one without says, and keeps the numbers of the base.
+
+Strategy: recipes of random sources are compiled twice, one after the other as the base of the
+next. Rows are compared by their values, with those of the rows that they refer to.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import geolookup
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.arrow_files import read
+from geolookup.dataset.manifest import read_manifest
+from tests.conftest import build_at
+from tests.oracle import Source
+from tests.range_strategies import as_csv, recipe, recipes
+
+#: What a table refers to: rows of these tables, by column.
+LINKS = {fmt.LOCATION: {"country": fmt.COUNTRY, "zone": fmt.ZONE}}
+INTERVALS = {"location": fmt.LOCATION, "network": fmt.NETWORK}
+
+
+def built(folder: Path, listed: list[Source], base: Path | None = None, explain: str = "") -> Path:
+    """Compile the sources in a folder of their own; the name of the folder is in no byte."""
+    folder.mkdir()
+    files: dict[str, str | bytes] = {f"{n}.csv": as_csv(each) for n, each in enumerate(listed)}
+    text = recipe(listed).replace("\n", f'\nexplain = "{explain}"\n', 1) if explain else None
+    return build_at(folder, files, text or recipe(listed), base=base)[0]
+
+
+def content(dataset: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in dataset.iterdir()}
+
+
+def rows(dataset: Path, file: str) -> list[dict[str, Any]]:
+    """The rows of a table; references are the values that they lead to."""
+    found: list[dict[str, Any]] = read(dataset / file)[0].to_pylist()
+    for column, target in (LINKS.get(file) or {}).items():
+        referred = rows(dataset, target)
+        found = [{**row, column: referred[row[column]]} for row in found]
+    return found
+
+
+def partition(dataset: Path, file: str) -> list[dict[str, Any]]:
+    """The intervals of a file, with the values of their rows."""
+    tables = {column: rows(dataset, target) for column, target in INTERVALS.items()}
+    return [
+        {name: tables[name][value] if name in tables else value for name, value in row.items()}
+        for row in read(dataset / file)[0].to_pylist()
+    ]
+
+
+def says_the_same(one: Path, other: Path) -> None:
+    for file in (fmt.IPV4, fmt.IPV6):
+        assert partition(one, file) == partition(other, file)
+    for file in (fmt.LOCATION, fmt.NETWORK, fmt.COUNTRY, fmt.ZONE):
+        assert sorted(map(repr, rows(one, file))) == sorted(map(repr, rows(other, file)))
+    for file in (*fmt.PROVENANCE.values(), fmt.IPV4_JUMP, fmt.IPV6_SPARSE_INDEX):
+        assert read(one / file)[0].to_pylist() == read(other / file)[0].to_pylist()
+    assert read_manifest(one).logical() == read_manifest(other).logical()
+    for part in geolookup.diff(one, other).parts.values():
+        for each in part.fields.values():
+            assert not each.null_gained + each.null_lost + each.changed
+
+
+def keeps_numbers(base: Path, dataset: Path) -> None:
+    """A row of the base keeps its number, unless the table has become too short for it."""
+    for file in (fmt.LOCATION, fmt.NETWORK, fmt.ZONE):
+        before, after = ([*map(repr, rows(each, file))] for each in (base, dataset))
+        for number, row in enumerate(before[: len(after)]):
+            assert after[number] == row or row not in after
+    for file in (fmt.IPV6, fmt.LOCATION, fmt.NETWORK, fmt.PROVENANCE[6]):
+        for one, other in zip(read(base / file)[0], read(dataset / file)[0], strict=False):
+            if pa.types.is_dictionary(one.type) and pa.types.is_dictionary(other.type):
+                before, after = one.dictionary.to_pylist(), other.dictionary.to_pylist()
+                for number, value in enumerate(before[: len(after)]):
+                    assert after[number] == value or value not in after
+
+
+@pytest.mark.long
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@given(recipes, recipes)
+def test_a_base_changes_numbers_alone(old: list[Source], new: list[Source]) -> None:
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        base = built(folder / "base", old)
+        alone, dataset = built(folder / "alone", new), built(folder / "based", new, base)
+        geolookup.verify(dataset, deep=True)
+        says_the_same(alone, dataset)
+        keeps_numbers(base, dataset)
+        assert built(folder / "again", new, base) != dataset
+        assert content(folder / "again" / "dataset") == content(dataset)
+
+
+@pytest.mark.long
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
+@given(recipes, recipes)
+def test_the_same_sources_again_are_the_base(old: list[Source], new: list[Source]) -> None:
+    """To the byte, the manifest too: it states the base's own base."""
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        first = built(folder / "first", old)
+        assert content(built(folder / "same", old, first)) == content(first)
+        second = built(folder / "second", new, first)
+        assert content(built(folder / "third", new, second)) == content(second)
+
+
+@pytest.mark.long
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
+@given(recipes, recipes)
+def test_with_the_rows_of_the_sources(old: list[Source], new: list[Source]) -> None:
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        base = built(folder / "base", old, explain="full")
+        alone, dataset = (
+            built(folder / name, new, each, "full") for name, each in (("1", None), ("2", base))
+        )
+        geolookup.verify(dataset, deep=True)
+        says_the_same(alone, dataset)
+        for file in fmt.EXPLAINING:
+            assert read(alone / file)[0].to_pylist() == read(dataset / file)[0].to_pylist()
+        assert content(built(folder / "3", new, dataset, "full")) == content(dataset)
