@@ -5,9 +5,9 @@
 'US'
 
 Most commands are also functions, each imported on first use: ``build``, ``diff``,
-``generations``, ``mirror``, ``pack``, ``prune``, ``publish``, ``rollback``, ``score``, ``unpack``,
-``update``, ``upgrade``, ``verify``. So are the types of answers: ``Envelope``, ``Data``,
-``Location``, ``Time``, ``Currency``, ``Network``, those of paths, ``FieldPath`` and
+``generations``, ``mirror``, ``pack``, ``prune``, ``publish``, ``rollback``, ``score``, ``sign``,
+``unpack``, ``update``, ``upgrade``, ``verify``. So are the types of answers: ``Envelope``,
+``Data``, ``Location``, ``Time``, ``Currency``, ``Network``, those of paths, ``FieldPath`` and
 ``ColumnPath``, and ``Answer``, an answer as an object. ``fields`` lists the paths.
 """
 
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from geolookup.mirrors.write import mirror
     from geolookup.store.generations import generations, prune, rollback
     from geolookup.store.publish import publish
+    from geolookup.store.sign import sign
     from geolookup.updates.update import update
     from geolookup.updates.upgrade import upgrade
 
@@ -111,6 +112,7 @@ __all__ = [
     "publish",
     "rollback",
     "score",
+    "sign",
     "unpack",
     "update",
     "upgrade",
@@ -138,6 +140,7 @@ _LAZY = {
     "publish": "geolookup.store.publish",
     "rollback": "geolookup.store.generations",
     "score": "geolookup.comparison.scoring",
+    "sign": "geolookup.store.sign",
     "unpack": "geolookup.archives.unpack",
     "update": "geolookup.updates.update",
     "upgrade": "geolookup.updates.upgrade",

@@ -20,11 +20,15 @@ from geolookup.cli import COMMANDS
 from tests.conftest import ROOT
 
 CALLS = (
-    *("build", "diff", "generations", "pack", "prune", "publish", "rollback", "score", "unpack"),
-    *("update", "upgrade", "verify"),
+    *("build", "diff", "generations", "pack", "prune", "publish", "rollback", "score", "sign"),
+    *("unpack", "update", "upgrade", "verify"),
 )
 #: Arguments of the commands with required options.
-ARGUMENTS = {"build": ["x", "--output", "x"], "score": ["x", "--truth", "x"]}
+ARGUMENTS = {
+    "sign": ["x", "--sign", "x"],
+    "build": ["x", "--output", "x"],
+    "score": ["x", "--truth", "x"],
+}
 #: What a command prints, which a call returns.
 PRINTING = {"as_json"}
 RECIPE = '[dataset]\nname = "calls"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'

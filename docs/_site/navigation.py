@@ -46,7 +46,15 @@ NAVIGATION: dict[str, dict[str, list[str]]] = {
             "how-to/databases",
             "how-to/mmdb-export",
         ],
-        "Data": ["how-to/own-dataset", "updating", "verify", "diff", "score", "how-to/reports"],
+        "Data": [
+            "how-to/own-dataset",
+            "updating",
+            "verify",
+            "signing",
+            "diff",
+            "score",
+            "how-to/reports",
+        ],
         "Service and operation": ["http", "gate", "how-to/production", "operations", "mirror"],
         "Migration": ["how-to/from-*"],
         "Reference": [

@@ -162,6 +162,22 @@ cache = click.option(
 )
 
 
+sign = click.option(
+    "--sign",
+    metavar="KEY",
+    multiple=True,
+    type=PATH,
+    help="Sign the result with this private key (`geolookup keygen`); repeatable.",
+)
+
+trusted = click.option(
+    "--trusted",
+    metavar="KEY",
+    multiple=True,
+    type=PATH,
+    help="Accept only what the holder of this public key has signed; repeatable: one of them.",
+)
+
 clean = click.option(
     "--clean",
     is_flag=True,

@@ -35,17 +35,19 @@ def publish(dataset: Path, store: Path, copy: bool, expect: str | None) -> None:
 
 @click.command(name="rollback", short_help="Return to the previous generation.")
 @_store
-def rollback(store: Path | None) -> None:
+@options.sign
+def rollback(store: Path | None, sign: tuple[str, ...]) -> None:
     """Withdraw the current generation of STORE; the previous one becomes current.
 
     STORE is by default the user's store. A second rollback goes one generation
-    further back. Exits with 2 and leaves STORE unchanged if there is no previous
-    generation, or if it is damaged.
+    further back. Where keys are trusted, a generation signed earlier is refused:
+    --sign signs the previous one again. Exits with 2 and leaves STORE unchanged if
+    there is no previous generation, or if it is damaged or refused.
 
     Example: geolookup rollback /srv/geo
     """
     exit_on_signals()
-    click.echo(f"generation {geolookup.rollback(store)}")
+    click.echo(f"generation {geolookup.rollback(store, sign=sign)}")
 
 
 @click.command(name="generations", short_help="List the generations of a store.")

@@ -1,9 +1,8 @@
 """A dataset directory as mapped memory: opened in constant time, trusted in nothing.
 
-Strategy: the manifest says where each buffer lies; the files are mapped and
-the buffers become views, without Arrow and without reading them. What the
-views hold is checked when it is used: an index by the bounds of what it
-points into, a row's JSON texts by their checksum, once.
+Strategy: the manifest says where each buffer lies; the files are mapped and the buffers become
+views, without Arrow and without reading them. What the views hold is checked when it is used: an
+index by the bounds of what it points into, a row's JSON texts by their checksum, once.
 """
 
 from __future__ import annotations
@@ -94,6 +93,7 @@ class Dataset:
         self.path = os.fspath(path)
         self.manifest = read_manifest(self.path)
         self.generation = self.manifest.generation  # the service reads it for each request
+        self.serial = 0  # of the signature, where trusted keys are asked for one
         self._files: dict[str, File] = {}
         jump = self._file(fmt.IPV4_JUMP)
         self.jump = jump.view("interval", "uint32")

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from geolookup.dataset.metadata import Metadata
     from geolookup.dataset.networks import Network
     from geolookup.prefixes.conditions import Where
+    from geolookup.signing.keys import PublicKey
+    from geolookup.signing.trust import Trusted
     from geolookup.store.requirements import MaxAge, OnStale, Requirements
     from geolookup.store.watch import Watch
 
@@ -37,7 +39,7 @@ class Engine(ManyAnswers):
 
     Safe to use from many threads and after a fork. Pickled as path and
     generation: the unpickled engine answers from that generation, which must
-    still exist; ``watch``, ``max_age`` and ``preload`` are not restored. A context manager:
+    still exist. Of the options the trusted keys alone are restored. A context manager:
     leaving it closes the engine.
     """
 
@@ -261,8 +263,9 @@ class Engine(ManyAnswers):
     def __exit__(self, *_exception: object) -> None:
         self.close()
 
-    def __reduce__(self) -> tuple[object, tuple[str, str]]:
-        return _reopen, (self._path, self.generation)
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        dataset = self._open_state().dataset
+        return _reopen, (self._path, dataset.generation, self._requirements.keys, dataset.serial)
 
     def __repr__(self) -> str:
         return f"<geolookup.Engine {self._path!r}>"
@@ -277,6 +280,7 @@ def open(  # noqa: A001 - the public name
     allow_lost_fields: bool = False,
     fallback: bool = False,
     preload: bool = False,
+    trusted: Trusted = (),
 ) -> Engine:
     """Open a dataset directory or a store.
 
@@ -305,9 +309,16 @@ def open(  # noqa: A001 - the public name
     proportion to the size of the dataset. The memory is the page cache of the system, which
     processes share and which the system may take back.
 
+    ``trusted``: the file of a public key, or several; needs the extra ``sign``. Only a dataset
+    that the holder of one of them signed is opened, and a reload installs only one of the same
+    name whose signature is not older. The signature is checked first, then the digest of every
+    file, which takes time in proportion to the size of the dataset. An unpickled engine keeps
+    these keys.
+
     Raises DatasetError for a path without a dataset, a dataset that is damaged, of another
-    format version, or refused for its age; ValueError or TypeError for a malformed option;
-    SettingsError for a malformed ``$GEOLOOKUP_KERNEL`` or ``$GEOLOOKUP_TZ``.
+    format version, refused for its age or not signed by a trusted key; KeyFileError for a file
+    that is no public key; ValueError or TypeError for a malformed option; SettingsError for a
+    malformed ``$GEOLOOKUP_KERNEL`` or ``$GEOLOOKUP_TZ``.
     """
     from geolookup.store import follow
     from geolookup.store.requirements import Requirements
@@ -315,8 +326,10 @@ def open(  # noqa: A001 - the public name
     if path is None:
         path = _default_path()
     absolute = os.path.abspath(os.fspath(path))
-    requirements = Requirements(max_age, on_stale, allow_lost_fields=allow_lost_fields)
-    dataset = follow.opened(absolute, requirements.check, fallback=fallback)
+    requirements = Requirements(
+        max_age, on_stale, allow_lost_fields=allow_lost_fields, trusted=trusted
+    )
+    dataset = follow.opened(absolute, requirements.check_opened, fallback=fallback)
     engine = Engine(absolute, dataset, requirements, preload=preload)
     if watch is not None:
         from geolookup.store.watch import Watch
@@ -331,8 +344,15 @@ def _default_path() -> str:
     return os.environ.get(ENVIRONMENT) or user_store.current() or BUNDLED
 
 
-def _reopen(path: str, generation: str) -> Engine:
+def _reopen(
+    path: str, generation: str, trusted: tuple[PublicKey, ...] = (), serial: int = 0
+) -> Engine:
     from geolookup.store import follow
     from geolookup.store.requirements import Requirements
 
-    return Engine(path, follow.opened_generation(path, generation), Requirements())
+    requirements, dataset = (
+        Requirements(trusted=trusted),
+        follow.opened_generation(path, generation),
+    )
+    requirements.check_signed(dataset, None, serial)
+    return Engine(path, dataset, requirements)

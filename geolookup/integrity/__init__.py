@@ -1,8 +1,8 @@
 """Verification of a dataset: every byte, the structure, the texts. Nothing in it is trusted.
 
-Strategy: each step checks what the next one relies on. First the manifest, then the bytes of
-the files, then each column, then the columns together. A step yields all damages that it
-finds; the next step runs only if there were none.
+Strategy: each step checks what the next one relies on. First the manifest and its signature, then
+the bytes of the files, then each column, then the columns together. A step yields all damages that
+it finds; the next step runs only if there were none.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from geolookup.integrity.source_rows import explained, values
 from geolookup.integrity.structure import known_zones, structure
 from geolookup.integrity.tables import Tables
 from geolookup.integrity.texts import texts
+from geolookup.signing.keys import PublicKey
+from geolookup.signing.trust import Trusted, trusted_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Report:
     generation: str = ""
 
 
-def verify(dataset: str | os.PathLike[str], *, deep: bool = False) -> Report:
+def verify(dataset: str | os.PathLike[str], *, deep: bool = False, trusted: Trusted = ()) -> Report:
     """Read every byte of a dataset and return its report; DatasetError for damage.
 
     ``dataset`` is a dataset folder, or a store: then its current generation is read.
@@ -43,36 +45,44 @@ def verify(dataset: str | os.PathLike[str], *, deep: bool = False) -> Report:
     order of intervals, row numbers, the type and range of values, JSON texts and their
     checksums, and the generation id, which is computed again from the content. ``deep``
     adds slower checks: coverage, the names of time zones, and a sample of lookups
-    compared with the columns. The report has ``files`` (their number), ``bytes`` (of all
-    files but the manifest), ``generation``, and ``damages``, which is empty. Raises
-    DatasetError for the first damage, or where there is no dataset;
-    ``geolookup.integrity.examine`` returns up to a number of damages instead.
+    compared with the columns. ``trusted`` is the file of a public key, or several: then one of
+    them must have signed the dataset (``geolookup.sign``). The report has ``files`` (their
+    number), ``bytes`` (of all files but the manifest), ``generation``, and ``damages``, which is
+    empty. Raises DatasetError for the first damage, or where there is no dataset, KeyFileError for
+    a file that is no public key; ``geolookup.integrity.examine`` returns up to a number of damages
+    instead.
     """
-    report = examine(dataset, deep=deep, limit=1)
+    report = examine(dataset, deep=deep, limit=1, trusted=trusted)
     for damage in report.damages:
         raise damage
     return report
 
 
-def examine(path: str | os.PathLike[str], *, deep: bool = False, limit: int = 20) -> Report:
+def examine(
+    path: str | os.PathLike[str], *, deep: bool = False, limit: int = 20, trusted: Trusted = ()
+) -> Report:
     """Return the report of a dataset, with at most ``limit`` damages; see ``verify``."""
     from geolookup.store import follow  # the room below: it verifies what it publishes
 
+    keys = trusted_keys(trusted)
     try:
         folder = Path(follow.folder(os.fspath(path)))
         manifest = files.manifest_of(folder)
     except DatasetError as error:
         return Report((error,))
-    found = tuple(islice(_damages(folder, manifest, deep=deep), limit))
+    found = tuple(islice(_damages(folder, manifest, keys, deep=deep), limit))
     size = manifest.metadata().bytes
     return Report(found, len(manifest.files), size, manifest.generation)
 
 
-def _damages(folder: Path, manifest: Manifest, *, deep: bool) -> Iterator[DatasetError]:
+def _damages(
+    folder: Path, manifest: Manifest, keys: tuple[PublicKey, ...], *, deep: bool
+) -> Iterator[DatasetError]:
     """Yield the damages of the first step that finds any; later steps rely on it."""
     tables = Tables(folder, manifest, {})
     rows_kept = manifest.explains_rows
-    steps = [files.digests(folder, manifest), files.form(tables), files.load(tables)]
+    steps = [files.signature(folder, keys), files.digests(folder, manifest)]
+    steps += [files.form(tables), files.load(tables)]
     steps += [shapes(tables), structure(tables)]
     steps += [explained(tables)] if rows_kept else []
     steps += [texts(tables)]

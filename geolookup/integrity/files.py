@@ -1,16 +1,15 @@
-"""The manifest and the files: canonical form, sizes, digests, and the layout of the columns."""
+"""The manifest, its signature and the files: form, sizes, digests and the layout of columns."""
 
 from __future__ import annotations
 
-import hashlib
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.arrow_files import columns_of, read
+from geolookup.dataset.digests import wrong_files
 from geolookup.dataset.manifest import (
     BASE,
     MEMBERS,
@@ -20,11 +19,10 @@ from geolookup.dataset.manifest import (
     read_manifest,
 )
 from geolookup.errors import DatasetError
-from geolookup.integrity.tables import THREADS, Tables, damaged
-from geolookup.parallel import in_order
-
-#: Bytes of files that are worth a second thread.
-_LARGE = 1 << 20
+from geolookup.integrity.tables import Tables, damaged
+from geolookup.signing.keys import PublicKey
+from geolookup.signing.statement import SIGNATURE, read_signature, read_statement
+from geolookup.signing.trust import Trust
 
 
 def manifest_of(folder: Path, version: int = fmt.FORMAT_VERSION) -> Manifest:
@@ -57,37 +55,26 @@ def _check_names(path: Path, manifest: Manifest, version: int) -> None:
         raise damaged(path, f"{name} is not described" if missing else f"unknown file {name!r}")
 
 
+def signature(folder: Path, trusted: Sequence[PublicKey]) -> Iterator[DatasetError]:
+    """Yield what is wrong with ``signature.json``, if there is one: of another manifest, no form.
+
+    With trusted keys one of them must have signed it.
+    """
+    path = folder / SIGNATURE
+    try:
+        text, manifest = read_signature(folder), (folder / fmt.MANIFEST).read_bytes()
+        if trusted:
+            Trust(tuple(trusted)).check(manifest, text, path)
+        elif text is not None:
+            read_statement(text, manifest, None, path)
+    except DatasetError as error:
+        yield error
+
+
 def digests(folder: Path, manifest: Manifest) -> Iterator[DatasetError]:
     """Yield the files that are missing, or whose size or digest differs from the manifest."""
-    paths = [folder / name for name in manifest.files]
-    described = zip(paths, manifest.files.values(), strict=True)
-    stated = sum(each.bytes or 0 for each in manifest.files.values())
-    with in_order(_problem, described, THREADS if stated > _LARGE else 0) as problems:
-        for path, problem in zip(paths, problems, strict=True):
-            if problem:
-                yield damaged(path, problem)
-
-
-def _problem(file: tuple[Path, FileDescription]) -> str:
-    path, described = file
-    try:
-        return _digest_problem(path, described)
-    except OSError as error:
-        return f"cannot be read ({error.strerror or error})"
-
-
-def _digest_problem(path: Path, described: FileDescription) -> str:
-    if not path.exists():
-        return "missing"
-    if not path.is_file():  # a read of a pipe or device could block
-        return "not a plain file"
-    with path.open("rb") as stream:
-        size = os.fstat(stream.fileno()).st_size
-        if size != described.bytes:
-            return f"{size:,} bytes, but the manifest says {described.bytes:,}"
-        if hashlib.file_digest(stream, "sha256").hexdigest() != described.sha256:
-            return "its digest differs from the manifest"
-    return ""
+    for path, problem in wrong_files(folder, manifest):
+        yield damaged(path, problem)
 
 
 def form(tables: Tables) -> Iterator[DatasetError]:

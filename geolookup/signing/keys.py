@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geolookup.errors import KeyFileError, SettingsError
+from geolookup.errors import KeyFileError, OutputError, SettingsError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.regular import open_regular
 
@@ -121,14 +121,12 @@ def read_private(path: str | os.PathLike[str]) -> PrivateKey:
 
 
 def signing_keys(given: Signing) -> tuple[PrivateKey, ...]:
-    """Return the keys that a caller signs with; ValueError for none, KeyFileError for a bad file.
+    """Return the keys that a caller signs with; KeyFileError for a bad file.
 
     Each key once, however often it is named.
     """
     several = [given] if isinstance(given, str | os.PathLike | PrivateKey) else given
     keys = [each if isinstance(each, PrivateKey) else read_private(each) for each in several]
-    if not keys:
-        raise ValueError("no key to sign with; name the file of a private key")
     return tuple({key.public: key for key in keys}.values())
 
 
@@ -148,7 +146,9 @@ def generate(path: str | os.PathLike[str]) -> PublicKey:
     path = Path(path)
     public_path = path.with_name(path.name + PUBLIC_ENDING)
     for each in (path, public_path):
-        atomic.check_file(each, force=False)
+        atomic.check_file(each, force=True)
+        if each.exists():  # datasets may be signed with it: no option replaces a key
+            raise OutputError(each, "exists already", "choose another name")
     key = Ed25519PrivateKey.generate()
     public = PublicKey(key.public_key().public_bytes_raw())
     # The private key is renamed into place last: it never stands there without its public key.

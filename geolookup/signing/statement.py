@@ -67,8 +67,7 @@ def read_statement(
     statement = _statement(opened(_limited(text, path), _KIND, trusted, path), path)
     if statement.manifest_sha256 != hashlib.sha256(manifest_text).hexdigest():
         raise DatasetError(path, f"signs another {fmt.MANIFEST} than that beside it", _AGAIN)
-    manifest = json.loads(manifest_text)
-    if (manifest["name"], manifest["generation"]) != (statement.name, statement.generation):
+    if _named(manifest_text) != (statement.name, statement.generation):
         raise DatasetError(path, f"states another name or generation than {fmt.MANIFEST}", _AGAIN)
     return statement
 
@@ -95,6 +94,18 @@ def _limited(text: bytes, path: str | os.PathLike[str]) -> bytes:
     if len(text) > LARGEST_SIGNATURE:
         raise DatasetError(path, f"more than {LARGEST_SIGNATURE:,} bytes: no signature", _AGAIN)
     return text
+
+
+def _named(manifest_text: bytes) -> tuple[object, object] | None:
+    """Return name and generation of a manifest; None for a text that is none.
+
+    Where no signature is asked for, anybody may have stated the digest of such a text.
+    """
+    try:
+        manifest = json.loads(manifest_text)
+        return manifest["name"], manifest["generation"]
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
+        return None
 
 
 def _statement(payload: bytes, path: str | os.PathLike[str]) -> Statement:

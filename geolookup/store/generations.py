@@ -49,7 +49,7 @@ def generations(store: str | os.PathLike[str] | None = None) -> list[Generation]
     ]
 
 
-def rollback(store: str | os.PathLike[str] | None = None, *, sign: Signing | None = None) -> str:
+def rollback(store: str | os.PathLike[str] | None = None, *, sign: Signing = ()) -> str:
     """Withdraw the current generation of a store, by default the user's; return the new one's id.
 
     That is the generation before it, which is verified first. A withdrawn generation stays
@@ -61,10 +61,10 @@ def rollback(store: str | os.PathLike[str] | None = None, *, sign: Signing | Non
     stays as it was then.
     """
     from geolookup.integrity import verify  # imports Arrow, which a list does not need
-    from geolookup.signing.keys import signing_keys
+    from geolookup.signing.keys import signing_keys  # imports modules, which a list does not need
 
     store = _place(store)
-    signers = () if sign is None else signing_keys(sign)
+    signers = signing_keys(sign)
     with changing(store) as published:
         standing = pointer.standing(published)
         if len(standing) < 2:

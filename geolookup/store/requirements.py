@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from geolookup.errors import DatasetError
+from geolookup.errors import REBUILD, DatasetError
 
 TYPE_CHECKING = False  # as mypy reads it; importing typing costs a cold start 2 ms
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from geolookup.dataset.files import Dataset
+    from geolookup.signing.keys import PublicKey
+    from geolookup.signing.trust import Trusted
 
     MaxAge = timedelta | float | str
     OnStale = Literal["warn", "refuse", "tag"]
@@ -29,12 +31,12 @@ _noticed: dict[int, object] = {}
 
 
 class Requirements:
-    """The maximum age of the data, and whether a new generation may lack fields of the old one.
+    """The maximum age, the trusted keys, and whether a new generation may lack fields of the old.
 
     Raises ValueError or TypeError for a malformed ``max_age`` or ``on_stale``.
     """
 
-    __slots__ = ("_logged", "allow_lost_fields", "limit", "on_stale")
+    __slots__ = ("_logged", "allow_lost_fields", "keys", "limit", "on_stale")
 
     def __init__(
         self,
@@ -42,6 +44,7 @@ class Requirements:
         on_stale: OnStale = "warn",
         *,
         allow_lost_fields: bool = False,
+        trusted: Trusted = (),
     ) -> None:
         if on_stale not in _ON_STALE:
             raise ValueError(f"on_stale is {on_stale!r}; write {', '.join(_ON_STALE)}")
@@ -50,9 +53,40 @@ class Requirements:
             from geolookup.dataset.metadata import age_limit
 
             self.limit = age_limit(max_age)
+        self.keys: tuple[PublicKey, ...] = ()
+        if trusted != ():
+            from geolookup.signing.trust import trusted_keys
+
+            self.keys = trusted_keys(trusted)
         self.on_stale = on_stale
         self.allow_lost_fields = allow_lost_fields
         self._logged = ""
+
+    def check_opened(self, dataset: Dataset) -> None:
+        """Raise DatasetError for a dataset that is not signed as the keys demand, or is too old."""
+        self.check_signed(dataset, None, 0)
+        self.check(dataset)
+
+    def check_signed(self, dataset: Dataset, name: str | None, serial: int) -> None:
+        """Raise DatasetError unless a trusted key signed a dataset, and every byte is as signed.
+
+        ``name`` and ``serial`` are those of the dataset before it, as ``Trust`` takes them. Without
+        keys nothing is checked.
+        """
+        if self.keys:
+            from pathlib import Path
+
+            from geolookup.dataset.digests import wrong_files
+
+            self._check_statement(dataset, name, serial)
+            for path, problem in wrong_files(Path(dataset.path), dataset.manifest):
+                raise DatasetError(path, problem, REBUILD)
+
+    def _check_statement(self, dataset: Dataset, name: str | None, serial: int) -> None:
+        from geolookup.signing.trust import Trust
+        from geolookup.store.signatures import check_trusted
+
+        dataset.serial = check_trusted(dataset.path, Trust(self.keys, name, serial)).serial
 
     def check(self, dataset: Dataset) -> None:
         """Raise DatasetError for data older than the limit, or log that, at most once a day.
@@ -75,9 +109,14 @@ class Requirements:
             self._logged = str(error)
 
     def check_replacement(self, old: Dataset, new: Dataset) -> None:
-        """Raise DatasetError unless ``new`` is undamaged and may replace ``old``."""
+        """Raise DatasetError unless ``new`` is undamaged and may replace ``old``.
+
+        Its signature is checked first: of the same name, and not older than that of ``old``.
+        """
         from geolookup.integrity import verify
 
+        if self.keys:
+            self._check_statement(new, old.manifest.metadata().name, old.serial)
         verify(new.path)
         lost = set(_fields(old)) - set(_fields(new))
         if lost and not self.allow_lost_fields:

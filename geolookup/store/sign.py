@@ -27,9 +27,12 @@ def sign(dataset: str | os.PathLike[str], keys: Signing) -> None:
     is replaced; the serial of the new one is greater, in a store than those of all its
     generations. Needs the extra ``sign``. Raises DatasetError for a dataset that is missing or
     damaged, and in a store that trusts none of the keys, KeyFileError for a file that is no
-    private key or that others may read, OutputError where the signature cannot be written.
+    private key or that others may read, OutputError where the signature cannot be written,
+    ValueError for no key.
     """
     place, signers = Path(dataset), signing_keys(keys)
+    if not signers:
+        raise ValueError("no key to sign with; name the file of a private key")
     if not pointer.read(place):
         verify(place)
         sign_dataset(place, signers)

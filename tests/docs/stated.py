@@ -71,6 +71,9 @@ PRESUMED = {
     "docs/how-to/mmdb-export.md": Presumed(modules=("geoip2", "maxminddb")),
     "docs/how-to/privacy.md": Presumed(modules=("granian",), programs=("curl",)),
     "docs/how-to/production.md": Presumed(after="docs/how-to/own-dataset.md"),
+    "docs/signing.md": Presumed(
+        modules=("cryptography",), script="".join(map(_A_DAY.format_map, _DAYS))
+    ),
     "docs/how-to/django.md": Presumed(
         modules=("django", "geoip2", "gunicorn"),
         programs=("curl",),

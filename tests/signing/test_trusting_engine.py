@@ -1,0 +1,191 @@
+"""Engines with trusted keys: what is opened, reloaded and unpickled, and what is refused."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("cryptography", reason="geolookup[sign] is not installed")
+
+import geolookup
+from geolookup.dataset import layout as fmt
+from geolookup.errors import DatasetError, KeyFileError, SettingsError
+from geolookup.signing.keys import PrivateKey
+from geolookup.signing.statement import SIGNATURE
+from geolookup.store.generations import generations, rollback
+from geolookup.store.publish import publish
+from geolookup.store.sign import sign
+from tests.store.numbered import generation, named, number
+
+
+@pytest.fixture
+def key(key_files: list[Path]) -> Path:
+    """The file of the public key that engines trust."""
+    return key_files[0].with_name("ours.pub")
+
+
+@pytest.fixture
+def store(tmp_path: Path, datasets: list[Path], ours: PrivateKey) -> Path:
+    """A store that trusts no keys itself: the engine alone checks."""
+    for dataset in datasets[:2]:
+        sign(dataset, ours)
+        publish(dataset, tmp_path / "store")
+    return tmp_path / "store"
+
+
+def flipped(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.unlink()  # it may be a hard link
+    path.write_bytes(data)
+
+
+def test_a_signed_dataset_answers(
+    datasets: list[Path], store: Path, key: Path, key_files: list[Path]
+) -> None:
+    for trusted in (key, str(key), [key, key_files[1].with_name("theirs.pub")]):
+        with geolookup.open(store, trusted=trusted) as engine:
+            assert number(engine) == 1
+    with geolookup.open(datasets[0], trusted=key) as engine:
+        assert number(engine) == 0
+
+
+def test_what_is_not_opened(
+    datasets: list[Path], store: Path, key: Path, theirs: PrivateKey
+) -> None:
+    with pytest.raises(DatasetError, match="not signed"):
+        geolookup.open(datasets[2], trusted=key)
+    sign(datasets[2], theirs)
+    with pytest.raises(DatasetError, match="signed by no trusted key"):
+        geolookup.open(datasets[2], trusted=key)
+    with pytest.raises(KeyFileError):
+        geolookup.open(store, trusted=datasets[0] / fmt.MANIFEST)
+
+
+@pytest.mark.parametrize("name", [fmt.MANIFEST, fmt.NETWORK, fmt.PROVENANCE[4]])
+def test_every_byte_is_as_signed(datasets: list[Path], store: Path, key: Path, name: str) -> None:
+    """Also of files that no lookup reads, and whose rows have checksums that anybody can make."""
+    flipped(datasets[1] / name)
+    with pytest.raises(DatasetError):
+        geolookup.open(datasets[1], trusted=key)
+
+
+def test_a_changed_row_with_right_checksums_is_refused(
+    datasets: list[Path], store: Path, key: Path
+) -> None:
+    """The attacker replaces a dataset by another one, valid in itself, and keeps the signature."""
+    shutil.copyfile(datasets[0] / SIGNATURE, datasets[2] / SIGNATURE)
+    geolookup.open(datasets[2]).close()
+    with pytest.raises(DatasetError, match="signs another manifest"):
+        geolookup.open(datasets[2], trusted=key)
+
+
+def test_a_reload_takes_what_is_signed_and_newer(
+    datasets: list[Path], store: Path, key: Path, ours: PrivateKey
+) -> None:
+    with geolookup.open(store, trusted=key) as engine:
+        publish(datasets[0], store)  # older, of the right key: a replay
+        with pytest.raises(DatasetError, match="signature is older"):
+            engine.reload()
+        assert number(engine) == 1
+        sign(datasets[0], ours)
+        publish(datasets[0], store)
+        assert engine.reload()
+        assert number(engine) == 0
+        publish(datasets[2], store)
+        with pytest.raises(DatasetError, match="not signed"):
+            engine.reload()
+        assert number(engine) == 0
+
+
+def test_a_reload_refuses_another_dataset(
+    tmp_path: Path, store: Path, key: Path, ours: PrivateKey
+) -> None:
+    other = named(tmp_path / "other", "else", 7)
+    sign(other, ours)
+    publish(other, store)
+    with geolookup.open(store, trusted=key) as engine:
+        assert number(engine) == 7
+    rollback(store)
+    with geolookup.open(store, trusted=key) as engine:
+        publish(other, store)
+        with pytest.raises(DatasetError, match="'else', but 'geo' is expected"):
+            engine.reload()
+
+
+def test_a_signed_rollback_is_followed(store: Path, key: Path, key_files: list[Path]) -> None:
+    with geolookup.open(store, trusted=key) as engine:
+        rollback(store)
+        with pytest.raises(DatasetError, match="signature is older"):
+            engine.reload()
+    publish(store / "generations" / generations(store)[-1].generation, store)
+    with geolookup.open(store, trusted=key) as engine:
+        sign(store, key_files[0])
+        assert not engine.reload()  # the same data
+
+
+def test_an_unpickled_engine_keeps_the_keys(
+    datasets: list[Path], store: Path, key: Path, theirs: PrivateKey
+) -> None:
+    with geolookup.open(store, trusted=key) as engine:
+        pickled = pickle.dumps(engine)
+    with pickle.loads(pickled) as again:  # noqa: S301 - our own
+        publish(datasets[2], store)
+        with pytest.raises(DatasetError, match="not signed"):
+            again.reload()
+        publish(datasets[0], store)
+        with pytest.raises(DatasetError, match="signature is older"):
+            again.reload()
+        assert number(again) == 1
+        assert pickle.dumps(again) == pickled
+    folder = store / "generations" / generation(datasets[1])
+    sign(datasets[1], theirs)
+    (folder / SIGNATURE).unlink()
+    shutil.copyfile(datasets[1] / SIGNATURE, folder / SIGNATURE)
+    with pytest.raises(DatasetError, match="signed by no trusted key"):
+        pickle.loads(pickled)  # noqa: S301
+
+
+def test_without_keys_nothing_is_asked(datasets: list[Path], store: Path) -> None:
+    publish(datasets[2], store)
+    with geolookup.open(store) as engine:
+        assert number(engine) == 2
+        assert number(pickle.loads(pickle.dumps(engine))) == 2  # noqa: S301
+
+
+def test_without_the_package_one_line_says_so(
+    store: Path, key: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    with pytest.raises(SettingsError, match=r"pip install 'geolookup\[sign\]'"):
+        geolookup.open(store, trusted=key)
+    geolookup.open(store).close()  # signed, but no key is trusted
+    assert geolookup.verify(store).damages == ()
+
+
+def test_verify_asks_for_a_signature(
+    datasets: list[Path], store: Path, key: Path, theirs: PrivateKey
+) -> None:
+    assert geolookup.verify(store, deep=True, trusted=key).damages == ()
+    with pytest.raises(DatasetError, match="not signed"):
+        geolookup.verify(datasets[2], trusted=key)
+    sign(datasets[2], theirs)
+    with pytest.raises(DatasetError, match="signed by no trusted key"):
+        geolookup.verify(datasets[2], trusted=[key])
+    geolookup.verify(datasets[2])
+
+
+def test_verify_refuses_the_signature_of_another_dataset(datasets: list[Path], store: Path) -> None:
+    """Without any key: a wrong ``signature.json`` is damage."""
+    shutil.copyfile(datasets[0] / SIGNATURE, datasets[2] / SIGNATURE)
+    with pytest.raises(DatasetError, match="signs another manifest"):
+        geolookup.verify(datasets[2])
+    (datasets[2] / SIGNATURE).write_bytes(b"{}")
+    with pytest.raises(DatasetError, match="not a signed document"):
+        publish(datasets[2], store)
+    (datasets[2] / SIGNATURE).unlink()
+    publish(datasets[2], store)
