@@ -24,6 +24,7 @@ from geolookup.store.generations import prune
 from geolookup.store.publish import publish
 from geolookup.updates import sources
 from geolookup.updates.in_store import record_success, succeeded_within, updating
+from geolookup.updates.withdrawn import is_withdrawn
 
 if TYPE_CHECKING:
     from geolookup_builder.recipe import Recipe
@@ -202,26 +203,19 @@ class Request:
         return report.generation
 
     def _base(self) -> Path | None:
-        """Return the current generation, with which ``max_drop`` compares, if one opens."""
-        current = _current(self.store)
-        if current is None:
-            return None
-        folder = Path(pointer.folder_of(self.store, current))
-        try:
-            read_manifest(folder).metadata()
-        except DatasetError:
-            return None
-        return folder
+        """Return the current generation, whose row numbers are kept, if it is undamaged."""
+        current, _ = _comparable(self.store)
+        return None if current is None else Path(pointer.folder_of(self.store, current))
 
     def _published(
         self, dataset: Path, built: str, current: str | None, progress: Progress
     ) -> Literal["updated", "current", "withdrawn"]:
         """Publish the dataset unless it is current already, was withdrawn, or a gate fails."""
         if current is not None:
-            if built in {each.generation for each in pointer.read(self.store) if each.withdrawn}:
-                return "withdrawn"
             if built == current:
                 return "current"
+            if is_withdrawn(self.store, dataset, built):
+                return "withdrawn"
             with progress.stage("comparing"):
                 self._check_gates(Path(pointer.folder_of(self.store, current)), dataset)
         publish(dataset, self.store)
@@ -258,7 +252,7 @@ def _current(store: Path) -> str | None:
 
 
 def _comparable(store: Path) -> tuple[str | None, tuple[str, ...]]:
-    """Return the current generation, with which gates compare.
+    """Return the current generation, which is the base, and with which gates compare.
 
     None, and a warning, if it is damaged or of another format version.
     """

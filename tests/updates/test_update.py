@@ -10,6 +10,7 @@ import pytest
 from geolookup_builder import packaged
 
 import geolookup
+from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import BuildError, OutputError, UpdateError
 from geolookup.updates.update import Request
 from tests.builder.remote.serving import file, status
@@ -52,6 +53,8 @@ def test_a_change_is_published_and_old_generations_pruned(
         assert (done.state, country()) == ("updated", code)
         ids.append(done.generation)
     assert [each.generation for each in geolookup.generations(store)] == ids[:1:-1]
+    folders = [store / "generations" / str(each) for each in ids[2:]]
+    assert [read_manifest(each).metadata().base for each in folders] == ids[1:3]
     assert done.removed == (ids[1],)
     assert is_tidy(store)
 
@@ -101,18 +104,39 @@ def test_a_rollback_is_not_undone(update: Update, publisher: Publisher, store: P
     assert country() == "IT"
 
 
-def damage(store: Path, generation: str | None) -> None:
-    path = store / "generations" / str(generation) / "ipv4.arrow"
+def test_two_rollbacks_are_not_undone(
+    update: Update, publisher: Publisher, store: Path, tmp_path: Path
+) -> None:
+    """The second generation was the base of the third; now the first one is."""
+    publisher.rewrite("keep = 2", "keep = 3")
+    first = update().generation
+    for changed in (("DE",), ("DE", *["IT"] * 3)):
+        publisher.put(COUNTRY, countries(*changed))
+        third = update().generation
+    geolookup.rollback(store)
+    geolookup.rollback(store)
+    done = update()
+    assert (done.state, done.generation) == ("withdrawn", first)
+    built = geolookup.build(publisher.recipe, tmp_path / "built", base=store)
+    assert built.generation not in (first, third)
+    publisher.put(COUNTRY, countries("DE", "IT"))
+    assert update().state == "updated"
+
+
+def damage(store: Path, generation: str | None, name: str = "ipv4.arrow") -> None:
+    path = store / "generations" / str(generation) / name
     path.chmod(0o644)
     path.write_bytes(path.read_bytes()[:-64])
 
 
-def test_a_damaged_generation_is_replaced(update: Update, store: Path) -> None:
-    damage(store, update().generation)
+@pytest.mark.parametrize("name", ["ipv4.arrow", "location.arrow", "zone.arrow"])
+def test_a_damaged_generation_is_replaced(update: Update, store: Path, name: str) -> None:
+    """Also where a build with a base would read the file."""
+    damage(store, update().generation, name)
     done = update()
     assert done.state == "updated"
     assert "no gate was applied" in done.warnings[0]
-    assert "ipv4.arrow" in done.warnings[0]
+    assert name in done.warnings[0]
     assert country() == "FR"
     assert is_tidy(store)
 
