@@ -55,7 +55,14 @@ NAVIGATION: dict[str, dict[str, list[str]]] = {
             "score",
             "how-to/reports",
         ],
-        "Service and operation": ["http", "gate", "how-to/production", "operations", "mirror"],
+        "Service and operation": [
+            "http",
+            "gate",
+            "how-to/production",
+            "operations",
+            "mirror",
+            "fleet",
+        ],
         "Migration": ["how-to/from-*"],
         "Reference": [
             "reference/python",
