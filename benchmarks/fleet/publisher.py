@@ -89,7 +89,8 @@ class Publisher:
 
     def generation(self) -> str:
         """Return the current generation."""
-        return geolookup.generations(self.store)[0].generation
+        found = geolookup.generations(self.store)
+        return next(each.generation for each in found if each.current)
 
     @property
     def store(self) -> Path:
