@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from geolookup.archives.delta.alignment import read_alignment, same_numbers
 from geolookup.archives.delta.base import Base, derived
 from geolookup.archives.delta.file import File
@@ -41,7 +39,7 @@ def applied(base: Path, target: Path, name: str, patch: bytes) -> memoryview:
     parts, streams = parts_of(described), Streams(patch)
     former = File.opened(base / name, read_manifest(base).file(name))
     rows = read_alignment(streams, former.parts.rows, parts.rows)
-    file = File(parts, np.zeros(parts.size, np.uint8))
+    file = File.empty(parts)
     _fill(file, Base(former, rows, derived(target, manifest, name)), streams)
     streams.end()
     return file.whole.data

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from mmap import mmap
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,15 @@ class File:
         if path.stat().st_size != parts.size:
             raise PatchError(f"{path.name} has not the size that the manifest states")
         return cls(parts, np.memmap(path, np.uint8, mode="r"))
+
+    @classmethod
+    def empty(cls, parts: Parts) -> File:
+        """Return a file of zeros, to be filled.
+
+        Its memory returns to the system with the last view of it. That of a large array does
+        not: the allocator keeps it, beside what ``verify`` takes next.
+        """
+        return cls(parts, np.frombuffer(mmap(-1, parts.size), np.uint8))
 
     def numbers(self, name: str, width: int) -> Unsigned:
         """Return the numbers of this name; none where it has none of that width."""

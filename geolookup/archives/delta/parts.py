@@ -91,7 +91,7 @@ def parts_of(described: FileDescription) -> Parts:
     """Return the parts of a file; PatchError for a description that fits no file."""
     size, rows, columns = described.bytes, described.rows, described.columns
     # Each row takes a byte or more in any file.
-    if size is None or type(rows) is not int or not 0 <= rows <= size or columns is None:
+    if not size or type(rows) is not int or not 0 <= rows <= size or columns is None:
         raise PatchError("the manifest does not describe the file")
     named: dict[str, Part] = {}
     for name, column in columns.items():
