@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from geolookup_builder.compile import build
 
     from geolookup.archives.pack import pack
+    from geolookup.archives.publish import publish
     from geolookup.archives.unpack import unpack
     from geolookup.comparison import diff
     from geolookup.comparison.scoring import score
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
     from geolookup.kernel.python_answer import Answer
     from geolookup.mirrors.write import mirror
     from geolookup.store.generations import generations, prune, rollback
-    from geolookup.store.publish import publish
     from geolookup.store.sign import sign
     from geolookup.updates.update import update
     from geolookup.updates.upgrade import upgrade
@@ -137,7 +137,7 @@ _LAZY = {
     "mirror": "geolookup.mirrors.write",
     "pack": "geolookup.archives.pack",
     "prune": "geolookup.store.generations",
-    "publish": "geolookup.store.publish",
+    "publish": "geolookup.archives.publish",
     "rollback": "geolookup.store.generations",
     "score": "geolookup.comparison.scoring",
     "sign": "geolookup.store.sign",

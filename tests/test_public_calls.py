@@ -231,7 +231,7 @@ def test_no_module_hides_a_call() -> None:
     for name, suffix in itertools.product(CALLS, ("", ".py")):
         assert not (ROOT / "geolookup" / f"{name}{suffix}").exists()
     modules = [
-        "geolookup.store.publish",
+        "geolookup.archives.publish",
         "geolookup.archives.pack",
         "geolookup.archives.unpack",
         "geolookup.store.generations",

@@ -15,24 +15,49 @@ _archive = click.argument("archive", metavar="FILE.tar.zst", type=click.Path(pat
 @click.command(name="pack", short_help="Pack a dataset into one file.")
 @click.argument("dataset", type=click.Path(path_type=Path))
 @_archive
+@click.option(
+    "--base",
+    metavar="OLD",
+    type=click.Path(path_type=Path),
+    help="Pack only what changed against this dataset or store, which the receiver has.",
+)
 @click.option("--force", is_flag=True, help="Replace an existing file.")
-def pack(dataset: Path, archive: Path, force: bool) -> None:
+def pack(dataset: Path, archive: Path, base: Path | None, force: bool) -> None:
     """Pack DATASET, or the current generation of a store, into one compressed file.
 
-    The same dataset gives the same bytes. Exits with 2 and writes no file if the
+    The same dataset gives the same bytes. With --base the file is a delta, which
+    `geolookup unpack --base` and `geolookup publish` apply. It is smallest where
+    DATASET was built with `--base OLD` too. Exits with 2 and writes no file if a
     dataset is damaged.
 
     Example: geolookup pack mydata mydata.tar.zst
     """
     exit_on_signals()
-    click.echo(f"{archive}: {geolookup.pack(dataset, archive, force=force):,} bytes")
+    size = geolookup.pack(dataset, archive, base=base, force=force)
+    click.echo(f"{archive}: {size:,} bytes")
 
 
 @click.command(name="unpack", short_help="Unpack a packed dataset.")
 @_archive
 @click.argument("output", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "--base",
+    metavar="OLD",
+    type=click.Path(path_type=Path),
+    help="The dataset that a delta was packed against, or a store that has it.",
+)
+@click.option(
+    "--trust",
+    "trusted",
+    metavar="KEY.pub",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Unpack only what this key has signed; repeatable.",
+)
 @click.option("--force", is_flag=True, help="Replace an existing dataset.")
-def unpack(archive: Path, output: Path, force: bool) -> None:
+def unpack(
+    archive: Path, output: Path, base: Path | None, trusted: tuple[Path, ...], force: bool
+) -> None:
     """Unpack a file of `geolookup pack` into the new folder DIR.
 
     Verifies the dataset as `geolookup verify` does. Exits with 2 and leaves DIR
@@ -41,5 +66,5 @@ def unpack(archive: Path, output: Path, force: bool) -> None:
     Example: geolookup unpack mydata.tar.zst mydata
     """
     exit_on_signals()
-    geolookup.unpack(archive, output, force=force)
+    geolookup.unpack(archive, output, base=base, trusted=trusted, force=force)
     click.echo(f"dataset {output}")

@@ -17,20 +17,30 @@ _store = click.argument("store", required=False, type=click.Path(path_type=Path)
 @click.command(name="publish", short_help="Make a dataset the current one of a store.")
 @click.argument("dataset", type=click.Path(path_type=Path))
 @click.argument("store", type=click.Path(path_type=Path))
+@click.option(
+    "--full",
+    metavar="FILE.tar.zst",
+    type=click.Path(path_type=Path),
+    help="Archive of the whole dataset, published where a delta cannot be applied.",
+)
 @click.option("--copy", is_flag=True, help="Copy the files instead of hard-linking them.")
 @click.option("--expect", metavar="ID", help="Publish only the generation with this id.")
-def publish(dataset: Path, store: Path, copy: bool, expect: str | None) -> None:
+def publish(dataset: Path, store: Path, full: Path | None, copy: bool, expect: str | None) -> None:
     """Verify DATASET, add it to STORE as a generation, and make it the current one.
 
-    DATASET may also be a store: then its current generation is published. STORE is
-    created if it is missing. A generation that STORE already has becomes the
-    current one again. Exits with 2 and leaves STORE unchanged if the dataset is
-    damaged, if its id is not that of its content, or not that of --expect.
+    DATASET may also be a store: then its current generation is published; or a file
+    of `geolookup pack`. A delta is applied to its base, which may be any generation
+    of STORE. STORE is created if it is missing. A generation that STORE already has
+    becomes the current one again. Exits with 2 and leaves STORE unchanged if the
+    dataset is damaged, if its id is not that of its content, or not that of
+    --expect, if the base is missing, or if STORE trusts keys and none of them has
+    signed the dataset.
 
     Example: geolookup publish mydata /srv/geo
     """
     exit_on_signals()
-    click.echo(f"generation {geolookup.publish(dataset, store, copy=copy, expect=expect)}")
+    generation = geolookup.publish(dataset, store, full=full, copy=copy, expect=expect)
+    click.echo(f"generation {generation}")
 
 
 @click.command(name="rollback", short_help="Return to the previous generation.")

@@ -16,8 +16,9 @@ from geolookup.store import pointer
 from geolookup.store.pointer import Published
 
 _LOCK = ".lock"
-#: A generation that is being written, replaced or removed (`publish`, `prune`).
-_UNFINISHED = re.compile(r"\.(?:[0-9a-f]{64}|removed)\.")
+#: A generation that is being written, replaced or removed (`publish`, `prune`). Temporary names
+#: have the first 50 characters of an id.
+_UNFINISHED = re.compile(r"\.(?:[0-9a-f]{50,64}|removed)\.")
 
 
 @contextmanager

@@ -18,22 +18,7 @@ from geolookup.store.generations import rollback
 from geolookup.store.publish import publish
 from tests.archives.test_pack import SUM, Members, archived, digests, members, named
 from tests.damage import copied
-from tests.store.numbered import generation, numbered
-
-
-@pytest.fixture(scope="module")
-def datasets(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Three datasets; nobody may change them."""
-    folder = tmp_path_factory.mktemp("numbered")
-    return [numbered(folder / str(number), number) for number in range(3)]
-
-
-@pytest.fixture(scope="module")
-def delta(datasets: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """From number 0 to number 1."""
-    path = tmp_path_factory.mktemp("packed") / "delta.tar.zst"
-    pack(datasets[1], path, base=datasets[0])
-    return path
+from tests.store.numbered import generation
 
 
 def check_refused(archive: Path, base: Path | None, place: Path) -> DatasetError:

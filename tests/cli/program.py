@@ -24,7 +24,7 @@ _PRELOADED = [
         "geolookup.files.enrich",
         "geolookup.integrity",
     ),
-    *("geolookup.comparison", "geolookup.store.publish", "geolookup_builder.compile"),
+    *("geolookup.comparison", "geolookup.archives.publish", "geolookup_builder.compile"),
     *("pyarrow.parquet", "pyarrow.compute", "pyarrow.csv", "pyarrow.json", "pyarrow.dataset"),
 ]
 

@@ -92,7 +92,7 @@ def test_the_order_of_generations_is_not_that_of_the_clock(
     update: Update, publisher: Publisher, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The clock was years ahead at the first update, and is right at the second."""
-    monkeypatch.setattr("geolookup.store.publish._now", lambda: "2099-01-01T00:00:00Z")
+    monkeypatch.setattr("geolookup.store.adding._now", lambda: "2099-01-01T00:00:00Z")
     update()
     monkeypatch.undo()
     monkeypatch.setenv("GEOLOOKUP_STORE", str(store))

@@ -1,0 +1,87 @@
+"""``publish``: a dataset, or the archive of one, becomes the current generation of a store.
+
+Strategy: an archive is unpacked where its generation will be, in a staging directory of the store.
+What a delta shares with its base is hard-linked from there.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from geolookup.archives.base import base_folder
+from geolookup.archives.extract import extract
+from geolookup.archives.head import Head, is_archive, open_archive
+from geolookup.archives.members import Members
+from geolookup.errors import DatasetError
+from geolookup.store.adding import Arriving, add, check_expected
+from geolookup.store.publish import publish as publish_folder
+
+_SUFFIX = ".tar.zst"
+_FULL = "name an archive of the whole dataset with --full, or publish that"
+
+
+def publish(
+    dataset: str | os.PathLike[str],
+    store: str | os.PathLike[str],
+    *,
+    full: str | os.PathLike[str] | None = None,
+    copy: bool = False,
+    expect: str | None = None,
+) -> str:
+    """Make a dataset the current generation of a store; return its id, 64 hexadecimal digits.
+
+    ``dataset`` is a dataset folder, a store (its current generation is published), or an archive of
+    ``pack``. A delta is applied to its base, which may be any generation of the store. Where the
+    archive cannot be published, ``full`` is, which must have the same generation: a dataset or
+    an archive of the whole one. On one file system files are hard-linked, unless ``copy`` is true.
+    A generation that the store already has only becomes current. A missing store is created.
+    ``expect`` is the only generation id that is accepted. Raises DatasetError for a missing or
+    damaged dataset, archive or base, for one whose id is not that of its content, and for another
+    id than ``expect``; OutputError for a folder that is not a store or cannot be written; the store
+    stays unchanged.
+
+    A store that trusts keys (``geolookup trust``) takes only what one of them has signed, of the
+    name that it has, and not signed before what it has; DatasetError for any other dataset. The
+    signature of an archive is checked before a file is written.
+    """
+    path = Path(dataset)
+    if not _is_archive(path):
+        return publish_folder(dataset, store, copy=copy, expect=expect)
+    with open_archive(path) as (head, members):
+        generation = head.manifest.generation
+        check_expected(generation, expect, path)
+        try:
+            add(Path(store), _arriving(path, head, members, Path(store), copy=copy))
+        except DatasetError as error:
+            if full is None:
+                raise
+            _warn(error, full)
+            return publish(full, store, copy=copy, expect=generation)
+    return generation
+
+
+def _is_archive(path: Path) -> bool:
+    """Return whether a path is an archive, by its name or its beginning, which may be damaged."""
+    return path.is_file() and (path.name.endswith(_SUFFIX) or is_archive(path))
+
+
+def _arriving(archive: Path, head: Head, members: Members, store: Path, *, copy: bool) -> Arriving:
+    def write(folder: Path) -> None:
+        base = None
+        if head.header is not None:
+            base = base_folder(head.header, store, archive, _FULL)
+        extract(head, members, folder, base, copy=copy)
+
+    def check(_target: Path) -> None:
+        """Accept it: the store has these values already, and takes nothing of the archive."""
+
+    return Arriving(
+        archive, head.manifest.generation, head.manifest_text, head.signature, write, check
+    )
+
+
+def _warn(error: DatasetError, full: str | os.PathLike[str]) -> None:
+    from logging import getLogger
+
+    getLogger("geolookup").warning("%s; publishing %s instead", error, os.fspath(full))

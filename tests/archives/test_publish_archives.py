@@ -1,0 +1,275 @@
+"""An archive published into a store: its dataset becomes current, or nothing changes."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+from collections.abc import Callable
+from functools import partial
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+import geolookup
+from geolookup import DatasetError
+from geolookup.archives.header import DELTA
+from geolookup.archives.pack import pack
+from geolookup.archives.publish import publish
+from geolookup.dataset import layout as fmt
+from geolookup.integrity import verify
+from geolookup.store import pointer
+from geolookup.store.generations import prune, rollback
+from tests.archives.test_delta_archives import changed
+from tests.archives.test_pack import archived, digests, members, named
+from tests.store.dying import DONE, KILLED, REFUSED, Kind, ending
+from tests.store.numbered import answers_of, generation
+from tests.tiers import scaled
+
+
+@pytest.fixture
+def store(tmp_path: Path, datasets: list[Path]) -> Path:
+    """A store that has published number 0 and then number 2."""
+    for number in (0, 2):
+        publish(datasets[number], tmp_path / "store")
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def full(tmp_path: Path, datasets: list[Path]) -> Path:
+    """Number 1, whole."""
+    pack(datasets[1], tmp_path / "full.tar.zst")
+    return tmp_path / "full.tar.zst"
+
+
+def folder_of(store: Path, dataset: Path) -> Path:
+    return Path(pointer.folder_of(store, generation(dataset)))
+
+
+def state(store: Path) -> dict[str, object]:
+    """What a store has, in bytes; but for its lock."""
+    found = sorted(path for path in store.rglob("*") if path.is_file() and path.name != ".lock")
+    return {str(path.relative_to(store)): path.read_bytes() for path in found}
+
+
+def check_refused(
+    archive: Path, store: Path, full: Path | None = None, expect: str | None = None
+) -> DatasetError:
+    """Publishing fails with one line, and changes nothing."""
+    before = state(store) if store.exists() else {}
+    with pytest.raises(DatasetError) as caught:
+        publish(archive, store, full=full, expect=expect)
+    assert "\n" not in str(caught.value)
+    assert caught.value.remedy
+    assert (state(store) if store.exists() else {}) == before
+    assert not any(path.name.startswith(".") for path in store.glob("generations/*"))
+    return caught.value
+
+
+def damage(path: Path) -> None:
+    """Change the last byte of a file, in a file of its own: others may be hard links to it."""
+    content = path.read_bytes()
+    path.unlink()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+
+
+# --- there
+
+
+def test_a_delta_against_any_generation(delta: Path, datasets: list[Path], store: Path) -> None:
+    assert publish(delta, store) == generation(datasets[1])
+    assert answers_of(store) == answers_of(datasets[1])
+    assert digests(folder_of(store, datasets[1])) == digests(datasets[1])
+
+
+def test_a_delta_against_a_withdrawn_generation(
+    datasets: list[Path], store: Path, tmp_path: Path
+) -> None:
+    pack(datasets[1], tmp_path / "a.tar.zst", base=datasets[2])
+    rollback(store)
+    publish(tmp_path / "a.tar.zst", store)
+    assert answers_of(store) == answers_of(datasets[1])
+
+
+def test_a_whole_archive_into_a_new_store(full: Path, datasets: list[Path], tmp_path: Path) -> None:
+    assert publish(full, tmp_path / "new") == generation(datasets[1])
+    assert digests(folder_of(tmp_path / "new", datasets[1])) == digests(datasets[1])
+
+
+@pytest.mark.parametrize("copy", [False, True])
+def test_unchanged_files_are_links(
+    delta: Path, datasets: list[Path], store: Path, copy: bool
+) -> None:
+    publish(delta, store, copy=copy)
+    files = {path.name: path for path in folder_of(store, datasets[1]).iterdir()}
+    base = folder_of(store, datasets[0])
+    linked = {name for name, path in files.items() if path.samefile(base / name)}
+    same = {name for name, path in files.items() if path.read_bytes() == (base / name).read_bytes()}
+    assert same
+    assert linked == (set() if copy else same)
+
+
+def test_again_it_is_current_again(delta: Path, datasets: list[Path], store: Path) -> None:
+    publish(delta, store)
+    rollback(store)
+    before = folder_of(store, datasets[1]).stat()
+    assert publish(delta, store) == generation(datasets[1])
+    assert answers_of(store) == answers_of(datasets[1])
+    assert folder_of(store, datasets[1]).stat() == before
+
+
+def test_a_damaged_generation_is_written_again(
+    delta: Path, datasets: list[Path], store: Path
+) -> None:
+    publish(delta, store, copy=True)
+    damage(folder_of(store, datasets[1]) / fmt.IPV4)
+    publish(delta, store)
+    verify(store, deep=True)
+
+
+def test_the_generation_that_is_expected(delta: Path, datasets: list[Path], store: Path) -> None:
+    error = check_refused(delta, store, expect=generation(datasets[2]))
+    assert error.path == str(delta)
+    assert error.remedy == "fetch the dataset that you expect"
+    assert publish(delta, store, expect=generation(datasets[1])) == generation(datasets[1])
+
+
+def test_a_file_that_is_no_archive(store: Path, tmp_path: Path) -> None:
+    (tmp_path / "ranges.csv").write_text("network,city_name\n", encoding="utf-8")
+    assert "compile it" in check_refused(tmp_path / "ranges.csv", store).remedy
+    (tmp_path / "empty.tar.zst").write_bytes(b"")
+    assert check_refused(tmp_path / "empty.tar.zst", store).path.endswith("empty.tar.zst")
+
+
+# --- without the base
+
+
+def test_a_base_that_the_store_lacks(
+    delta: Path, full: Path, datasets: list[Path], store: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    prune(store, 1)
+    base = generation(datasets[0])
+    error = check_refused(delta, store)
+    assert str(error) == (
+        f"{delta}: a delta of generation {base}, which {store} does not have;"
+        " name an archive of the whole dataset with --full, or publish that"
+    )
+    with caplog.at_level(logging.WARNING, "geolookup"):
+        assert publish(delta, store, full=full) == generation(datasets[1])
+    assert caplog.messages == [f"{error}; publishing {full} instead"]
+    assert answers_of(store) == answers_of(datasets[1])
+
+
+def test_a_new_store_stays_without_a_generation(delta: Path, tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="does not have"):
+        publish(delta, tmp_path / "new")
+    assert list((tmp_path / "new" / "generations").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", [fmt.IPV4, fmt.COUNTRY])
+def test_a_damaged_base(
+    delta: Path, full: Path, datasets: list[Path], store: Path, name: str
+) -> None:
+    path = folder_of(store, datasets[0]) / name
+    damage(path)
+    assert check_refused(delta, store).path == str(path)
+    publish(delta, store, full=full)
+    verify(store, deep=True)
+
+
+def test_the_full_archive_of_another_generation(
+    delta: Path, datasets: list[Path], store: Path, tmp_path: Path
+) -> None:
+    prune(store, 1)
+    pack(datasets[0], tmp_path / "other.tar.zst")
+    error = check_refused(delta, store, full=tmp_path / "other.tar.zst")
+    assert error.path == str(tmp_path / "other.tar.zst")
+    assert f"but {generation(datasets[1])} was expected" in error.problem
+
+
+def test_a_delta_that_is_cut(
+    delta: Path, full: Path, datasets: list[Path], store: Path, tmp_path: Path
+) -> None:
+    """The whole archive is published if the head of the delta says which generation it makes."""
+    listed = members(delta)
+    cut = archived(tmp_path / "cut.tar.zst", listed[:-1])
+    check_refused(cut, store)
+    assert publish(cut, store, full=full) == generation(datasets[1])
+    headless = archived(tmp_path / "headless.tar.zst", listed[1:2])
+    check_refused(headless, store, full=full)
+
+
+# --- forged
+
+
+def test_a_base_outside_the_store(
+    delta: Path, datasets: list[Path], store: Path, tmp_path: Path
+) -> None:
+    """The header names generations only; what it names is never a path."""
+    listed = members(delta)
+    for base in ("../" * 21 + "x", f"{generation(datasets[0])}/../x", "/" * 64):
+        text = json.dumps(json.loads(listed[0][1]) | {"base": base}).encode()
+        error = check_refused(changed(tmp_path, listed, DELTA, text), store)
+        assert error.problem == f"{DELTA} is damaged"
+
+
+def test_a_delta_whose_content_is_not_its_id(
+    datasets: list[Path], store: Path, tmp_path: Path
+) -> None:
+    """Right digests throughout, and the id of another dataset: ``verify`` computes it again."""
+    wrong = tmp_path / "wrong"
+    shutil.copytree(datasets[1], wrong)
+    text = (wrong / fmt.MANIFEST).read_text(encoding="utf-8")
+    forged = text.replace(generation(datasets[1]), "0" * 64)
+    (wrong / fmt.MANIFEST).write_text(forged, encoding="utf-8")
+    pack(wrong, tmp_path / "a.tar.zst", base=datasets[0])
+    check_refused(tmp_path / "a.tar.zst", store)
+
+
+def test_nothing_is_read_behind_a_head_that_is_refused(
+    delta: Path, datasets: list[Path], store: Path, tmp_path: Path
+) -> None:
+    """Another generation than expected: the rest of the archive may be anything."""
+    cut = archived(tmp_path / "cut.tar.zst", [*members(delta)[:3], named("x", b"y")])
+    error = check_refused(cut, store, expect=generation(datasets[2]))
+    assert "was expected" in error.problem
+
+
+# --- killed
+
+
+def steps(work: Callable[[Path], object], store: Path, kind: Kind, stride: int) -> list[str]:
+    """Return how publishing ended at each step; after each the store is good, and then tidy."""
+    outcomes: list[str] = []
+    old, place = geolookup.generations(store)[0].generation, store.with_name("copy")
+    for step in count(0, stride):
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(store, place)
+        outcomes.append(ending(partial(work, place), kind, step))
+        verify(place)
+        assert step < 300
+        if outcomes[-2:] == [DONE, DONE]:
+            return outcomes
+        if outcomes[-1] != DONE and geolookup.generations(place)[0].generation == old:
+            rollback(place)  # the next change, of another kind, removes what is left
+            left = {path.name for path in (place / pointer.GENERATIONS).iterdir()}
+            assert not any(name.startswith(".") for name in left)
+            work(place)
+            verify(place)
+    raise AssertionError
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("kind", ["kill", "fault"])
+@pytest.mark.parametrize("what", ["delta", "full"])
+@pytest.mark.long
+def test_killed_at_every_step(
+    store: Path, request: pytest.FixtureRequest, kind: Kind, what: str
+) -> None:
+    archive = request.getfixturevalue(what)
+    outcomes = steps(partial(publish, archive), store, kind, scaled(10, 2))
+    assert set(outcomes) == {KILLED if kind == "kill" else REFUSED, DONE}
+    assert len(outcomes) > 30 // scaled(10, 2)
