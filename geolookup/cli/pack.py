@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 import geolookup
-from geolookup.cli import exit_on_signals
+from geolookup.cli import exit_on_signals, options
 
 _archive = click.argument("archive", metavar="FILE.tar.zst", type=click.Path(path_type=Path))
 
@@ -46,22 +46,17 @@ def pack(dataset: Path, archive: Path, base: Path | None, force: bool) -> None:
     type=click.Path(path_type=Path),
     help="The dataset that a delta was packed against, or a store that has it.",
 )
-@click.option(
-    "--trust",
-    "trusted",
-    metavar="KEY.pub",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="Unpack only what this key has signed; repeatable.",
-)
+@options.trusted
 @click.option("--force", is_flag=True, help="Replace an existing dataset.")
 def unpack(
-    archive: Path, output: Path, base: Path | None, trusted: tuple[Path, ...], force: bool
+    archive: Path, output: Path, base: Path | None, trusted: tuple[str, ...], force: bool
 ) -> None:
     """Unpack a file of `geolookup pack` into the new folder DIR.
 
-    Verifies the dataset as `geolookup verify` does. Exits with 2 and leaves DIR
-    unchanged if anything is missing, damaged or unexpected.
+    Verifies the dataset as `geolookup verify` does. A delta needs the dataset that it
+    was packed against (--base). Exits with 2 and leaves DIR unchanged if anything is
+    missing, damaged or unexpected, or if none of the keys of --trusted has signed
+    the dataset.
 
     Example: geolookup unpack mydata.tar.zst mydata
     """
