@@ -20,8 +20,8 @@ from geolookup.cli import COMMANDS
 from tests.conftest import ROOT
 
 CALLS = (
-    *("build", "diff", "generations", "pack", "prune", "publish", "rollback", "score", "sign"),
-    *("unpack", "update", "upgrade", "verify"),
+    *("build", "diff", "generations", "mirror", "pack", "prune", "publish", "rollback", "score"),
+    *("sign", "unpack", "update", "upgrade", "verify"),
 )
 #: Arguments of the commands with required options.
 ARGUMENTS = {

@@ -15,8 +15,9 @@ from geolookup.cli import exit_on_signals, fail
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option(
     "--generations",
+    "deltas",
     metavar="N",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, 100),
     default=5,
     show_default=True,
     help="Write a delta from each of the last N other generations of STORE.",
@@ -34,7 +35,7 @@ from geolookup.cli import exit_on_signals, fail
     help="Followers accept the index for so long, such as 36h, 7d or 2w. [default: without end]",
 )
 def mirror(
-    store: Path, folder: Path, generations: int, sign: tuple[Path, ...], expires: str | None
+    store: Path, folder: Path, deltas: int, sign: tuple[Path, ...], expires: str | None
 ) -> None:
     """Write the current generation of STORE into DIR, for any web server or bucket.
 
@@ -48,9 +49,7 @@ def mirror(
     """
     exit_on_signals()
     try:
-        found = geolookup.mirror(
-            store, folder, deltas=generations, sign=sign or None, expires=expires
-        )
+        found = geolookup.mirror(store, folder, deltas=deltas, sign=sign, expires=expires)
     except ValueError as error:
         fail(str(error))
     for file in found.added:

@@ -40,6 +40,9 @@ from geolookup.mirrors.index import (
 from geolookup.mirrors.wanted import Wanted, wanted
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 
+#: Each delta costs about a second at city scale, and most followers are one generation behind.
+MOST_DELTAS = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Mirrored:
@@ -56,7 +59,7 @@ def mirror(
     folder: str | os.PathLike[str],
     *,
     deltas: int = 5,
-    sign: Signing | None = None,
+    sign: Signing = (),
     expires: timedelta | str | None = None,
 ) -> Mirrored:
     """Write the current generation of a store into a folder from which other stores follow it.
@@ -73,10 +76,10 @@ def mirror(
     be written; ValueError for an invalid ``deltas`` or ``expires``. On an error the index stays as
     it was.
     """
-    if deltas < 0:
-        raise ValueError(f"deltas is {deltas}; write 0 or more")
+    if not 0 <= deltas <= MOST_DELTAS:
+        raise ValueError(f"deltas is {deltas}; write 0 to {MOST_DELTAS}")
     limit = None if expires is None else age_limit(expires, "expires")
-    keys = () if sign is None else signing_keys(sign)
+    keys = () if sign == () else signing_keys(sign)
     store, folder = Path(store), Path(folder)
     with changing(folder):
         text, former = _former(folder)

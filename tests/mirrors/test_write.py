@@ -309,8 +309,9 @@ def test_a_dataset_of_another_name_is_refused(store: Path, folder: Path, tmp_pat
 
 
 def test_invalid_numbers(store: Path, folder: Path) -> None:
-    with pytest.raises(ValueError, match="deltas is -1"):
-        mirror(store, folder, deltas=-1)
+    for deltas in (-1, 101):
+        with pytest.raises(ValueError, match=f"deltas is {deltas}; write 0 to 100"):
+            mirror(store, folder, deltas=deltas)
     with pytest.raises(ValueError, match="expires is 'soon'"):
         mirror(store, folder, expires="soon")
     assert not folder.exists()

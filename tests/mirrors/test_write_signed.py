@@ -45,7 +45,7 @@ def folder(store: Path, tmp_path: Path, keys: list[Path]) -> Path:
 def assert_refused(store: Path, folder: Path, match: str, *keys: Path) -> None:
     before = (folder / INDEX).read_bytes()
     with pytest.raises(DatasetError, match=match) as caught:
-        mirror(store, folder, sign=keys or None)
+        mirror(store, folder, sign=keys)
     assert caught.value.remedy
     assert (folder / INDEX).read_bytes() == before
 
