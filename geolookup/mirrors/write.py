@@ -39,6 +39,7 @@ from geolookup.mirrors.index import (
 )
 from geolookup.mirrors.wanted import Wanted, wanted
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
+from geolookup.signing.statement import serial_of
 
 #: Each delta costs about a second at city scale, and most followers are one generation behind.
 MOST_DELTAS = 100
@@ -138,9 +139,14 @@ def _listed(each: Wanted, archives: Archives) -> Listed:
 def _index(
     current: Wanted, listed: tuple[Listed, ...], former: Index | None, limit: timedelta | None
 ) -> Index:
-    """Return the index; its serial is the present time, and above the former one whatever time."""
+    """Return the index; its serial is the present time, whose clock may be behind others.
+
+    It is above that of the former index, and above those of the statements: a follower that
+    knows only its dataset accepts no index from before that.
+    """
     now = datetime.now(UTC)
-    after = 0 if former is None else former.serial
+    serials = [serial_of(each.signature.encode(), INDEX) for each in listed if each.signature]
+    after = max(0 if former is None else former.serial, *serials, 0)
     return Index(
         name=read_manifest(current.folder).metadata().name,
         serial=max(time.time_ns() // 1000, after + 1),

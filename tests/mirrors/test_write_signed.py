@@ -12,6 +12,7 @@ from geolookup import DatasetError
 from geolookup.mirrors.index import INDEX, read_index
 from geolookup.mirrors.write import mirror
 from geolookup.signing.keys import generate, read_public
+from geolookup.signing.statement import serial_of
 from geolookup.store.generations import rollback
 from geolookup.store.publish import publish
 from geolookup.store.sign import sign
@@ -93,6 +94,23 @@ def test_a_rollback_that_is_signed(
     rollback(store, sign=keys[0])
     mirror(store, folder, sign=keys[0])
     assert index_of(folder).current == generation(datasets[1])
+
+
+def test_the_serial_is_above_those_of_the_statements(
+    store: Path,
+    folder: Path,
+    keys: list[Path],
+    datasets: list[Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The clock of the machine that signs may be ahead of that of the machine that mirrors."""
+    monkeypatch.setattr("time.time_ns", lambda: (1 << 53) * 1000)
+    sign(store, keys[0])
+    monkeypatch.undo()
+    mirror(store, folder, sign=keys[0])
+    assert index_of(folder).serial == (1 << 53) + 1
+    text = store / "generations" / generation(datasets[2]) / "signature.json"
+    assert serial_of(text.read_bytes(), text) == 1 << 53
 
 
 def test_what_followers_refuse_is_refused(
