@@ -34,9 +34,9 @@ def matches(base: Sequence[pa.Array], rows: Sequence[pa.Array]) -> Codes:
 
 def _codes(base: pa.Array, rows: pa.Array) -> Codes:
     """Return a code for each value of both columns, the base before the rows; -1 for null."""
-    encoded = pa.chunked_array([base, rows]).combine_chunks().dictionary_encode()
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return np.asarray(codes, np.int32)
+    encoded = pa.chunked_array([base, rows]).dictionary_encode()  # one dictionary for both
+    parts = (each.indices.fill_null(-1) for each in encoded.chunks)
+    return np.concatenate([each.to_numpy(zero_copy_only=False) for each in parts])
 
 
 def kept(base: Codes) -> Codes:

@@ -38,7 +38,7 @@ from geolookup.cli import exit_on_signals, json_text, options
     "--base",
     metavar="PATH",
     type=click.Path(path_type=Path),
-    help="Earlier dataset or store, with which max_drop of a source compares.",
+    help="Earlier dataset or store: keep its row numbers, and compare max_drop of sources.",
 )
 @options.as_json("Print the report as JSON.")
 def build(
