@@ -26,6 +26,7 @@ from geolookup.filesystem import atomic, limits
 from geolookup.kernel import check_kernel
 from geolookup.parallel import alongside, in_order
 from geolookup.progress import Progress
+from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 from geolookup_builder import expected_rows, loading, manifest, rejects, row_numbers, write
 from geolookup_builder.base import NO_BASE, opened
 from geolookup_builder.enrichment import Finder, finders
@@ -65,6 +66,7 @@ class Options:
     cache: Path | None = None  # of downloaded files; None: the user's cache folder
     offline: bool = False  # use the cache only, without any request
     base: Path | None = None  # an earlier dataset: its row numbers are kept, ``max_drop`` compares
+    sign: tuple[PrivateKey, ...] = ()  # the keys that sign the dataset
 
 
 def build(
@@ -77,6 +79,7 @@ def build(
     cache: str | PathLike[str] | None = None,
     offline: bool = False,
     base: str | PathLike[str] | None = None,
+    sign: Signing = (),
 ) -> BuildReport:
     """Compile the sources of a recipe into a new dataset folder, and return the report.
 
@@ -88,14 +91,16 @@ def build(
     have; None: 1 % of its rows. ``cache`` is the folder of downloaded files; None:
     ``$GEOLOOKUP_CACHE``, else the user's cache folder. With ``offline`` remote sources are
     taken from the cache only. ``base`` is an earlier dataset or a store: its row numbers are kept,
-    and ``max_drop`` of a source compares with it.
+    and ``max_drop`` of a source compares with it. ``sign`` is the file of a private key that signs
+    the dataset, or several.
 
     The report has ``sources`` (rows and addresses of each), ``counts`` (rows of the dataset),
     ``coverage`` (addresses by layer and family), ``generation`` (its id), ``bytes`` (of all
     files) and ``seconds``. Raises BuildError for a bad recipe or source, DatasetError for a base
-    that is damaged or of another format version, OutputError for an
-    output that exists or cannot be written, ValueError for a negative ``max_rejects``. On an
-    error the output does not change. Builds in one process run one after the other.
+    that is damaged or of another format version, KeyFileError for a file that is no private key or
+    that others may read, OutputError for an output that exists or cannot be written, ValueError for
+    a negative ``max_rejects``. On an error the output does not change. Builds in one process run
+    one after the other.
     """
     if max_rejects is not None and max_rejects < 0:
         raise ValueError(f"max_rejects is {max_rejects}; it is a number of rows, 0 or more")
@@ -106,6 +111,7 @@ def build(
         None if cache is None else Path(cache),
         offline,
         None if base is None else Path(base),
+        signing_keys(sign),
     )
     return compile_dataset(recipe, Path(output), options, Progress(silent=True))
 
@@ -314,6 +320,7 @@ class _Build:
             complete = described.completed(identity(), files, self._base.of(identity()))
             write.write_manifest(folder, complete)
             write.check_written(folder, output)
+            write.write_signature(folder, output, self._options.sign)
             self._report.bytes = sum(path.stat().st_size for path in folder.iterdir())
         written = complete.metadata()
         self._report.counts, self._report.coverage = written.counts, written.coverage

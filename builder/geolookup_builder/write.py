@@ -1,8 +1,8 @@
-"""Writes a dataset into a staging directory: tables, then the manifest."""
+"""Writes a dataset into a staging directory: tables, the manifest, and a signature of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,6 +14,8 @@ from geolookup.errors import DatasetError, OutputError
 from geolookup.filesystem import atomic
 from geolookup.integrity import verify
 from geolookup.parallel import in_order, threads_for
+from geolookup.signing.keys import PrivateKey
+from geolookup.signing.statement import SIGNATURE, serial_in, stated
 
 
 def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, FileDescription]:
@@ -41,6 +43,15 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     path = folder / fmt.MANIFEST
     path.write_bytes(manifest.canonical())
     atomic.fsync_file(path)
+
+
+def write_signature(folder: Path, output: Path, keys: Sequence[PrivateKey]) -> None:
+    """Sign the written dataset, with a greater serial than the one that it replaces."""
+    if keys:
+        text = (folder / fmt.MANIFEST).read_bytes()
+        path = folder / SIGNATURE
+        path.write_bytes(stated(text, keys, serial_in(output)))
+        atomic.fsync_file(path)
 
 
 def check_written(folder: Path, output: Path) -> None:

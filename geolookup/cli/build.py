@@ -40,6 +40,7 @@ from geolookup.cli import exit_on_signals, json_text, options
     type=click.Path(path_type=Path),
     help="Earlier dataset or store: keep its row numbers, and compare max_drop of sources.",
 )
+@options.sign
 @options.as_json("Print the report as JSON.")
 def build(
     recipe: str,
@@ -50,6 +51,7 @@ def build(
     cache: Path | None,
     offline: bool,
     base: Path | None,
+    sign: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Compile the sources that RECIPE names into a dataset.
@@ -69,9 +71,10 @@ def build(
     from geolookup_builder.compile import Options, compile_dataset
 
     from geolookup.progress import Progress
+    from geolookup.signing.keys import signing_keys
 
     exit_on_signals()
-    chosen = Options(force, rejects, max_rejects, cache, offline, base)
+    chosen = Options(force, rejects, max_rejects, cache, offline, base, signing_keys(sign))
     report = compile_dataset(recipe, output, chosen, Progress())
     if as_json:
         click.echo(json_text(asdict(report)))

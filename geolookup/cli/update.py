@@ -46,12 +46,14 @@ def _read_age(_context: object, _option: object, value: str | None) -> timedelta
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be done, and change nothing.")
 @options.cache
+@options.sign
 def update(
     recipe: str | None,
     store: Path | None,
     if_older: timedelta | None,
     dry_run: bool,
     cache: Path | None,
+    sign: tuple[str, ...],
 ) -> None:
     """Download the sources of RECIPE that changed, compile them, and publish the result.
 
@@ -72,7 +74,7 @@ def update(
 
     exit_on_signals()
     try:
-        request = Request.of(recipe, store, if_older, cache)
+        request = Request.of(recipe, store, if_older, cache, sign)
     except ValueError as error:  # an empty name of a recipe
         fail(str(error))
     tell = _Lines()

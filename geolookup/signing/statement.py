@@ -77,6 +77,15 @@ def serial_of(text: bytes, path: str | os.PathLike[str]) -> int:
     return _statement(opened(_limited(text, path), _KIND, None, path), path).serial
 
 
+def serial_in(dataset: str | os.PathLike[str]) -> int:
+    """Return the serial of a dataset's signature; 0 where it is unsigned or unreadable."""
+    try:
+        text = read_signature(dataset)
+        return 0 if text is None else serial_of(text, Path(dataset, SIGNATURE))
+    except DatasetError:
+        return 0
+
+
 def read_signature(dataset: str | os.PathLike[str]) -> bytes | None:
     """Return the content of a dataset's ``signature.json``; None for an unsigned dataset."""
     path = Path(dataset, SIGNATURE)

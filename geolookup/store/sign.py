@@ -6,9 +6,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from geolookup.errors import DatasetError
 from geolookup.integrity import verify
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
-from geolookup.signing.statement import stated
+from geolookup.signing.statement import read_signature, stated
+from geolookup.signing.trust import Trust
 from geolookup.store import pointer
 from geolookup.store.changing import changing
 from geolookup.store.signatures import (
@@ -41,6 +43,28 @@ def sign(dataset: str | os.PathLike[str], keys: Signing) -> None:
         current = pointer.standing(published)[-1]
         verify(pointer.folder_of(place, current.generation))
         sign_generation(place, current.generation, signers)
+
+
+def is_signed_by(dataset: Path, keys: Sequence[PrivateKey]) -> bool:
+    """Return whether each of the keys has signed a dataset as it is."""
+    try:
+        text, signature = manifest_text(dataset), read_signature(dataset)
+        for key in keys:
+            Trust((key.public,)).check(text, signature, dataset)
+    except DatasetError:
+        return False
+    return True
+
+
+def check_signers(store: str | os.PathLike[str], keys: Sequence[PrivateKey]) -> None:
+    """Raise DatasetError where a store trusts none of the keys that will sign.
+
+    For commands that work for minutes before they publish.
+    """
+    trust = trust_of(store)
+    if trust is not None and not {key.public for key in keys} & set(trust.keys):
+        problem = "takes only what a trusted key signs, and no such key is given"
+        raise DatasetError(store, problem, "name one with --sign KEY")
 
 
 def sign_generation(store: Path, generation: str, keys: Sequence[PrivateKey]) -> None:

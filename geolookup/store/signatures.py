@@ -20,7 +20,7 @@ from geolookup.signing.statement import (
     Statement,
     read_signature,
     read_statement,
-    serial_of,
+    serial_in,
     stated,
 )
 from geolookup.signing.trust import Trust
@@ -44,15 +44,6 @@ def check_trusted(dataset: str | os.PathLike[str], trust: Trust) -> Statement:
     Reads manifest and signature alone: ``verify`` checks the digests in the manifest.
     """
     return trust.check(manifest_text(dataset), read_signature(dataset), dataset)
-
-
-def serial_in(dataset: str | os.PathLike[str]) -> int:
-    """Return the serial of a dataset's signature; 0 where it is unsigned or unreadable."""
-    try:
-        text = read_signature(dataset)
-        return 0 if text is None else serial_of(text, Path(dataset, SIGNATURE))
-    except DatasetError:
-        return 0
 
 
 def latest_serial(store: str | os.PathLike[str]) -> int:

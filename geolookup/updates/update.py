@@ -18,10 +18,13 @@ from geolookup.errors import BuildError, DatasetError, OutputError, UpdateError
 from geolookup.filesystem import atomic
 from geolookup.integrity import verify
 from geolookup.progress import Progress
+from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 from geolookup.store import pointer, user_store
 from geolookup.store.changing import check_store
 from geolookup.store.generations import prune
 from geolookup.store.publish import publish
+from geolookup.store.sign import check_signers, is_signed_by, sign
+from geolookup.store.signatures import latest_serial, sign_dataset
 from geolookup.updates import sources
 from geolookup.updates.in_store import record_success, succeeded_within, updating
 from geolookup.updates.withdrawn import is_withdrawn
@@ -56,6 +59,7 @@ def update(
     if_older: timedelta | float | str | None = None,
     dry_run: bool = False,
     cache: str | os.PathLike[str] | None = None,
+    sign: Signing = (),
 ) -> Updated:
     """Bring a store up to date with the sources of a recipe; return what happened.
 
@@ -67,14 +71,17 @@ def update(
 
     ``if_older`` (a timedelta, a number of days, or "7d", "2w"): do nothing if an update
     succeeded less than that ago. ``dry_run``: ask the servers what changed, and change
-    nothing. Another update of the same store is waited for.
+    nothing. Another update of the same store is waited for. ``sign`` is the file of a private key,
+    or several, that sign what is published; a current generation that one of them has not signed is
+    signed again. A store that trusts keys needs one of them.
 
-    Raises UpdateError if a source fails or a gate refuses the result, BuildError for a
-    malformed recipe, OutputError for a store or cache that cannot be written, DatasetError for
-    a damaged store, ValueError or TypeError for a malformed ``if_older``. The store then stays
-    as it was. What fails after the publication is no error; ``warnings`` of the result has it.
+    Raises UpdateError if a source fails or a gate refuses the result, BuildError for a malformed
+    recipe, OutputError for a store or cache that cannot be written, DatasetError for a damaged
+    store and one that trusts none of the keys, KeyFileError for a bad key, ValueError or TypeError
+    for a malformed ``if_older``. The store then stays as it was. What fails after the publication
+    is no error; ``warnings`` of the result has it.
     """
-    request = Request.of(recipe, store, if_older, cache)
+    request = Request.of(recipe, store, if_older, cache, sign)
     silent = Progress(silent=True)
     return request.planned(_ignore) if dry_run else request.performed(silent, _ignore)
 
@@ -91,6 +98,7 @@ class Request:
     store: Path
     if_older: timedelta | None
     cache: Path | None  # None: the default, which remote sources alone need
+    signers: tuple[PrivateKey, ...]
 
     @classmethod
     def of(
@@ -99,6 +107,7 @@ class Request:
         store: str | os.PathLike[str] | None,
         if_older: timedelta | float | str | None,
         cache: str | os.PathLike[str] | None,
+        sign: Signing = (),
     ) -> Request:
         """Load the recipe, and fill in what is not stated; the errors are those of ``update``."""
         from geolookup_builder import loading
@@ -108,11 +117,12 @@ class Request:
         place = Path(user_store.place() if store is None else store)
         if not place.parent.is_absolute() and store is None:
             raise OutputError(place, "the home folder is not known", "name a store")
-        return cls(plan, place, limit, None if cache is None else Path(cache))
+        return cls(plan, place, limit, None if cache is None else Path(cache), signing_keys(sign))
 
     def planned(self, tell: Tell) -> Updated:
         """Tell what an update would do; the store and the cache stay as they are."""
         self._check_places()
+        check_signers(self.store, self.signers)
         current = _current(self.store)
         if self._is_recent():
             return Updated("recent", str(self.store), current)
@@ -143,6 +153,7 @@ class Request:
             began = datetime.now(UTC)
             if self._is_recent():  # also where this update waited for another one
                 return Updated("recent", str(self.store), _current(self.store))
+            check_signers(self.store, self.signers)
             sources.check_local(self.recipe)
             sources.download(self.recipe, self.cache, progress, tell)
             built = self._compiled(staging / "dataset", progress, tell)
@@ -213,13 +224,21 @@ class Request:
         """Publish the dataset unless it is current already, was withdrawn, or a gate fails."""
         if current is not None:
             if built == current:
+                self._sign_current(current)
                 return "current"
             if is_withdrawn(self.store, dataset, built):
                 return "withdrawn"
             with progress.stage("comparing"):
                 self._check_gates(Path(pointer.folder_of(self.store, current)), dataset)
+        if self.signers:
+            sign_dataset(dataset, self.signers, latest_serial(self.store))
         publish(dataset, self.store)
         return "updated"
+
+    def _sign_current(self, current: str) -> None:
+        """Sign the current generation if one of the keys has not: when a key is replaced."""
+        if not is_signed_by(Path(pointer.folder_of(self.store, current)), self.signers):
+            sign(self.store, self.signers)
 
     def _other_dataset(self, current: str | None) -> tuple[str, ...]:
         """Return a warning if the store has another dataset, with which no gate compares."""

@@ -15,12 +15,12 @@ pytest.importorskip("cryptography", reason="geolookup[sign] is not installed")
 from geolookup.errors import DatasetError, GeoLookupError
 from geolookup.integrity import verify
 from geolookup.signing.keys import PrivateKey
-from geolookup.signing.statement import SIGNATURE, stated
+from geolookup.signing.statement import SIGNATURE, serial_in, stated
 from geolookup.store import pointer
 from geolookup.store.generations import generations, rollback
 from geolookup.store.publish import publish
 from geolookup.store.sign import sign
-from geolookup.store.signatures import adopt_signature, latest_serial, manifest_text, serial_in
+from geolookup.store.signatures import adopt_signature, latest_serial, manifest_text
 from geolookup.store.trusted import distrust, keys_of, trust, trust_of
 from tests.store.numbered import generation, named
 
