@@ -19,7 +19,7 @@ from benchmarks.harness.ratios import Ratio, ratio_table
 from benchmarks.harness.tables import Cell, Number, Table
 
 EDGES, ROWS, EVERY, KILLS, SAMPLED = 300, 100_000, 120.0, 30, 10
-_QUICK: dict[str, Any] = {"edges": 4, "rows": 2_000, "every": 2.0, "kills": 1, "sampled": 2}
+_QUICK: dict[str, Any] = {"edges": 2, "rows": 2_000, "every": 1.0, "kills": 1, "sampled": 1}
 _FOLDER = click.Path(file_okay=False, exists=True, path_type=Path)
 _INTERVALS, _ORIGIN = 2.0, 1.2
 _SHARES = (0.5, 0.99, 1.0)
@@ -36,20 +36,22 @@ def lines(result: dict[str, Any]) -> Iterator[reports.Part]:
 
 def _rollouts(plan: dict[str, Any], rollouts: list[dict[str, Any]]) -> Table:
     title = f"{plan['edges']:,} edges, {plan['rows']:,} rows, polls every {plan['every']:g} s"
-    header = (
-        title,
-        *(f"{share:.0%} in s" for share in _SHARES),
-        "delta kB",
-        "an edge kB",
-        "origin MB",
-    )
+    shares = (f"{share:.0%} in s" for share in _SHARES)
+    header = (title, *shares, "delta kB", "an edge kB", "origin MB", "packs")
     rows: list[tuple[Cell, ...]] = []
     for each in rollouts:
         delta = "-" if each["delta"] is None else Number(each["delta"] / 1e3, ",.1f")
-        sent = Number(each["bytes"] / plan["edges"] / 1e3, ",.1f")
-        origin = Number(each["bytes"] / 1e6, ",.2f")
-        rows.append((f"generation {each['name']}", *_times(plan, each), delta, sent, origin))
+        one = Number(bytes_of(each) / plan["edges"] / 1e3, ",.1f")
+        origin = Number(bytes_of(each) / 1e6, ",.2f")
+        packs = Number(each["sent"].get("packs 200", 0))
+        times = _times(plan, each)
+        rows.append((f"generation {each['name']}", *times, delta, one, origin, packs))
     return Table("fleet-rollouts", header, rows)
+
+
+def bytes_of(one: dict[str, Any]) -> int:
+    """Return what the origin sent during a rollout, heads and broken answers included."""
+    return sum(count for name, count in one["sent"].items() if name.endswith(" bytes"))
 
 
 def _times(plan: dict[str, Any], one: dict[str, Any]) -> Iterator[Cell]:
@@ -89,7 +91,7 @@ def _ratios(plan: dict[str, Any], rollouts: list[dict[str, Any]]) -> Iterator[Ra
         if each["delta"] is not None:
             least = plan["edges"] * each["delta"]
             text = f"generation {each['name']}: origin bytes / edges x delta"
-            yield Ratio(text, each["bytes"] / least, _ORIGIN, unit="x")
+            yield Ratio(text, bytes_of(each) / least, _ORIGIN, unit="x")
 
 
 def _link(quality: dict[str, float], counts: dict[str, int]) -> str:

@@ -13,6 +13,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,8 +23,8 @@ from geolookup.store import pointer
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None)
-#: Seconds that followers get to end after SIGTERM.
-_PATIENCE = 10
+#: Seconds that followers get to end after SIGTERM, and between two looks at them.
+_PATIENCE, _PAUSE = 10.0, 0.05
 
 
 @dataclass(slots=True)
@@ -48,12 +49,23 @@ class Edge:
                 preexec_fn=_end_with_parent,  # noqa: PLW1509 - this process has one thread
             )
 
-    def kill(self) -> None:
-        """Kill the follower and what it started."""
+    def ask_to_end(self) -> None:
+        """Send SIGTERM to the follower."""
         if self.process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.process.pid, signal.SIGKILL)
+            os.kill(self.process.pid, signal.SIGTERM)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the follower has ended; not waited for, it keeps its number and its group."""
+        options = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        return self.process is None or bool(os.waitid(os.P_PID, self.process.pid, options))
+
+    def kill(self) -> None:
+        """Kill the follower and what it started, and wait for it."""
+        if self.process is not None:
+            os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
+            self.process = None
 
     def look(self) -> bool:
         """Read what the store has now; return whether it has a whole generation."""
@@ -115,15 +127,10 @@ def running(
     try:
         yield edges
     finally:
-        _end([edge.process for edge in edges if edge.process is not None])
+        for edge in edges:
+            edge.ask_to_end()
+        ends = time.monotonic() + _PATIENCE
+        while not all(edge.ended for edge in edges) and time.monotonic() < ends:
+            time.sleep(_PAUSE)
         for edge in edges:
             edge.kill()
-
-
-def _end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
-    """Ask all to end, and wait for them together."""
-    for each in processes:
-        each.terminate()
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        for each in processes:
-            each.wait(_PATIENCE)

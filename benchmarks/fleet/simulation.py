@@ -127,23 +127,19 @@ def _rollouts(
         ("3, good", lambda: publisher.publish(datasets[3]), []),
     ]
     for name, publish, killed in steps:
-        former, sent = publisher.generation(), _sent(origin)
+        former, before = publisher.generation(), origin.ask()
         publish()
         killer = rollout.Killer(killed, _SEED)
         done = rollout.roll(edges, publisher.generation(), plan.limit, killer)
         yield {
             "name": name,
             **asdict(done),
-            "bytes": _sent(origin) - sent,
+            "sent": {key: count - before.get(key, 0) for key, count in origin.ask().items()},
             "delta": publisher.delta_bytes(former) if publish != publisher.withdraw else None,
             "pack": publisher.pack_bytes(),
             "killed": killer.killed,
             "killed_applying": killer.applying,
         }
-
-
-def _sent(origin: Child) -> int:
-    return sum(count for name, count in origin.ask().items() if name.endswith(" bytes"))
 
 
 def _verified(store: Path) -> bool:
