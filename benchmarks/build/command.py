@@ -11,7 +11,7 @@ from functools import partial
 
 import click
 
-from benchmarks.build import explained, generated, scaling, size, writer
+from benchmarks.build import based, explained, generated, scaling, size, writer
 from benchmarks.harness import reports
 from benchmarks.harness.processes import Result
 
@@ -44,6 +44,12 @@ PARTS = {
         explained.told,
         "at most twice the time and twice the bytes",
         'the same with explain = "full" and without, on two cores; a minute',
+    ),
+    "base": Part(
+        based.measured,
+        based.told,
+        "at most 1.1 times the time of a build without a base",
+        "the next release of the generic CSV with a base and without, on two cores; a minute",
     ),
     "writer": Part(
         writer.measured,

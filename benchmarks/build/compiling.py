@@ -18,7 +18,13 @@ from benchmarks.harness.processes import Result, result_of, say
 def compiled(recipe: Path, cores: int) -> Result:
     """Compile a recipe in a child process and return its totals."""
     with tempfile.TemporaryDirectory(dir=recipe.parent) as folder:
-        result = timed_child("benchmarks.build.compiling", recipe, Path(folder) / "dataset", cores)
+        return compiled_at(recipe, Path(folder) / "dataset", cores)
+
+
+def compiled_at(recipe: Path, output: Path, cores: int, base: Path | None = None) -> Result:
+    """Compile a recipe in a child process, keep the dataset, and return the totals."""
+    given = () if base is None else (base,)
+    result = timed_child("benchmarks.build.compiling", recipe, output, cores, *given)
     return {
         **result,
         "rows_per_second": result["rows"] / result["seconds"],
@@ -33,14 +39,14 @@ def timed_child(module: str, *arguments: object) -> Result:
     return {**result, "process_seconds": time.perf_counter() - began}
 
 
-def _compile(recipe: Path, output: Path, cores: int) -> Result:
+def _compile(recipe: Path, output: Path, cores: int, base: Path | None) -> Result:
     from geolookup_builder.compile import Options, compile_dataset
 
     from geolookup.progress import Progress
 
     with measure.on_cores(cores) as pinned:
         began = time.perf_counter()
-        report = compile_dataset(recipe, output, Options(), Progress())
+        report = compile_dataset(recipe, output, Options(base=base), Progress())
         passed = time.perf_counter() - began
     return {
         "rows": sum(source.read for source in report.sources),
@@ -54,4 +60,5 @@ def _compile(recipe: Path, output: Path, cores: int) -> Result:
 
 
 if __name__ == "__main__":
-    say(_compile(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])))
+    recipe, output, cores, *base = sys.argv[1:]
+    say(_compile(Path(recipe), Path(output), int(cores), Path(base[0]) if base else None))

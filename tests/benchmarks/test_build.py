@@ -60,6 +60,16 @@ def test_build_explained_prints_ratios(run: Run) -> None:
 
 
 @pytest.mark.long
+def test_build_with_a_base_prints_what_differs(run: Run, measured: Measured) -> None:
+    result = measured("base", "--rows", "6000")
+    for family in ("IPv4", "IPv6"):
+        differing = [result[name]["differing"][family] for name in ("with", "without")]
+        assert differing[0] * 5 < differing[1]
+    printed = run("build", "base", "--rows", "6000")
+    assert re.search(r"\ncompile: with / without +\d+\.\d\dx +<= 1.1x +(met|missed)\n", printed)
+
+
+@pytest.mark.long
 def test_build_scaling_prints_exponent_and_bytes_a_row(run: Run) -> None:
     printed = run("build", "scaling", "--rows", "6000")
     assert "\n3,000 " in printed

@@ -1,0 +1,80 @@
+"""The next release of a CSV, one per cent of its rows changed, compiled with a base and without."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from benchmarks.build.compiling import compiled_at
+from benchmarks.build.generated import CORES, CSV_ROWS
+from benchmarks.data import cache, changed
+from benchmarks.harness.processes import Result
+from benchmarks.harness.ratios import Ratio, ratio_table
+from benchmarks.harness.tables import Cell, Number, Table
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.arrow_files import read
+from geolookup.dataset.intervals import Addresses
+
+_FILES = {"IPv4": fmt.IPV4, "IPv6": fmt.IPV6}
+
+
+def measured(rows: int | None) -> Result:
+    """Compile a CSV, then the next one in both ways; count the intervals that differ."""
+    rows = rows or CSV_ROWS
+    recipe = cache.source(f"rows-{rows}", "generate", ["--rows", str(rows)])
+    with tempfile.TemporaryDirectory(dir=recipe.parent) as place:
+        folder = Path(place)
+        base = compiled_at(recipe, folder / "base", CORES)
+        following = changed.write(recipe, folder)
+        runs = {
+            name: compiled_at(following, folder / name, CORES, of)
+            for name, of in (("without", None), ("with", folder / "base"))
+        }
+        for name, run in runs.items():
+            run["differing"] = _differing(folder / "base", folder / name)
+    return {"machine": base["machine"], **runs}
+
+
+def _differing(base: Path, dataset: Path) -> dict[str, int]:
+    """Return how many intervals are not in the base with these row numbers, by family."""
+    return {name: _of_family(base / file, dataset / file) for name, file in _FILES.items()}
+
+
+def _of_family(base: Path, dataset: Path) -> int:
+    before, after = read(base)[0], read(dataset)[0]
+    starts, first = _starts(before), _starts(after)
+    at = starts.search(first) - 1
+    same = starts[at].equals(first)
+    for name in ("location", "network"):
+        numbers = np.asarray(before.column(name))[at]
+        same &= numbers == np.asarray(after.column(name))
+    return int(np.count_nonzero(~same))
+
+
+def _starts(batch: pa.RecordBatch) -> Addresses:
+    if "start" in batch.schema.names:
+        return Addresses(np.asarray(batch.column("start")))
+    low, high = batch.column("start_low").dictionary_decode(), batch.column("start_high")
+    return Addresses(np.asarray(low), np.asarray(high))
+
+
+def told(result: Result) -> Iterator[Table]:
+    """Yield a table of both builds, and the ratio of their times."""
+    rows: list[list[Cell]] = [
+        [
+            f"{name} a base",
+            Number(result[name]["seconds"], ".2f"),
+            *(Number(result[name]["differing"][family]) for family in _FILES),
+        ]
+        for name in ("without", "with")
+    ]
+    columns = ("base", "compile, s", *(f"{family} intervals that differ" for family in _FILES))
+    yield Table("build-base", columns, rows)
+    ratio = result["with"]["seconds"] / result["without"]["seconds"]
+    yield ratio_table(
+        "build-base-ratio", "base", [Ratio("compile: with / without", ratio, 1.1, unit="x")]
+    )
