@@ -1,0 +1,203 @@
+"""An attacker between a mirror and a store that trusts keys: everything that it reads is chosen.
+
+Strategy: a publisher publishes, signs and withdraws; the attacker has the mirror of every moment,
+one of another dataset and one that is signed by another key, and composes a folder of them. The
+oracle knows when each was published. Whatever is read, the store answers from an undamaged
+generation that is not older than before, and the next honest poll brings it up to date.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+pytest.importorskip("cryptography", reason="geolookup[sign] is not installed")
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup.errors import GeoLookupError
+from geolookup.mirrors.index import INDEX, Index, read_index, written
+from geolookup.mirrors.poll import poll
+from geolookup.mirrors.request import Request
+from geolookup.mirrors.write import mirror
+from geolookup.signing.keys import generate, read_private, read_public
+from geolookup.signing.trust import Trust
+from geolookup.store.sign import sign
+from geolookup.store.signatures import check_trusted
+from geolookup.store.trusted import trust
+from tests.damage import copied
+from tests.store.numbered import named
+
+#: The moments of the publisher's mirror, in order. The last is the withdrawal of the third.
+MOMENTS = range(4)
+
+
+@dataclass(frozen=True)
+class World:
+    """The mirrors of each moment, those of others, and a store that followed until each moment."""
+
+    mirrors: list[Path]
+    foreign: dict[str, Path]
+    stores: list[Path]  # the first has followed nothing, the next until moment 0
+    key: Path
+
+    def index(self, mirror_: Path) -> Index:
+        return read_index((mirror_ / INDEX).read_bytes(), None, INDEX)
+
+    def current(self, moment: int) -> str:
+        return self.index(self.mirrors[moment]).current
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    place = tmp_path_factory.mktemp("world")
+    for name in ("key", "other"):
+        generate(place / name)
+    mirrors = [place / f"mirror-{moment}" for moment in MOMENTS]
+    for moment in MOMENTS:
+        if moment == len(MOMENTS) - 1:
+            geolookup.rollback(place / "store", sign=place / "key")
+        else:
+            _publish(place, "acme", moment, place / "store")
+        mirror(place / "store", place / "mirror", sign=place / "key")
+        shutil.copytree(place / "mirror", mirrors[moment])
+    stores = [place / f"edge-{moment}" for moment in (-1, *MOMENTS)]
+    trust(stores[0], [read_private(place / "key").public])
+    for at, each in enumerate(mirrors):
+        shutil.copytree(stores[at], stores[at + 1])
+        poll(Request(str(each), stores[at + 1]))
+    return World(mirrors, _foreign(place), stores, place / "key")
+
+
+def _publish(place: Path, name: str, number: int, store: Path, key: str = "key") -> None:
+    dataset = named(place / f"{name}-{number}-{key}", name, number)
+    sign(dataset, place / key)
+    geolookup.publish(dataset, store)
+
+
+def _foreign(place: Path) -> dict[str, Path]:
+    """Mirrors of another dataset, of another signer, and of one who signs what is not his."""
+    found = {}
+    for title, name, key in (("name", "other", "key"), ("signer", "acme", "other")):
+        _publish(place, name, 4, place / f"store-{title}", key)
+        found[title] = place / f"mirror-{title}"
+        mirror(place / f"store-{title}", found[title], sign=place / key)
+    found["signature"] = copied(found["signer"], place / "mirror-signature")
+    text = written(read_index((found["signer"] / INDEX).read_bytes(), None, INDEX), [])
+    (found["signature"] / INDEX).write_bytes(text)
+    return found
+
+
+# --- what the store does
+
+
+def generations_of(store: Path) -> dict[str, bytes]:
+    """All that engines and publications read of a store."""
+    return {
+        str(path.relative_to(store)): path.read_bytes()
+        for name in ("current", "generations", "trusted")
+        for path in sorted([store / name, *(store / name).rglob("*")])
+        if path.is_file()
+    }
+
+
+def polled(folder: Path, store: Path) -> str | None:
+    """Poll; return the current generation, or None where it was refused and nothing changed."""
+    before = generations_of(store)
+    try:
+        found = poll(Request(str(folder), store)).generation
+    except GeoLookupError as error:
+        line = str(error)
+    else:
+        return found
+    assert "\n" not in line
+    assert generations_of(store) == before
+    return None
+
+
+def check_whole(store: Path, key: Path) -> str:
+    """Check the store as an engine and ``verify --deep`` do; return its current generation."""
+    with geolookup.open(store) as engine:
+        assert engine.lookup("8.8.8.8")["success"]
+        check_trusted(engine.path, Trust((read_public(f"{key}.pub"),)))
+    return geolookup.verify(store, deep=True).generation
+
+
+@dataclass
+class Attack:
+    """A folder that the attacker composed, and what the index in it is."""
+
+    folder: Path
+    index: Path
+    damaged: set[str]
+
+
+@st.composite
+def attacks(draw: st.DrawFn, world: World, folder: Path) -> Attack:
+    """Take an index of any mirror, and for its files those of any other one, cut or changed."""
+    mirrors = [*world.mirrors, *world.foreign.values()]
+    index = draw(st.sampled_from(mirrors))
+    shutil.copytree(index, folder)
+    everything = sorted(path for each in mirrors for path in each.rglob("*.zst"))
+    damaged = set()
+    for file in world.index(index).files:
+        content = (index / file.path).read_bytes()
+        kind = draw(st.sampled_from(("whole", "whole", "missing", "cut", "changed", "other")))
+        if kind == "missing":
+            (folder / file.path).unlink()
+        elif kind == "cut":
+            (folder / file.path).write_bytes(content[: draw(st.integers(0, len(content) - 1))])
+        elif kind == "changed":
+            at = draw(st.integers(0, len(content) - 1))
+            changed = content[:at] + bytes([content[at] ^ 8]) + content[at + 1 :]
+            (folder / file.path).write_bytes(changed)
+        elif kind == "other":
+            (folder / file.path).write_bytes(draw(st.sampled_from(everything)).read_bytes())
+        if (folder / file.path).exists() and (folder / file.path).read_bytes() == content:
+            continue
+        damaged.add(file.path)
+    return Attack(folder, index, damaged)
+
+
+def outcomes(world: World, attack: Attack, until: int) -> set[str | None]:
+    """Return what a poll may end with: a generation, or None where it must be refused.
+
+    ``until`` is the last moment that the store followed, -1 for none.
+    """
+    if attack.index not in world.mirrors[max(0, until) :]:
+        return {None}
+    index = world.index(attack.index)
+    followed = {world.current(each) for each in MOMENTS[: until + 1]}
+    has = {each for each in followed if (world.stores[until + 1] / "generations" / each).is_dir()}
+    assert index.now.pack is not None
+    if index.current in has or index.now.pack.path not in attack.damaged:
+        return {index.current}
+    # One delta is tried, and only where it is smaller than the pack.
+    deltas = {each.file.path for each in index.now.deltas if each.base in has}
+    return {None, index.current} if deltas - attack.damaged else {None}
+
+
+@pytest.mark.long
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_a_store_between_honest_polls(world: World, data: st.DataObject) -> None:
+    with TemporaryDirectory() as place:
+        until = data.draw(st.integers(-1, len(MOMENTS) - 1))
+        store = Path(place, "store")
+        shutil.copytree(world.stores[until + 1], store, symlinks=True)
+        if data.draw(st.booleans()):  # the follower's own record is lost; the store's serial stays
+            (store / "follow.json").unlink(missing_ok=True)
+            shutil.rmtree(store / ".follow", ignore_errors=True)
+        attack = data.draw(attacks(world, Path(place, "mirror")))
+        found = polled(attack.folder, store)
+        assert found in outcomes(world, attack, until)
+        if found is not None or until >= 0:
+            assert check_whole(store, world.key) == (found or world.current(until))
+        assert polled(world.mirrors[-1], store) == world.current(MOMENTS[-1])
+        assert check_whole(store, world.key) == world.current(MOMENTS[-1])
