@@ -7,6 +7,7 @@ envelopes of the parts. The oracle knows who signed what, and says which of them
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from collections.abc import Sequence
 from itertools import product
@@ -20,6 +21,7 @@ pytest.importorskip("cryptography", reason="geolookup[sign] is not installed")
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from geolookup.dataset.manifest import canonical
 from geolookup.errors import DatasetError
 from geolookup.signing.envelope import media_type, opened, sealed
 from geolookup.signing.keys import PrivateKey, PublicKey, generate, read_private
@@ -164,3 +166,16 @@ def test_a_statement_beside_another_manifest(
     assert read_statement(text, own, trusted, path).generation == "0" * 64
     with pytest.raises(DatasetError, match="signs another manifest"):
         read_statement(text, manifest, trusted, path)
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=repr)
+def test_a_statement_about_what_is_no_manifest(
+    keys: list[PrivateKey], manifest: bytes, tmp_path: Path
+) -> None:
+    """Even one with a right digest and a right signature."""
+    digest = hashlib.sha256(manifest).hexdigest()
+    statement = {"generation": "0" * 64, "manifest_sha256": digest, "name": "a", "serial": 1}
+    text = sealed("dataset", canonical(statement), keys[:1])
+    for trusted in ([keys[0].public], None):
+        with pytest.raises(DatasetError):
+            read_statement(text, manifest, trusted, tmp_path / "signature.json")

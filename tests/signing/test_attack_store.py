@@ -1,0 +1,195 @@
+"""A store that trusts keys, and an attacker who publishes into it whatever was ever signed.
+
+Strategy: a state machine. The publisher signs, publishes, rolls back and prunes; the attacker
+offers each dataset beside each statement, of any key and serial. A
+model of a few lines says what is accepted. What is refused changes no byte of the store.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import json
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+
+pytest.importorskip("cryptography", reason="geolookup[sign] is not installed")
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+import geolookup
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import canonical
+from geolookup.signing.envelope import sealed
+from geolookup.signing.keys import PrivateKey, Signing, generate, read_private
+from geolookup.store.signatures import latest_serial
+from geolookup.store.trusted import trust
+from tests.conftest import build_at
+from tests.damage import copied
+from tests.store.numbered import generation
+
+pytestmark = pytest.mark.long
+
+#: Whose keys: the publisher's, which the store trusts, and somebody's.
+PUBLISHER, SOMEBODY = 0, 1
+#: The datasets: two of the store's name, and one of another.
+DATASETS = range(3)
+OTHER_NAME = 2
+
+
+@cache
+def folder() -> Path:
+    """A folder for all examples, removed at the end of the process."""
+    place = Path(mkdtemp(prefix="geolookup-tests-"))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    return place
+
+
+@cache
+def datasets() -> list[Path]:
+    """Three datasets, all of one name but the last."""
+    return [_dataset(folder() / f"data-{number}", number) for number in DATASETS]
+
+
+def _dataset(place: Path, number: int) -> Path:
+    place.mkdir()
+    name = "other" if number == OTHER_NAME else "acme"
+    recipe = f'[dataset]\nname = "{name}"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
+    return build_at(place, {"a.csv": f"network,isp\n8.8.8.0/24,Carrier {number}\n"}, recipe)[0]
+
+
+@cache
+def keys() -> list[PrivateKey]:
+    for owner in (PUBLISHER, SOMEBODY):
+        generate(folder() / f"key-{owner}")
+    return [read_private(folder() / f"key-{owner}") for owner in (PUBLISHER, SOMEBODY)]
+
+
+def statement(number: int, owner: int, serial: int) -> bytes:
+    """What the owner of a key states about a dataset."""
+    manifest = (datasets()[number] / fmt.MANIFEST).read_bytes()
+    parsed = json.loads(manifest)
+    stated = {
+        "generation": parsed["generation"],
+        "manifest_sha256": hashlib.sha256(manifest).hexdigest(),
+        "name": parsed["name"],
+        "serial": serial,
+    }
+    return sealed("dataset", canonical(stated), [keys()[owner]])
+
+
+def contents(place: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(place)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in place.rglob("*")
+        if path.is_file()
+    }
+
+
+class AttackedStore(RuleBasedStateMachine):
+    """The store, and the model: its standing generations in order, and the serial of each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.place = Path(mkdtemp(dir=folder()))
+        self.store = self.place / "store"
+        self.standing: list[int] = []
+        self.serials: dict[int, int] = {}
+
+    @property
+    def accepted(self) -> int:
+        """The greatest serial that the store has."""
+        return max(self.serials.values(), default=0)
+
+    @initialize()
+    def begin(self) -> None:
+        trust(self.store, [keys()[PUBLISHER].public])
+
+    def teardown(self) -> None:
+        shutil.rmtree(self.place)
+
+    @rule(
+        number=st.sampled_from(DATASETS),
+        about=st.none() | st.sampled_from(DATASETS),
+        owner=st.sampled_from((PUBLISHER, PUBLISHER, SOMEBODY)),
+        step=st.sampled_from((1, 1, 0, -1)),
+    )
+    def offer(self, number: int, about: int | None, owner: int, step: int) -> None:
+        """Publish a dataset with a statement about this or another one, or without any."""
+        serial = max(1, self.accepted + step)
+        offered = copied(datasets()[number], self.place / "offered")
+        if about is not None:
+            (offered / "signature.json").write_bytes(statement(about, owner, serial))
+        last = self.standing[-1:]
+        is_accepted = (
+            about == number
+            and owner == PUBLISHER
+            and serial >= self.accepted
+            and all((each == OTHER_NAME) == (number == OTHER_NAME) for each in last)
+        )
+        self._change(lambda: geolookup.publish(offered, self.store), is_accepted=is_accepted)
+        if is_accepted:
+            self.serials[number] = serial
+            self.standing = [*(each for each in self.standing if each != number), number]
+
+    def _change(self, change: Callable[[], object], *, is_accepted: bool) -> None:
+        """Change the store, or be refused in one line without a change."""
+        if is_accepted:
+            change()
+            return
+        before = contents(self.store)
+        with pytest.raises(geolookup.DatasetError) as caught:
+            change()
+        assert "\n" not in str(caught.value)
+        assert contents(self.store) == before
+
+    @precondition(lambda self: len(self.standing) > 1)
+    @rule(owner=st.sampled_from((None, PUBLISHER, SOMEBODY)))
+    def roll_back(self, owner: int | None) -> None:
+        """Without a signature only to a generation that has the greatest serial too."""
+        before = self.standing[-2]
+        sign: Signing = () if owner is None else folder() / f"key-{owner}"
+        is_accepted = owner == PUBLISHER or (
+            owner is None and self.serials[before] == self.accepted
+        )
+        self._change(lambda: geolookup.rollback(self.store, sign=sign), is_accepted=is_accepted)
+        if is_accepted:
+            self.standing.pop()
+        if owner == PUBLISHER:
+            was, self.serials[before] = self.accepted, latest_serial(self.store)
+            assert self.serials[before] > was
+
+    @precondition(lambda self: self.standing)
+    @rule()
+    def prune(self) -> None:
+        geolookup.prune(self.store, keep=1)
+        kept = {each.generation for each in geolookup.generations(self.store)}
+        gone = {number for number in DATASETS if generation(datasets()[number]) not in kept}
+        self.standing = [each for each in self.standing if each not in gone]
+        self.serials = {each: serial for each, serial in self.serials.items() if each not in gone}
+
+    @invariant()
+    def the_current_one_is_the_models(self) -> None:
+        """It has the greatest serial too: what is pruned takes no greater one with it."""
+        if not self.standing:
+            return
+        expected = generation(datasets()[self.standing[-1]])
+        assert geolookup.verify(self.store, deep=True).generation == expected
+        assert self.serials[self.standing[-1]] == self.accepted
+        with geolookup.open(self.store, trusted=keys()[PUBLISHER].public) as engine:
+            assert engine.generation == expected
+        with pytest.raises(geolookup.DatasetError):
+            geolookup.open(self.store, trusted=keys()[SOMEBODY].public)
+
+
+TestAttackedStore = AttackedStore.TestCase
+TestAttackedStore.settings = settings(
+    max_examples=25, stateful_step_count=12, suppress_health_check=list(HealthCheck)
+)
