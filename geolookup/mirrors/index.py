@@ -101,8 +101,12 @@ def time_text(instant: datetime) -> str:
 
 def written(index: Index, keys: Sequence[PrivateKey]) -> bytes:
     """Return the text of the file for an index: an envelope with a signature of each key."""
-    stated = {"format": _FORMAT, "format_version": _VERSION, **asdict(index)}
-    return sealed(KIND, canonical(stated), keys)
+    return sealed(KIND, payload(index), keys)
+
+
+def payload(index: Index) -> bytes:
+    """Return the content of the envelope."""
+    return canonical({"format": _FORMAT, "format_version": _VERSION, **asdict(index)})
 
 
 def read_index(
@@ -113,9 +117,9 @@ def read_index(
     ``trusted``: one of these keys must have signed it; None: no signature is asked for. Raises
     DatasetError for a text that is not an index, of another version, or not so signed.
     """
-    payload = opened(text, KIND, trusted, path)
+    content = opened(text, KIND, trusted, path)
     try:
-        stated = json.loads(payload)
+        stated = json.loads(content)
         version = stated["format_version"] if stated["format"] == _FORMAT else None
         if type(version) is int and version != _VERSION:  # JSON's true equals 1
             problem = f"index of version {version}, but this geolookup reads {_VERSION}"

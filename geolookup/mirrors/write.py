@@ -146,10 +146,11 @@ def _index(
     """
     now = datetime.now(UTC)
     serials = [serial_of(each.signature.encode(), INDEX) for each in listed if each.signature]
-    after = max(0 if former is None else former.serial, *serials, 0)
+    if former is not None:
+        serials.append(former.serial)
     return Index(
         name=read_manifest(current.folder).metadata().name,
-        serial=max(time.time_ns() // 1000, after + 1),
+        serial=max(time.time_ns() // 1000, max(serials, default=0) + 1),
         published_at=time_text(now),
         current=current.generation,
         generations=listed,

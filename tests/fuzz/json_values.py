@@ -48,4 +48,4 @@ def _change(holder: Any, key: Any, other: tuple[Any, Any], rng: random.Random) -
     elif kind == 2:
         holder[key] = copy.deepcopy(other[0][other[1]])
     else:
-        holder[key] = rng.choice(_VALUES)
+        holder[key] = copy.deepcopy(rng.choice(_VALUES))  # later changes may be within it
