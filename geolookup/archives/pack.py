@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -16,9 +17,10 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest, read_manifest
 from geolookup.errors import REBUILD, OutputError
 from geolookup.filesystem import atomic
-from geolookup.signing.statement import SIGNATURE, read_signature
+from geolookup.signing.keys import PrivateKey, Signing, signing_keys
+from geolookup.signing.statement import SIGNATURE, read_signature, serial_in, stated
 from geolookup.store import follow
-from geolookup.store.signatures import manifest_text
+from geolookup.store.signatures import latest_serial, manifest_text
 
 _SUFFIX = ".tar.zst"
 _OTHER_FORMATS = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".mmdb")
@@ -29,6 +31,7 @@ def pack(
     archive: str | os.PathLike[str],
     *,
     base: str | os.PathLike[str] | None = None,
+    sign: Signing = (),
     force: bool = False,
 ) -> int:
     """Write a dataset into one archive file and return the size of that file in bytes.
@@ -36,25 +39,30 @@ def pack(
     The archive is a tar file, compressed with Zstandard (RFC 8878), the manifest first; the
     same dataset gives the same bytes. With ``base`` it is a delta: it has only what the dataset
     changed against that one, and is unpacked where the base is. ``dataset`` and ``base`` are
-    dataset folders, or stores: then the current generation is meant. With ``force`` an existing
-    file is replaced. Raises DatasetError for a dataset that is missing or damaged, OutputError
-    for an archive that exists, cannot be written, or has the suffix of another format. On an
-    error no archive is left.
+    dataset folders, or stores: then the current generation is meant. ``sign`` is the file of a
+    private key, or several: they sign the dataset in the archive, and the folder stays as it is;
+    without it the archive has the signature of the dataset. With ``force`` an existing file is
+    replaced. Raises DatasetError for a dataset that is missing or damaged, KeyFileError for a file
+    that is no private key or that others may read, OutputError for an archive that exists, cannot
+    be written, or has the suffix of another format. On an error no archive is left.
     """
     folder, archive = Path(follow.folder(os.fspath(dataset))), Path(archive)
     _check_name(archive)
+    keys = signing_keys(sign)
     manifest = read_manifest(folder)
     described = described_files(manifest, folder / fmt.MANIFEST, REBUILD)
     former = None if base is None else Path(follow.folder(os.fspath(base)))
     atomic.check_file(archive, force=force)
+    head = list(_head(folder, keys, latest_serial(dataset)))
     with atomic.staged_file(archive) as fresh, output.written(fresh) as members:
+        if former is not None:
+            members.add(DELTA, _header(former, folder, manifest).text())
+        for name, text in head:
+            members.add(name, text)
         if former is None:
-            _add_head(members, folder)
             for name, (size, sha256) in sorted(described.items()):
                 members.add_file(folder / name, size, sha256)
         else:
-            members.add(DELTA, _header(former, folder, manifest).text())
-            _add_head(members, folder)
             for name, patch in changed(former, folder):
                 members.add(f"{name}{PATCH}", patch)
     return archive.stat().st_size
@@ -67,13 +75,16 @@ def _check_name(archive: Path) -> None:
         raise OutputError(archive, problem, f"name a file that ends with {_SUFFIX}")
 
 
-def _add_head(members: output.Output, folder: Path) -> None:
+def _head(folder: Path, keys: Sequence[PrivateKey], after: int) -> Iterator[tuple[str, bytes]]:
+    """Yield the manifest and its signature: a new one of the keys, else that of the dataset."""
     text = manifest_text(folder)
-    members.add(fmt.MANIFEST, text)
-    members.add(MANIFEST_SUM, sum_line(hashlib.sha256(text).hexdigest()))
+    yield fmt.MANIFEST, text
+    yield MANIFEST_SUM, sum_line(hashlib.sha256(text).hexdigest())
     signature = read_signature(folder)
+    if keys:
+        signature = stated(text, keys, max(after, serial_in(folder)))
     if signature is not None:
-        members.add(SIGNATURE, signature)
+        yield SIGNATURE, signature
 
 
 def _header(base: Path, folder: Path, manifest: Manifest) -> Header:

@@ -21,19 +21,23 @@ _archive = click.argument("archive", metavar="FILE.tar.zst", type=click.Path(pat
     type=click.Path(path_type=Path),
     help="Pack only what changed against this dataset or store, which the receiver has.",
 )
+@options.sign
 @click.option("--force", is_flag=True, help="Replace an existing file.")
-def pack(dataset: Path, archive: Path, base: Path | None, force: bool) -> None:
+def pack(
+    dataset: Path, archive: Path, base: Path | None, sign: tuple[str, ...], force: bool
+) -> None:
     """Pack DATASET, or the current generation of a store, into one compressed file.
 
     The same dataset gives the same bytes. With --base the file is a delta, which
     `geolookup unpack --base` and `geolookup publish` apply. It is smallest where
-    DATASET was built with `--base OLD` too. Exits with 2 and writes no file if a
+    DATASET was built with `--base OLD` too. --sign signs the dataset in the file, and
+    leaves DATASET as it is. Exits with 2 and writes no file if a
     dataset is damaged.
 
     Example: geolookup pack mydata mydata.tar.zst
     """
     exit_on_signals()
-    size = geolookup.pack(dataset, archive, base=base, force=force)
+    size = geolookup.pack(dataset, archive, base=base, sign=sign, force=force)
     click.echo(f"{archive}: {size:,} bytes")
 
 

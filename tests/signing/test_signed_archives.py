@@ -1,0 +1,158 @@
+"""Archives with signatures, whole and deltas: carried, checked before any file, replayed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("cryptography", reason="geolookup[sign] is not installed")
+
+import geolookup
+from geolookup.archives.members import MANIFEST_SUM, sum_line
+from geolookup.dataset import layout as fmt
+from geolookup.errors import DatasetError
+from geolookup.signing.keys import PrivateKey
+from geolookup.signing.statement import SIGNATURE, read_signature, serial_in
+from geolookup.store.trusted import trust
+from tests.archives.test_pack import archived, members, named
+from tests.cli.program import run
+from tests.signing.test_trusted_store import content
+
+Kind = Callable[..., Path]
+
+
+@pytest.fixture(params=["whole", "delta"])
+def packed(request: pytest.FixtureRequest, datasets: list[Path], tmp_path: Path) -> Kind:
+    """Pack number 1, whole or against number 0."""
+    base = datasets[0] if request.param == "delta" else None
+
+    def pack(dataset: Path = datasets[1], **options: object) -> Path:
+        path = tmp_path / "a.tar.zst"
+        geolookup.pack(dataset, path, base=base, force=True, **options)  # type: ignore[arg-type]
+        return path
+
+    return pack
+
+
+@pytest.fixture
+def store(tmp_path: Path, datasets: list[Path], ours: PrivateKey) -> Path:
+    """A store that trusts one key, with number 0."""
+    place = tmp_path / "store"
+    trust(place, [ours.public])
+    geolookup.sign(datasets[0], ours)
+    geolookup.publish(datasets[0], place)
+    return place
+
+
+def refused(archive: Path, store: Path, match: str) -> None:
+    before = content(store)
+    with pytest.raises(DatasetError, match=match) as caught:
+        geolookup.publish(archive, store)
+    assert "\n" not in str(caught.value)
+    assert content(store) == before
+
+
+def test_the_signature_travels(
+    packed: Kind, datasets: list[Path], tmp_path: Path, ours: PrivateKey
+) -> None:
+    geolookup.sign(datasets[1], ours)
+    output = tmp_path / "out"
+    geolookup.unpack(packed(), output, base=datasets[0], trusted=ours.public)
+    assert read_signature(output) == read_signature(datasets[1]) is not None
+    geolookup.verify(output, deep=True, trusted=ours.public)
+
+
+def test_an_archive_that_is_signed_when_it_is_packed(
+    packed: Kind, datasets: list[Path], tmp_path: Path, key_files: list[Path], store: Path
+) -> None:
+    archive = packed(sign=key_files)
+    assert not (datasets[1] / SIGNATURE).exists()
+    geolookup.unpack(archive, tmp_path / "out", base=store)
+    for key in key_files:
+        geolookup.verify(tmp_path / "out", trusted=f"{key}.pub")
+    assert geolookup.publish(archive, store) == geolookup.verify(datasets[1]).generation
+    assert serial_in(tmp_path / "out") > serial_in(datasets[0])
+    geolookup.verify(store, deep=True)
+
+
+def test_what_no_trusted_key_signed(
+    packed: Kind, datasets: list[Path], tmp_path: Path, ours: PrivateKey, theirs: PrivateKey,
+    store: Path,
+) -> None:  # fmt: skip
+    for signing, match in (((), "not signed"), (theirs, "signed by no trusted key")):
+        archive = packed(sign=signing)
+        with pytest.raises(DatasetError, match=match):
+            geolookup.unpack(archive, tmp_path / "out", base=datasets[0], trusted=[ours.public])
+        assert not (tmp_path / "out").exists()
+        refused(archive, store, match)
+
+
+def test_a_replay_of_an_older_archive(
+    packed: Kind, datasets: list[Path], ours: PrivateKey, store: Path
+) -> None:
+    older = packed(sign=ours).read_bytes()
+    newer = packed(sign=ours)
+    geolookup.publish(newer, store)
+    newer.write_bytes(older)
+    refused(newer, store, "signature is older")
+
+
+def test_the_signature_of_another_archive(
+    packed: Kind, datasets: list[Path], ours: PrivateKey, store: Path, tmp_path: Path
+) -> None:
+    """Every signature that the attacker has, before every manifest."""
+    geolookup.sign(datasets[2], ours)
+    listed = members(packed(sign=ours))
+    at = [member.name for member, _ in listed].index(SIGNATURE)
+    text = read_signature(datasets[2])
+    assert text is not None
+    forged = archived(
+        tmp_path / "f.tar.zst", [*listed[:at], named(SIGNATURE, text), *listed[at + 1 :]]
+    )
+    refused(forged, store, "signs another manifest")
+
+
+def test_a_manifest_that_was_changed(
+    packed: Kind, ours: PrivateKey, store: Path, tmp_path: Path
+) -> None:
+    """The attacker puts everything right but the signature."""
+    listed = members(packed(sign=ours))
+    names = [member.name for member, _ in listed]
+    at = names.index(fmt.MANIFEST)
+    text = listed[at][1].replace(b'"geo"', b'"gee"')
+    listed[at] = named(fmt.MANIFEST, text)
+    digest = hashlib.sha256(text).hexdigest()
+    listed[names.index(MANIFEST_SUM)] = named(MANIFEST_SUM, sum_line(digest))
+    refused(archived(tmp_path / "f.tar.zst", listed), store, "signs another manifest")
+
+
+def test_a_signature_that_is_missing_or_large(
+    packed: Kind, ours: PrivateKey, store: Path, tmp_path: Path
+) -> None:
+    listed = members(packed(sign=ours))
+    at = [member.name for member, _ in listed].index(SIGNATURE)
+    without = [*listed[:at], *listed[at + 1 :]]
+    refused(archived(tmp_path / "f.tar.zst", without), store, "not signed")
+    large = [*listed[:at], named(SIGNATURE, bytes(1 << 17)), *listed[at + 1 :]]
+    refused(archived(tmp_path / "g.tar.zst", large), store, "not signed")
+    late = [*without, listed[at]]
+    refused(archived(tmp_path / "h.tar.zst", late), store, "not signed")
+
+
+def test_the_commands(
+    packed: Kind, datasets: list[Path], key_files: list[Path], tmp_path: Path
+) -> None:
+    archive = tmp_path / "b.tar.zst"
+    done = run("pack", str(datasets[1]), str(archive), "--sign", str(key_files[0]))
+    assert (done.returncode, done.stderr) == (0, "")
+    others = f"{key_files[1]}.pub"
+    done = run("unpack", str(archive), str(tmp_path / "out"), "--trusted", others)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert "signed by no trusted key" in done.stderr
+    both = [part for key in key_files for part in ("--trusted", f"{key}.pub")]
+    assert run("unpack", str(archive), str(tmp_path / "out"), *both).returncode == 0
+    assert run("verify", str(tmp_path / "out"), "--trusted", others).returncode == 1
