@@ -1,0 +1,98 @@
+"""A patch is about as large as the change: where rows are inserted, moved or renumbered too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from geolookup.archives.delta.changed import changed
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.intervals import jump_table, sparse_index
+from tests.archives.delta.random_files import write
+from tests.archives.delta.test_roundtrip import rebuilt
+
+COUNT = 20_000
+#: Bytes of a patch in which nothing differs but a few rows: each array has a head of 16 bytes.
+SMALL_PATCH = 1200
+
+
+def starts(rng: np.random.Generator) -> Any:
+    drawn = rng.choice(1 << 32, COUNT, replace=False)
+    return np.unique(np.append(drawn, 0)).astype(np.uint32)
+
+
+def write_ipv4(folder: Path, start: Any, location: Any) -> Path:
+    network = np.arange(len(start), dtype=np.uint32) % 97
+    columns = {"start": start, "location": location.astype(np.uint32), "network": network}
+    write(
+        folder,
+        {fmt.IPV4: pa.table(columns), fmt.IPV4_JUMP: pa.table({"interval": jump_table(start)})},
+    )
+    return folder
+
+
+def test_inserted_and_deleted_intervals(tmp_path: Path) -> None:
+    """Their starts, and not all later rows; the jump table follows from them."""
+    rng = np.random.default_rng(5)
+    start = starts(rng)
+    location = rng.integers(0, 1 << 17, len(start))
+    base = write_ipv4(tmp_path / "base", start, location)
+    start, location = np.delete(start, [7, 5000]), np.delete(location, [7, 5000])
+    start, location = np.insert(start, 900, start[899] + 1), np.insert(location, 900, 5)
+    target = write_ipv4(tmp_path / "target", start, location)
+    patches = rebuilt(base, target, tmp_path / "rebuilt")
+    assert len(patches[fmt.IPV4]) < SMALL_PATCH
+    assert len(patches[fmt.IPV4_JUMP]) < SMALL_PATCH
+
+
+def test_the_sparse_index_follows_from_the_starts(tmp_path: Path) -> None:
+    rng = np.random.default_rng(6)
+    high = np.append(np.uint64(0), np.sort(rng.integers(1, 1 << 62, COUNT, np.uint64)))
+    for name, highs in {"base": high, "target": np.delete(high, 5)}.items():
+        low = pa.array(np.zeros(len(highs), np.uint64)).dictionary_encode()
+        rows = np.arange(len(highs), dtype=np.uint32) // 2
+        columns = {"start_high": highs, "start_low": low, "location": rows, "network": rows}
+        index = pa.table({"start_high": sparse_index(highs)})
+        write(tmp_path / name, {fmt.IPV6: pa.table(columns), fmt.IPV6_SPARSE_INDEX: index})
+    patches = rebuilt(tmp_path / "base", tmp_path / "target", tmp_path / "rebuilt")
+    assert len(patches[fmt.IPV6_SPARSE_INDEX]) < SMALL_PATCH
+
+
+@pytest.mark.parametrize("name", [fmt.EXPLAINED[4], fmt.PROVENANCE[4]])
+def test_rows_that_are_renumbered(tmp_path: Path, name: str) -> None:
+    """A row that is inserted before others: their numbers grow by one, each in its interval."""
+    start = starts(np.random.default_rng(7))
+    numbers = np.arange(len(start), dtype=np.uint32)
+    column = "row" if name in fmt.EXPLAINED.values() else "location"
+    numbers = numbers if column == "row" else (numbers % 200).astype(np.uint8)
+    for folder, rows in {"base": numbers, "target": numbers + numbers.dtype.type(1)}.items():
+        write(tmp_path / folder, {name: pa.table({"start": start, column: rows})})
+    assert (
+        len(rebuilt(tmp_path / "base", tmp_path / "target", tmp_path / "made")[name]) < SMALL_PATCH
+    )
+
+
+def test_new_rows_of_texts(tmp_path: Path) -> None:
+    """The texts of new rows and changed ones; the others are copied."""
+    texts = [f"Town {number * 7919 % COUNT}" for number in range(COUNT)]
+    for folder, zones in {"base": texts, "target": [*texts[:99], "X", *texts[100:], "Y"]}.items():
+        write(tmp_path / folder, {fmt.ZONE: pa.table({"zone": zones})})
+    assert (
+        len(rebuilt(tmp_path / "base", tmp_path / "target", tmp_path / "made")[fmt.ZONE])
+        < SMALL_PATCH
+    )
+
+
+def test_random_bytes_grow_by_little(tmp_path: Path) -> None:
+    """Where nothing is common, the patch is the values, not their differences and positions."""
+    rng = np.random.default_rng(8)
+    for folder in ("base", "target"):
+        values = rng.integers(0, 1 << 32, COUNT, np.uint32)
+        write(tmp_path / folder, {fmt.EXPLAINED_NUMBERS: pa.table({"value": values})})
+    (_, patch), *more = changed(tmp_path / "base", tmp_path / "target")
+    assert not more
+    assert len(patch) < 4 * COUNT + SMALL_PATCH
