@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-import re
+import os
+import signal
 import sys
 from pathlib import Path
 
 import click
 
-from geolookup.cli import exit_on_signals, fail
+from geolookup.cli import exit_on_signals, fail, follow_options
 from geolookup.errors import GeoLookupError, line_text
 from geolookup.mirrors.follow import Follower, line_of
 from geolookup.mirrors.poll import poll
+from geolookup.mirrors.processes import at_end_of_input
 from geolookup.mirrors.request import Request
 from geolookup.mirrors.schedule import Schedule
-
-_DURATION = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)([smhd])")
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-_RATE = re.compile(r"([0-9]{1,9})([kM]?)")
-_BYTES = {"": 1, "k": 1000, "M": 1_000_000}
-#: Bytes a second: below it, servers end connections for their slowness.
-_LOWEST_RATE = 16_000
-
-
-def _read_duration(_context: object, _option: object, text: str) -> float:
-    found = _DURATION.fullmatch(text)
-    if found is None or not (seconds := float(found[1]) * _SECONDS[found[2]]):
-        fail(f"--every is {text!r}; write seconds, minutes or hours, as 30s, 5m or 1h")
-    return seconds
-
-
-def _read_rate(_context: object, _option: object, text: str | None) -> int | None:
-    if text is None:
-        return None
-    found = _RATE.fullmatch(text)
-    if found is None or (rate := int(found[1]) * _BYTES[found[2]]) < _LOWEST_RATE:
-        fail(f"--budget is {text!r}; write bytes a second, at least {_LOWEST_RATE}, as 500k or 2M")
-    return rate
 
 
 @click.command(name="follow", short_help="Keep a store at the generation of a mirror.")
@@ -48,44 +27,9 @@ def _read_rate(_context: object, _option: object, text: str | None) -> int | Non
     type=click.Path(path_type=Path),
     help="Store to publish into; it is created if it is missing.",
 )
-@click.option(
-    "--every",
-    metavar="TIME",
-    default="5m",
-    show_default=True,
-    callback=_read_duration,
-    help="Time between two polls, such as 30s, 5m or 1h.",
-)
-@click.option(
-    "--jitter",
-    metavar="PART",
-    type=click.FloatRange(0, 1),
-    default=0.1,
-    show_default=True,
-    help="Part of that time by which it differs at random, longer or shorter.",
-)
-@click.option(
-    "--budget",
-    metavar="BYTES",
-    callback=_read_rate,
-    help="Highest rate of a download in bytes a second, such as 500k or 2M. [default: any]",
-)
-@click.option(
-    "--trust",
-    metavar="KEY",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="File of a public key that a store without trusted keys trusts from now on; repeatable.",
-)
-@click.option(
-    "--keep",
-    metavar="N",
-    type=click.IntRange(min=2),
-    default=2,
-    show_default=True,
-    help="Keep the N generations that were published last.",
-)
+@follow_options.polls
 @click.option("--once", is_flag=True, help="Poll once, and exit with 1 if that fails.")
+@click.option("--until-eof", is_flag=True, hidden=True)  # for serve: it ends with that process
 def follow(
     url: str,
     store: Path,
@@ -95,6 +39,7 @@ def follow(
     trust: tuple[Path, ...],
     keep: int,
     once: bool,
+    until_eof: bool,
 ) -> None:
     """Poll the mirror at URL, and publish its current generation into a store.
 
@@ -109,6 +54,8 @@ def follow(
     Example: geolookup follow https://geo.example.com/city --store /srv/geo --every 5m
     """
     exit_on_signals()
+    if until_eof:
+        at_end_of_input(lambda: os.kill(os.getpid(), signal.SIGTERM))
     request = Request(url, store, keep, budget)
     _trust(store, trust)
     if once:
@@ -116,7 +63,7 @@ def follow(
         return
     try:
         Follower(request, Schedule(every, jitter), _tell, _warn).run()
-    except SystemExit:  # a signal: the only end that there is
+    except SystemExit:  # a signal: there is no other end
         sys.exit(0)
 
 
@@ -133,11 +80,8 @@ def _trust(store: Path, files: tuple[Path, ...]) -> None:
 
     keys = {file: read_public(file) for file in files}
     trusted = set(keys_of(store).values())
-    for file, key in keys.items():
-        if trusted and key not in trusted:
-            fail(
-                f"{file}: {store} trusts other keys; run 'geolookup trust {store} {file}' to add it"
-            )
+    for file in [file for file, key in keys.items() if trusted and key not in trusted]:
+        fail(f"{file}: {store} trusts other keys; add it with 'geolookup trust {store} {file}'")
     if not trusted:
         trust(store, keys.values())
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from geolookup.cli import fail, options
+from geolookup.cli import fail, follow_options, options
 
 _STALE = ("warn", "refuse", "tag")
 _LEVELS = ("debug", "info", "warning", "error")
@@ -20,8 +20,14 @@ _LEVELS = ("debug", "info", "warning", "error")
     "--watch",
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
-    help="Poll every SECONDS for a new generation.",
+    help="Poll the dataset every SECONDS for a new generation. [default: 5 with --follow]",
 )
+@click.option(
+    "--follow",
+    metavar="URL",
+    help="Mirror that the store of --dataset follows, as `geolookup follow` does.",
+)
+@follow_options.polls
 @click.option(
     "--max-age",
     metavar="AGE",

@@ -1,7 +1,7 @@
 """The admin port: health and metrics, for probes and Prometheus.
 
 ``/livez``: the server runs. ``/readyz``: at least one worker accepts requests and can use the
-account store.
+account store; a second line says how the polls of a followed mirror went.
 ``/metrics``: the counters. A thread of the server process answers.
 """
 
@@ -16,7 +16,11 @@ from types import TracebackType
 from typing import Any, ClassVar
 
 from geolookup.errors import SettingsError
+from geolookup.http import follow_status
 from geolookup.http.metrics import CONTENT_TYPE, ENDED, SERVING, Reading, exposition, readings
+from geolookup.mirrors import status
+from geolookup.mirrors.status import Status
+from geolookup.store import user_store
 
 _PLAIN = "text/plain; charset=utf-8"
 
@@ -24,9 +28,9 @@ _PLAIN = "text/plain; charset=utf-8"
 class Admin:
     """The admin port; a context manager. Raises SettingsError if it cannot listen."""
 
-    def __init__(self, where: str, folder: Path) -> None:
+    def __init__(self, where: str, folder: Path, dataset: str | None) -> None:
         host, port = _address(where)
-        handler = type("Handler", (_Handler,), {"folder": folder})
+        handler = type("Handler", (_Handler,), {"folder": folder, "dataset": dataset})
         kind = type("Server", (_Server,), {"address_family": AF_INET6 if ":" in host else AF_INET})
         try:
             self._server = kind((host, port), handler)
@@ -60,6 +64,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     folder: ClassVar[Path]
+    dataset: ClassVar[str | None]
     #: Seconds until a silent client is disconnected.
     timeout = 5
 
@@ -69,11 +74,16 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, _PLAIN, "alive\n")
         elif self.path == "/readyz":
             ready = any(each.state == SERVING and not each.unusable for each in self._living())
-            self._send(200 if ready else 503, _PLAIN, "ready\n" if ready else "not ready\n")
+            text = ("ready\n" if ready else "not ready\n") + follow_status.readiness(self._status())
+            self._send(200 if ready else 503, _PLAIN, text)
         elif self.path == "/metrics":
-            self._send(200, CONTENT_TYPE, exposition(list(readings(self.folder)), self._living()))
+            text = exposition(list(readings(self.folder)), self._living())
+            self._send(200, CONTENT_TYPE, text + follow_status.metrics(self._status()))
         else:
             self._send(404, _PLAIN, "")
+
+    def _status(self) -> Status:
+        return status.read(self.dataset or user_store.place())
 
     def _living(self) -> list[Reading]:
         return [

@@ -15,6 +15,7 @@ import socket
 import ssl
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +29,7 @@ from granian.log import LogLevels
 import geolookup
 from geolookup.errors import SettingsError
 from geolookup.gate import open_accounts
+from geolookup.http.following import followed
 from geolookup.http.limits import HEAD_TIMEOUT, connections
 from geolookup.http.settings import HEAD_LIMIT, Settings
 from geolookup.http.supervision import KILL_AFTER, Supervisor, hold_while_forking
@@ -36,6 +38,8 @@ from geolookup.proxies import TrustedProxies
 
 #: Connections that wait to be accepted, for each worker; the system may allow fewer.
 _BACKLOG = 4_096
+#: Seconds between two polls of a store that follows a mirror.
+_WATCH = 5.0
 #: No path, query or peer: without ``ip`` the peer's address is the one looked up.
 _ACCESS = "[%(time)s] %(status)d %(dt_ms).3f ms"
 _log = logging.getLogger("geolookup.http")
@@ -43,14 +47,17 @@ _log = logging.getLogger("geolookup.http")
 
 def run(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT; see ``geolookup.http.serve``."""
-    _check(settings)
     with ExitStack() as stack:
+        if (url := settings.follow) is not None:
+            settings = replace(settings, watch=settings.watch or _WATCH)
+            stack.enter_context(followed(url, settings))
+        _check(settings)
         folder = None
         if settings.admin is not None:
             from geolookup.http.admin import Admin
 
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="geolookup-")))
-            stack.enter_context(Admin(settings.admin, folder))
+            stack.enter_context(Admin(settings.admin, folder, settings.dataset))
         server = granian_for(settings)
         server.on_startup(lambda: _install_signals(server, settings.drain))
         loader: Any = partial(load, settings, folder)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from geolookup.store.requirements import OnStale
 
 #: Maximum bytes of the request line and headers; a larger head is answered with 431.
@@ -20,6 +22,14 @@ class Settings:
     accounts: str
     #: A dataset directory or a store; None as in ``geolookup.open``.
     dataset: str | None = None
+    #: Address of a mirror that the store ``dataset`` follows; None: none.
+    follow: str | None = None
+    #: Seconds between two polls of it, and the other options of ``geolookup follow``.
+    every: float = 300.0
+    jitter: float = 0.1
+    budget: int | None = None
+    trust: tuple[Path, ...] = ()
+    keep: int = 2
     #: As in ``geolookup.open``.
     watch: float | None = None
     max_age: str | None = None

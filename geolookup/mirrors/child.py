@@ -15,10 +15,10 @@ import sys
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from threading import Thread
 from typing import IO, Any, cast
 
 from geolookup.errors import GeoLookupError, MirrorError, PathError
+from geolookup.mirrors.processes import at_end_of_input, command, environment
 from geolookup.mirrors.request import Polled, Request
 from geolookup.mirrors.status import Status
 
@@ -31,11 +31,7 @@ def install_in_child(request: Request, index_file: Path, before: Status) -> Poll
     """Do what ``install`` does, in another process; MirrorError for whatever fails there."""
     stated = {**asdict(request), "store": str(request.store)}
     line = json.dumps({"request": stated, "index": str(index_file), "before": asdict(before)})
-    # Without -P Python would import modules of the working folder first.
-    command = [sys.executable, "-P", "-m", "geolookup.mirrors.child"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment, text=True) as child:  # noqa: S603 (our own interpreter)
+    with _started() as child:
         try:
             answer = _answered(child, line)
         except BaseException:  # such as the SystemExit of a signal
@@ -44,6 +40,16 @@ def install_in_child(request: Request, index_file: Path, before: Status) -> Poll
     if not answer.endswith("\n"):
         raise MirrorError(request.store, _death(child.returncode), _RETRY)
     return _polled(json.loads(answer))
+
+
+def _started() -> subprocess.Popen[str]:
+    return subprocess.Popen(  # noqa: S603 (our own interpreter)
+        command("geolookup.mirrors.child"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment(),
+        text=True,
+    )
 
 
 def _answered(child: subprocess.Popen[str], line: str) -> str:
@@ -81,16 +87,9 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the follower, which ends this
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     line = sys.stdin.readline()
-    Thread(target=_end_with_follower, daemon=True).start()
+    at_end_of_input(lambda: os._exit(1))
     sys.stdout.write(json.dumps(_answer(json.loads(line))) + "\n")
     sys.stdout.flush()
-
-
-def _end_with_follower() -> None:
-    # Not sys.stdin: at exit, Python waits for the lock of a stream that is being read.
-    while os.read(0, 1):
-        pass
-    os._exit(1)
 
 
 def _answer(stated: dict[str, Any]) -> dict[str, Any]:
