@@ -1,0 +1,83 @@
+"""A mirror on a server, the store that it is made of, and a store that follows it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import geolookup
+from geolookup.integrity import verify
+from geolookup.mirrors.index import INDEX, Index, read_index, written
+from geolookup.mirrors.poll import poll
+from geolookup.mirrors.request import Polled, Request
+from geolookup.mirrors.write import mirror
+from geolookup.store.publish import publish
+from tests.builder.remote.serving import Site
+from tests.mirrors.site import mirror_site
+from tests.store.numbered import generation
+
+
+@dataclass
+class Edge:
+    """A follower's store, the origin's store, its mirror, and the server of that."""
+
+    store: Path
+    origin: Path
+    folder: Path
+    datasets: Sequence[Path]
+    site: Site
+
+    @property
+    def request(self) -> Request:
+        return Request(self.site.url, self.store)
+
+    def publish(self, number: int, **options: Any) -> str:
+        """Publish a dataset at the origin, mirror it, and return its generation."""
+        publish(self.datasets[number], self.origin)
+        mirror(self.origin, self.folder, **options)
+        return generation(self.datasets[number])
+
+    def poll(self) -> Polled:
+        return poll(self.request)
+
+    def index(self) -> Index:
+        return read_index((self.folder / INDEX).read_bytes(), None, INDEX)
+
+    def forge(self, index: Index) -> None:
+        """Replace the index by another one, unsigned."""
+        (self.folder / INDEX).write_bytes(written(index, []))
+
+    @property
+    def current(self) -> str:
+        """The generation of the edge, which must be whole."""
+        verify(self.store, deep=True)
+        with geolookup.open(self.store) as engine:
+            return engine.generation
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What the follower wrote about its polls."""
+        stated: dict[str, Any] = json.loads((self.store / "follow.json").read_bytes())
+        return stated
+
+
+@contextmanager
+def edge_of(folder: Path, datasets: Sequence[Path]) -> Iterator[Edge]:
+    """Yield an edge without a store yet, for a mirror without an index yet."""
+    mirrored = folder / "mirror"
+    with mirror_site(mirrored) as site:
+        yield Edge(folder / "edge", folder / "origin", mirrored, datasets, site)
+
+
+def content_of(store: Path) -> dict[str, str]:
+    """Return the digest of every file that engines or a later poll read: all but the status."""
+    return {
+        path.relative_to(store).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(store.rglob("*"))
+        if path.is_file() and path.name != "follow.json" and ".follow" not in path.parts
+    }

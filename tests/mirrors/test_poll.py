@@ -1,0 +1,347 @@
+"""One poll: what is asked, what is installed, and what a mirror that fails leaves."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from geolookup import DatasetError, GeoLookupError
+from geolookup.errors import MirrorError
+from geolookup.mirrors.index import INDEX, File, Index, time_text
+from geolookup.mirrors.poll import poll
+from geolookup.mirrors.request import Request
+from geolookup.mirrors.write import mirror
+from geolookup.store import pointer
+from geolookup.store.generations import generations, prune, rollback
+from geolookup.store.publish import publish
+from tests.builder.remote.serving import cut, status
+from tests.mirrors.following import Edge, content_of, edge_of
+from tests.mirrors.site import etag_of, folder_act, kinds_asked
+from tests.store.numbered import generation
+
+
+@pytest.fixture
+def edge(tmp_path: Path, datasets: list[Path]) -> Iterator[Edge]:
+    with edge_of(tmp_path, datasets) as found:
+        yield found
+
+
+@pytest.fixture
+def followed(edge: Edge) -> Edge:
+    """An edge that has followed number 0 and 1."""
+    for number in (0, 1):
+        edge.publish(number)
+        edge.poll()
+    edge.site.asked.clear()
+    return edge
+
+
+def test_the_first_poll_fetches_the_pack(edge: Edge) -> None:
+    wanted = edge.publish(0)
+    polled = edge.poll()
+    assert (polled.state, polled.kind, polled.generation) == ("updated", "pack", wanted)
+    assert edge.current == wanted
+    assert kinds_asked(edge.site) == ["", "packs"]
+    assert not (edge.store / ".follow" / "archives").exists()
+
+
+def test_a_poll_without_a_change_is_one_conditional_request(followed: Edge) -> None:
+    before = content_of(followed.store)
+    polled = followed.poll()
+    assert (polled.state, polled.bytes) == ("current", 0)
+    ((path, headers),) = followed.site.asked
+    assert path == f"/{INDEX}"
+    assert headers["If-None-Match"]
+    assert len(str(headers)) < 512
+    assert content_of(followed.store) == before
+    assert followed.state["polls"] == {"updated": 2, "current": 1}
+
+
+def test_a_change_is_fetched_as_a_delta(followed: Edge) -> None:
+    wanted = followed.publish(2)
+    polled = followed.poll()
+    assert (polled.state, polled.kind) == ("updated", "delta")
+    assert followed.current == wanted
+    assert kinds_asked(followed.site) == ["", "deltas"]
+    assert polled.bytes == followed.index().now.deltas[0].file.bytes
+
+
+def test_the_smallest_delta_is_chosen(followed: Edge) -> None:
+    followed.publish(2)
+    index = followed.index()
+    first, second = index.now.deltas
+    large = replace(first, file=replace(first.file, bytes=first.file.bytes + 1))
+    followed.forge(with_now(index, deltas=(large, second)))
+    assert followed.poll().kind == "delta"
+    (asked,) = [path for path, _ in followed.site.asked if "deltas" in path]
+    assert asked == f"/{second.file.path}"
+
+
+def test_a_delta_without_its_base_here_is_not_asked_for(followed: Edge) -> None:
+    followed.publish(2)
+    followed.publish(3, deltas=1)  # a delta from number 2 alone
+    assert followed.poll().kind == "pack"
+    assert kinds_asked(followed.site) == ["", "packs"]
+
+
+def test_a_damaged_base_leads_to_the_pack_in_the_same_poll(followed: Edge) -> None:
+    for each in (followed.store / "generations").iterdir():
+        path = each / "location.arrow"
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.unlink()
+        path.write_bytes(content)
+    wanted = followed.publish(2)
+    assert followed.poll().kind == "pack"
+    assert followed.current == wanted
+    assert kinds_asked(followed.site) == ["", "deltas", "packs"]
+
+
+def test_a_refused_delta_leads_to_the_pack_in_the_same_poll(followed: Edge) -> None:
+    wanted = followed.publish(2)
+    for each in followed.index().now.deltas:
+        (followed.folder / each.file.path).write_bytes(b"no archive")
+    assert followed.poll().kind == "pack"
+    assert followed.current == wanted
+
+
+def test_a_withdrawn_generation_is_left_for_the_one_before(followed: Edge) -> None:
+    before, bad = generation(followed.datasets[1]), followed.publish(2)
+    followed.poll()
+    followed.site.asked.clear()
+    rollback(followed.origin)
+    mirror(followed.origin, followed.folder)
+    polled = followed.poll()
+    assert (polled.state, polled.kind, polled.generation) == ("updated", "stored", before)
+    assert followed.current == before
+    assert kinds_asked(followed.site) == [""]
+    (withdrawn,) = [each for each in generations(followed.store) if each.withdrawn]
+    assert withdrawn.generation == bad
+
+
+def test_a_generation_that_is_gone_here_is_fetched_again(followed: Edge) -> None:
+    before = generation(followed.datasets[1])
+    followed.publish(2)
+    followed.poll()
+    prune(followed.store, 1)
+    rollback(followed.origin)
+    mirror(followed.origin, followed.folder)
+    assert followed.poll().kind in ("delta", "pack")
+    assert followed.current == before
+
+
+def test_a_withdrawn_generation_comes_back_when_it_is_published_again(followed: Edge) -> None:
+    bad = followed.publish(2)
+    followed.poll()
+    rollback(followed.origin)
+    mirror(followed.origin, followed.folder)
+    followed.poll()
+    followed.publish(2)
+    assert followed.poll().state == "updated"
+    assert followed.current == bad
+    assert not any(each.withdrawn for each in generations(followed.store))
+
+
+def test_a_rollback_here_stands_until_the_mirror_publishes_again(followed: Edge) -> None:
+    before = rollback(followed.store)
+    assert followed.poll().state == "current"  # the same index: nothing to do
+    mirror(followed.origin, followed.folder, expires="7d")  # another index of the same generation
+    assert followed.poll().state == "held"
+    assert followed.current == before
+    wanted = followed.publish(2)
+    assert followed.poll().state == "updated"
+    assert followed.current == wanted
+
+
+def test_a_store_that_lost_its_generation_gets_it_again(followed: Edge) -> None:
+    wanted = generation(followed.datasets[1])
+    shutil.rmtree(pointer.folder_of(followed.store, wanted))
+    assert followed.poll().kind in ("delta", "pack")
+    assert followed.current == wanted
+
+
+def test_only_so_many_generations_are_kept(followed: Edge) -> None:
+    followed.publish(2)
+    followed.poll()
+    followed.publish(3)
+    followed.poll()
+    assert len(generations(followed.store)) == 2
+    followed.publish(4)
+    poll(replace(followed.request, keep=3))
+    assert len(list((followed.store / "generations").iterdir())) == 3
+
+
+def test_a_store_without_a_status_takes_the_same_generation_without_a_download(
+    followed: Edge,
+) -> None:
+    (followed.store / "follow.json").unlink()
+    assert followed.poll().state == "current"
+    assert kinds_asked(followed.site) == [""]
+
+
+def test_a_mirror_in_a_folder(edge: Edge) -> None:
+    for number in (0, 1):
+        wanted = edge.publish(number)
+        polled = poll(Request(str(edge.folder), edge.store))
+        assert (polled.state, polled.generation) == ("updated", wanted)
+    assert poll(Request(f"{edge.folder}/", edge.store)).state == "current"
+    assert edge.current == wanted
+    assert kinds_asked(edge.site) == []
+
+
+def test_the_address_may_be_that_of_the_index(edge: Edge) -> None:
+    wanted = edge.publish(0)
+    assert poll(Request(f"{edge.site.url}/{INDEX}?a=b", edge.store)).generation == wanted
+    assert edge.site.asked[0][0] == f"/{INDEX}?a=b"
+
+
+def assert_refused(edge: Edge, match: str) -> GeoLookupError:
+    """A poll fails with one line, the store stays as it is, and the status says why."""
+    before, failures = content_of(edge.store), edge.state["failures"]
+    with pytest.raises(GeoLookupError, match=match) as caught:
+        edge.poll()
+    assert content_of(edge.store) == before
+    assert edge.state["failures"] == failures + 1
+    assert edge.state["problem"] == str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert edge.current == generation(edge.datasets[1])
+    return caught.value
+
+
+def with_now(index: Index, **changes: object) -> Index:
+    """Return an index with another entry of its current generation, and a later serial."""
+    listed = tuple(
+        replace(each, **changes) if each.generation == index.current else each  # type: ignore[arg-type]
+        for each in index.generations
+    )
+    return replace(index, generations=listed, serial=index.serial + 1)
+
+
+def _expired(index: Index) -> Index:
+    past = time_text(datetime.now(UTC) - timedelta(seconds=5))
+    return replace(index, expires_at=past, serial=index.serial + 1)
+
+
+FORGED: dict[str, tuple[Callable[[Index], Index], str]] = {
+    "older": (lambda index: replace(index, serial=5), "older than what was accepted before"),
+    "expired": (_expired, "expired at"),
+    "of another name": (lambda index: replace(index, name="evil"), "the dataset is 'evil'"),
+}
+
+
+@pytest.mark.parametrize("forged", FORGED)
+def test_an_index_that_must_not_be_followed(followed: Edge, forged: str) -> None:
+    followed.publish(2)
+    change, match = FORGED[forged]
+    followed.forge(change(followed.index()))
+    assert isinstance(assert_refused(followed, match), DatasetError)
+
+
+def test_an_index_that_expires_after_it_was_followed(followed: Edge) -> None:
+    soon = datetime.now(UTC) + timedelta(seconds=1000)
+    followed.forge(replace(followed.index(), expires_at=time_text(soon), serial=1 << 60))
+    assert followed.poll().state == "current"
+    path = followed.store / "follow.json"
+    stated = followed.state["expires_at"]
+    path.write_text(path.read_text().replace(stated, "2026-01-01T00:00:00Z"))
+    assert followed.poll().state == "current"  # it is read again, and has not expired
+    followed.forge(_expired(replace(followed.index(), serial=1 << 61)))
+    assert_refused(followed, "expired at")
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"{}", b"null", b"\xff\xfe", b"[" * 100_000, b"<html>no</html>", b" " * 6_000_000]
+)
+def test_a_file_that_is_no_index(followed: Edge, text: bytes) -> None:
+    (followed.folder / INDEX).write_bytes(text)
+    assert_refused(followed, "index.json")
+
+
+def test_a_pack_with_another_digest_or_size(followed: Edge) -> None:
+    followed.publish(2, deltas=0)
+    pack = followed.index().now.pack
+    assert pack is not None
+    path = followed.folder / pack.path
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    assert_refused(followed, "SHA-256 of the file")
+    path.write_bytes(path.read_bytes() + b"more")
+    assert_refused(followed, "larger than")
+
+
+def test_an_archive_of_another_generation(followed: Edge) -> None:
+    old = followed.index().now.pack
+    followed.publish(2)
+    followed.forge(with_now(followed.index(), pack=old, deltas=()))
+    assert_refused(followed, "but .* was expected")
+
+
+def test_an_archive_that_is_gone(followed: Edge) -> None:
+    followed.publish(2)
+    index = followed.index()
+    gone = File("packs/gone.tar.zst", 1, "0" * 64)
+    followed.forge(with_now(index, pack=gone, deltas=()))
+    assert_refused(followed, "no such file on the server")
+
+
+def test_a_mirror_that_is_busy_says_when_to_ask_again(followed: Edge) -> None:
+    followed.site.plan[:] = [status(503, Retry_After="77")]
+    error = assert_refused(followed, "answers 503")
+    assert isinstance(error, MirrorError)
+    assert error.wait == 77
+
+
+def test_a_cut_download_is_resumed_by_the_next_poll(followed: Edge) -> None:
+    wanted = followed.publish(2, deltas=0)
+    pack = followed.index().now.pack
+    assert pack is not None
+    content, whole = (followed.folder / pack.path).read_bytes(), folder_act(followed.folder)
+    followed.site.plan[:] = [
+        whole,
+        cut(content, 1000, etag=etag_of(content)),
+        status(503, Retry_After="77"),
+    ]
+    assert_refused(followed, "answers 503")
+    followed.site.plan[:] = [whole]
+    followed.site.asked.clear()
+    followed.poll()
+    assert followed.current == wanted
+    assert followed.site.ranges == [None, "bytes=1000-"]
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("ftp://example.com/", "unknown scheme ftp"),
+        ("http://example.com/", "not encrypted"),
+        ("https://user:secret@example.com/", "holds a user or a password"),
+        ("https://", "not the address"),
+        ("/nowhere", "cannot be read"),
+        ("http://127.0.0.1:1/", "cannot be reached"),
+    ],
+)
+def test_an_address_that_is_no_mirror(tmp_path: Path, url: str, problem: str) -> None:
+    with pytest.raises(MirrorError, match=problem) as caught:
+        poll(Request(url, tmp_path / "edge"))
+    assert "secret" not in str(caught.value)
+    assert "recipe" not in str(caught.value)
+
+
+def test_a_folder_that_is_no_store_is_left_alone(edge: Edge, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    with pytest.raises(GeoLookupError, match="is not empty and not a store"):
+        poll(Request(edge.site.url, tmp_path / "mine"))
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
+
+
+def test_a_store_of_the_same_generation_made_here_is_taken_over(edge: Edge) -> None:
+    wanted = edge.publish(0)
+    publish(edge.datasets[0], edge.store)
+    assert edge.poll().state == "current"
+    assert edge.current == wanted
+    assert kinds_asked(edge.site) == [""]
