@@ -35,8 +35,12 @@ class Schedule:
         It is never longer than that after a success, unless the mirror asks for more.
         """
         doubled = self.every / _FIRST_PART * 2.0 ** min(failures - 1, 16)
-        wait = min(doubled, self.every) * self._about_one()
-        return max(wait, min(asked or 0.0, max(self.every, _LONGEST_ASKED)))
+        limited = min(asked or 0.0, max(self.every, _LONGEST_ASKED))
+        # Not less than what was asked for, and apart from others that were asked the same.
+        return max(
+            min(doubled, self.every) * self._about_one(),
+            limited * random.uniform(1, 1 + self.jitter),  # noqa: S311 (no secret)
+        )
 
     def _about_one(self) -> float:
         return random.uniform(1 - self.jitter, 1 + self.jitter)  # noqa: S311 (no secret)

@@ -86,7 +86,7 @@ class Source:
 
         is_uri = "://" in self.url
         address, mark, query = self.url.partition("?") if is_uri else (self.url, "", "")
-        folder = address.removesuffix(INDEX).rstrip("/")
+        folder = address.removesuffix(INDEX).removesuffix("/")
         try:
             return location(Path(INDEX), f"{folder}/{path}{mark}{query}", {}, insecure=False)
         except BuildError as error:

@@ -14,7 +14,7 @@ def folder_act(folder: Path) -> Act:
     """Serve the files of a folder, with ETags, conditions and ranges."""
 
     def act(handler: Handler) -> None:
-        path = folder / handler.path.lstrip("/")
+        path = folder / handler.path.partition("?")[0].lstrip("/")
         if not path.is_file():
             return handler.answer(404)
         content = path.read_bytes()

@@ -1,0 +1,167 @@
+"""The installation in a process of its own: its result, its errors, and its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Thread
+
+import pytest
+
+from geolookup import OutputError
+from geolookup.errors import MirrorError
+from geolookup.mirrors.child import install_in_child
+from geolookup.mirrors.index import INDEX
+from geolookup.mirrors.poll import poll
+from tests.mirrors.following import Edge, content_of
+from tests.store.numbered import generation
+
+pytestmark = pytest.mark.long
+_PATIENCE = 30.0
+
+
+def in_child(edge: Edge) -> object:
+    return poll(edge.request, install_in_child)
+
+
+def children(command: str, parent: int) -> list[int]:
+    """Return the processes of a parent whose command contains a text."""
+    listed = subprocess.run(
+        ["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True
+    )
+    found = (line.split(maxsplit=2) for line in listed.stdout.splitlines())
+    return [int(pid) for pid, of, args in found if int(of) == parent and command in args]
+
+
+def until(found: Callable[[], object]) -> None:
+    """Wait until something is so."""
+    ends = time.monotonic() + _PATIENCE
+    while not found():
+        assert time.monotonic() < ends
+        time.sleep(0.01)
+
+
+def test_a_child_does_what_an_installation_does(followed: Edge) -> None:
+    wanted = followed.publish(2)
+    polled = poll(followed.request, install_in_child)
+    assert (polled.state, polled.generation) == ("updated", wanted)
+    assert followed.current == wanted
+
+
+def test_its_error_is_one_line(followed: Edge, capfd: pytest.CaptureFixture[str]) -> None:
+    (followed.folder / INDEX).write_bytes(b"no index")
+    before = content_of(followed.store)
+    with pytest.raises(MirrorError, match=r"index\.json: not a signed document") as caught:
+        in_child(followed)
+    assert "\n" not in str(caught.value)
+    assert content_of(followed.store) == before
+    assert capfd.readouterr().err == ""
+
+
+def test_a_child_that_is_killed_is_a_poll_that_failed(followed: Edge) -> None:
+    wanted = followed.publish(2)
+    before = content_of(followed.store)
+    with stopped_children() as killed, pytest.raises(MirrorError, match="killed by SIGKILL"):
+        in_child(followed)
+    assert killed
+    assert content_of(followed.store) == before
+    assert followed.current == generation(followed.datasets[1])
+    assert followed.state["failures"] == 1
+    in_child(followed)
+    assert followed.current == wanted
+
+
+@contextmanager
+def stopped_children() -> Iterator[list[int]]:
+    """Kill the first child of this process that installs, while the block runs."""
+    killed: list[int] = []
+
+    def kill() -> None:
+        until(lambda: children("geolookup.mirrors.child", os.getpid()))
+        killed.extend(children("geolookup.mirrors.child", os.getpid()))
+        os.kill(killed[0], signal.SIGKILL)
+
+    thread = Thread(target=kill)
+    thread.start()
+    yield killed
+    thread.join()
+
+
+_FOLLOW = "import sys; from geolookup.cli import main; sys.argv[0] = 'geolookup'; main()"
+
+
+def follow(edge: Edge, *options: str) -> subprocess.Popen[str]:
+    """Start ``geolookup follow`` for an edge."""
+    command = [sys.executable, "-c", _FOLLOW, "follow", edge.site.url, "--store", str(edge.store)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen([*command, *options], stdout=pipe, stderr=pipe, text=True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=str)
+def test_a_signal_ends_a_follower_that_waits(followed: Edge, number: signal.Signals) -> None:
+    before = content_of(followed.store)
+    with follow(followed, "--every", "1h") as process:
+        until(lambda: followed.state["polls"].get("current"))
+        process.send_signal(number)
+        assert process.wait(_PATIENCE) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+    assert content_of(followed.store) == before
+
+
+def test_a_signal_ends_a_follower_that_installs(followed: Edge) -> None:
+    followed.publish(2)
+    with follow(followed, "--every", "1h") as process:
+        until(lambda: children("geolookup.mirrors.child", process.pid))
+        (child,) = children("geolookup.mirrors.child", process.pid)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(_PATIENCE) == 0
+    until(lambda: not _runs(child))
+    assert followed.current in {generation(each) for each in followed.datasets[1:3]}
+    assert not list((followed.store / "generations").glob(".*"))
+
+
+def test_a_killed_follower_takes_its_child_with_it(followed: Edge) -> None:
+    wanted = followed.publish(2)
+    with follow(followed, "--every", "1h") as process:
+        until(lambda: children("geolookup.mirrors.child", process.pid))
+        (child,) = children("geolookup.mirrors.child", process.pid)
+        process.kill()
+    until(lambda: not _runs(child))
+    assert followed.current in {generation(each) for each in followed.datasets[1:3]}
+    followed.poll()
+    assert followed.current == wanted
+
+
+def test_two_followers_take_turns(followed: Edge) -> None:
+    wanted = followed.publish(2)
+    with follow(followed, "--every", "0.2s") as one, follow(followed, "--every", "0.2s") as two:
+        until(lambda: followed.state["polls"].get("current", 0) > 5)
+        for each in (one, two):
+            each.terminate()
+            assert each.wait(_PATIENCE) == 0
+            assert each.stderr is not None
+            assert each.stderr.read() == ""
+    assert followed.current == wanted
+    assert followed.state["polls"]["updated"] == 3
+
+
+def test_a_store_that_cannot_be_written_is_one_line(followed: Edge) -> None:
+    followed.publish(2)
+    (followed.store / ".follow" / "archives").write_text("in the way")
+    with pytest.raises((OutputError, MirrorError)) as caught:
+        in_child(followed)
+    assert "\n" not in str(caught.value)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except OSError:
+        return False
+    return True
