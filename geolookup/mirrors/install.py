@@ -11,17 +11,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
-from geolookup.archives.unpack import unpack
+from geolookup.archives.publish import publish
 from geolookup.errors import DatasetError, MirrorError
 from geolookup.filesystem.regular import open_regular
 from geolookup.mirrors.index import INDEX, File, Index, read_index
 from geolookup.mirrors.request import Polled, Request, current_in
-from geolookup.mirrors.source import FOLDER, Source
+from geolookup.mirrors.source import Source
 from geolookup.mirrors.status import CURRENT, HELD, UPDATED, Status
 from geolookup.store import pointer
 from geolookup.store.current import make_current
 from geolookup.store.generations import prune
-from geolookup.store.publish import publish
 from geolookup.store.trusted import name_in, trust_of
 
 
@@ -132,6 +131,4 @@ class _Installation:
         return True
 
     def _publish(self, file: File) -> None:
-        archive, folder = self._source.archive(file), self._store / FOLDER / "unpacked"
-        unpack(archive, folder, force=True)
-        publish(folder, self._store, expect=self._index.current)
+        publish(self._source.archive(file), self._store, expect=self._index.current)

@@ -8,7 +8,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -21,7 +22,10 @@ from geolookup.mirrors.poll import poll
 from tests.mirrors.following import Edge, content_of
 from tests.store.numbered import generation
 
-pytestmark = pytest.mark.long
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads processes of Linux"),
+]
 _PATIENCE = 30.0
 
 
@@ -31,11 +35,13 @@ def in_child(edge: Edge) -> object:
 
 def children(command: str, parent: int) -> list[int]:
     """Return the processes of a parent whose command contains a text."""
-    listed = subprocess.run(
-        ["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True
-    )
-    found = (line.split(maxsplit=2) for line in listed.stdout.splitlines())
-    return [int(pid) for pid, of, args in found if int(of) == parent and command in args]
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended
+            of = (process / "stat").read_text().rpartition(")")[2].split()[1]
+            if int(of) == parent and command in (process / "cmdline").read_text():
+                found.append(int(process.name))
+    return found
 
 
 def until(found: Callable[[], object]) -> None:
