@@ -102,6 +102,7 @@ def test_every_command_has_help_with_an_example(command: str) -> None:
 #: Modules of the command line that no command is in.
 PARTS = {
     "__init__",
+    "follow_options",
     "options",
     "first_argument",
     "address_input",
