@@ -82,11 +82,13 @@ def mirror(
     limit = None if expires is None else age_limit(expires, "expires")
     keys = () if sign == () else signing_keys(sign)
     store, folder = Path(store), Path(folder)
+    ask = partial(wanted, store, deltas)
+    ask()  # without a store, no folder is made
     with changing(folder):
         text, former = _former(folder)
         archives = Archives(folder, former)
         check = partial(check_acceptable, store, folder=folder, former=former, keys=keys)
-        current, listed = _packed(partial(wanted, store, deltas), check, archives)
+        current, listed = _packed(ask, check, archives)
         index = _index(current, listed, former, limit)
         if former is not None and limit is None and _is_same(index, former, text, keys):
             return Mirrored("current", former, tuple(archives.added), ())

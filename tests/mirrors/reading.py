@@ -17,5 +17,11 @@ def index_of(folder: Path) -> Index:
     return index
 
 
+def stats_of(folder: Path) -> dict[Path, tuple[int, int, int]]:
+    """Return what changes when a file of a mirror is written, or one is added to a folder."""
+    found = {path: path.stat() for path in folder.rglob("*")}
+    return {path: (each.st_ino, each.st_mtime_ns, each.st_size) for path, each in found.items()}
+
+
 def archives_of(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.glob("*/*")}

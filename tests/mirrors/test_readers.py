@@ -23,7 +23,6 @@ from geolookup.store.publish import publish
 from tests.conftest import ROOT
 from tests.http.serving import free_port
 
-pytestmark = pytest.mark.long
 _RUNS, _READERS, _PATIENCE = 50, 3, 30
 _PAGE = (ROOT / "docs" / "mirror.md").read_text(encoding="utf-8")
 _NGINX = """
@@ -129,6 +128,32 @@ class Reader(threading.Thread):
             return answer.status, answer.read()
 
 
+def test_what_nginx_says_to_caches(store: Path, tmp_path: Path) -> None:
+    root, folder = tmp_path / "www", tmp_path / "server"
+    root.mkdir()
+    folder.mkdir()
+    file = mirror(store, root / "geo").index.files[0]
+    with nginx(root, folder) as port:
+        index, archive = asked(port, INDEX), asked(port, file.path)
+        assert (index.status, index.headers["Cache-Control"]) == (200, "public, max-age=30")
+        assert archive.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+        assert asked(port, INDEX, **{"If-None-Match": index.headers["ETag"]}).status == 304
+        part = asked(port, file.path, Range=f"bytes={file.bytes - 7}-")
+        assert (part.status, part.headers["Content-Length"]) == (206, "7")
+        assert [asked(port, each).status for each in (".lock", "packs", "packs/")] == [
+            404,
+            301,
+            403,
+        ]
+
+
+def asked(port: int, path: str, **headers: str) -> http.client.HTTPResponse:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as server:
+        server.request("GET", f"/geo/{path}", headers=headers)
+        return server.getresponse()
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("server", SERVERS)
 def test_fifty_runs(store: Path, tmp_path: Path, datasets: list[Path], server: str) -> None:
     root, folder = tmp_path / "www", tmp_path / "server"
