@@ -17,7 +17,7 @@ from geolookup.store.publish import publish
 from tests.mirrors.reading import archives_of, index_of
 from tests.store.dying import DONE, KILLED, REFUSED, Kind, ending
 from tests.store.numbered import generation
-from tests.tiers import scaled
+from tests.tiers import few, scaled
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system"),
@@ -29,7 +29,7 @@ _KINDS: dict[Kind, str] = {"kill": KILLED, "fault": REFUSED}
 def currents(store: Path, former: Path, place: Path, kind: Kind) -> list[tuple[str, str | None]]:
     """Return how a run ended before each step, and the generation that readers found then."""
     found: list[tuple[str, str | None]] = []
-    for step in count(0, scaled(7, 2)):
+    for step in count(0, scaled(20, 2)):
         shutil.rmtree(place, ignore_errors=True)
         if former.exists():
             shutil.copytree(former, place)
@@ -52,6 +52,7 @@ def check_mended(store: Path, former: Path, place: Path) -> None:
     assert {path.name for path in place.iterdir()} == {".lock", INDEX, "packs", "deltas"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", _KINDS)
 def test_the_first_run(store: Path, tmp_path: Path, datasets: list[Path], kind: Kind) -> None:
     found = currents(store, tmp_path / "none", tmp_path / "mirror", kind)
@@ -62,7 +63,7 @@ def test_the_first_run(store: Path, tmp_path: Path, datasets: list[Path], kind: 
 
 
 @pytest.mark.parametrize("kind", _KINDS)
-@pytest.mark.parametrize("change", ["publish", "rollback"])
+@pytest.mark.parametrize("change", few(["publish", "rollback"], 2))
 def test_a_further_run(
     store: Path, tmp_path: Path, datasets: list[Path], kind: Kind, change: str
 ) -> None:
