@@ -20,22 +20,32 @@ from geolookup.dataset.intervals import jump_table, sparse_index
 from geolookup.dataset.manifest import Manifest
 
 #: The column, by file and name: what computes it, and the file, name and bytes of the starts.
-_DERIVED: dict[tuple[str, str], tuple[Callable[[Unsigned], Unsigned], str, str, int]] = {
-    (fmt.IPV4_JUMP, "interval"): (jump_table, fmt.IPV4, "start", 4),
-    (fmt.IPV6_SPARSE_INDEX, "start_high"): (sparse_index, fmt.IPV6, "start_high", 8),
+_DERIVED: dict[tuple[str, str], tuple[Callable[[Unsigned], Unsigned], tuple[str, str, int]]] = {
+    (fmt.IPV4_JUMP, "interval"): (jump_table, (fmt.IPV4, "start", 4)),
+    (fmt.IPV6_SPARSE_INDEX, "start_high"): (sparse_index, (fmt.IPV6, "start_high", 8)),
 }
 
 
 def derived(folder: Path, manifest: Manifest, file: str) -> dict[str, Unsigned]:
-    """Return the columns of a file that follow from other files of its dataset, by name."""
-    found = {}
-    for (name, column), (compute, other, starts, width) in _DERIVED.items():
-        if name == file:
-            of = File.opened(folder / other, manifest.file(other)).numbers(starts, width)
-            if not len(of):
-                raise PatchError(f"{other} has no starts")
-            found[column] = compute(of)
-    return found
+    """Return the columns of a file that follow from other files of its dataset, by name.
+
+    Raises PatchError where such a file is missing: the archive left it out.
+    """
+    return {
+        column: compute(_starts(folder, manifest, *of))
+        for (name, column), (compute, of) in _DERIVED.items()
+        if name == file
+    }
+
+
+def _starts(folder: Path, manifest: Manifest, name: str, column: str, width: int) -> Unsigned:
+    try:
+        starts = File.opened(folder / name, manifest.file(name)).numbers(column, width)
+    except FileNotFoundError:
+        raise PatchError(f"{name} is not there before it") from None
+    if not len(starts):
+        raise PatchError(f"{name} has no starts")
+    return starts
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,3 +223,12 @@ def test_flipped(pair: tuple[Path, Path], name: str, data: st.DataObject) -> Non
     except PatchError:
         return
     assert len(found) == (pair[1] / name).stat().st_size
+
+
+def test_an_index_before_its_starts(tmp_path: Path) -> None:
+    """A hostile archive has the patch of an index first, or that of its starts not at all."""
+    starts = {fmt.IPV4: pa.table({"start": np.zeros(1, np.uint32)})}
+    write(tmp_path / "base", {**starts, fmt.IPV4_JUMP: pa.table({"interval": np.arange(5)})})
+    (tmp_path / "base" / fmt.IPV4).unlink()
+    with pytest.raises(PatchError, match="not there before"):
+        applied(tmp_path / "base", tmp_path / "base", fmt.IPV4_JUMP, SAME + UNCHANGED * 2)
