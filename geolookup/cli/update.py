@@ -15,7 +15,7 @@ from geolookup.errors import UpdateError
 _STATES = {
     "updated": "generation {0.generation} published into {0.store}",
     "current": "generation {0.generation} is current in {0.store}",
-    "withdrawn": "the sources give a generation that a rollback withdrew;"
+    "withdrawn": "a rollback withdrew the generation that there is;"
     " {0.generation} stays current in {0.store}",
     "recent": "the last update of {0.store} is recent; nothing done",
 }
@@ -62,6 +62,9 @@ def update(
     every address. The result is verified, compared with the current generation by
     the gates of the recipe, and published into the store. Old generations are pruned.
 
+    RECIPE may also be a file of `geolookup pack`, which is published, or the address of
+    a mirror (https://, s3://, gs://), which is polled once, as `geolookup follow` does.
+
     Exits with 0 if the store is current or was updated, 1 if a source failed or a
     gate refused the result, 2 for misuse or a store or cache that cannot be
     written. The store stays as it was unless an update succeeds. What fails after
@@ -70,12 +73,12 @@ def update(
     Example: geolookup update --if-older 7d
     """
     from geolookup.progress import Progress
-    from geolookup.updates.update import Request
+    from geolookup.updates.update import requested
 
     exit_on_signals()
     try:
-        request = Request.of(recipe, store, if_older, cache, sign)
-    except ValueError as error:  # an empty name of a recipe
+        request = requested(recipe, store, if_older, cache, sign)
+    except ValueError as error:  # such as an empty name of a recipe
         fail(str(error))
     tell = _Lines()
     try:
@@ -87,7 +90,7 @@ def update(
     if done.state in _STATES:
         tell(_STATES[done.state].format(done))
     if recipe is not None and store is None and done.state == "updated":
-        tell(f"without --dataset, commands and geolookup.open() answer from {request.recipe.name}")
+        tell(f"without --dataset, commands and geolookup.open() answer from {request.name}")
     for generation in done.removed:
         tell(f"removed {generation}")
     for problem in done.warnings:

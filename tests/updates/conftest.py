@@ -10,7 +10,7 @@ import pytest
 from geolookup_builder.remote import transfer
 
 import geolookup
-from geolookup.updates.update import Updated
+from geolookup.updates.result import Updated
 from tests.builder.remote.serving import FAST
 from tests.updates.publisher import Publisher, publishing
 

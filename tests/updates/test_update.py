@@ -12,7 +12,7 @@ from geolookup_builder import packaged
 import geolookup
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import BuildError, OutputError, UpdateError
-from geolookup.updates.update import Request
+from geolookup.updates.from_recipe import FromRecipe
 from tests.builder.remote.serving import file, status
 from tests.cli.program import run
 from tests.updates.conftest import Update, country, is_tidy
@@ -206,8 +206,8 @@ def test_the_default_is_the_packaged_recipe(
     (tmp_path / "world").mkdir()
     (tmp_path / "world" / "a.csv").write_text("network,country_code\n8.0.0.0/24,FR\n")
     monkeypatch.chdir(tmp_path)
-    assert Request.of("world", None, None, None).recipe.path == Path("world")
-    assert Request.of(None, None, None, None).recipe.path == packaged.FOLDER / "world.toml"
+    assert FromRecipe.of("world", None, None, None).recipe.path == Path("world")
+    assert FromRecipe.of(None, None, None, None).recipe.path == packaged.FOLDER / "world.toml"
 
 
 def test_the_world_from_its_publisher(publisher: Publisher, store: Path, tmp_path: Path) -> None:
