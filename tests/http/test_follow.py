@@ -1,0 +1,182 @@
+"""``serve --follow``: the server answers whatever becomes of the mirror."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("granian")
+
+from geolookup.http import follow_status
+from geolookup.mirrors.status import Status
+from geolookup.store.publish import publish
+from tests.builder.remote.serving import status
+from tests.conftest import ROOT
+from tests.http.serving import Server, Store, free_port, serving
+from tests.http.test_admin import _LINE
+from tests.mirrors.following import Edge, edge_of
+from tests.mirrors.site import folder_act
+from tests.store.numbered import generation, named
+
+_PATIENCE = 30.0
+
+
+@pytest.fixture(scope="module")
+def datasets(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("acme")
+    return [named(folder / str(number), "acme", number) for number in range(2)]
+
+
+@pytest.fixture
+def edge(tmp_path: Path, datasets: list[Path]) -> Iterator[Edge]:
+    with edge_of(tmp_path, datasets) as found:
+        yield found
+
+
+def until(found: Callable[[], object]) -> None:
+    ends = time.monotonic() + _PATIENCE
+    while not found():
+        assert time.monotonic() < ends
+        time.sleep(0.05)
+
+
+def options(edge: Edge) -> list[str]:
+    every = ["--every", "0.3s", "--watch", "0.1"]
+    return ["--follow", edge.site.url, "--dataset", str(edge.store), *every]
+
+
+def answered(server: Server, key: str) -> str:
+    """Return the generation that answers."""
+    reply = server.ask("?ip=8.8.8.8", [("X-API-Key", key)])
+    assert reply.status == 200
+    assert json.loads(reply.body)["success"]
+    return reply.headers["x-dataset-generation"]
+
+
+@pytest.mark.long
+def test_what_the_mirror_publishes_is_answered(
+    edge: Edge, own_store: Store, tmp_path: Path
+) -> None:
+    key, first = own_store.key(), edge.publish(0)
+    with serving(own_store, tmp_path, *options(edge)) as server:
+        assert "has no generation; fetching one" in server.output.read_text()
+        assert answered(server, key) == first
+        second = edge.publish(1)
+        until(lambda: answered(server, key) == second)
+        assert b"\nfollowing: last success 2" in server.show("/readyz").body
+        assert server.metric('geolookup_follow_polls_total{result="updated"}') == 2
+        assert server.metric("geolookup_follow_failures") == 0
+        assert server.metric("geolookup_follow_downloaded_bytes_total") > 5000
+        assert server.metric(f'geolookup_follow_generation_info{{generation="{second}"}}') == 1
+        passed = time.time() - server.metric("geolookup_follow_last_success_timestamp_seconds")
+        assert -1 < passed < _PATIENCE
+        for line in server.show("/metrics").body.decode().splitlines():
+            assert line.startswith(("# HELP ", "# TYPE ")) or _LINE.fullmatch(line)
+
+
+@pytest.mark.long
+def test_a_server_starts_and_answers_while_the_mirror_is_down(
+    edge: Edge, own_store: Store, tmp_path: Path
+) -> None:
+    key = own_store.key()
+    publish(edge.datasets[0], edge.store)
+    edge.site.plan[:] = [status(403)]
+    with serving(own_store, tmp_path, *options(edge)) as server:
+        assert answered(server, key) == generation(edge.datasets[0])
+        until(lambda: b"failed polls in a row, last success never" in server.show("/readyz").body)
+        assert server.show("/readyz").status == 200
+        assert server.metric("geolookup_follow_failures") > 0
+        edge.publish(1)
+        edge.site.plan[:] = [folder_act(edge.folder)]
+        until(lambda: answered(server, key) == generation(edge.datasets[1]))
+
+
+@pytest.mark.long
+def test_a_follower_that_dies_is_started_again_and_ends_with_the_server(
+    edge: Edge, own_store: Store, tmp_path: Path
+) -> None:
+    edge.publish(0)
+    with serving(own_store, tmp_path, *options(edge)) as server:
+        (first,) = followers(edge)
+        os.kill(first, signal.SIGKILL)
+        until(lambda: followers(edge) not in ([], [first]))
+        second = edge.publish(1)
+        until(lambda: answered(server, own_store.key()) == second)
+        server.until("starting it again in")
+    until(lambda: not followers(edge))
+
+
+@pytest.mark.long
+def test_a_killed_server_takes_its_follower_with_it(
+    edge: Edge, own_store: Store, tmp_path: Path
+) -> None:
+    edge.publish(0)
+    with serving(own_store, tmp_path, *options(edge), ended=-signal.SIGKILL) as server:
+        assert followers(edge)
+        server.signal(signal.SIGKILL)
+        until(lambda: not followers(edge))
+
+
+def followers(edge: Edge) -> list[int]:
+    """Return the processes that follow for the store of an edge."""
+    if not sys.platform.startswith("linux"):
+        pytest.skip("reads processes of Linux")
+    listed = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_text().split("\0")
+        except OSError:
+            continue
+        if "follow" in words and str(edge.store) in words:
+            listed.append(int(process.name))
+    return listed
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ([], "--follow needs the store that follows"),
+        (["--dataset", "here", "--trust", "/nowhere"], "has no generation, and cannot follow"),
+    ],
+    ids=["no store", "no key"],
+)
+@pytest.mark.long
+def test_a_server_that_cannot_follow_does_not_start(
+    own_store: Store, tmp_path: Path, more: list[str], problem: str
+) -> None:
+    command = [sys.executable, "-m", "geolookup", "serve", "--accounts", own_store.url]
+    command += ["--port", str(free_port()), "--follow", str(tmp_path), *more]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+    done = subprocess.run(
+        command,
+        check=False,
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=_PATIENCE,
+    )
+    assert done.returncode == 2
+    assert problem in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_store_that_follows_nothing_has_no_line() -> None:
+    assert follow_status.readiness(Status()) == ""
+    assert follow_status.metrics(Status()) == ""
+
+
+def test_failures_are_said_to_probes() -> None:
+    once = Status().after_success("current")
+    assert follow_status.readiness(once) == f"following: last success {once.succeeded_at}\n"
+    failed = once.after_failure("no\nroute").after_failure("none")
+    expected = f"following: 2 failed polls in a row, last success {once.succeeded_at}\n"
+    assert follow_status.readiness(failed) == expected

@@ -1,0 +1,129 @@
+"""The loop of polls: its waits and its lines, and the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from geolookup.mirrors import follow
+from geolookup.mirrors.follow import Follower
+from geolookup.mirrors.poll import poll
+from geolookup.mirrors.request import Request
+from geolookup.mirrors.schedule import Schedule
+from tests.builder.remote.serving import status
+from tests.cli.program import run
+from tests.mirrors.following import Edge
+from tests.mirrors.site import folder_act
+
+
+class Lines:
+    """The lines that a follower told and warned of."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.warned: list[str] = []
+
+
+@pytest.fixture
+def lines() -> Lines:
+    return Lines()
+
+
+@pytest.fixture
+def follower(followed: Edge, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> Follower:
+    """A follower that installs in this process: a child is tested elsewhere."""
+
+    def here(request: Request, _install: object, tell: follow.Tell) -> object:
+        return poll(request, None, tell)
+
+    monkeypatch.setattr(follow, "poll", here)
+    schedule = Schedule(1000, 0)
+    return Follower(followed.request, schedule, lines.told.append, lines.warned.append)
+
+
+def test_nothing_new_is_no_line(follower: Follower, lines: Lines) -> None:
+    assert 0 <= follower.step() <= 1000  # random after the first poll
+    assert [follower.step(), follower.step()] == [1000, 1000]
+    assert (lines.told, lines.warned) == ([], [])
+
+
+def test_failures_are_told_once_and_wait_longer_each_time(
+    follower: Follower, lines: Lines, followed: Edge
+) -> None:
+    followed.site.plan[:] = [status(403)]
+    assert [follower.step() for _ in range(5)] == [100, 200, 400, 800, 1000]
+    assert len(lines.warned) == 1
+    assert "refuses access (403)" in lines.warned[0]
+    assert "the next poll is in 100 s" in lines.warned[0]
+    followed.site.plan[:] = [status(404)]
+    assert follower.step() == 1000
+    assert len(lines.warned) == 2
+    followed.site.plan[:] = [folder_act(followed.folder)]
+    follower.step()
+    assert follower.step() == 1000
+    assert lines.told == ["the mirror can be followed again"]
+    followed.site.plan[:] = [status(404)]
+    assert follower.step() == 100
+    assert len(lines.warned) == 3
+
+
+def test_the_mirror_says_when_to_poll_again(follower: Follower, followed: Edge) -> None:
+    followed.site.plan[:] = [status(503, Retry_After="2000")]
+    assert follower.step() == 2000
+    followed.site.plan[:] = [status(503, Retry_After="1000000000")]
+    assert follower.step() == 3600
+
+
+@pytest.mark.long
+def test_news_is_a_line(follower: Follower, lines: Lines, followed: Edge) -> None:
+    wanted = followed.publish(2)
+    follower.step()
+    assert len(lines.told) == 1
+    assert lines.told[0].startswith(f"generation {wanted} is current, from a delta of ")
+
+
+@pytest.mark.long
+def test_one_poll_by_the_command(edge: Edge) -> None:
+    options = ("follow", edge.site.url, "--store", str(edge.store), "--once")
+    done = run(*options)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert "no such file on the server" in done.stderr
+    wanted = edge.publish(0)
+    done = run(*options)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"generation {wanted} is current, from a pack of ")
+    assert run(*options).stdout == f"generation {wanted} is current\n"
+    assert edge.current == wanted
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--every", "5"),
+        ("--every", "0s"),
+        ("--every", "-5m"),
+        ("--jitter", "2"),
+        ("--budget", "100"),
+        ("--budget", "5G"),
+        ("--keep", "1"),
+    ],
+    ids=" ".join,
+)
+def test_options_that_are_refused(tmp_path: Path, options: tuple[str, str]) -> None:
+    done = run("follow", str(tmp_path), "--store", str(tmp_path / "store"), *options)
+    assert done.returncode == 2
+    assert options[0] in done.stderr
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.long
+def test_the_state_is_written_for_others(edge: Edge) -> None:
+    edge.publish(0)
+    edge.poll()
+    stated = json.loads((edge.store / "follow.json").read_text())
+    assert stated["generation"] == edge.current
+    assert stated["url"] == edge.site.url
+    assert stated["bytes"] > 0
