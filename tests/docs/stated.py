@@ -59,6 +59,7 @@ PRESUMED = {
     ),
     "docs/how-to/plain-files.md": Presumed(modules=("duckdb", "polars"), script=_MYDATA),
     "docs/how-to/data-warehouse.md": Presumed(modules=("duckdb",)),
+    "docs/how-to/edges.md": Presumed(modules=("cryptography",), programs=("curl",)),
     "docs/how-to/from-geoip2.md": Presumed(
         modules=("geoip2", "maxminddb", "mmdb_writer"), script=_VENDOR.format("GeoLite2-City.mmdb")
     ),
