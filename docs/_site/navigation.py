@@ -60,6 +60,7 @@ NAVIGATION: dict[str, dict[str, list[str]]] = {
             "gate",
             "how-to/production",
             "operations",
+            "how-to/edges",
             "mirror",
             "fleet",
         ],
