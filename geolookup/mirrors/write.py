@@ -175,6 +175,20 @@ def _replace(folder: Path, index: Index, keys: Sequence[PrivateKey]) -> None:
     read_index(text, [key.public for key in keys] or None, path)
     with atomic.staged_file(path) as fresh:
         fresh.write_bytes(text)
+        if path.exists():
+            _set_later(fresh, path)
+
+
+def _set_later(fresh: Path, former: Path) -> None:
+    """Give a file a time of modification in a later second than that of the former one.
+
+    Web servers answer If-Modified-Since by seconds (RFC 9110, section 8.8.2), and some make their
+    ETag of second and size: readers would never learn of a second index within one.
+    """
+    second = 1_000_000_000
+    earliest = (former.stat().st_mtime_ns // second + 1) * second
+    if fresh.stat().st_mtime_ns < earliest:
+        os.utime(fresh, ns=(earliest, earliest))
 
 
 def _prune(folder: Path, index: Index, former: Index | None) -> tuple[str, ...]:

@@ -147,6 +147,26 @@ def test_what_nginx_says_to_caches(store: Path, tmp_path: Path) -> None:
         ]
 
 
+@pytest.mark.parametrize("server", SERVERS)
+def test_an_index_within_the_same_second_is_another_version(
+    store: Path, tmp_path: Path, server: str
+) -> None:
+    """Servers compare times by seconds; nginx makes its ETag of second and size."""
+    root, folder = tmp_path / "www", tmp_path / "server"
+    root.mkdir()
+    folder.mkdir()
+    mirror(store, root / "geo", deltas=0, expires="7d")
+    with SERVERS[server](root, folder) as port:
+        for _ in range(3):
+            headers = asked(port, INDEX).headers
+            known = {"If-Modified-Since": headers["Last-Modified"]}
+            if "ETag" in headers:
+                known["If-None-Match"] = headers["ETag"]
+            assert asked(port, INDEX, **known).status == 304
+            mirror(store, root / "geo", deltas=0, expires="7d")  # of the same size
+            assert asked(port, INDEX, **known).status == 200
+
+
 def asked(port: int, path: str, **headers: str) -> http.client.HTTPResponse:
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as server:
         server.request("GET", f"/geo/{path}", headers=headers)
