@@ -12,6 +12,9 @@ from geolookup.archives import head
 from geolookup.contract import address
 from geolookup.filesystem import limits
 from geolookup.http.settings import HEAD_LIMIT
+from geolookup.signing import keys
+from geolookup.signing.envelope import LARGEST_ENVELOPE, MOST_SIGNATURES
+from geolookup.signing.statement import LARGEST_SIGNATURE
 from tests.conftest import ROOT
 from tests.fuzz.targets import TARGETS
 
@@ -44,6 +47,9 @@ def test_the_limits_are_the_codes() -> None:
         f"| {limits.ALLOWED_HEADER >> 20} MiB |",
         f"| sources of a recipe | {MAX_SOURCES} |",
         f"| {head.LARGEST_MANIFEST >> 20} MiB |",
+        f"| `signature.json` | {LARGEST_SIGNATURE >> 10} KiB, {MOST_SIGNATURES} signatures |",
+        f"| the signed index of a mirror | {LARGEST_ENVELOPE >> 20} MiB, {MOST_SIGNATURES} ",
+        f"| the file of a key | {keys._LARGEST_FILE >> 10} KiB |",
         f"| {HEAD_LIMIT:,} bytes, 100 headers | 431 |",
     ):
         assert text in PAGE

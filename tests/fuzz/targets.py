@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.fuzz import (
     address,
     archive,
+    envelope,
     forwarded,
     logs,
     manifest,
@@ -21,6 +22,7 @@ from tests.fuzz.target import Target
 TARGETS: dict[str, Target] = {
     "address": address.TARGET,
     "archive": archive.TARGET,
+    "envelope": envelope.TARGET,
     "forwarded": forwarded.TARGET,
     "logs": logs.TARGET,
     "manifest": manifest.TARGET,

@@ -33,6 +33,8 @@ every = pytest.mark.parametrize("name", [*_OTHERS, *few(_SOURCES, 3)])
 
 
 def target(name: str) -> Target:
+    if name == "envelope":
+        pytest.importorskip("cryptography", reason="geolookup[sign] is not installed")
     if name in ("source-mmdb", "source-ipinfo", "source-auto"):  # they read MMDB files
         pytest.importorskip("maxminddb", reason="geolookup[mmdb] is not installed")
     if name in ("source-mrt", "source-auto"):
