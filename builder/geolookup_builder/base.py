@@ -11,20 +11,25 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.intervals import Addresses
 from geolookup.dataset.manifest import is_dataset
 from geolookup.dataset.metadata import Metadata
 from geolookup.integrity import files
 from geolookup.integrity.shapes import shapes
 from geolookup.integrity.tables import Tables
+from geolookup_builder.factorize import Codes
 
 #: The files that number something: rows, or the values of a dictionary.
 NUMBERING = (
-    *(fmt.LOCATION, fmt.NETWORK, fmt.COUNTRY, fmt.ZONE, fmt.IPV6, fmt.PROVENANCE[6]),
+    *(fmt.LOCATION, fmt.NETWORK, fmt.COUNTRY, fmt.ZONE, fmt.IPV4, fmt.IPV6, fmt.PROVENANCE[6]),
     *(fmt.EXPLAINED[6], fmt.EXPLAINED_VALUES),
 )
+#: The file of the intervals of a family, and its columns of starts, the lower half first.
+_INTERVALS = {4: (fmt.IPV4, ("start",)), 6: (fmt.IPV6, ("start_low", "start_high"))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,13 @@ class Base:
         """Return columns of a file, without dictionaries."""
         batch = self.batches[file]
         return [_decoded(batch.column(name)) for name in names]
+
+    def rows_at(self, first: Addresses, table: str) -> Codes:
+        """Return the row in "location" or "network" of the base's interval of each address."""
+        file, names = _INTERVALS[first.family]
+        starts = Addresses(*(each.to_numpy() for each in self.columns(file, *names)))
+        rows = self.columns(file, table)[0].to_numpy()
+        return np.asarray(rows[starts.search(first) - 1], np.int32)
 
     def dictionaries(self, file: str) -> dict[str, pa.Array]:
         """Return the distinct values of each dictionary column of a file."""

@@ -20,6 +20,7 @@ from geolookup_builder.complete import Located
 from geolookup_builder.factorize import Codes
 from geolookup_builder.intern import FamilyIntervals, Interned
 from geolookup_builder.numbering import inverse, kept, matches, reencoded
+from geolookup_builder.successors import with_successors
 
 _Row = TypeVar("_Row")
 _COUNTRY = ("country_code", "continent_code")
@@ -29,8 +30,8 @@ def as_in_base(interned: Interned, base: Base) -> Interned:
     """Return the same content, with the row numbers of the base."""
     if not base.batches:
         return interned
-    with alongside(partial(_networks, interned.networks, base)) as of_networks:
-        location, located = _locations(interned.located, base)
+    with alongside(partial(_networks, interned, base)) as of_networks:
+        location, located = _locations(interned, base)
         network, networks = of_networks()
     families = {
         family: FamilyIntervals(each.starts, location[each.location], network[each.network])
@@ -52,23 +53,28 @@ def _reencoded(table: pa.Table, dictionaries: Mapping[str, pa.Array]) -> pa.Tabl
     return table
 
 
-def _networks(networks: pa.Table, base: Base) -> tuple[Codes, pa.Table]:
+def _networks(interned: Interned, base: Base) -> tuple[Codes, pa.Table]:
     """Return the number of each row, and the rows in that order."""
     names = [each.column for each in in_table(NETWORK)]
-    rows = [networks[name].combine_chunks() for name in names]
-    numbers = kept(matches(base.columns(fmt.NETWORK, *names), rows))
-    return numbers, networks.take(inverse(numbers))
+    rows = [interned.networks[name].combine_chunks() for name in names]
+    known = matches(base.columns(fmt.NETWORK, *names), rows)
+    intervals = [(each.starts, each.network) for each in interned.families.values()]
+    numbers = kept(with_successors(known, "network", intervals, base))
+    return numbers, interned.networks.take(inverse(numbers))
 
 
-def _locations(located: Located, base: Base) -> tuple[Codes, Located]:
+def _locations(interned: Interned, base: Base) -> tuple[Codes, Located]:
+    located = interned.located
     country = matches(base.columns(fmt.COUNTRY, *_COUNTRY), _pairs(located.countries))
     zone = matches(base.columns(fmt.ZONE, "zone"), [pa.array(located.zones, pa.string())])
-    numbers = kept(_matching_locations(located, country, zone, base))
+    known = _known_locations(located, country, zone, base)
+    intervals = [(each.starts, each.location) for each in interned.families.values()]
+    numbers = kept(with_successors(known, "location", intervals, base))
     renumbered = _with_tables(located, kept(country), kept(zone))
     return numbers, renumbered.take(inverse(numbers))
 
 
-def _matching_locations(located: Located, country: Codes, zone: Codes, base: Base) -> Codes:
+def _known_locations(located: Located, country: Codes, zone: Codes, base: Base) -> Codes:
     """Return the number of each location in the base, given those of its country and zone."""
     names = [each.column for each in in_table(LOCATION)]
     links = [pa.array(country[located.country]), pa.array(zone[located.zone])]

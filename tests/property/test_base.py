@@ -85,7 +85,7 @@ def keeps_numbers(base: Path, dataset: Path) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(recipes, recipes)
 def test_a_base_changes_numbers_alone(old: list[Source], new: list[Source]) -> None:
     with TemporaryDirectory() as place:
@@ -100,7 +100,7 @@ def test_a_base_changes_numbers_alone(old: list[Source], new: list[Source]) -> N
 
 
 @pytest.mark.long
-@settings(max_examples=20, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, suppress_health_check=list(HealthCheck))
 @given(recipes, recipes)
 def test_the_same_sources_again_are_the_base(old: list[Source], new: list[Source]) -> None:
     """To the byte, the manifest too: it states the base's own base."""
@@ -113,7 +113,7 @@ def test_the_same_sources_again_are_the_base(old: list[Source], new: list[Source
 
 
 @pytest.mark.long
-@settings(max_examples=20, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, suppress_health_check=list(HealthCheck))
 @given(recipes, recipes)
 def test_with_the_rows_of_the_sources(old: list[Source], new: list[Source]) -> None:
     with TemporaryDirectory() as place:
