@@ -28,7 +28,7 @@ ADDRESSES = 400
 _DRAWN = 20_000
 #: Seconds between two rounds; a round asks every engine for one address.
 _PAUSE = 0.01
-_NOW = re.compile(rb'"current_time":"[^"]*","current_timestamp":\d+,')
+_NOW = re.compile(rb'"current_time":(?:null|"[^"]*"),"current_timestamp":\d+,')
 Envelopes = Mapping[str, Mapping[str, bytes]]
 
 

@@ -131,6 +131,8 @@ def _rollouts(
         publish()
         killer = rollout.Killer(killed, _SEED)
         done = rollout.roll(edges, publisher.generation(), plan.limit, killer)
+        seconds = f"{max(done.seconds, default=0):,.0f} s"
+        print(f"generation {name}: {len(done.seconds)} edges in {seconds}", file=sys.stderr)
         yield {
             "name": name,
             **asdict(done),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 FLEETS = (300, 3_000, 30_000)
 #: Bytes; ``UNCHANGED`` and ``INDEX`` are answers to polls.
-PACK, DELTA, UNCHANGED, INDEX = 23_100_000, 800_000, 500, 4_000
+PACK, DELTA, UNCHANGED, INDEX = 34_600_000, 330_000, 500, 5_000
 #: Seconds between polls and seconds that a cache keeps the index; places where a CDN caches.
 EVERY, MAX_AGE, PLACES = 300, 30, 50
 #: The share of failed requests that the simulation of the fleet has.
@@ -30,7 +30,7 @@ def values() -> Iterable[Row]:
     yield ("time between two polls (`--every 5m`)", f"{EVERY} s")
     yield ("time for which a cache keeps the index", f"{MAX_AGE} s")
     yield ("places where the CDN has a cache", str(PLACES))
-    yield ("share of polls that fail", f"{LOST:.0%}")
+    yield ("share of polls that fail", percent(LOST, 0))
 
 
 def origin() -> Iterable[Row]:
@@ -85,8 +85,8 @@ def budget() -> Iterable[Row]:
         yield (
             event,
             f"{minutes:,.2g}" if minutes < 1 else f"{minutes:,}",
-            f"{share:.2%}",
-            f"{cost:.1%}",
+            percent(share, 2),
+            percent(cost, 1),
         )
 
 
@@ -126,6 +126,11 @@ def size(count: float) -> str:
 def rate(bytes_per_second: float) -> str:
     """Return bytes per second in a decimal unit."""
     return f"{size(bytes_per_second)}/s"
+
+
+def percent(share: float, digits: int) -> str:
+    """Return a share in per cent."""
+    return f"{share * 100:.{digits}f} %"
 
 
 def duration(seconds: float) -> str:
