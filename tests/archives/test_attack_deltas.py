@@ -70,7 +70,7 @@ def with_rows(folder: Path, listed: list[Source]) -> Path:
 
 
 @pytest.mark.long
-@settings(max_examples=30, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
 @given(recipes, recipes, st.booleans(), st.data())
 def test_applied_to_its_base_it_gives_its_target(
     one: list[Source], other: list[Source], is_successor: bool, data: st.DataObject
@@ -145,12 +145,12 @@ def test_cut_anywhere(made: Line, tmp_path: Path) -> None:
 
 def test_flipped_anywhere(made: Line, tmp_path: Path) -> None:
     content, flipped = plain(made.archives[0, 1]), tmp_path / "flipped.tar.zst"
-    for at in range(0, len(content), max(1, len(content) // scaled(12, 150))):
+    for at in range(0, len(content), max(1, len(content) // scaled(12, 80))):
         compressed(flipped, content[:at] + bytes([content[at] ^ 0x21]) + content[at + 1 :])
         assert outcome(flipped, made.datasets[0], tmp_path / "out") in (None, made.result(1))
 
 
-@settings(max_examples=scaled(10, 200), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(10, 100), suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_composed_of_stolen_members(made: Line, data: st.DataObject) -> None:
     """The members of a delta, of which some are left out, exchanged for others or moved."""
@@ -185,7 +185,7 @@ def _compose(listed: Members, stolen: Members, data: st.DataObject) -> None:
         listed.insert(data.draw(st.integers(0, len(listed) - 1)), listed.pop(at))
 
 
-@settings(max_examples=scaled(8, 100), suppress_health_check=list(HealthCheck))
+@settings(max_examples=scaled(8, 60), suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_patches_of_any_bytes(made: Line, data: st.DataObject) -> None:
     listed = made.members(0, 1)

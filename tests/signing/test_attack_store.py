@@ -1,8 +1,8 @@
 """A store that trusts keys, and an attacker who publishes into it whatever was ever signed.
 
 Strategy: a state machine. The publisher signs, publishes, rolls back and prunes; the attacker
-offers each dataset beside each statement, of any key and serial. A
-model of a few lines says what is accepted. What is refused changes no byte of the store.
+offers each dataset beside each statement, of any key and serial, as a folder, an archive or a
+delta. A model of a few lines says what is accepted. What is refused changes no byte of the store.
 """
 
 from __future__ import annotations
@@ -120,8 +120,9 @@ class AttackedStore(RuleBasedStateMachine):
         about=st.none() | st.sampled_from(DATASETS),
         owner=st.sampled_from((PUBLISHER, PUBLISHER, SOMEBODY)),
         step=st.sampled_from((1, 1, 0, -1)),
+        kind=st.sampled_from(("folder", "archive", "delta")),
     )
-    def offer(self, number: int, about: int | None, owner: int, step: int) -> None:
+    def offer(self, number: int, about: int | None, owner: int, step: int, kind: str) -> None:
         """Publish a dataset with a statement about this or another one, or without any."""
         serial = max(1, self.accepted + step)
         offered = copied(datasets()[number], self.place / "offered")
@@ -134,10 +135,23 @@ class AttackedStore(RuleBasedStateMachine):
             and serial >= self.accepted
             and all((each == OTHER_NAME) == (number == OTHER_NAME) for each in last)
         )
-        self._change(lambda: geolookup.publish(offered, self.store), is_accepted=is_accepted)
+        self._change(
+            lambda: geolookup.publish(self._as(kind, offered, number), self.store),
+            is_accepted=is_accepted,
+        )
         if is_accepted:
             self.serials[number] = serial
             self.standing = [*(each for each in self.standing if each != number), number]
+
+    def _as(self, kind: str, offered: Path, number: int) -> Path:
+        """Return the dataset, or an archive of it: a delta where the store has another one."""
+        if kind == "folder":
+            return offered
+        archive, last = self.place / "offered.tar.zst", self.standing[-1:]
+        is_delta = kind == "delta" and last not in ([], [number])
+        base = datasets()[last[0]] if is_delta else None
+        geolookup.pack(offered, archive, base=base, force=True)
+        return archive
 
     def _change(self, change: Callable[[], object], *, is_accepted: bool) -> None:
         """Change the store, or be refused in one line without a change."""
@@ -191,5 +205,5 @@ class AttackedStore(RuleBasedStateMachine):
 
 TestAttackedStore = AttackedStore.TestCase
 TestAttackedStore.settings = settings(
-    max_examples=25, stateful_step_count=12, suppress_health_check=list(HealthCheck)
+    max_examples=15, stateful_step_count=12, suppress_health_check=list(HealthCheck)
 )
