@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from geolookup.cli.follow import follow
 from geolookup.cli.serve import serve as command
 from geolookup.http.settings import Settings
 from tests.conftest import ROOT
@@ -56,6 +57,18 @@ def test_the_command_lines_are_understood(arguments: list[str]) -> None:
     assert settings.trusted_proxies == ()
 
 
+def test_the_unit_that_follows_is_understood() -> None:
+    found = re.search(r"^ExecStart=(.*)$", _text("geolookup-follow.service"), re.MULTILINE)
+    assert found
+    name, *options = shlex.split(found[1])[1:]
+    assert name == "follow"
+    parameters = follow.make_context(name, options).params
+    served = Settings(**command.make_context("serve", _unit_arguments()[1:]).params)
+    assert str(parameters["store"]) == served.dataset
+    for line in ("DynamicUser=yes", "StateDirectory=geolookup", "Restart=on-failure"):
+        assert line in _text("geolookup-follow.service")
+
+
 def test_the_probes_are_answered(server: Server) -> None:
     _, container = _container()
     for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
@@ -81,6 +94,7 @@ def test_there_is_time_to_drain() -> None:
 def test_the_files_that_are_there() -> None:
     assert {path.name for path in Path(DEPLOY).iterdir()} == {
         "Dockerfile",
+        "geolookup-follow.service",
         "geolookup-update.service",
         "geolookup-update.timer",
         "geolookup.service",

@@ -81,10 +81,11 @@ def test_systemd_reads_the_units(tmp_path: Path) -> None:
     verifier = shutil.which("systemd-analyze")
     if verifier is None:
         pytest.skip("no systemd-analyze here")
-    for name in ("geolookup-update.service", "geolookup-update.timer"):
+    names = ("geolookup-update.service", "geolookup-update.timer", "geolookup-follow.service")
+    for name in names:
         text = (DEPLOY / name).read_text(encoding="utf-8")
         (tmp_path / name).write_text(text.replace("/opt/geolookup/bin/geolookup", "/bin/true"))
-    units = [str(tmp_path / f"geolookup-update.{kind}") for kind in ("service", "timer")]
+    units = [str(tmp_path / name) for name in names]
     done = subprocess.run(
         [verifier, "verify", "--man=no", *units], capture_output=True, text=True, check=False
     )
