@@ -80,6 +80,7 @@ HOSTILE_NUMBERS = {
     "a frame that holds more": (SAME + CHANGES + forged(1, compressed(1 << 26)), "damaged"),
     "no frame": (SAME + CHANGES + forged(5, b"none"), "damaged"),
     "a position beyond the end": (SAME + CHANGES + numbers(5) + numbers(0), "beyond the end"),
+    "gaps whose sum wraps": (SAME + CHANGES + numbers(0, 2**32 - 1, 0), "beyond the end"),
     "gaps that wrap": (SAME + CHANGES + numbers(*[2**32 - 1] * 5), "beyond the end"),
     "fewer values than positions": (
         SAME + CHANGES + numbers(1, 1) + numbers(7),
