@@ -18,6 +18,7 @@ from pathlib import Path
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import DatasetError
 from geolookup.filesystem import atomic
+from geolookup.filesystem.leftovers import sweep
 from geolookup.signing.keys import PublicKey, pem_of, read_public
 from geolookup.signing.trust import Trust
 from geolookup.store import pointer
@@ -92,6 +93,7 @@ def distrust(store: str | os.PathLike[str], key_id: str) -> None:
         for path in removed:
             path.unlink()
         if len(removed) == len(known):
+            sweep(Path(store, pointer.TRUSTED))  # or what a killed process left would keep it
             Path(store, pointer.TRUSTED).rmdir()
 
 

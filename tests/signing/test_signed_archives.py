@@ -142,9 +142,8 @@ def test_a_signature_that_is_missing_or_large(
     refused(archived(tmp_path / "h.tar.zst", late), store, "not signed")
 
 
-def test_the_commands(
-    packed: Kind, datasets: list[Path], key_files: list[Path], tmp_path: Path
-) -> None:
+@pytest.mark.long
+def test_the_commands(datasets: list[Path], key_files: list[Path], tmp_path: Path) -> None:
     archive = tmp_path / "b.tar.zst"
     done = run("pack", str(datasets[1]), str(archive), "--sign", str(key_files[0]))
     assert (done.returncode, done.stderr) == (0, "")
