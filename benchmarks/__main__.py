@@ -8,6 +8,7 @@ from benchmarks.build import command as build
 from benchmarks.data import generate, geolite
 from benchmarks.export import command as export
 from benchmarks.first import command as first
+from benchmarks.fleet import command as fleet
 from benchmarks.floor import command as floor
 from benchmarks.gate import command as gate
 from benchmarks.http import command as http
@@ -28,6 +29,7 @@ COMMANDS: dict[str, click.Command] = {
     "build": build.command,
     "export": export.command,
     "first": first.command,
+    "fleet": fleet.command,
     "floor": floor.command,
     "gate": gate.command,
     "generate": generate.command,

@@ -1,0 +1,183 @@
+"""``fleet`` simulates what it says: kills, counts and checks; no time is asserted."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import geolookup
+from benchmarks.__main__ import main
+from benchmarks.data import changed, generate
+from benchmarks.data.shape import SCALES
+from benchmarks.fleet import edges as edge_processes
+from benchmarks.fleet import lookups, rollout
+from benchmarks.fleet.edges import Edge
+from tests.conftest import ROOT
+
+if sys.platform != "linux":
+    pytest.skip("the fleet needs /proc", allow_module_level=True)
+
+#: A follower that has one child: both wait for longer than any test.
+_FOLLOWER = "import subprocess; subprocess.run(['sleep', '60'])"
+
+
+@pytest.fixture(scope="module")
+def datasets(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two generations, the second with one per cent of the rows changed."""
+    from geolookup_builder.compile import Options, compile_dataset
+
+    from geolookup.progress import Progress
+
+    folders = [tmp_path_factory.mktemp(name) for name in ("one", "two")]
+    recipe = generate.write(folders[0], SCALES["tiny"]).recipe
+    for each in (recipe, changed.write(recipe, folders[1])):
+        compile_dataset(each, each.parent / "dataset", Options(), Progress())
+    return [folder / "dataset" for folder in folders]
+
+
+@pytest.fixture
+def stores(datasets: list[Path], tmp_path: Path) -> list[Path]:
+    geolookup.publish(datasets[0], tmp_path / "store")
+    (tmp_path / "edges").mkdir()
+    return edge_processes.install(tmp_path / "store", tmp_path / "edges", 3)
+
+
+@pytest.mark.long
+def test_installed_stores_are_stores_of_their_own(stores: list[Path], datasets: list[Path]) -> None:
+    first = geolookup.generations(stores[0])[0].generation
+    geolookup.publish(datasets[1], stores[1])
+    assert [len(geolookup.generations(store)) for store in stores] == [1, 2, 1]
+    for store in stores:
+        geolookup.verify(store, deep=True)
+    edges = [Edge(store, ()) for store in stores]
+    assert all(edge.look() for edge in edges)
+    assert [edge.generation == first for edge in edges] == [True, False, True]
+
+
+@pytest.mark.long
+def test_an_edge_without_its_generation_is_seen(stores: list[Path]) -> None:
+    edge = Edge(stores[0], ())
+    assert edge.look()
+    generation = stores[0] / "generations" / edge.generation
+    generation.rename(generation.with_name("aside"))
+    assert not edge.look()
+
+
+@pytest.mark.long
+def test_every_edge_is_killed_once_and_runs_again(stores: list[Path]) -> None:
+    with edge_processes.running(stores, _follower) as edges:
+        rollout.start(edges, 0)
+        _wait(lambda: all(edge.children() for edge in edges))
+        children = [pid for edge in edges for pid in edge.children()]
+        killer = rollout.Killer(edges[:2], 1)
+        found = rollout.roll(edges, _generation(stores), 30, killer)
+        assert (killer.killed, killer.done) == (2, True)
+        assert len(found.seconds) == 3
+        assert found.lacking == 0
+        assert [_is_alive(pid) for pid in children] == [False, False, True]
+        _wait(lambda: all(edge.children() for edge in edges))
+        processes = [edge.process.pid for edge in edges if edge.process]
+        children = [pid for edge in edges for pid in edge.children()]
+    _wait(lambda: not any(map(_is_alive, [*processes, *children])))
+
+
+@pytest.mark.long
+def test_no_follower_outlives_a_killed_benchmark(stores: list[Path]) -> None:
+    script = (
+        "import sys, time; from pathlib import Path; from benchmarks.fleet.edges import Edge\n"
+        f"edge = Edge(Path({str(stores[0])!r}), ['sleep', '60']); edge.start()\n"
+        "print(edge.process.pid, flush=True); time.sleep(60)"
+    )
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout
+        pid = int(parent.stdout.readline())
+        assert _is_alive(pid)
+        parent.kill()
+    _wait(lambda: not _is_alive(pid))
+
+
+@pytest.mark.parametrize("zone", ['"2026-11-23T10:59:18+01:00"', "null"])
+def test_the_time_of_an_answer_is_left_out(zone: str) -> None:
+    answers = (f'{{"current_time":{zone},"current_timestamp":{at},"is_dst":1}}' for at in (1, 20))
+    assert {lookups.lasting(each.encode()) for each in answers} == {b'{"is_dst":1}'}
+
+
+def test_the_shares_of_a_rollout() -> None:
+    found = rollout.Rollout([float(second) for second in range(1, 101)])
+    assert [rollout.within(found, 100, share) for share in (0.5, 0.99, 1.0)] == [50, 99, 100]
+    assert [rollout.within(found, 200, share) for share in (0.5, 0.99, 1.0)] == [100, None, None]
+    assert rollout.within(rollout.Rollout([7.0]), 1, 0.5) == 7
+
+
+@pytest.mark.long
+def test_an_answer_of_another_generation_is_wrong(datasets: list[Path]) -> None:
+    expected = lookups.envelopes(datasets)
+    first, second = expected
+    different = next(each for each in expected[first] if _differs(expected, each))
+    with geolookup.open(datasets[0]) as engine:
+        right = lookups.Lookups([engine], expected)
+        right.ask(engine, different)
+        right.stop()
+        swapped = {first: expected[second], second: expected[first]}
+        wrong = lookups.Lookups([], swapped)
+        wrong.ask(engine, different)
+        wrong.stop()
+    assert set(right.counts) == {first}
+    assert wrong.counts == Counter(wrong=1)
+    assert different in wrong.wrong[0]
+
+
+@pytest.mark.long
+def test_a_fleet_runs_and_states_what_it_found(tmp_path: Path) -> None:
+    pytest.importorskip("cryptography")
+    target = tmp_path / "fleet.json"
+    options = ("--quick", "--folder", str(tmp_path), "--json", str(target))
+    done = CliRunner().invoke(main, ["fleet", *options])
+    assert done.exit_code == 0, done.output
+    result = json.loads(target.read_text(encoding="utf-8"))
+    for each in result["rollouts"]:
+        assert len(each["seconds"]) == 2
+        assert each["lacking"] == 0
+        assert f"\ngeneration {each['name']} " in done.output
+    assert [each["killed"] for each in result["rollouts"]] == [1, 0, 0, 0]
+    assert result["verified"] == 2
+    assert "wrong" not in result["lookups"]["counts"]
+    assert len(result["lookups"]["counts"]) == 4
+    assert list(tmp_path.iterdir()) == [target]  # all else is removed
+
+
+def _follower(_store: Path) -> list[str]:
+    return [sys.executable, "-c", _FOLLOWER]
+
+
+def _generation(stores: list[Path]) -> str:
+    return geolookup.generations(stores[0])[0].generation
+
+
+def _differs(expected: lookups.Envelopes, address: str) -> bool:
+    return len({of[address] for of in expected.values()}) > 1
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return b") Z " not in Path(f"/proc/{pid}/stat").read_bytes()
+
+
+def _wait(until: Callable[[], bool]) -> None:
+    ends = time.monotonic() + 30
+    while not until():
+        assert time.monotonic() < ends
+        time.sleep(0.05)
