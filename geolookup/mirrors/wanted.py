@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import DatasetError
 from geolookup.signing.statement import SIGNATURE, read_signature, read_statement
 from geolookup.store import pointer
 from geolookup.store.pointer import Published
+from geolookup.store.signatures import manifest_text
 
 #: Generations of a store that are listed, with the withdrawn ones.
 _MOST_LISTED = 100
@@ -57,8 +57,7 @@ def _standing(store: Path, each: Published, bases: Sequence[Path] = ()) -> Wante
     folder = _folder(store, each)
     signature = read_signature(folder)
     if signature is not None:
-        manifest = (folder / fmt.MANIFEST).read_bytes()
-        read_statement(signature, manifest, None, folder / SIGNATURE)
+        read_statement(signature, manifest_text(folder), None, folder / SIGNATURE)
     text = None if signature is None else signature.decode()
     return Wanted(folder, each.at, each.withdrawn, text, tuple(bases))
 
