@@ -148,6 +148,14 @@ def test_a_base_that_has_nothing_in_common(base: Path, tmp_path: Path) -> None:
     assert {**content(dataset), fmt.MANIFEST: b""} == {**content(alone), fmt.MANIFEST: b""}
 
 
+def test_the_output_may_be_the_base(base: Path, tmp_path: Path) -> None:
+    first = built(tmp_path / "d", ROWS)
+    (tmp_path / "d" / "a.csv").write_text(text(moved(0, "New")), encoding="utf-8")
+    geolookup.build(first.parent / "recipe.toml", first, force=True, base=first)
+    geolookup.verify(first)
+    assert read_manifest(first).metadata().base == read_manifest(base).generation
+
+
 def test_a_store_is_its_current_generation(base: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     generation = geolookup.publish(base, store)
