@@ -64,12 +64,13 @@ def trust(store: str | os.PathLike[str], keys: Iterable[PublicKey]) -> None:
     """
     folder = Path(store, pointer.TRUSTED)
     with changing(Path(store), make=True):
-        if not (folder.is_dir() and any(folder.iterdir())):
+        if not folder.exists():
             with atomic.staged_folder(folder) as fresh:
                 fresh.chmod(0o755)
                 _add(fresh, keys)
         else:
-            known = set(keys_of(store).values())
+            has_keys = any(folder.glob(f"*{_SUFFIX}"))  # else ``keys_of`` refuses it
+            known = set(keys_of(store).values()) if has_keys else set()
             _add(folder, (key for key in keys if key not in known))
 
 

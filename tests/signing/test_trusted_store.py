@@ -14,7 +14,7 @@ pytest.importorskip("cryptography", reason="geolookup[sign] is not installed")
 
 from geolookup.errors import DatasetError, GeoLookupError
 from geolookup.integrity import verify
-from geolookup.signing.keys import PrivateKey
+from geolookup.signing.keys import PrivateKey, read_public
 from geolookup.signing.statement import SIGNATURE, serial_in, stated
 from geolookup.store import pointer
 from geolookup.store.generations import generations, rollback
@@ -245,7 +245,8 @@ def test_keys_that_no_store_may_trust(store: Path, datasets: list[Path]) -> None
     refused(store, lambda: publish(datasets[1], store), "not a public key")
     key.unlink()
     refused(store, lambda: publish(datasets[1], store), "no .pem file is in it")
-    key.write_bytes(text)
+    (folder / "notes").write_bytes(text)
+    trust(store, [read_public(folder / "notes")])
     publish(datasets[1], store)
 
 
