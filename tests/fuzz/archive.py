@@ -1,4 +1,8 @@
-"""An archive to unpack: a whole dataset comes of it, or nothing and one line that says why."""
+"""An archive to unpack: a whole dataset comes of it, or nothing and one line that says why.
+
+The first letter of an input says what the rest is: ``t`` the tar of an archive, ``z`` an archive,
+``d`` the tar of a delta against ``_base``.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +27,10 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import canonical, read_manifest
 from geolookup.integrity import examine
 from tests.archives.test_pack import SUM, blocks_of, named
+from tests.builder.building import recipe
+from tests.conftest import build_at
 from tests.corrupt.forging import rewrite, table
-from tests.damage import copied, refused, survey
+from tests.damage import CSV, copied, refused, survey
 from tests.fuzz.json_values import changed
 from tests.fuzz.manifest import dataset, manifest
 from tests.fuzz.target import Change, Target, emptied, own_folder
@@ -34,10 +40,17 @@ _codec = pa.Codec("zstd", compression_level=1)
 
 
 @cache
-def _plain() -> bytes:
-    """A tar of the small dataset: what ``pack`` compresses."""
+def _base() -> Path:
+    """A dataset with fewer rows than the small one, and an answer changed."""
+    rows = CSV.replace("Dublin", "Cork").splitlines(keepends=True)[:-1]
+    return build_at(own_folder(), {"a.csv": "".join(rows)}, recipe('path = "a.csv"'))[0]
+
+
+@cache
+def _plain(base: Path | None = None) -> bytes:
+    """A tar of the small dataset, or of its delta: what ``pack`` compresses."""
     path = emptied(_folder()) / "seed.tar.zst"
-    pack(dataset(), path, force=True)
+    pack(dataset(), path, base=base, force=True)
     with pa.input_stream(str(path), compression="zstd") as stream:
         content: bytes = stream.read()
     return content
@@ -47,16 +60,17 @@ def seeds() -> Iterator[bytes]:
     plain = _plain()
     yield b"t" + plain
     yield b"z" + bytes(_codec.compress(plain, asbytes=True))
+    yield b"d" + _plain(_base())
 
 
 def run(data: bytes) -> None:
-    """Unpack; the first letter says whether the rest is compressed already."""
+    """Unpack; the base of a delta is undamaged."""
     place = emptied(_folder())
     archive = place / "a.tar.zst"
     rest = data[1:]
     archive.write_bytes(rest if data[:1] == b"z" else _codec.compress(rest, asbytes=True))
     try:
-        unpack(archive, place / "out", force=False)
+        unpack(archive, place / "out", base=_base())
     except geolookup.DatasetError as error:
         refused(error, str(archive))
         assert list(place.iterdir()) == [archive]
@@ -79,6 +93,8 @@ def _check_unpacked(folder: Path) -> None:
 
 def mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
     """Change all bytes, a header, the manifest, or a file; most digests are put right."""
+    if data[:1] == b"d":
+        return b"d" + _mutated_delta(data[1:], change, rng)
     kind = rng.randrange(6)
     members = _members(data[1:]) if data[:1] == b"t" and kind else []
     if not members:
@@ -95,6 +111,27 @@ def mutate(data: bytes, change: Change, rng: random.Random) -> bytes:
     digest = f"{hashlib.sha256(text).hexdigest()}  {fmt.MANIFEST}\n".encode()
     head = [blocks_of(*named(fmt.MANIFEST, text)), blocks_of(*named(SUM, digest))]
     return b"t" + b"".join(head + members[2:])
+
+
+def _mutated_delta(plain: bytes, change: Change, rng: random.Random) -> bytes:
+    """Change all bytes, or a member: the header, the manifest, which keeps its sum, or a patch."""
+    members = _members(plain)
+    if not members or not rng.randrange(4):
+        return change(plain)
+    at = rng.choice([0, 1, *range(3, len(members) - 1)] if len(members) > 4 else [0])
+    member, content = _opened(members[at])
+    is_json = member.name.endswith(".json") and rng.randrange(2)
+    text = changed(content, rng) if is_json else change(content)
+    members[at] = blocks_of(*named(member.name, text))
+    if member.name == fmt.MANIFEST and len(members) > 2:
+        digest = f"{hashlib.sha256(text).hexdigest()}  {fmt.MANIFEST}\n".encode()
+        members[at + 1] = blocks_of(*named(SUM, digest))
+    return b"".join(members)
+
+
+def _opened(member: bytes) -> tuple[tarfile.TarInfo, bytes]:
+    header = tarfile.TarInfo.frombuf(member[:512], "utf-8", "surrogateescape")
+    return header, member[512 : 512 + header.size]
 
 
 def _forged(member: bytes, change: Change) -> tuple[bytes, bytes]:
