@@ -6,6 +6,7 @@ import click
 
 from benchmarks.build import command as build
 from benchmarks.data import generate, geolite
+from benchmarks.delta import command as delta
 from benchmarks.export import command as export
 from benchmarks.first import command as first
 from benchmarks.fleet import command as fleet
@@ -27,6 +28,7 @@ from geolookup import kernel
 #: A benchmark is added by writing a module with a ``command`` and naming it here.
 COMMANDS: dict[str, click.Command] = {
     "build": build.command,
+    "delta": delta.command,
     "export": export.command,
     "first": first.command,
     "fleet": fleet.command,

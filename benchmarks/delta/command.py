@@ -1,0 +1,132 @@
+"""``delta``: what ships a release of which one row in a hundred changed, and what that costs.
+
+Beside it, the patch of zstd between the tar files of both datasets, if the program is there.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tarfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from benchmarks.build.generated import CSV_ROWS
+from benchmarks.data import cache, changed
+from benchmarks.harness import measure, reports
+from benchmarks.harness.processes import Result, result_of
+from benchmarks.harness.ratios import Ratio, ratio_table
+from benchmarks.harness.tables import Cell, Number, Table
+from geolookup.dataset import layout as fmt
+
+_CHILD = "benchmarks.delta.child"
+#: Bytes, seconds and bytes of memory that the delta is wanted within.
+_BYTES, _SECONDS, _MEMORY = 1.0, 2.0, 300.0
+WHOLE, WITH, WITHOUT = "whole archive", "delta, built with --base", "delta, built without"
+ZSTD = "zstd --patch-from of the tar"
+
+
+def measured(rows: int, share: float) -> Result:
+    """Build two releases, and pack and apply each archive between them."""
+    recipe = cache.source(f"rows-{rows}", "generate", ["--rows", str(rows)])
+    old = cache.built(recipe)
+    with TemporaryDirectory(prefix=".delta-", dir=cache.FOLDER) as folder:
+        place = Path(folder)
+        new = changed.write(recipe, place, share)
+        stable, plain = (_built(new, place / name, base) for name, base in _bases(old))
+        found = {
+            WITH: _shipped(stable, old, place / "with"),
+            WITHOUT: _shipped(plain, old, place / "without"),
+            WHOLE: _shipped(stable, None, place / "whole"),
+        }
+        if shutil.which("zstd"):
+            found[ZSTD] = _patched(old, stable, place)
+    return {"rows": found, "share": share, "machine": measure.facts(pinned=False)}
+
+
+def _bases(old: Path) -> list[tuple[str, Path | None]]:
+    return [("stable", old), ("plain", None)]
+
+
+def _built(recipe: Path, output: Path, base: Path | None) -> Path:
+    from geolookup_builder.compile import build
+
+    build(recipe, output, base=base)
+    return output
+
+
+def _shipped(dataset: Path, base: Path | None, place: Path) -> Result:
+    """Pack a dataset and unpack it, each in a process of its own."""
+    archive = place.with_suffix(".tar.zst")
+    against = "none" if base is None else base
+    packed = result_of(_CHILD, "pack", dataset, archive, against)
+    applied = result_of(_CHILD, "unpack", archive, place, against)
+    return {"bytes": archive.stat().st_size, "pack": packed, "apply": applied}
+
+
+def _patched(old: Path, new: Path, place: Path) -> Result:
+    """Make a patch between the tar files, and apply it; nothing is verified."""
+    old_tar, new_tar = _tar(old, place / "old.tar"), _tar(new, place / "new.tar")
+    patch, out = place / "patch", place / "out.tar"
+    long = ["zstd", "-q", "--long=30", f"--patch-from={old_tar}"]
+    packed = _seconds([*long, "-9", str(new_tar), "-o", str(patch)])
+    applied = _seconds([*long, "-d", "--memory=2048MB", str(patch), "-o", str(out)])
+    return {"bytes": patch.stat().st_size, "pack": packed, "apply": applied}
+
+
+def _tar(dataset: Path, target: Path) -> Path:
+    with tarfile.open(target, "w") as tar:
+        for name in (fmt.MANIFEST, *sorted(fmt.FILES)):
+            tar.add(dataset / name, name)
+    return target
+
+
+def _seconds(command: list[str]) -> Result:
+    began = time.perf_counter()
+    subprocess.run(command, check=True)
+    return {"seconds": time.perf_counter() - began}
+
+
+def told(result: Result) -> Iterator[reports.Part]:
+    """Yield bytes, times and memory of each way, and the bounds."""
+    title = f"{result['share']:.0%} of the rows changed"
+    header = (title, "bytes", "pack", "apply", "CPU of apply", "memory of apply")
+    yield Table("delta", header, [_row(*each) for each in result["rows"].items()], ours=_OURS)
+    delta = result["rows"][WITH]
+    apply = delta["apply"]
+    ratios = [
+        Ratio("bytes of the delta", delta["bytes"] / 1e6, _BYTES, unit=" MB"),
+        Ratio("seconds to apply it", apply["seconds"], _SECONDS, unit=" s"),
+        Ratio("memory to apply it", (apply["peak_memory"] or 0) / 1e6, _MEMORY, unit=" MB"),
+    ]
+    yield ratio_table("delta-bounds", "delta", ratios)
+
+
+_OURS = ("delta", "whole")
+
+
+def _row(name: str, found: Result) -> tuple[str, *tuple[Cell, ...]]:
+    apply = found["apply"]
+    peak = apply.get("peak_memory")
+    return (
+        name,
+        Number(found["bytes"]),
+        Number(found["pack"]["seconds"], ".1f", " s"),
+        Number(apply["seconds"], ".1f", " s"),
+        Number(apply["cpu"], ".1f", " s") if "cpu" in apply else "",
+        Number(peak / 1e6, ",.0f", " MB") if peak else "",
+    )
+
+
+@click.command("delta", help="Ship a release of which some rows changed, as a delta and whole.")
+@click.option("--rows", type=click.IntRange(2000), default=CSV_ROWS, show_default=True)
+@click.option("--share", type=click.FloatRange(0, 1), default=0.01, show_default=True)
+@reports.outputs()
+def command(rows: int, share: float, outputs: reports.Outputs) -> None:
+    """Measure and print."""
+    result = measured(rows, share)
+    outputs.tell(told(result), result)
