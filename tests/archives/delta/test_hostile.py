@@ -233,3 +233,13 @@ def test_an_index_before_its_starts(tmp_path: Path) -> None:
     (tmp_path / "base" / fmt.IPV4).unlink()
     with pytest.raises(PatchError, match="not there before"):
         applied(tmp_path / "base", tmp_path / "base", fmt.IPV4_JUMP, SAME + UNCHANGED * 2)
+
+
+def test_changes_over_texts_with_bytes_between_them(tmp_path: Path) -> None:
+    """Of such a base nothing is copied by lengths: its offsets may lead anywhere."""
+    offsets, data = pa.py_buffer(np.array([1, 2, 4], np.int32)), pa.py_buffer(b"abcdefgh")
+    gappy = pa.StringArray.from_buffers(2, offsets, data)
+    write(tmp_path / "base", {TEXTS: pa.table({"zone": gappy})})
+    write(tmp_path / "target", {TEXTS: pa.table({"zone": ["a", "b"]})})
+    with pytest.raises(PatchError, match="way 1"):
+        applied(tmp_path / "base", tmp_path / "target", TEXTS, SAME + UNCHANGED)
