@@ -13,12 +13,13 @@ import click
 
 from benchmarks.fleet.link import Quality
 from benchmarks.fleet.rollout import Rollout, within
+from benchmarks.fleet.server import program
 from benchmarks.fleet.simulation import Plan, simulate
 from benchmarks.harness import measure, reports
 from benchmarks.harness.ratios import Ratio, ratio_table
 from benchmarks.harness.tables import Cell, Number, Table
 
-EDGES, ROWS, EVERY, KILLS, SAMPLED = 300, 100_000, 120.0, 30, 10
+EDGES, ROWS, EVERY, KILLS, SAMPLED = 300, 300_000, 240.0, 30, 10
 _QUICK: dict[str, Any] = {"edges": 2, "rows": 2_000, "every": 1.0, "kills": 1, "sampled": 1}
 _FOLDER = click.Path(file_okay=False, exists=True, path_type=Path)
 _INTERVALS, _ORIGIN = 2.0, 1.2
@@ -140,6 +141,8 @@ def command(
     """Measure and print."""
     if sys.platform != "linux":
         raise click.ClickException("the fleet reads /proc and needs Linux")
+    if program() is None:
+        raise click.ClickException("nginx is missing: install it")
     quality = Quality(rate * 1e6, latency / 1e3, loss, loss)
     amounts = _QUICK if quick else amounts
     amounts["kills"] = min(amounts["kills"], amounts["edges"])

@@ -46,7 +46,7 @@ class Edge:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                preexec_fn=_end_with_parent,  # noqa: PLW1509 - this process has one thread
+                preexec_fn=end_with_parent,  # noqa: PLW1509 - this process has one thread
             )
 
     def ask_to_end(self) -> None:
@@ -94,7 +94,8 @@ class Edge:
         return status_bytes(self.process.pid, "VmRSS") if self.process else None
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
+    """Let the kernel kill this process when its parent dies."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 

@@ -1,4 +1,4 @@
-"""The link of a server: a rate that all connections share, a latency, and faults.
+"""The link of a proxy: a rate that all connections share, a latency, and faults.
 
 Strategy: a byte is sent when all bytes before it are, of whichever connection. Faults are drawn
 from a seeded generator, so that a run can be repeated as far as the order of requests allows.
@@ -27,10 +27,6 @@ class Quality:
     latency: float = 0.05
     errors: float = 0.0
     cuts: float = 0.0
-
-
-class CutError(Exception):
-    """The link broke while an answer was sent."""
 
 
 @dataclass(slots=True)

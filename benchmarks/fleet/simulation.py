@@ -95,7 +95,7 @@ def _check_space(dataset: Path, folder: Path, edges: int) -> None:
 
 
 def _origin(mirror: Path, quality: Quality) -> Child:
-    return Child("benchmarks.fleet.origin", mirror, *asdict(quality).values())
+    return Child("benchmarks.fleet.proxy", mirror, *asdict(quality).values())
 
 
 def _follower(publisher: Publisher, port: int, every: float) -> Callable[[Path], Sequence[str]]:

@@ -1,4 +1,4 @@
-"""The origin of ``fleet`` speaks HTTP as its clients need it, and its link fails as it promises."""
+"""The proxy of ``fleet`` passes on what nginx answers, and fails as often as it promises."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.fleet.server import program
 from benchmarks.harness.processes import Child
+
+if program() is None:
+    pytest.skip("no nginx here", allow_module_level=True)
 
 CONTENT = bytes(range(256)) * 200
 Started = Callable[..., "Origin"]
@@ -23,7 +27,7 @@ class Origin:
         (folder / "deltas").mkdir()
         (folder / "deltas" / "one").write_bytes(CONTENT)
         (folder / "index.json").write_text("{}", encoding="utf-8")
-        self.child = Child("benchmarks.fleet.origin", folder, rate, latency, errors, cuts)
+        self.child = Child("benchmarks.fleet.proxy", folder, rate, latency, errors, cuts)
 
     def get(self, path: str, **fields: str) -> tuple[int, Message, bytes]:
         """Return status, header and body; raises OSError or HTTPException for a cut answer."""
@@ -74,13 +78,11 @@ def test_files_versions_and_ranges(started: Started) -> None:
     assert (status, body) == (200, CONTENT)
     assert origin.get("/deltas/one", Range=f"bytes={len(CONTENT)}-")[0] == 416
     assert origin.get("/deltas/two")[0] == 404
-    assert origin.get("/../secret")[0] == 404
     counts = origin.counts()
     sent = counts.pop("deltas bytes") - 3 * len(CONTENT) + 1000
     assert 0 < sent < 3000  # the heads
-    assert counts.pop("other bytes") < 500
     expected = {"deltas 200": 2, "deltas 206": 1, "deltas 304": 1, "deltas 404": 1, "deltas 416": 1}
-    assert counts == expected | {"other 404": 1}
+    assert counts == expected
 
 
 @pytest.mark.long
