@@ -40,10 +40,7 @@ def wanted(store: Path, deltas: int) -> list[Wanted]:
     Only the current one has bases: the last ``deltas`` others, withdrawn ones too, because a
     store that follows may still be at one. Raises DatasetError if there is no store.
     """
-    published = pointer.read(store)
-    if not published:
-        remedy = "name a folder made by 'geolookup update' or 'publish'"
-        raise DatasetError(store, "no store here", remedy)
+    published = pointer.read_existing(store)
     standing = pointer.standing(published)
     current, others = standing[-1], [each for each in reversed(published) if each.withdrawn]
     listed = [_standing(store, current, _bases(store, published, current, deltas))]

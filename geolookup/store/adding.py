@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from geolookup.errors import DatasetError
@@ -18,7 +17,6 @@ from geolookup.filesystem import atomic
 from geolookup.integrity import verify
 from geolookup.store import pointer
 from geolookup.store.changing import changing
-from geolookup.store.pointer import Published
 from geolookup.store.signatures import adopt_signature, check_trusted, manifest_text
 from geolookup.store.trusted import trust_of
 
@@ -58,7 +56,7 @@ def add(store: Path, arriving: Arriving) -> None:
                 if trust is not None:
                     check_trusted(fresh, trust)  # again: the source may have changed since
         others = [each for each in published if each.generation != arriving.generation]
-        pointer.write(store, [*others, Published(arriving.generation, _now())])
+        pointer.write(store, [*others, pointer.published_now(arriving.generation)])
 
 
 def check_expected(generation: str, expect: str | None, path: Path) -> None:
@@ -85,7 +83,3 @@ def _signs_other_bytes(arriving: Arriving, target: Path) -> bool:
     The id is of the values: another version of Arrow, or a base, lays the same ones out otherwise.
     """
     return arriving.signature is not None and arriving.manifest_text != manifest_text(target)
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from geolookup.dataset import layout as fmt
-from geolookup.errors import DatasetError, OutputError
+from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.lock import locked
 from geolookup.store import pointer
@@ -31,9 +31,8 @@ def changing(store: Path, *, make: bool = False) -> Iterator[list[Published]]:
     with atomic.output_errors(store):
         if make:
             _make(store)
-        elif not pointer.read(store):
-            remedy = "name a folder made by 'geolookup update' or 'publish'"
-            raise DatasetError(store, "no store here", remedy)
+        else:
+            pointer.read_existing(store)
         with locked(store / _LOCK):
             _tidy(store)
             yield pointer.read(store)

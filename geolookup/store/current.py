@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import UTC, datetime
 from pathlib import Path
 
 from geolookup.integrity import verify
@@ -34,7 +33,7 @@ def make_current(
         listed = [_marked(each, withdrawn) for each in published if each.generation != generation]
         now = [each for each in published if is_current and each.generation == generation]
         if now != published[-1:] or listed != published[:-1]:
-            pointer.write(store, [*listed, *(now or [Published(generation, _now())])])
+            pointer.write(store, [*listed, *(now or [pointer.published_now(generation)])])
 
 
 def _sign(store: Path, folder: Path, signature: bytes | None) -> None:
@@ -51,7 +50,3 @@ def _marked(published: Published, withdrawn: Collection[str]) -> Published:
     if published.withdrawn or published.generation not in withdrawn:
         return published
     return Published(published.generation, published.at, withdrawn=True)
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -38,10 +38,7 @@ def generations(store: str | os.PathLike[str] | None = None) -> list[Generation]
     ISO 8601 in UTC), ``current`` and ``withdrawn``. Raises DatasetError if there is no store.
     """
     store = _place(store)
-    published = pointer.read(store)
-    if not published:
-        remedy = "name a folder made by 'geolookup update' or 'publish'"
-        raise DatasetError(store, "no store here", remedy)
+    published = pointer.read_existing(store)
     current = pointer.standing(published)[-1]
     return [
         Generation(each.generation, each.at, each is current, each.withdrawn)

@@ -68,6 +68,22 @@ def read(store: str | os.PathLike[str]) -> list[Published]:
         raise DatasetError(path, "not the pointer of a store", _RESTORE) from None
 
 
+def read_existing(store: str | os.PathLike[str]) -> list[Published]:
+    """Return the published generations, the newest last; DatasetError also if there is no store."""
+    published = read(store)
+    if not published:
+        remedy = "name a folder made by 'geolookup update' or 'publish'"
+        raise DatasetError(store, "no store here", remedy)
+    return published
+
+
+def published_now(generation: str) -> Published:
+    """Return the entry of a generation that is published at present."""
+    from datetime import UTC, datetime
+
+    return Published(generation, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
+
+
 def _published(stated: Any, path: str) -> list[Published]:
     if stated["format"] != _FORMAT:
         raise ValueError
