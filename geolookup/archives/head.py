@@ -57,12 +57,6 @@ def open_archive(archive: Path) -> Iterator[tuple[Head, Members]]:
         yield _read(members), members
 
 
-def read_header(archive: str | os.PathLike[str]) -> Header | None:
-    """Return the header of a delta archive; None for an archive of a whole dataset."""
-    with open_archive(Path(archive)) as (head, _):
-        return head.header
-
-
 def is_archive(path: str | os.PathLike[str]) -> bool:
     """Return whether a path is a file that begins as the archives of ``pack`` do.
 

@@ -18,6 +18,8 @@ from geolookup.dataset.manifest import Manifest
 from geolookup.errors import DatasetError
 from geolookup.filesystem.regular import open_regular
 
+#: What the names of archives end in.
+SUFFIX = ".tar.zst"
 _CHUNK = 1 << 20
 #: The digest of the manifest, in the format of sha256sum. It is the member after the manifest,
 #: which holds the digests of all other files.

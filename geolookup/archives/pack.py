@@ -12,7 +12,7 @@ from geolookup.archives import output
 from geolookup.archives.delta.changed import changed
 from geolookup.archives.extract import PATCH
 from geolookup.archives.header import DELTA, Header
-from geolookup.archives.members import MANIFEST_SUM, described_files, sum_line
+from geolookup.archives.members import MANIFEST_SUM, SUFFIX, described_files, sum_line
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest, read_manifest
 from geolookup.errors import REBUILD, OutputError
@@ -22,7 +22,6 @@ from geolookup.signing.statement import SIGNATURE, read_signature, serial_in, st
 from geolookup.store import follow
 from geolookup.store.signatures import latest_serial, manifest_text
 
-_SUFFIX = ".tar.zst"
 _OTHER_FORMATS = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".mmdb")
 
 
@@ -71,8 +70,8 @@ def pack(
 def _check_name(archive: Path) -> None:
     """Raise OutputError for a name that promises a format which ``pack`` does not write."""
     if archive.suffix.casefold() in _OTHER_FORMATS:
-        problem = f"pack writes {_SUFFIX}, not {archive.suffix}"
-        raise OutputError(archive, problem, f"name a file that ends with {_SUFFIX}")
+        problem = f"pack writes {SUFFIX}, not {archive.suffix}"
+        raise OutputError(archive, problem, f"name a file that ends with {SUFFIX}")
 
 
 def _head(folder: Path, keys: Sequence[PrivateKey], after: int) -> Iterator[tuple[str, bytes]]:

@@ -12,12 +12,11 @@ from pathlib import Path
 from geolookup.archives.base import base_folder
 from geolookup.archives.extract import extract
 from geolookup.archives.head import Head, is_archive, open_archive
-from geolookup.archives.members import Members
+from geolookup.archives.members import SUFFIX, Members
 from geolookup.errors import DatasetError
 from geolookup.store.adding import Arriving, add, check_expected
 from geolookup.store.publish import publish as publish_folder
 
-_SUFFIX = ".tar.zst"
 _FULL = "name an archive of the whole dataset with --full, or publish that"
 
 
@@ -63,7 +62,7 @@ def publish(
 
 def _is_archive(path: Path) -> bool:
     """Return whether a path is an archive, by its name or its beginning, which may be damaged."""
-    return path.is_file() and (path.name.endswith(_SUFFIX) or is_archive(path))
+    return path.is_file() and (path.name.endswith(SUFFIX) or is_archive(path))
 
 
 def _arriving(archive: Path, head: Head, members: Members, store: Path, *, copy: bool) -> Arriving:

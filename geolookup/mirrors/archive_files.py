@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from geolookup.archives.members import SUFFIX
 from geolookup.archives.pack import pack
 from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
@@ -27,10 +28,9 @@ _PACKS, _DELTAS = "packs", "deltas"
 _LOCK = ".lock"
 #: Where archives are written, before they get their names.
 _UNFINISHED = ".unfinished"
-_ENDING = ".tar.zst"
 #: Digits of its own digest in the name of an archive; the index has all 64.
 _DIGITS = 16
-_ARCHIVE = re.compile(r"[0-9a-f]{64}(?:-[0-9a-f]{64})?\.[0-9a-f]{16}\.tar\.zst")
+_ARCHIVE = re.compile(r"[0-9a-f]{64}(?:-[0-9a-f]{64})?\.[0-9a-f]{16}" + re.escape(SUFFIX))
 
 
 @contextmanager
@@ -121,9 +121,9 @@ def _added(folder: Path, dataset: Path, base: Path | None) -> File:
     unfinished = folder / _UNFINISHED
     unfinished.mkdir()
     try:
-        archive = unfinished / f"{name}{_ENDING}"
+        archive = unfinished / f"{name}{SUFFIX}"
         size, sha256 = pack(dataset, archive, base=base), _sha256(archive)
-        path = f"{kind}/{name}.{sha256[:_DIGITS]}{_ENDING}"
+        path = f"{kind}/{name}.{sha256[:_DIGITS]}{SUFFIX}"
         archive.replace(folder / path)
         atomic.fsync_folder(folder / kind)
     finally:

@@ -23,6 +23,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 
 import geolookup
+from geolookup.archives.members import SUFFIX
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.contract.localtime import instant
@@ -30,7 +31,6 @@ from geolookup.engine import Engine
 from geolookup.errors import ContractError, DatasetError
 from geolookup.filesystem.lock import locked
 
-_SUFFIX = ".tar.zst"
 #: Columns of Spark, as they come to a worker.
 _ARROW: dict[type[spark_types.DataType], pa.DataType] = {
     spark_types.NullType: pa.null(),
@@ -136,7 +136,7 @@ def _task(
 
 def _shipped(context: SparkContext, engine: Engine) -> str:
     """Have the executors fetch the dataset as one file, and return the file's name."""
-    name = f"geolookup-{engine.metadata.generation}{_SUFFIX}"
+    name = f"geolookup-{engine.metadata.generation}{SUFFIX}"
     if not any(sent.endswith(name) for sent in context.listFiles):
         # Spark removes this folder, and those of executors, when the session stops.
         folder = Path(SparkFiles.getRootDirectory()) / "geolookup"
@@ -200,7 +200,7 @@ def _engine(path: str | None, archive: str | None, generation: str) -> Engine:
 
 def _unpacked(archive: Path) -> Path:
     """Return the dataset beside its archive: one process of an executor unpacks, others wait."""
-    folder = archive.with_name(archive.name.removesuffix(_SUFFIX))
+    folder = archive.with_name(archive.name.removesuffix(SUFFIX))
     with locked(archive):
         if not folder.is_dir():
             unpack(archive, folder)
