@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from geolookup.dataset import layout as fmt
+from geolookup.mirrors.status import STATUS
 from geolookup.store import pointer
 
 _PR_SET_PDEATHSIG = 1
@@ -78,7 +79,7 @@ class Edge:
     @property
     def polled(self) -> bool:
         """Whether the follower has stated the result of a poll."""
-        return (self.store / "follow.json").is_file()
+        return (self.store / STATUS).is_file()
 
     def children(self) -> list[int]:
         """Return the processes that the follower has started and not yet waited for."""

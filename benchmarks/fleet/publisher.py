@@ -14,7 +14,7 @@ import click
 
 import geolookup
 from benchmarks.data import changed
-from geolookup.mirrors.index import read_index
+from geolookup.mirrors.index import INDEX, Listed, read_index
 
 _PATIENCE = 900
 
@@ -77,15 +77,17 @@ class Publisher:
 
     def delta_bytes(self, base: str) -> int:
         """Return the size of the delta from a generation to the current one."""
-        path = self.mirror / "index.json"
-        current = read_index(path.read_bytes(), None, path).now
-        return next(each.file.bytes for each in current.deltas if each.base == base)
+        return next(each.file.bytes for each in self._listed().deltas if each.base == base)
 
     def pack_bytes(self) -> int:
         """Return the size of the current generation as a full archive."""
-        path = self.mirror / "index.json"
-        pack = read_index(path.read_bytes(), None, path).now.pack
+        pack = self._listed().pack
         return pack.bytes if pack else 0
+
+    def _listed(self) -> Listed:
+        """Return what the mirror has of the current generation."""
+        path = self.mirror / INDEX
+        return read_index(path.read_bytes(), None, path).now
 
     def generation(self) -> str:
         """Return the current generation."""

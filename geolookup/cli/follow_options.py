@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from geolookup.cli import fail
+from geolookup.cli import fail, options
 
 F = TypeVar("F", bound=Callable[..., Any])
 _DURATION = re.compile(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)([smhd])")
@@ -79,6 +79,4 @@ _OPTIONS = (
 
 def polls(command: F) -> F:
     """Add the options: ``every`` in seconds, ``jitter``, ``budget``, ``trust`` and ``keep``."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+    return options.added(_OPTIONS, command)

@@ -8,6 +8,7 @@ import click
 
 import geolookup
 from geolookup.cli import exit_on_signals, fail
+from geolookup.mirrors.wanted import MOST_DELTAS
 
 
 @click.command(name="mirror", short_help="Write a folder from which other stores follow a store.")
@@ -17,7 +18,7 @@ from geolookup.cli import exit_on_signals, fail
     "--generations",
     "deltas",
     metavar="N",
-    type=click.IntRange(0, 100),
+    type=click.IntRange(0, MOST_DELTAS),
     default=5,
     show_default=True,
     help="Write a delta from each of the last N other generations of STORE.",

@@ -89,7 +89,7 @@ _CONDITIONS = (
 
 def conditions(command: F) -> F:
     """Add the options ``--where`` and ``--not``, as ``conditions_of`` takes them."""
-    return _with(_CONDITIONS, command)
+    return added(_CONDITIONS, command)
 
 
 def instant_of(text: str) -> float | datetime:
@@ -137,7 +137,7 @@ def truth(purpose: str, *, required: bool) -> Callable[[F], F]:
         required=required,
         help=text + "the first decides.",
     )
-    return lambda command: _with((option, _TRUTH_FORMAT), command)
+    return lambda command: added((option, _TRUTH_FORMAT), command)
 
 
 _TRUTH_FORMAT = click.option(
@@ -242,7 +242,7 @@ _TABLE_INPUT = (
 
 def table_input(command: F) -> F:
     """Add the options of a table file with addresses: column, format and form of CSV."""
-    return _with(_TABLE_INPUT, command)
+    return added(_TABLE_INPUT, command)
 
 
 _PAGE_OUTPUT = (
@@ -265,11 +265,11 @@ _PAGE_OUTPUT = (
 
 def page_output(command: F) -> F:
     """Add the options of a command that writes an HTML page: ``output``, ``png``, ``force``."""
-    return _with(_PAGE_OUTPUT, command)
+    return added(_PAGE_OUTPUT, command)
 
 
-def _with(added: Iterable[Callable[[F], F]], command: F) -> F:
+def added(several: Iterable[Callable[[F], F]], command: F) -> F:
     """Add options to a command; its help lists them in this order."""
-    for option in reversed(tuple(added)):
+    for option in reversed(tuple(several)):
         command = option(command)
     return command

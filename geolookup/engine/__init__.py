@@ -350,9 +350,7 @@ def _reopen(
     from geolookup.store import follow
     from geolookup.store.requirements import Requirements
 
-    requirements, dataset = (
-        Requirements(trusted=trusted),
-        follow.opened_generation(path, generation),
-    )
+    requirements = Requirements(trusted=trusted)
+    dataset = follow.opened_generation(path, generation)
     requirements.check_signed(dataset, None, serial)
     return Engine(path, dataset, requirements)

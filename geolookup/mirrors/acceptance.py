@@ -52,7 +52,7 @@ def _check_keys(store: Path, current: Wanted, folder: Path, keys: Sequence[Priva
     if trust is None:
         return
     check_trusted(current.folder, trust)
-    if not {key.public for key in keys} & {*trust.keys}:
+    if not trust.has_one_of(keys):
         raise DatasetError(
             folder / INDEX, "would be signed by no key that the store trusts", _NAME_KEY
         )

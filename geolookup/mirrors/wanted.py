@@ -15,6 +15,8 @@ from geolookup.store.signatures import manifest_text
 
 #: Generations of a store that are listed, with the withdrawn ones.
 _MOST_LISTED = 100
+#: Each delta costs about a second at city scale, and most followers are one generation behind.
+MOST_DELTAS = 100
 
 
 @dataclass(frozen=True, slots=True)

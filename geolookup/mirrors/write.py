@@ -37,12 +37,9 @@ from geolookup.mirrors.index import (
     time_text,
     written,
 )
-from geolookup.mirrors.wanted import Wanted, wanted
+from geolookup.mirrors.wanted import MOST_DELTAS, Wanted, wanted
 from geolookup.signing.keys import PrivateKey, Signing, signing_keys
 from geolookup.signing.statement import serial_of
-
-#: Each delta costs about a second at city scale, and most followers are one generation behind.
-MOST_DELTAS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +77,7 @@ def mirror(
     if not 0 <= deltas <= MOST_DELTAS:
         raise ValueError(f"deltas is {deltas}; write 0 to {MOST_DELTAS}")
     limit = None if expires is None else age_limit(expires, "expires")
-    keys = () if sign == () else signing_keys(sign)
+    keys = signing_keys(sign)
     store, folder = Path(store), Path(folder)
     ask = partial(wanted, store, deltas)
     ask()  # without a store, no folder is made

@@ -8,11 +8,11 @@ to older data on purpose signs them again.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from geolookup.errors import DatasetError
-from geolookup.signing.keys import PublicKey, read_public
+from geolookup.signing.keys import PrivateKey, PublicKey, read_public
 from geolookup.signing.statement import Statement, read_statement
 
 #: What names trusted keys: the file of a public key, a key, or several of these.
@@ -29,6 +29,10 @@ class Trust:
     keys: tuple[PublicKey, ...]
     name: str | None = None
     serial: int = 0
+
+    def has_one_of(self, keys: Iterable[PrivateKey]) -> bool:
+        """Return whether one of the keys to sign with is trusted."""
+        return any(each.public in self.keys for each in keys)
 
     def check(
         self, manifest_text: bytes, signature: bytes | None, path: str | os.PathLike[str]

@@ -62,7 +62,7 @@ def check_signers(store: str | os.PathLike[str], keys: Sequence[PrivateKey]) -> 
     For commands that work for minutes before they publish.
     """
     trust = trust_of(store)
-    if trust is not None and not {key.public for key in keys} & set(trust.keys):
+    if trust is not None and not trust.has_one_of(keys):
         problem = "takes only what a trusted key signs, and no such key is given"
         raise DatasetError(store, problem, "name one with --sign KEY")
 
