@@ -84,7 +84,7 @@ class Index:
 
     def is_expired(self, at: datetime) -> bool:
         """Return whether the index has expired at an instant."""
-        return self.expires_at is not None and at > _instant(self.expires_at)
+        return self.expires_at is not None and is_past(self.expires_at, at)
 
     @property
     def files(self) -> tuple[File, ...]:
@@ -97,6 +97,11 @@ class Index:
 def time_text(instant: datetime) -> str:
     """Return an instant as an index states it."""
     return instant.astimezone(UTC).strftime(_TIME)
+
+
+def is_past(text: str, at: datetime) -> bool:
+    """Return whether an instant, as an index states it, has passed at another one."""
+    return at > _instant(text)
 
 
 def written(index: Index, keys: Sequence[PrivateKey]) -> bytes:
@@ -214,4 +219,4 @@ def _time(value: object) -> str:
 
 
 def _instant(text: str) -> datetime:
-    return datetime.strptime(text, _TIME).replace(tzinfo=UTC)
+    return datetime.fromisoformat(text)

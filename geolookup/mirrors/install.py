@@ -7,12 +7,13 @@ Only a publication changes the store, in one rename.
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
 from geolookup.archives.publish import publish
-from geolookup.errors import DatasetError, MirrorError
+from geolookup.errors import DatasetError, MirrorError, OutputError
 from geolookup.filesystem.regular import open_regular
 from geolookup.mirrors.index import INDEX, File, Index, read_index
 from geolookup.mirrors.request import Polled, Request, current_in
@@ -22,6 +23,8 @@ from geolookup.store import pointer
 from geolookup.store.current import make_current
 from geolookup.store.generations import prune
 from geolookup.store.trusted import name_in, trust_of
+
+_log = logging.getLogger("geolookup")
 
 
 def install(request: Request, index_file: Path, before: Status) -> Polled:
@@ -40,13 +43,21 @@ def install(request: Request, index_file: Path, before: Status) -> Polled:
     source.forget_archives()
     if current == index.current:
         return _polled(CURRENT, current, index, size)
-    prune(request.store, request.keep)
+    _prune(request)
     return _polled(UPDATED, index.current, index, size, kind)
 
 
 def followed(index: Index) -> str:
     """Return a text that differs once the mirror has published again."""
     return f"{index.current} {index.now.published_at}"
+
+
+def _prune(request: Request) -> None:
+    """Remove old generations; the store is up to date by now, so that a failure is only logged."""
+    try:
+        prune(request.store, request.keep)
+    except OutputError as error:
+        _log.warning("old generations are not all removed: %s", error)
 
 
 def _polled(result: str, generation: str, index: Index, size: int = 0, kind: str = "") -> Polled:
@@ -126,7 +137,8 @@ class _Installation:
         """Return whether a delta could be published: base or delta may be damaged, or gone."""
         try:
             self._publish(delta)
-        except (DatasetError, MirrorError):
+        except (DatasetError, MirrorError) as error:
+            _log.warning("%s; fetching the pack instead", error)
             return False
         return True
 

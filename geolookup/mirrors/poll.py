@@ -13,7 +13,7 @@ from geolookup.errors import GeoLookupError, OutputError
 from geolookup.filesystem import atomic
 from geolookup.filesystem.lock import locked, locked_if_free
 from geolookup.mirrors import status
-from geolookup.mirrors.index import time_text
+from geolookup.mirrors.index import is_past
 from geolookup.mirrors.request import Polled, Request, current_in
 from geolookup.mirrors.source import FOLDER, Source
 from geolookup.mirrors.status import CURRENT, Status
@@ -98,5 +98,5 @@ def _polled(request: Request, before: Status, install: Install) -> tuple[Polled,
 
 def _is_followed(before: Status, digest: str) -> bool:
     """Return whether an index was followed before, and has not expired since."""
-    has_expired = before.expires_at and time_text(datetime.now(UTC)) > before.expires_at
+    has_expired = before.expires_at != "" and is_past(before.expires_at, datetime.now(UTC))
     return before.index == digest and not has_expired

@@ -77,7 +77,7 @@ def _status(stated: dict[str, Any]) -> Status:
         found = getattr(status, each.name)
         if each.name != "polls" and type(found) is not type(each.default):
             raise TypeError
-    for time in filter(None, (status.polled_at, status.succeeded_at)):
+    for time in filter(None, (status.polled_at, status.succeeded_at, status.expires_at)):
         if datetime.fromisoformat(time).tzinfo is None:
             raise ValueError
     if not all(type(each) is int for each in status.polls.values()):

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from geolookup import DatasetError, GeoLookupError
-from geolookup.errors import MirrorError
+from geolookup.errors import MirrorError, OutputError
+from geolookup.mirrors import install
 from geolookup.mirrors.index import INDEX, File, Index, time_text
 from geolookup.mirrors.poll import poll
 from geolookup.mirrors.request import Request
@@ -91,12 +92,17 @@ def test_a_damaged_base_leads_to_the_pack_in_the_same_poll(followed: Edge) -> No
     assert kinds_asked(followed.site) == ["", "deltas", "packs"]
 
 
-def test_a_refused_delta_leads_to_the_pack_in_the_same_poll(followed: Edge) -> None:
+def test_a_refused_delta_leads_to_the_pack_in_the_same_poll(
+    followed: Edge, caplog: pytest.LogCaptureFixture
+) -> None:
     wanted = followed.publish(2)
     for each in followed.index().now.deltas:
         (followed.folder / each.file.path).write_bytes(b"no archive")
     assert followed.poll().kind == "pack"
     assert followed.current == wanted
+    (told,) = caplog.messages
+    assert "/deltas/" in told
+    assert told.endswith("; fetching the pack instead")
 
 
 def test_a_withdrawn_generation_is_left_for_the_one_before(followed: Edge) -> None:
@@ -168,6 +174,22 @@ def test_only_so_many_generations_are_kept(followed: Edge) -> None:
     followed.publish(4)
     poll(replace(followed.request, keep=3))
     assert len(list((followed.store / "generations").iterdir())) == 3
+
+
+def test_old_generations_that_cannot_be_removed(
+    followed: Edge, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The store is up to date then: the poll has not failed."""
+
+    def refuse(_store: Path, _keep: int) -> None:
+        raise OutputError(followed.store, "in use", "close it")
+
+    monkeypatch.setattr(install, "prune", refuse)
+    wanted = followed.publish(2)
+    assert followed.poll().state == "updated"
+    assert (followed.current, followed.state["failures"]) == (wanted, 0)
+    (told,) = caplog.messages
+    assert told.startswith("old generations are not all removed: ")
 
 
 def test_a_store_without_a_status_takes_the_same_generation_without_a_download(

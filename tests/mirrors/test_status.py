@@ -37,6 +37,7 @@ def test_failures_are_counted_until_a_success() -> None:
         {"failures": None},
         {"polled_at": "yesterday"},
         {"polled_at": "2026-11-23T10:00:00"},
+        {"expires_at": "tomorrow"},
         {"polls": []},
         {"polls": {"current": "1"}},
         {"more": 1},
