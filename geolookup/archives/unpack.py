@@ -25,7 +25,7 @@ def unpack(
     output: str | os.PathLike[str],
     *,
     base: str | os.PathLike[str] | None = None,
-    trusted: Trusted = (),
+    trusted: Trusted | None = None,
     force: bool = False,
 ) -> None:
     """Write the dataset of an archive to the folder ``output``, and verify it.
@@ -36,12 +36,13 @@ def unpack(
     dataset, which is checked before a file is written. With ``force`` an existing dataset is
     replaced. Raises DatasetError for an archive that is missing, damaged, not trusted, or not
     written by ``pack``, for a base that is missing, damaged or another one, and for a dataset
-    that ``verify`` refuses; KeyFileError for a bad key; OutputError for a folder that exists or
-    cannot be written. On an error ``output`` does not change.
+    that ``verify`` refuses; KeyFileError for a bad key, ValueError for an empty sequence of keys;
+    OutputError for a folder that exists or cannot be written. On an error ``output`` does not
+    change.
     """
     archive, output = Path(archive), Path(output)
     atomic.check_folder(output, force=force, replaceable=is_dataset)
-    trust = Trust(trusted_keys(trusted)) if trusted else None
+    trust = None if trusted is None else Trust(trusted_keys(trusted))
     with open_archive(archive) as (head, members):
         if trust is not None:
             trust.check(head.manifest_text, head.signature, archive)

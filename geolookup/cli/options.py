@@ -175,6 +175,7 @@ trusted = click.option(
     metavar="KEY",
     multiple=True,
     type=PATH,
+    callback=lambda _context, _option, keys: keys or None,  # None: no signature is asked for
     help="Accept only what the holder of this public key has signed; repeatable: one of them.",
 )
 

@@ -53,7 +53,7 @@ def pack(
 @options.trusted
 @click.option("--force", is_flag=True, help="Replace an existing dataset.")
 def unpack(
-    archive: Path, output: Path, base: Path | None, trusted: tuple[str, ...], force: bool
+    archive: Path, output: Path, base: Path | None, trusted: tuple[str, ...] | None, force: bool
 ) -> None:
     """Unpack a file of `geolookup pack` into the new folder DIR.
 

@@ -18,7 +18,7 @@ _DAMAGED = 1
 @click.argument("dataset", type=click.Path(path_type=Path))
 @click.option("--deep", is_flag=True, help="Also check coverage, time zones and lookups.")
 @options.trusted
-def verify(dataset: Path, deep: bool, trusted: tuple[str, ...]) -> None:
+def verify(dataset: Path, deep: bool, trusted: tuple[str, ...] | None) -> None:
     """Read every byte of DATASET, or of the current generation of a store, and check it.
 
     Checks the manifest, sizes, digests, layout, the order of intervals, row numbers,

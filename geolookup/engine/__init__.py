@@ -280,7 +280,7 @@ def open(  # noqa: A001 - the public name
     allow_lost_fields: bool = False,
     fallback: bool = False,
     preload: bool = False,
-    trusted: Trusted = (),
+    trusted: Trusted | None = None,
 ) -> Engine:
     """Open a dataset directory or a store.
 
@@ -350,7 +350,7 @@ def _reopen(
     from geolookup.store import follow
     from geolookup.store.requirements import Requirements
 
-    requirements = Requirements(trusted=trusted)
+    requirements = Requirements(trusted=trusted or None)
     dataset = follow.opened_generation(path, generation)
     requirements.check_signed(dataset, None, serial)
     return Engine(path, dataset, requirements)

@@ -37,7 +37,9 @@ class Report:
     generation: str = ""
 
 
-def verify(dataset: str | os.PathLike[str], *, deep: bool = False, trusted: Trusted = ()) -> Report:
+def verify(
+    dataset: str | os.PathLike[str], *, deep: bool = False, trusted: Trusted | None = None
+) -> Report:
     """Read every byte of a dataset and return its report; DatasetError for damage.
 
     ``dataset`` is a dataset folder, or a store: then its current generation is read.
@@ -49,8 +51,8 @@ def verify(dataset: str | os.PathLike[str], *, deep: bool = False, trusted: Trus
     them must have signed the dataset (``geolookup.sign``). The report has ``files`` (their
     number), ``bytes`` (of all files but the manifest), ``generation``, and ``damages``, which is
     empty. Raises DatasetError for the first damage, or where there is no dataset, KeyFileError for
-    a file that is no public key; ``geolookup.integrity.examine`` returns up to a number of damages
-    instead.
+    a file that is no public key, ValueError for an empty sequence of keys;
+    ``geolookup.integrity.examine`` returns up to a number of damages instead.
     """
     report = examine(dataset, deep=deep, limit=1, trusted=trusted)
     for damage in report.damages:
@@ -59,7 +61,11 @@ def verify(dataset: str | os.PathLike[str], *, deep: bool = False, trusted: Trus
 
 
 def examine(
-    path: str | os.PathLike[str], *, deep: bool = False, limit: int = 20, trusted: Trusted = ()
+    path: str | os.PathLike[str],
+    *,
+    deep: bool = False,
+    limit: int = 20,
+    trusted: Trusted | None = None,
 ) -> Report:
     """Return the report of a dataset, with at most ``limit`` damages; see ``verify``."""
     from geolookup.store import follow  # the room below: it verifies what it publishes

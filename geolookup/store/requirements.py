@@ -33,7 +33,7 @@ _noticed: dict[int, object] = {}
 class Requirements:
     """The maximum age, the trusted keys, and whether a new generation may lack fields of the old.
 
-    Raises ValueError or TypeError for a malformed ``max_age`` or ``on_stale``.
+    Raises ValueError or TypeError for a malformed ``max_age`` or ``on_stale``, and for no keys.
     """
 
     __slots__ = ("_logged", "allow_lost_fields", "keys", "limit", "on_stale")
@@ -44,7 +44,7 @@ class Requirements:
         on_stale: OnStale = "warn",
         *,
         allow_lost_fields: bool = False,
-        trusted: Trusted = (),
+        trusted: Trusted | None = None,
     ) -> None:
         if on_stale not in _ON_STALE:
             raise ValueError(f"on_stale is {on_stale!r}; write {', '.join(_ON_STALE)}")
@@ -54,7 +54,7 @@ class Requirements:
 
             self.limit = age_limit(max_age)
         self.keys: tuple[PublicKey, ...] = ()
-        if trusted != ():
+        if trusted is not None:
             from geolookup.signing.trust import trusted_keys
 
             self.keys = trusted_keys(trusted)

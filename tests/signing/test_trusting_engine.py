@@ -16,6 +16,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError, KeyFileError, SettingsError
 from geolookup.signing.keys import PrivateKey
 from geolookup.signing.statement import SIGNATURE
+from geolookup.signing.trust import Trusted
 from geolookup.store.generations import generations, rollback
 from geolookup.store.publish import publish
 from geolookup.store.sign import sign
@@ -64,6 +65,21 @@ def test_what_is_not_opened(
         geolookup.open(datasets[2], trusted=key)
     with pytest.raises(KeyFileError):
         geolookup.open(store, trusted=datasets[0] / fmt.MANIFEST)
+
+
+@pytest.mark.parametrize("trusted", [[], (), iter(())])
+def test_an_empty_list_of_keys_does_not_accept_every_dataset(
+    datasets: list[Path], tmp_path: Path, trusted: Trusted
+) -> None:
+    """Such as ``Path("keys").glob("*.pub")`` of a folder that is empty."""
+    archive = tmp_path / "a.tar.zst"
+    geolookup.pack(datasets[0], archive)
+    with pytest.raises(ValueError, match="no key to trust"):
+        geolookup.open(datasets[0], trusted=trusted)
+    with pytest.raises(ValueError, match="no key to trust"):
+        geolookup.verify(datasets[0], trusted=trusted)
+    with pytest.raises(ValueError, match="no key to trust"):
+        geolookup.unpack(archive, tmp_path / "out", trusted=trusted)
 
 
 @pytest.mark.parametrize("name", [fmt.MANIFEST, fmt.NETWORK, fmt.PROVENANCE[4]])
