@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
+from geolookup.archives.head import open_archive
 from geolookup.archives.publish import publish
 from geolookup.errors import DatasetError, MirrorError, OutputError
 from geolookup.filesystem.regular import open_regular
@@ -19,6 +20,7 @@ from geolookup.mirrors.index import INDEX, File, Index, read_index
 from geolookup.mirrors.request import Polled, Request, current_in
 from geolookup.mirrors.source import Source
 from geolookup.mirrors.status import CURRENT, HELD, UPDATED, Status
+from geolookup.signing.statement import read_statement
 from geolookup.store import pointer
 from geolookup.store.current import make_current
 from geolookup.store.generations import prune
@@ -143,4 +145,20 @@ class _Installation:
         return True
 
     def _publish(self, file: File) -> None:
-        publish(self._source.archive(file), self._store, expect=self._index.current)
+        archive = self._source.archive(file)
+        self._check(archive)
+        publish(archive, self._store, expect=self._index.current)
+
+    def _check(self, archive: Path) -> None:
+        """Raise DatasetError for an archive of another name, or other bytes, than the index says.
+
+        Once it were published, the store would refuse the index, or each later one.
+        """
+        with open_archive(archive) as (head, _):
+            name, text = head.manifest.metadata().name, head.manifest_text
+        if name != self._index.name:
+            problem = f"is the dataset {name!r}, but the index says {self._index.name!r}"
+            raise DatasetError(archive, problem, _WRITE)
+        signature = self._index.now.signature
+        if signature is not None:
+            read_statement(signature.encode(), text, None, f"{self._source.shown}/{INDEX}")

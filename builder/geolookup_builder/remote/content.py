@@ -78,8 +78,8 @@ def _check_tail(path: Path, size: int, mark: bytes) -> None:
             raise BuildError(path, "truncated or damaged (no end mark)", remedy="fetch it again")
 
 
-def decompress(path: Path) -> None:
-    """Decompress a file that was sent with Content-Encoding gzip.
+def decompress(path: Path, largest: int) -> None:
+    """Decompress a file that was sent with Content-Encoding gzip; BuildError beyond a size.
 
     Some servers state it for files that are gzip themselves. Such a file stays as it is,
     unless it is gzip within gzip.
@@ -89,14 +89,19 @@ def decompress(path: Path) -> None:
             if stream.read(len(_GZIP)) != _GZIP:
                 return
     with staged_file(path) as fresh, fresh.open("wb") as output:
-        output.writelines(_decompressed(path))
+        output.writelines(_decompressed(path, largest))
 
 
-def _decompressed(path: Path) -> Iterator[bytes]:
+def _decompressed(path: Path, largest: int) -> Iterator[bytes]:
     from geolookup_builder.sources.reading.budget import Budget, Passed  # as above
 
     with reading_errors(str(path)), gzip.open(path) as stream:
         budget = Budget(str(path)).of_file(path)
         limited = budget.counted(Passed(), cast("IO[bytes]", stream))
+        size = 0
         while chunk := limited.read(_CHUNK):
+            size += len(chunk)
+            if size > largest:
+                problem = f"the file is larger than {largest:,} bytes"
+                raise BuildError(path, problem, remedy="download it, and name the local file")
             yield chunk

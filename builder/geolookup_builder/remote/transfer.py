@@ -173,7 +173,7 @@ class _Transfer:
         """Check a complete part, and make it the current file."""
         try:
             if answer.coding:
-                content.decompress(part.path)
+                content.decompress(part.path, self._limits.largest)
             self._check_digest(part)
             content.check(part.path, key_of(self._remote))
         except BuildError as error:
