@@ -9,7 +9,8 @@ name.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import mmap
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,13 +31,23 @@ def type_of(field: fields.Field) -> pa.DataType:
     return pa.list_(pa.string()) if lists else pa.type_for_alias(field.type)
 
 
+def mapped(path: Path) -> mmap.mmap:
+    """Map a file; ValueError where it is empty."""
+    with path.open("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
 def read(path: Path) -> tuple[pa.RecordBatch, pa.Buffer]:
-    """Map an Arrow file; return its one record batch, and the bytes in which its buffers lie.
+    """Map an Arrow file and return its content; see ``content``."""
+    return content(mapped(path))
+
+
+def content(file: mmap.mmap) -> tuple[pa.RecordBatch, pa.Buffer]:
+    """Return the one record batch of an Arrow file, and the bytes in which its buffers lie.
 
     Raises what Arrow raises, and ValueError where there is more than one batch.
     """
-    with pa.memory_map(str(path)) as source:
-        whole = source.read_buffer()
+    whole = pa.py_buffer(file)
     with pa.ipc.open_file(pa.BufferReader(whole)) as reader:
         if reader.num_record_batches != 1:
             raise ValueError(f"{reader.num_record_batches} record batches where one belongs")
@@ -94,10 +105,12 @@ def known_fields(tables: Mapping[str, Any]) -> list[str]:
     return sorted(known)
 
 
-def generation(manifest: Manifest, tables: Mapping[str, Any]) -> str:
+def generation(
+    manifest: Manifest, tables: Mapping[str, Any], digested: Callable[[], None] = lambda: None
+) -> str:
     """Return the SHA-256 over a manifest's logical part and the columns that it describes.
 
-    A thread decodes the next column while one is digested.
+    A thread decodes the next column while one is digested. ``digested`` is called after each.
     """
     digest = hashlib.sha256(manifest.logical())
     named = ((name, column) for name in sorted(tables) for column in tables[name].schema.names)
@@ -106,6 +119,7 @@ def generation(manifest: Manifest, tables: Mapping[str, Any]) -> str:
         for parts in columns:
             for part in parts:
                 digest.update(part)
+            digested()
     return digest.hexdigest()
 
 

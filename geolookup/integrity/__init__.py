@@ -103,3 +103,4 @@ def _damages(
             yield damage
         if not whole:
             return
+        tables.release()

@@ -34,7 +34,7 @@ def summaries(tables: Tables) -> Iterator[DatasetError]:
 
 def generation(tables: Tables) -> Iterator[DatasetError]:
     """Yield an error if the generation id is not the digest of the columns and the manifest."""
-    found = arrow_files.generation(tables.manifest, tables.batches)
+    found = arrow_files.generation(tables.manifest, tables.batches, tables.release)
     stated = tables.manifest.generation
     if found != stated:
         problem = f"'generation' is {stated}, but that of the content is {found}"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.arrow_files import columns_of, read
+from geolookup.dataset.arrow_files import columns_of, content, mapped
 from geolookup.dataset.digests import wrong_files
 from geolookup.dataset.manifest import (
     BASE,
@@ -96,7 +96,8 @@ def load(tables: Tables) -> Iterator[DatasetError]:
     for name, described in tables.manifest.files.items():
         path = tables.folder / name
         try:
-            batch, whole = read(path)
+            file = mapped(path)
+            batch, whole = content(file)
             batch.validate(full=True)  # ascending offsets, indices in range, UTF-8
             columns = columns_of(batch, whole)
         # KeyError: two columns share a name
@@ -105,6 +106,7 @@ def load(tables: Tables) -> Iterator[DatasetError]:
             yield damaged(path, f"Arrow cannot read it ({lines[0]})")
             continue
         tables.batches[name] = batch
+        tables.mapped.append(file)
         problem, column = _layout_problem(described, batch.num_rows, columns)
         if problem:
             yield damaged(path, problem, column)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +43,18 @@ def damaged_rows(
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """A dataset: its manifest, and the columns of its files by file name."""
+    """A dataset: its manifest, and the columns of its files by file name; the mapped files."""
 
     folder: Path
     manifest: Manifest
     batches: dict[str, pa.RecordBatch]
+    mapped: list[mmap.mmap] = field(default_factory=list)
+
+    def release(self) -> None:
+        """Return the pages of the files to the system; they are mapped again when they are read."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            for file in self.mapped:
+                file.madvise(mmap.MADV_DONTNEED)
 
     def numbers(self, name: str, column: str) -> Numbers:
         """Return a column without nulls as a numpy array."""
