@@ -111,8 +111,10 @@ def test_tables_without_numbers_are_not_drawn(tmp_path: Path) -> None:
 #: Quick runs; ``needs`` are packages and programs.
 QUICK = {
     "build": ("csv", "--rows", "2000"),
+    "delta": ("--rows", "2000"),
     "export": ("--scale", "tiny", "--rounds", "1"),
     "first": ("--scale", "tiny", "--addresses", "60", "--rounds", "1", "--only", "(C) get"),
+    "fleet": ("--quick",),
     "floor": ("--scale", "tiny", "--addresses", "50", "--rounds", "1"),
     "gate": ("--rounds", "1", "--keys", "10", "--decisions", "50"),
     "http": ("--scale", "tiny", "--seconds", "1", "--rounds", "1", "--requests", "10"),
@@ -132,7 +134,7 @@ NEEDS = {
     "http": ("granian", "mmdb_writer"), "inline": ("mmdb_writer",),
     "peers": ("mmdb_writer", "maxminddb"), "tables": ("mmdb_writer",),
 }  # fmt: skip
-PROGRAMS = {"floor": "cc", "http": "wrk"}
+PROGRAMS = {"fleet": "nginx", "floor": "cc", "http": "wrk"}
 
 
 @pytest.mark.long
