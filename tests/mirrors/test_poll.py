@@ -71,6 +71,18 @@ def test_the_smallest_delta_is_chosen(followed: Edge) -> None:
 
 
 @pytest.mark.long
+def test_a_delta_as_large_as_the_pack_is_not_asked_for(followed: Edge) -> None:
+    followed.publish(2)
+    index = followed.index()
+    assert index.now.pack is not None
+    size = index.now.pack.bytes
+    large = [replace(each, file=replace(each.file, bytes=size)) for each in index.now.deltas]
+    followed.forge(with_now(index, deltas=tuple(large)))
+    assert followed.poll().kind == "pack"
+    assert kinds_asked(followed.site) == ["", "packs"]
+
+
+@pytest.mark.long
 def test_a_delta_without_its_base_here_is_not_asked_for(followed: Edge) -> None:
     followed.publish(2)
     followed.publish(3, deltas=1)  # a delta from number 2 alone
