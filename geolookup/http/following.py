@@ -73,7 +73,8 @@ class _Follower:
         self._command = command
         self._ended, self.gave_up = Event(), Event()
         self._process = self._started()
-        Thread(target=self._supervise, name="geolookup-follow", daemon=True).start()
+        self._thread = Thread(target=self._supervise, name="geolookup-follow", daemon=True)
+        self._thread.start()
 
     def _started(self) -> subprocess.Popen[bytes]:
         # Its input ends with this process. In a session of its own, Ctrl-C does not reach it.
@@ -98,13 +99,18 @@ class _Follower:
             delay = backoff.delay(0, time.monotonic() - born)
             _log.error("the follower ended (%d); starting it again in %.1f s", status, delay)
             if not self._ended.wait(delay):
-                self._process = self._started()
+                self._start_again()
         self.gave_up.set()
 
+    def _start_again(self) -> None:
+        """Start the process; where the system refuses, that is tried again like a death."""
+        with suppress(OSError):  # the next look finds the dead one
+            self._process = self._started()
+
     def end(self) -> None:
-        """Stop the process."""
+        """Stop the process, also one that was started meanwhile."""
         self._ended.set()
         self._process.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_KILL_AFTER)
+        self._thread.join(_KILL_AFTER)
         self._process.kill()
+        self._process.wait()
