@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -13,11 +14,12 @@ import click
 from geolookup.cli import exit_on_signals, fail, follow_options
 from geolookup.errors import GeoLookupError, line_text
 from geolookup.mirrors.follow import Follower, line_of
-from geolookup.mirrors.poll import poll
+from geolookup.mirrors.poll import poll, source_of
 from geolookup.mirrors.processes import at_end_of_input, command, environment
 from geolookup.mirrors.request import Request
 from geolookup.mirrors.schedule import Schedule
 from geolookup.store import pointer
+from geolookup.store.changing import check_store
 
 
 @click.command(name="follow", short_help="Keep a store at the generation of a mirror.")
@@ -51,7 +53,9 @@ def follow(
     generation becomes current. Whatever fails, the store keeps its generation, and
     the next poll tries again. STORE/follow.json has the state.
 
-    Ends with 0 on SIGTERM. With --once, exits with 0 if the store is up to date.
+    Ends with 0 on SIGTERM. With --once, exits with 0 if the poll succeeded and 1 if
+    it failed. Exits with 2 for what cannot be the address of a mirror, and for a
+    folder that is no store.
 
     Example: geolookup follow https://geo.example.com/city --store /srv/geo --every 5m
     """
@@ -59,6 +63,7 @@ def follow(
     if until_eof:
         at_end_of_input(lambda: os.kill(os.getpid(), signal.SIGTERM))
     request = Request(url, store, keep, budget)
+    _check(request)
     _trust(store, trust)
     if once:
         _poll_once(request)
@@ -67,6 +72,16 @@ def follow(
         Follower(request, Schedule(every, jitter), _tell, _warn).run()
     except SystemExit:  # a signal: there is no other end
         sys.exit(0)
+
+
+def _check(request: Request) -> None:
+    """End the command for an address or a folder that no later poll could use either."""
+    try:
+        source_of(request).check()
+        with suppress(OSError):  # the poll says what cannot be read, and tries again
+            check_store(request.store)
+    except GeoLookupError as error:
+        fail(str(error))
 
 
 def _trust(store: Path, files: tuple[Path, ...]) -> None:
@@ -78,7 +93,8 @@ def _trust(store: Path, files: tuple[Path, ...]) -> None:
     if not files or _is_trusted(store, files):
         return
     if (store / pointer.TRUSTED).exists():
-        fail(f"{store} trusts other keys than {', '.join(map(str, files))}; see 'geolookup trust'")
+        named = ", ".join(map(str, files))
+        fail(f"{store} trusts other keys than {named}; 'geolookup trust {store} KEY.pub' adds one")
     # In another process: the package that reads keys takes a third of the memory of this one.
     given = map(str, (store, *files))
     done = subprocess.run(command("geolookup", "trust", *given), env=environment(), check=False)  # noqa: S603 (our own interpreter)

@@ -39,7 +39,7 @@ def poll(
         with changing(request.store, make=True):
             pass
     with _alone(request.store, tell):
-        before = replace(status.read(request.store), url=_source(request).shown)
+        before = replace(status.read(request.store), url=source_of(request).shown)
         try:
             polled, after = _polled(request, before, install or _installed_here)
         except (GeoLookupError, OSError) as error:
@@ -71,13 +71,14 @@ def _alone(store: Path, tell: Tell) -> Iterator[None]:
         yield
 
 
-def _source(request: Request) -> Source:
+def source_of(request: Request) -> Source:
+    """Return the mirror that a store is asked to follow."""
     return Source(request.url, request.store, request.budget)
 
 
 def _polled(request: Request, before: Status, install: Install) -> tuple[Polled, Status]:
     """Poll; return what was done, and the state of the follower after it."""
-    path, fetched = _source(request).index()
+    path, fetched = source_of(request).index()
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     current = current_in(request.store)
     if current and _is_followed(before, digest):

@@ -52,6 +52,10 @@ class Source:
 
         return shown(self.url) if "://" in self.url else self.url
 
+    def check(self) -> None:
+        """Raise MirrorError for what cannot be the address of a mirror."""
+        self._located(INDEX)
+
     def index(self) -> tuple[Path, int]:
         """Return the file of the present index, and how many bytes of it were fetched.
 

@@ -119,6 +119,26 @@ def test_options_that_are_refused(tmp_path: Path, options: tuple[str, str]) -> N
     assert not (tmp_path / "store").exists()
 
 
+@pytest.mark.parametrize(
+    ("url", "store", "problem"),
+    [
+        ("ftp://example.com/", "edge", "unknown scheme ftp"),
+        ("http://example.com/", "edge", "is not encrypted"),
+        ("/nowhere", "acme", "is a dataset, not a store"),
+    ],
+)
+@pytest.mark.parametrize("once", [("--once",), ()], ids=["once", "process"])
+def test_what_no_later_poll_can_use_is_misuse(
+    tmp_path: Path, url: str, store: str, problem: str, once: tuple[str, ...]
+) -> None:
+    (tmp_path / "acme").mkdir()
+    (tmp_path / "acme" / "manifest.json").touch()
+    done = run("follow", url, "--store", str(tmp_path / store), *once)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert problem in done.stderr
+    assert not (tmp_path / "edge").exists()
+
+
 @pytest.mark.long
 def test_the_state_is_written_for_others(edge: Edge) -> None:
     edge.publish(0)
