@@ -33,7 +33,7 @@ from geolookup.mirrors.wanted import MOST_DELTAS
 @click.option(
     "--expires",
     metavar="AGE",
-    help="Followers accept the index for so long, such as 36h, 7d or 2w. [default: without end]",
+    help="Time for which followers accept the index, such as 36h, 7d or 2w. [default: no limit]",
 )
 def mirror(
     store: Path, folder: Path, deltas: int, sign: tuple[Path, ...], expires: str | None

@@ -63,7 +63,7 @@ def trust(store: Path, keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
 
     From the first key on, STORE takes only datasets that a trusted key has signed,
     that have the name of the dataset in it, and that were not signed before it.
-    STORE is created if it is missing. Without a key it takes every dataset again.
+    STORE is created if it is missing. Without a key it accepts every dataset again.
 
     Example: geolookup trust /srv/geo release.key.pub
     """
@@ -82,4 +82,4 @@ def trust(store: Path, keys: tuple[Path, ...], remove: tuple[str, ...]) -> None:
     for path, key in trusted.items():
         click.echo(line_text(f"{key.id}  {path.name}"))
     if not trusted:
-        click.echo(line_text(f"{store} trusts no key: it takes every dataset"))
+        click.echo(line_text(f"{store} trusts no key: it accepts every dataset"))

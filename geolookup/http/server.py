@@ -47,6 +47,8 @@ _log = logging.getLogger("geolookup.http")
 
 def run(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT; see ``geolookup.http.serve``."""
+    if settings.trust and settings.follow is None:
+        raise SettingsError("--trust is an option of --follow; use 'geolookup trust STORE KEY'")
     with ExitStack() as stack:
         if (url := settings.follow) is not None:
             settings = replace(settings, watch=settings.watch or _WATCH)

@@ -116,7 +116,7 @@ def _check_signed(
     if not signatures:
         raise DatasetError(path, "not signed", "sign it with 'geolookup sign'")
     if not any(key.verify(sig, message) for key, sig in _candidates(signatures, trusted)):
-        raise DatasetError(path, _why_not(signatures, trusted), _AGAIN)
+        raise DatasetError(path, *_why_not(signatures, trusted))
 
 
 def _candidates(
@@ -132,9 +132,13 @@ def _candidates(
                 yield key, signature
 
 
-def _why_not(signatures: Sequence[tuple[str, bytes]], trusted: Sequence[PublicKey]) -> str:
+def _why_not(
+    signatures: Sequence[tuple[str, bytes]], trusted: Sequence[PublicKey]
+) -> tuple[str, str]:
+    """Return what is wrong with signatures that no trusted key made, and what to do."""
     ours = {key.id for key in trusted}
     stated = [keyid for keyid, _ in signatures]
     if not any(each in ours or not each for each in stated):
-        return f"signed by no trusted key, but by {', '.join(stated)}"
-    return "its signature is not that of a trusted key: the document was changed"
+        problem = f"signed by no trusted key, but by {', '.join(stated)}"
+        return problem, "sign it with a trusted key, or trust that key"
+    return "its signature is not that of a trusted key: the document was changed", _AGAIN

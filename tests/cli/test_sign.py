@@ -41,7 +41,7 @@ def test_sign_and_trust(tmp_path: Path) -> None:
     assert run("publish", str(data), str(store)).returncode == 0
     assert "does not trust the key" in line(run("trust", str(store), "--remove", "0" * 64), 2)
     done = run("trust", str(store), "--remove", public.id)
-    assert done.stdout == f"{store} trusts no key: it takes every dataset\n"
+    assert done.stdout == f"{store} trusts no key: it accepts every dataset\n"
 
 
 def test_what_is_misuse(tmp_path: Path) -> None:

@@ -143,17 +143,18 @@ def followers(edge: Edge) -> list[int]:
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        ([], "--follow needs the store that follows"),
-        (["--dataset", "here", "--trust", "/nowhere"], "has no generation, and cannot follow"),
+        (["--follow", "."], "--follow needs the store that follows"),
+        (["--follow", ".", "--dataset", "here", "--trust", "/nowhere"], "cannot follow"),
+        (["--dataset", "here", "--trust", "/nowhere"], "--trust is an option of --follow"),
     ],
-    ids=["no store", "no key"],
+    ids=["no store", "no key", "no mirror"],
 )
 @pytest.mark.long
 def test_a_server_that_cannot_follow_does_not_start(
     own_store: Store, tmp_path: Path, more: list[str], problem: str
 ) -> None:
     command = [sys.executable, "-m", "geolookup", "serve", "--accounts", own_store.url]
-    command += ["--port", str(free_port()), "--follow", str(tmp_path), *more]
+    command += ["--port", str(free_port()), *more]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
     done = subprocess.run(
         command,

@@ -99,6 +99,7 @@ def test_one_poll_by_the_command(edge: Edge) -> None:
     assert edge.current == wanted
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options",
     [
@@ -119,6 +120,7 @@ def test_options_that_are_refused(tmp_path: Path, options: tuple[str, str]) -> N
     assert not (tmp_path / "store").exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("url", "store", "problem"),
     [

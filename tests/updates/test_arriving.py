@@ -81,6 +81,7 @@ def test_options_of_recipes(archive: Path, tmp_path: Path) -> None:
                 geolookup.update(named_, **option)
 
 
+@pytest.mark.long
 def test_the_command(archive: Path, datasets: list[Path], store: Path) -> None:
     done = run("update", str(archive), "--dry-run")
     assert done.stdout == f"would publish generation {generation(datasets[1])} into {store}\n"
