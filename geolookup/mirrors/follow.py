@@ -44,7 +44,7 @@ class Follower:
         """Poll once; return the seconds until the next poll."""
         try:
             polled = poll(self.request, install_in_child, self.tell)
-        except (GeoLookupError, OSError) as error:
+        except (GeoLookupError, OSError, MemoryError) as error:
             return self._after_failure(error)
         return self._after_success(polled)
 
@@ -52,9 +52,10 @@ class Follower:
         self._failures += 1
         asked = error.wait if isinstance(error, MirrorError) else None
         wait = self.schedule.retry(self._failures, asked)
-        if str(error) != self._warned:  # the same line would come again at each poll
-            self._warned = str(error)
-            self.warn(f"{error}; the next poll is in {wait:.0f} s")
+        text = str(error) or type(error).__name__
+        if text != self._warned:  # the same line would come again at each poll
+            self._warned = text
+            self.warn(f"{text}; the next poll is in {wait:.0f} s")
         return wait
 
     def _after_success(self, polled: Polled) -> float:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _KEY_BYTES, _SIGNATURE_BYTES = 32, 64
 #: Bytes; an Ed25519 key in PEM has about 120.
 _LARGEST_FILE = 1 << 14
+#: The prime of the field of Ed25519, and d of its curve -x^2 + y^2 = 1 + d x^2 y^2.
+_P = 2**255 - 19
+_D = -121665 * pow(121666, -1, _P) % _P
 _MAKE = "make one with 'geolookup keygen'"
 #: The ending of the file of the public key, after the name of that of the private key.
 PUBLIC_ENDING = ".pub"
@@ -46,6 +49,8 @@ class PublicKey:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
         if len(signature) != _SIGNATURE_BYTES or len(self.raw) != _KEY_BYTES:
+            return False
+        if has_small_order(self.raw):
             return False
         try:
             Ed25519PublicKey.from_public_bytes(self.raw).verify(signature, message)
@@ -94,7 +99,22 @@ def read_public(path: str | os.PathLike[str]) -> PublicKey:
         raise KeyFileError(path, "not a public key in PEM", _MAKE) from None
     if not isinstance(key, Ed25519PublicKey):
         raise KeyFileError(path, "not an Ed25519 key", _MAKE)
-    return PublicKey(key.public_bytes_raw())
+    raw = key.public_bytes_raw()
+    if has_small_order(raw):
+        raise KeyFileError(path, "a key for which anybody can make signatures", _MAKE)
+    return PublicKey(raw)
+
+
+def has_small_order(raw: bytes) -> bool:
+    """Return whether a public key is one of the points of order 1, 2, 4 or 8.
+
+    Anybody can make signatures that such a key verifies, and some libraries accept them
+    (RFC 8032, section 5.1.7, checks no order). Twice a point of order 8 has y = 0, which gives
+    d y^4 + 2 y^2 = 1; the others have y = 0 or y^2 = 1.
+    """
+    y = (int.from_bytes(raw, "little") & (1 << 255) - 1) % _P
+    square = y * y % _P
+    return y * (square - 1) * (_D * square * square + 2 * square - 1) % _P == 0
 
 
 def read_private(path: str | os.PathLike[str]) -> PrivateKey:

@@ -69,6 +69,17 @@ def test_failures_are_told_once_and_wait_longer_each_time(
     assert len(lines.warned) == 3
 
 
+def test_a_lack_of_memory_is_a_failure_like_others(
+    follower: Follower, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object) -> object:
+        raise MemoryError
+
+    monkeypatch.setattr(follow, "poll", failing)
+    assert follower.step() == 100
+    assert lines.warned == ["MemoryError; the next poll is in 100 s"]
+
+
 def test_the_mirror_says_when_to_poll_again(follower: Follower, followed: Edge) -> None:
     followed.site.plan[:] = [status(503, Retry_After="2000")]
     assert follower.step() == 2000

@@ -62,6 +62,24 @@ def test_deltas_make_the_current_generation(
         assert generation(tmp_path / str(number)) == generation(datasets[2])
 
 
+def test_a_rollback_while_archives_are_packed_is_followed(
+    store: Path, folder: Path, datasets: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was listed first is withdrawn when it is packed: the index names what is current."""
+    rolled: list[str] = []
+
+    def packed(dataset: Path, archive: Path, *, base: Path | None = None) -> int:
+        if not rolled:
+            rolled.append(rollback(store))
+        return pack(dataset, archive, base=base)
+
+    monkeypatch.setattr(archive_files, "pack", packed)
+    index = mirror(store, folder).index
+    second, third = map(generation, datasets[1:3])
+    assert index.current == rolled[0] == second
+    assert [each.generation for each in index.generations if each.withdrawn] == [third]
+
+
 @pytest.mark.parametrize("deltas", [0, 1])
 def test_as_many_deltas_as_asked_for(store: Path, folder: Path, deltas: int) -> None:
     mirror(store, folder, deltas=deltas)

@@ -16,7 +16,13 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ed448, ed25519, rsa
 
 from geolookup.errors import KeyFileError, OutputError, SettingsError
-from geolookup.signing.keys import PublicKey, generate, read_private, read_public
+from geolookup.signing.keys import (
+    PublicKey,
+    generate,
+    has_small_order,
+    read_private,
+    read_public,
+)
 
 #: RFC 8032, section 7.1, TEST 2: seed, public key, message, signature.
 _SEED = "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb"
@@ -46,6 +52,48 @@ def test_the_vector_of_the_rfc(tmp_path: Path) -> None:
     assert key.public.raw.hex() == _PUBLIC
     assert key.sign(b"\x72").hex() == _SIGNATURE
     assert key.public.verify(bytes.fromhex(_SIGNATURE), b"\x72")
+
+
+#: The y of every point whose order divides 8: 1, 2, 4 and 8 (twice).
+_SMALL = [
+    1,
+    2**255 - 20,
+    0,
+    int.from_bytes(
+        bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"), "little"
+    ),
+    int.from_bytes(
+        bytes.fromhex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"), "little"
+    ),
+]
+
+
+@pytest.mark.parametrize("sign", [0, 1 << 255])
+@pytest.mark.parametrize("y", [*_SMALL, 2**255 - 19, 2**255 - 18])  # two that are not canonical
+def test_a_key_for_which_anybody_can_sign_is_none(tmp_path: Path, y: int, sign: int) -> None:
+    raw = (y | sign).to_bytes(32, "little")
+    forged = (1).to_bytes(32, "little") + bytes(32)
+    key = ed25519.Ed25519PublicKey.from_public_bytes(raw)
+    (tmp_path / "key").write_bytes(
+        key.public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+    )
+    with pytest.raises(KeyFileError, match="anybody can make signatures"):
+        read_public(tmp_path / "key")
+    assert not any(PublicKey(raw).verify(forged, bytes([number])) for number in range(64))
+
+
+def test_forged_signatures_verify_without_that_check() -> None:
+    identity, forged = (1).to_bytes(32, "little"), (1).to_bytes(32, "little") + bytes(32)
+    ed25519.Ed25519PublicKey.from_public_bytes(identity).verify(forged, b"any message")
+
+
+def test_other_keys_have_a_large_order() -> None:
+    for number in range(50):
+        seed = number.to_bytes(32, "little")
+        private = ed25519.Ed25519PrivateKey.from_private_bytes(seed)
+        assert not has_small_order(private.public_key().public_bytes_raw())
 
 
 def test_the_public_key_of_the_rfc(tmp_path: Path) -> None:

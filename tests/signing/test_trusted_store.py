@@ -17,6 +17,7 @@ from geolookup.integrity import verify
 from geolookup.signing.keys import PrivateKey, read_public
 from geolookup.signing.statement import SIGNATURE, serial_in, stated
 from geolookup.store import pointer
+from geolookup.store.current import make_current
 from geolookup.store.generations import generations, rollback
 from geolookup.store.publish import publish
 from geolookup.store.sign import sign
@@ -74,6 +75,21 @@ def test_an_unsigned_dataset_is_refused(store: Path, datasets: list[Path], copy:
 def test_another_key_is_refused(store: Path, datasets: list[Path], theirs: PrivateKey) -> None:
     sign(datasets[2], theirs)
     refused(store, lambda: publish(datasets[2], store), "signed by no trusted key")
+
+
+def test_a_signature_from_elsewhere_must_be_of_a_trusted_key(
+    store: Path, datasets: list[Path], ours: PrivateKey, theirs: PrivateKey
+) -> None:
+    """A mirror offers newer signatures for generations that the store has."""
+    first = generation(datasets[0])
+    text = manifest_text(datasets[0])
+    forged = stated(text, [theirs], after=latest_serial(store))
+    refused(store, lambda: make_current(store, first, (), forged), "signed by no trusted key")
+    refused(store, lambda: make_current(store, first), "older than what was accepted")
+    genuine = stated(text, [ours], after=latest_serial(store))
+    make_current(store, first, (), genuine)
+    assert generations(store)[0].generation == first
+    verify(store, deep=True)
 
 
 def test_a_key_id_proves_nothing(
