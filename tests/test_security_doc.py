@@ -48,7 +48,7 @@ def test_the_limits_are_the_codes() -> None:
         f"| sources of a recipe | {MAX_SOURCES} |",
         f"| {head.LARGEST_MANIFEST >> 20} MiB |",
         f"| `signature.json` | {LARGEST_SIGNATURE >> 10} KiB, {MOST_SIGNATURES} signatures |",
-        f"| the signed index of a mirror | {LARGEST_ENVELOPE >> 20} MiB, {MOST_SIGNATURES} ",
+        f"| index of a mirror | {LARGEST_ENVELOPE >> 20} MiB, {MOST_SIGNATURES} ",
         f"| the file of a key | {keys._LARGEST_FILE >> 10} KiB |",
         f"| {HEAD_LIMIT:,} bytes, 100 headers | 431 |",
     ):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
 from contextlib import suppress
@@ -15,7 +13,7 @@ from geolookup.cli import exit_on_signals, fail, follow_options
 from geolookup.errors import GeoLookupError, line_text
 from geolookup.mirrors.follow import Follower, line_of
 from geolookup.mirrors.poll import poll, source_of
-from geolookup.mirrors.processes import at_end_of_input, command, environment
+from geolookup.mirrors.processes import command, end_with_input, environment
 from geolookup.mirrors.request import Request
 from geolookup.mirrors.schedule import Schedule
 from geolookup.store import pointer
@@ -61,7 +59,7 @@ def follow(
     """
     exit_on_signals()
     if until_eof:
-        at_end_of_input(lambda: os.kill(os.getpid(), signal.SIGTERM))
+        end_with_input()
     request = Request(url, store, keep, budget)
     _check(request)
     _trust(store, trust)

@@ -8,7 +8,6 @@ and output. Standard input stays open: when it ends, the follower has died, and 
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from geolookup.errors import GeoLookupError, MirrorError, PathError
-from geolookup.mirrors.processes import at_end_of_input, command, environment
+from geolookup.mirrors.processes import command, end_with_input, environment
 from geolookup.mirrors.request import Polled, Request
 from geolookup.mirrors.status import Status
 
@@ -87,7 +86,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the follower, which ends this
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     line = sys.stdin.readline()
-    at_end_of_input(lambda: os._exit(1))
+    end_with_input()
     sys.stdout.write(json.dumps(_answer(json.loads(line))) + "\n")
     sys.stdout.flush()
 

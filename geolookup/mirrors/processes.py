@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Callable
 from threading import Thread
 
 
@@ -19,16 +19,16 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
-def at_end_of_input(act: Callable[[], None]) -> None:
-    """Call ``act`` on a thread when standard input ends; returns at once.
+def end_with_input() -> None:
+    """Send this process SIGTERM when its standard input ends; returns at once.
 
     It is a pipe from the other process, which the system closes however that process dies.
     """
-    Thread(target=_wait, args=(act,), name="geolookup-parent", daemon=True).start()
+    Thread(target=_wait, name="geolookup-parent", daemon=True).start()
 
 
-def _wait(act: Callable[[], None]) -> None:
+def _wait() -> None:
     # Not sys.stdin: at exit, Python waits for the lock of a stream that is being read.
     while os.read(0, 1):
         pass
-    act()
+    os.kill(os.getpid(), signal.SIGTERM)

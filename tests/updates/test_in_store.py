@@ -15,6 +15,8 @@ import pytest
 
 import geolookup
 from geolookup.errors import UpdateError
+from geolookup.store import pointer
+from geolookup.store.pointer import Published
 from tests.builder.remote.serving import Handler, status
 from tests.cli.program import run
 from tests.conftest import ROOT
@@ -92,7 +94,7 @@ def test_the_order_of_generations_is_not_that_of_the_clock(
     update: Update, publisher: Publisher, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The clock was years ahead at the first update, and is right at the second."""
-    monkeypatch.setattr("geolookup.store.adding._now", lambda: "2099-01-01T00:00:00Z")
+    monkeypatch.setattr(pointer, "published_now", lambda of: Published(of, "2099-01-01T00:00:00Z"))
     update()
     monkeypatch.undo()
     monkeypatch.setenv("GEOLOOKUP_STORE", str(store))
