@@ -185,6 +185,7 @@ def _compose(listed: Members, stolen: Members, data: st.DataObject) -> None:
         listed.insert(data.draw(st.integers(0, len(listed) - 1)), listed.pop(at))
 
 
+@pytest.mark.long
 @settings(max_examples=scaled(8, 60), suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_patches_of_any_bytes(made: Line, data: st.DataObject) -> None:

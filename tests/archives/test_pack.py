@@ -442,6 +442,7 @@ main()
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 def test_terminated_it_leaves_nothing(archive: Path, tmp_path: Path) -> None:
     place = tmp_path / "there" / "out"

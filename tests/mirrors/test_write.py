@@ -252,6 +252,7 @@ def test_a_change_of_the_store_meanwhile_counts(
     assert [each.base for each in index.now.deltas] == [generation(datasets[0])]
 
 
+@pytest.mark.long
 def test_another_run_waits(store: Path, folder: Path) -> None:
     folder.mkdir()
     run = threading.Thread(target=mirror, args=(store, folder))

@@ -59,6 +59,7 @@ def test_a_change_is_published_and_old_generations_pruned(
     assert is_tidy(store)
 
 
+@pytest.mark.long
 def test_an_unchecked_drop_of_a_detected_source_is_a_warning(
     publisher: Publisher, store: Path
 ) -> None:
@@ -104,6 +105,7 @@ def test_a_rollback_is_not_undone(update: Update, publisher: Publisher, store: P
     assert country() == "IT"
 
 
+@pytest.mark.long
 def test_two_rollbacks_are_not_undone(
     update: Update, publisher: Publisher, store: Path, tmp_path: Path
 ) -> None:
@@ -141,6 +143,7 @@ def test_a_damaged_generation_is_replaced(update: Update, store: Path, name: str
     assert is_tidy(store)
 
 
+@pytest.mark.long
 def test_a_damaged_generation_is_replaced_after_a_rollback(
     update: Update, publisher: Publisher, store: Path
 ) -> None:
