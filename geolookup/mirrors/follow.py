@@ -53,7 +53,7 @@ class Follower:
         asked = error.wait if isinstance(error, MirrorError) else None
         wait = self.schedule.retry(self._failures, asked)
         text = str(error) or type(error).__name__
-        if text != self._warned:  # the same line would come again at each poll
+        if text != self._warned:  # one line for each problem, not for each poll
             self._warned = text
             self.warn(f"{text}; the next poll is in {wait:.0f} s")
         return wait

@@ -106,7 +106,7 @@ def _limited(text: bytes, path: str | os.PathLike[str]) -> bytes:
 
 
 def _named(manifest_text: bytes) -> tuple[object, object] | None:
-    """Return name and generation of a manifest; None for a text that is none.
+    """Return name and generation of a manifest; None for any other text.
 
     Where no signature is asked for, anybody may have stated the digest of such a text.
     """
