@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import geolookup
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 if TYPE_CHECKING:
     from geolookup_builder.report import BuildReport

@@ -1,16 +1,45 @@
-"""Where every optional part is installed, a skip is a failure, as a pytest plugin.
+"""Optional parts: a test that needs one skips alone, unless everything is installed.
 
-``GEOLOOKUP_NO_SKIP=1`` says that everything is installed.
+``GEOLOOKUP_NO_SKIP=1`` says that everything is installed. Then a skip is a failure, by this plugin
+of pytest.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Generator
+from typing import Any
 
 import pytest
 
 NO_SKIP = os.environ.get("GEOLOOKUP_NO_SKIP") == "1"
+
+
+class _Missing:
+    """In place of a module that is not installed: lines outside of tests may use its names."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # inspection of a test module is not a use
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *_args: object, **_options: object) -> Any:
+        return self
+
+
+def optional(name: str) -> Any:
+    """Return a module, or a stand-in if it is not installed: ``needs`` skips the tests of it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return _Missing()
+
+
+def needs(*names: str) -> pytest.MarkDecorator:
+    """Skip a test if one of these modules is not installed; as ``pytestmark``, each of a module."""
+    missing = [name for name in names if isinstance(optional(name), _Missing)]
+    return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
 
 
 @pytest.hookimpl(wrapper=True)

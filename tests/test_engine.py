@@ -12,8 +12,8 @@ import pytest
 
 import geolookup
 from tests.conftest import ROOT, Build
+from tests.datasets import SMALL
 from tests.envelopes import ERRORS, check, contract_errors
-from tests.small_dataset import SMALL
 
 CSV = "network,country_code,asn\n8.8.8.0/24,US,15169\n2001:4860::/32,US,15169\n"
 

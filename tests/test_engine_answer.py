@@ -18,8 +18,8 @@ import geolookup
 from geolookup.contract import fields
 from geolookup.errors import ClosedError
 from geolookup.kernel.answers import restored
+from tests.datasets import SMALL
 from tests.hostile import NO_ADDRESS
-from tests.small_dataset import SMALL
 
 AT = 1768507200
 TEXTS = ("8.8.8.8", "2001:4860:4860::8888", "::ffff:8.8.8.8", "203.0.112.9", "10.0.0.1", "x")

@@ -11,7 +11,7 @@ import pytest
 import geolookup
 from geolookup.dataset import layout as fmt
 from geolookup.engine import BUNDLED
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 AT = 1_800_000_000
 

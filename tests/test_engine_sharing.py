@@ -15,7 +15,7 @@ import pytest
 
 import geolookup
 from tests.conftest import Build, build_at
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 ADDRESSES = (
     *("8.8.8.8", "1.1.1.1", "9.9.9.9", "2001:4860:4860::8888", "2620:fe::fe", "::ffff:8.8.4.4"),

@@ -8,10 +8,13 @@ that hypothesis draws.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
+from typing import TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+Value = TypeVar("Value")
 
 settings.register_profile(
     "default",
@@ -30,6 +33,20 @@ class _Tier:
 def scaled(fast: int, full: int) -> int:
     """An amount of work: ``fast`` by default, ``full`` with ``--all``."""
     return full if _Tier.full else fast
+
+
+def one_of_each(values: Iterable[Value], kind: Callable[[Value], Hashable]) -> list[object]:
+    """Values of a parameter: the first of each kind by default, all with ``--all``.
+
+    A kind is what the test can fail for: a schema, a format, a class of failure.
+    """
+    drawn: set[Hashable] = set()
+    parameters: list[object] = []
+    for value in values:
+        repeated = kind(value) in drawn
+        drawn.add(kind(value))
+        parameters.append(pytest.param(value, marks=pytest.mark.long) if repeated else value)
+    return parameters
 
 
 def few(values: Iterable[object], one_in: int) -> list[object]:

@@ -27,7 +27,7 @@ from geolookup.dataset.manifest import canonical
 from geolookup.filesystem import atomic
 from tests.conftest import ROOT
 from tests.damage import copied
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 FIRST = min(fmt.FILES)
 SUM = f"{fmt.MANIFEST}.sha256"

@@ -15,7 +15,7 @@ from geolookup.dataset.manifest import canonical
 from geolookup.errors import OutputError
 from geolookup.filesystem import limits
 from tests.archives.test_pack import archived, check_refused, members, named
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 
 def forged(path: Path, size: int) -> Path:

@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import canonical
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 RECIPE = '[dataset]\nname = "x"\n[[source]]\nformat = "csv"\npath = "{}"\n'
 ROW = b"8.8.8.0/24,one\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.inline import command, texts
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 
 def test_the_texts(tmp_path: Path) -> None:

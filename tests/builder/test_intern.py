@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from geolookup.dataset import layout as fmt
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 
 @pytest.mark.parametrize("table", ["location", "network"])

@@ -15,7 +15,7 @@ from geolookup import Engine
 from geolookup.cli import COMMANDS
 from tests.cli.program import run
 from tests.conftest import ROOT, Build
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 from tests.tiers import few
 
 

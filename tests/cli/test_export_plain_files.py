@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import run
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 FORMATS = ("csv", "jsonl", "parquet", "duckdb", "sqlite", "clickhouse", "postgresql")
 

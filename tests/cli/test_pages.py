@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import run
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 pytest.importorskip("jinja2")
 pytest.importorskip("PIL")

@@ -11,7 +11,7 @@ pytest.importorskip("cryptography", reason="geolookup[sign] is not installed")
 from geolookup.signing.keys import generate, read_public
 from tests.cli.program import run
 from tests.damage import copied
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 pytestmark = pytest.mark.long
 

@@ -15,7 +15,7 @@ import pytest
 
 from geolookup.dataset import layout as fmt
 from tests.cli.program import run
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="FIFOs and devices are POSIX")
 

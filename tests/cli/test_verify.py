@@ -9,7 +9,7 @@ from geolookup.integrity import verify
 from geolookup.store.publish import publish
 from tests.cli.program import run
 from tests.damage import copied
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 
 def test_a_whole_dataset_is_status_0() -> None:

@@ -15,7 +15,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 from tests.comparison.conftest import NEW, OLD, dataset
 from tests.damage import copied
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 
 def test_equal_datasets_have_nothing_but_zeros() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import geolookup
 from tests.conftest import Build
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 pytest.importorskip("geoip2")
 

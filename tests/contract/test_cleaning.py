@@ -13,8 +13,8 @@ import geolookup
 from geolookup.contract.address import canonical, parse
 from geolookup.contract.cleaning import LONGEST, clean_text
 from geolookup.errors import InvalidAddressError
+from tests.datasets import SMALL
 from tests.hostile import HostileText
-from tests.small_dataset import SMALL
 from tests.strategies import ipv4_values, ipv6_values, texts
 
 CLEANED = {

@@ -16,7 +16,7 @@ from geolookup.integrity import verify
 from tests.builder.building import unwritable
 from tests.conftest import build_at
 from tests.damage import CSV
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.integrity import files
 from geolookup.integrity.coverage import generation
 from geolookup.integrity.tables import Tables
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 
 @pytest.fixture

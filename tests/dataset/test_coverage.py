@@ -13,7 +13,7 @@ import geolookup
 from geolookup.contract.fields import FIELDS
 from geolookup.dataset.coverage import Known, known_addresses
 from tests.conftest import Build
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 from tests.tiers import scaled
 
 STORED = [field.path for field in FIELDS if field.table]

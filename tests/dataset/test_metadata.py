@@ -14,7 +14,7 @@ from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest
 from geolookup.dataset.metadata import Source
 from tests.conftest import Build
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 RECIPE = """
 [dataset]

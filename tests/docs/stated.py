@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.conftest import ROOT
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from geolookup import export
 from geolookup.errors import ExportError
 from geolookup.export import FORMATS, options_of_formats
 from tests.cli.program import run
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 
 def test_an_unknown_format_gets_a_hint(sample: geolookup.Engine, tmp_path: Path) -> None:

@@ -15,10 +15,10 @@ from geolookup.contract.types import Envelope
 from geolookup.dataset.files import Dataset
 from geolookup.kernel import python as kernel_python
 from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
+from tests.datasets import SMALL
 from tests.envelopes import compact
 from tests.fuzz.target import Target
 from tests.kernel.test_locate import COMPILED, REFERENCE, SUFFIXES, column, single
-from tests.small_dataset import SMALL
 
 _LONGEST = 200
 _PATHS = ("ip", "ip_type", *GROUPS)

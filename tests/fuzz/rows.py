@@ -8,8 +8,8 @@ from unittest import mock
 
 from geolookup.dataset import rows
 from geolookup.dataset.files import Dataset
+from tests.datasets import SMALL
 from tests.fuzz.target import Target
-from tests.small_dataset import SMALL
 
 try:
     from geolookup.kernel._compiled import _accepts

@@ -15,12 +15,12 @@ from geolookup_builder.sources import FORMATS
 import geolookup
 from geolookup.http.application import address_asked
 from tests.conftest import ROOT
+from tests.datasets import SMALL
 from tests.fuzz import corpus, forwarded, json_values
 from tests.fuzz.search import found_after
 from tests.fuzz.sources import CUT, built_in, joined
 from tests.fuzz.target import Target, scrambled
 from tests.fuzz.targets import TARGETS
-from tests.small_dataset import SMALL
 from tests.tiers import few, scaled
 
 SEEDS = 400

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from geolookup.store.publish import publish
 from tests.conftest import build_at
+from tests.datasets import SMALL
 from tests.http.serving import Server
-from tests.small_dataset import SMALL
 
 _PATIENCE = 30
 _STARTED = re.compile(r"Spawning worker-\d+ with PID: (\d+)")

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import geolookup
 from tests.conftest import build_at
+from tests.datasets import SMALL
 from tests.http.load import Load
 from tests.http.serving import Server, Store, serving
-from tests.small_dataset import SMALL
 
 
 def _wait_for(load: Load, requests: int) -> None:

@@ -10,9 +10,9 @@ import pytest
 from geolookup.store.generations import rollback
 from geolookup.store.publish import publish
 from tests.conftest import build_at
+from tests.datasets import SMALL
 from tests.http.load import Load
 from tests.http.serving import Store, serving
-from tests.small_dataset import SMALL
 
 CHANGES = 30
 

@@ -19,8 +19,8 @@ import pytest
 from geolookup.gate.keys import make
 from tests.cli.program import run
 from tests.corrupt.forging import member
+from tests.datasets import SMALL
 from tests.http.serving import Server, Store, free_port, serving, store_at
-from tests.small_dataset import SMALL
 
 _BINARY = shutil.which("redis-server") or shutil.which("valkey-server")
 needs_redis = pytest.mark.skipif(_BINARY is None, reason="no redis-server or valkey-server here")

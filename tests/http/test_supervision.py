@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.datasets import SMALL
 from tests.http.deaths import kill_workers, truncate, two_generations, until_answered, until_free
 from tests.http.serving import Store, serving
-from tests.small_dataset import SMALL
 from tests.tiers import scaled
 
 supervision = pytest.importorskip("geolookup.http.supervision")

@@ -17,7 +17,7 @@ from geolookup.errors import DatasetError, SettingsError
 from geolookup.integrations.asgi import GeoMiddleware as AsgiMiddleware
 from geolookup.integrations.client import ClientAnswer
 from geolookup.integrations.wsgi import GeoMiddleware as WsgiMiddleware
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 IP, PROXY = "8.8.8.8", "10.0.0.1"
 

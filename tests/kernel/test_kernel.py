@@ -21,9 +21,9 @@ from geolookup.contract.fields import PATHS
 from geolookup.contract.special import partition
 from geolookup.dataset.files import Dataset
 from geolookup.kernel import python as kernel_python
+from tests.datasets import SMALL
 from tests.hostile import NO_ADDRESS
 from tests.near_addresses import addresses, interval_starts, near_addresses
-from tests.small_dataset import SMALL
 from tests.tiers import scaled
 
 compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")

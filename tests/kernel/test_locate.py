@@ -30,8 +30,8 @@ from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
 from tests.conftest import build_at
 from tests.damage import copied
 from tests.dataset.test_dataset_flips import flip
+from tests.datasets import SMALL
 from tests.near_addresses import interval_starts, near_addresses
-from tests.small_dataset import SMALL
 from tests.tiers import scaled
 
 #: Number of mutated texts; for more set GEOLOOKUP_FUZZ=3000000.

@@ -21,9 +21,9 @@ from geolookup.errors import DatasetError
 from geolookup.kernel import python as kernel_python
 from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
 from tests.conftest import ROOT
+from tests.datasets import SMALL
 from tests.kernel.test_kernel import AT
 from tests.near_addresses import near_addresses
-from tests.small_dataset import SMALL
 from tests.tiers import scaled
 
 compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")

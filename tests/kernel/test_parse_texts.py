@@ -22,8 +22,8 @@ from geolookup.errors import InvalidAddressError
 from geolookup.kernel import python as kernel_python
 from geolookup.kernel.columns import parse
 from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
+from tests.datasets import SMALL
 from tests.near_addresses import near_addresses
-from tests.small_dataset import SMALL
 from tests.strategies import SEEDS, mutated, texts
 from tests.text_columns import laid_out
 from tests.tiers import scaled

@@ -12,7 +12,7 @@ from geolookup.contract import fields
 from geolookup.dataset.files import Dataset
 from geolookup.kernel import protocol, python_answer
 from geolookup.kernel import python as kernel_python
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
 MODULES = [compiled, kernel_python]

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from geolookup.contract import fields
 from geolookup.dataset import rows
 from geolookup.dataset.files import Dataset
+from tests.datasets import SMALL
 from tests.fuzz.rows import HAS_SCAN, as_defined, certain
 from tests.fuzz.target import scrambled
-from tests.small_dataset import SMALL
 from tests.tiers import scaled
 
 _LATITUDE = rows.Kind(rows.NUMBER, rows.UNKNOWN, -90, 90)

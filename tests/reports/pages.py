@@ -8,7 +8,7 @@ from pathlib import Path
 import geolookup
 from tests.cli.program import run
 from tests.conftest import build_at
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 BUNDLED = Path(geolookup.__file__).parent / "world"
 _LONG = "x" * 10_000

@@ -26,9 +26,9 @@ from geolookup.reports.address_maps import address_map_section
 from geolookup.reports.dataset.row_names import LEVELS
 from geolookup.reports.dataset.views import dataset_views
 from tests.conftest import build_at
+from tests.datasets import SMALL
 from tests.pictures.random_views import starts_in
 from tests.reports.pages import BUNDLED
-from tests.small_dataset import SMALL
 from tests.tiers import scaled
 
 TODAY = dt.date(2026, 12, 25)

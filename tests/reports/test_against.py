@@ -20,7 +20,7 @@ from geolookup.reports.changes.section import change_section
 from tests.cli.program import run
 from tests.comparison import oracle
 from tests.comparison.conftest import NEW, OLD, dataset
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")

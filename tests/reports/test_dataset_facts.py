@@ -18,7 +18,7 @@ from geolookup.reports.dataset.facts import Facts, read_facts
 from geolookup.reports.dataset.networks import per_system
 from geolookup.reports.dataset.row_names import LEVELS, countries
 from tests.conftest import Build
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 #: Rows of one country at all depths, an AS at two places, one of two names, ranges not prefixes.
 MIXED = """first,last,continent_code,country_code,region_name,city_name,asn,asn_organization,isp

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")

@@ -21,8 +21,8 @@ from geolookup.contract.fields import PATHS
 from geolookup.dataset.files import Dataset
 from geolookup.store.generations import rollback
 from geolookup.store.publish import publish
+from tests.datasets import SMALL
 from tests.near_addresses import near_addresses
-from tests.small_dataset import SMALL
 from tests.store.reading import descriptors, resident
 
 _TEXTS = 25_000

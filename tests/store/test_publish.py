@@ -17,7 +17,7 @@ from geolookup.store.generations import generations
 from geolookup.store.publish import publish
 from tests.cli.program import run
 from tests.damage import copied
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 from tests.store.numbered import answers, answers_of, generation, number
 
 

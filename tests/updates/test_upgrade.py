@@ -23,8 +23,8 @@ from tests.cli.program import run
 from tests.conftest import Build
 from tests.corrupt import forging
 from tests.damage import CSV
+from tests.datasets import SMALL
 from tests.former_dataset import former
-from tests.small_dataset import SMALL
 
 upgrade = import_module("geolookup.updates.upgrade")
 WORLD = read_manifest(BUNDLED).generation

@@ -16,8 +16,8 @@ import geolookup
 from geolookup.errors import ExportError
 from geolookup.export.mmdb import write
 from tests.conftest import Build, build_at
+from tests.datasets import SMALL
 from tests.export.mmdb.answers import SCHEMAS, Address, Expected, addresses, carrying
-from tests.small_dataset import SMALL
 from tests.tiers import few, scaled
 
 maxminddb = pytest.importorskip("maxminddb")

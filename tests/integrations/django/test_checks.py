@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.small_dataset import SMALL
+from tests.datasets import SMALL
 
 
 def found(setting: object) -> list[tuple[str | None, str]]:
