@@ -282,7 +282,7 @@ class AccountsError(GeoLookupError):
         self.store = store
         self.problem = problem
         self.remedy = remedy
-        super().__init__(f"{store}: {problem}; {remedy}")
+        super().__init__(_escaped(f"{store}: {problem}; {remedy}"))
 
     def __reduce__(self) -> tuple[type[AccountsError], tuple[str, str, str]]:
         return type(self), (self.store, self.problem, self.remedy)

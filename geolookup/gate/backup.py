@@ -104,12 +104,18 @@ def _opened(backup: Path) -> sqlite3.Connection:
 
 def _check(source: sqlite3.Connection, backup: Path) -> None:
     problem = problem_of(source)
-    if problem is None and source.execute("PRAGMA integrity_check").fetchone() != ("ok",):
+    if problem is None and not _intact(source):
         problem = "is damaged"
     if problem is not None:
         raise AccountsError(
             str(backup), problem, "name a file that 'geolookup accounts backup' wrote"
         )
+
+
+def _intact(source: sqlite3.Connection) -> bool:
+    """Return whether the pages are sound and each key belongs to an account."""
+    sound = source.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    return sound and source.execute("PRAGMA foreign_key_check").fetchone() is None
 
 
 @contextmanager
@@ -118,6 +124,8 @@ def _errors_of(path: str, remedy: str = _CHECK) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise AccountsError(path, str(error), remedy) from None
+    except UnicodeDecodeError:  # SQLite names a damaged object in its report
+        raise AccountsError(path, "is damaged", remedy) from None
 
 
 def _same(one: Path, other: str) -> bool:

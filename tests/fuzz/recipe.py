@@ -14,7 +14,7 @@ from geolookup_builder.sources import FORMATS, auto
 from geolookup.errors import BuildError
 from tests.builder.test_recipe import GOOD, WRONG
 from tests.conftest import ROOT
-from tests.fuzz.target import Target, own_folder
+from tests.fuzz.target import Target, check_one_line, own_folder
 
 _folder = cache(own_folder)
 _PAGES = ("docs/how-to/own-dataset.md", "docs/recipe.md")
@@ -46,11 +46,9 @@ def run(data: bytes) -> None:
 
 def check_error(error: BuildError, place: str) -> None:
     """Fail unless an error is one line that names its place and what to do."""
-    assert str(error).startswith(place), str(error)[:200]
-    assert len(str(error).splitlines()) == 1, str(error)[:200]
+    check_one_line(error, place)
     assert error.problem
     assert error.remedy, str(error)[:200]
-    str(error).encode()
 
 
 def planted() -> AbstractContextManager[object]:

@@ -33,6 +33,14 @@ class Target:
     mutate: Callable[[bytes, Change, random.Random], bytes] = anyhow
 
 
+def check_one_line(error: Exception, begins: str) -> None:
+    """Fail unless the text of an error is one line that begins with its place."""
+    text = str(error)
+    assert text.startswith(begins), text[:200]
+    assert len(text.splitlines()) == 1, text[:200]
+    text.encode()
+
+
 def own_folder() -> Path:
     """Return a new folder that ends with this process.
 

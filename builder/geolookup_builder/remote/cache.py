@@ -119,7 +119,7 @@ class Cached:
         """Return the partial file."""
         path, stated = self._folder / "part" / self._remote.file, _read(self._folder / "part.json")
         total, validator = stated.get("total"), str(stated.get("validator", ""))
-        part = Part(path, validator, total if isinstance(total, int) else None)
+        part = Part(path, validator, total if type(total) is int and total > 0 else None)
         if part.total and part.size >= part.total:
             # The last run ended before the checks: request one byte, to learn if it is current.
             os.truncate(path, part.total - 1)

@@ -8,6 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from geolookup_builder.remote.address import Remote
+from geolookup_builder.remote.cache import Cached
+from geolookup_builder.remote.protocol import Answer, Version
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -199,3 +202,13 @@ def test_any_cuts(cuts: list[int], resets: bool, tmp_path_factory: pytest.TempPa
     with serving(*(ending(at) for at in cuts), file(ONE)) as site:
         assert fetched(f"{site.url}/a.csv", folder).kept.path.read_bytes() == ONE
     assert len(site.asked) == len(cuts) + 1
+
+
+def test_a_malformed_size_of_a_part_is_unknown(tmp_path: Path) -> None:
+    cached = Cached(tmp_path, Remote(tmp_path, "https://example.net/rows.csv", "rows.csv"))
+    with cached.locked():
+        part = cached.begin(Answer(Version(), iter(()), None))
+        part.path.write_bytes(b"abc")
+        for total in ("-5", "0", "true", '"9"', "1e3"):
+            (part.path.parent.parent / "part.json").write_text(f'{{"total": {total}}}')
+            assert (cached.part().total, cached.part().size) == (None, 3), total
