@@ -17,17 +17,19 @@ from geolookup.errors import TableFileError
 from geolookup.prefixes import since
 from geolookup.prefixes.since import read_list
 from geolookup.prefixes.syntaxes import SYNTAXES
+from geolookup.prefixes.syntaxes.protocol import Lists
 from geolookup.prefixes.syntaxes.settings import Settings
 from tests.fuzz.target import Target, check_one_line, own_folder
 
 _folder = cache(own_folder)
 _SYNTAXES = [syntax for syntax in SYNTAXES.values() if syntax.changes is not None]
-_LISTS = {4: [pa.array(["8.8.8.0/24", "9.0.0.0/8"])], 6: [pa.array(["2600::/32"])]}
+_EMPTY: Lists = {4: [], 6: []}
+_LISTS: Lists = {4: [pa.array(["8.8.8.0/24", "9.0.0.0/8"])], 6: [pa.array(["2600::/32"])]}
 
 
 def seeds() -> Iterator[bytes]:
     for number, syntax in enumerate(_SYNTAXES):
-        for lists in (_LISTS, {4: [], 6: []}):
+        for lists in (_LISTS, _EMPTY):
             yield bytes([number]) + b"".join(syntax.whole(lists, Settings()))
 
 

@@ -12,7 +12,8 @@ from unittest import mock
 
 from geolookup_builder.remote import cache as download_cache
 from geolookup_builder.remote.address import Remote
-from geolookup_builder.remote.cache import Cached, sha256_of
+from geolookup_builder.remote.cache import Cached, Kept, sha256_of
+from geolookup_builder.remote.protocol import Version
 
 from geolookup.dataset.manifest import is_generation
 from geolookup.errors import DatasetError
@@ -132,12 +133,10 @@ def _read_cache(data: bytes) -> None:
 
 def _undigested() -> AbstractContextManager[object]:
     """Trust the digest that is stated."""
-    stated = {"sha256": "", "etag": None}
 
-    def kept(self: Cached) -> download_cache.Kept | None:
-        stated.update(download_cache._read(self._folder / "kept.json"))
-        version = download_cache.Version("", "", "")
-        return download_cache.Kept(self._folder / self._remote.file, 0, stated["sha256"], version)
+    def kept(self: Cached) -> Kept:
+        digest = str(download_cache._read(self._folder / "kept.json").get("sha256"))
+        return Kept(self._folder / digest[:16] / _REMOTE.file, 0, digest, Version())
 
     return mock.patch.object(Cached, "kept", kept)
 
