@@ -7,7 +7,6 @@ that hypothesis draws.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
 
@@ -59,6 +58,9 @@ def few(values: Iterable[object], one_in: int) -> list[object]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="run long tests too, with full amounts")
+    parser.addoption(
+        "--random", action="store_true", help="draw other examples in each run (--hypothesis-seed)"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -67,8 +69,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "packet_filter: needs one in a network namespace")
     _Tier.full = config.getoption("--all")
     tier = settings.get_profile("all" if _Tier.full else "default")
-    # In CI the same examples each time: a change does not fail because of another one's bug.
-    settings.register_profile("chosen", parent=tier, derandomize=bool(os.environ.get("CI")))
+    # The same examples each time: a change does not fail because of another one's bug.
+    settings.register_profile("chosen", parent=tier, derandomize=not config.getoption("--random"))
     settings.load_profile("chosen")
 
 
