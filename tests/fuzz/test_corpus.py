@@ -13,7 +13,7 @@ from tests.fuzz.target import Target
 from tests.fuzz.targets import TARGETS
 
 #: Bytes of all inputs of all targets.
-MOST = 100_000
+MOST = 150_000
 
 
 def run(data: bytes) -> None:

@@ -23,7 +23,6 @@ from tests.fuzz.target import Target, scrambled
 from tests.fuzz.targets import TARGETS
 from tests.tiers import one_of_each, scaled
 
-SEEDS = 400
 #: The seeds that the search for a planted bug begins with, and the mutations that it may take.
 BEGIN = 60
 MOST = 2000
@@ -55,7 +54,7 @@ def target(name: str) -> Target:
 @every
 def test_seeds_and_some_mutations_pass(name: str) -> None:
     tested, rng = target(name), random.Random(name)
-    seeds = list(islice(tested.seeds(), SEEDS))
+    seeds = list(islice(tested.seeds(), scaled(60, 400)))
     assert seeds
     for seed in seeds:
         tested.run(seed)
@@ -66,7 +65,8 @@ def test_seeds_and_some_mutations_pass(name: str) -> None:
 @every
 def test_the_corpus_passes(name: str) -> None:
     inputs = corpus.entries(name)
-    assert inputs, f"python -m tests.fuzz {name} --keep chooses its corpus"
+    # An empty folder would pass: only of these do the seeds reach all that fuzzing has reached.
+    assert bool(inputs) != (name in {"logs", "query"}), f"python -m tests.fuzz {name} --keep"
     for data in inputs:
         target(name).run(data)
 
