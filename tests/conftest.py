@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,10 @@ pytest_plugins = ["tests.tiers", "tests.skips", "tests.browser"]
 
 #: Tests and the processes that they start answer from the small dataset by default.
 os.environ["GEOLOOKUP_DATASET"] = str(SMALL)
+
+# A run starts hundreds of processes: each would compile the sources and the tests anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 #: Spark's Java processes live for seconds: the second compiler would take most of their time.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
