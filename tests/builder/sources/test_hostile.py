@@ -6,30 +6,44 @@ is hostile, and must answer as they do alone. No row may be missing from the cou
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
 import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass
-from ipaddress import IPv4Address
+from ipaddress import IPv4Network
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from geolookup_builder.report import SourceReport
-from geolookup_builder.sources.reading.damage import unlimited_cells
 
 from geolookup.filesystem import limits
-from tests.builder.building import known
 from tests.builder.sources.formats.test_maxmind import BLOCKS
+from tests.builder.sources.readings import Read, Reading
 from tests.builder.sources.recipes import one, refused
-from tests.conftest import Build, build_at
-from tests.tiers import few
+from tests.tiers import one_of_each, scaled
 
 BEYOND = str(1 << 128)
-GOOD = {"first": "8.8.4.0", "last": "8.8.4.255", "network": "8.8.4.0/24", "address": "8.8.4.0",
-        "length": "24", "count": "256", "n_first": str(int(IPv4Address("8.8.4.0"))),
-        "n_last": str(int(IPv4Address("8.8.4.255")))}  # fmt: skip
+
+
+def range_parts(network: IPv4Network) -> dict[str, str]:
+    """A range as the formats write it: its ends, its prefix, its length and its size."""
+    first, last = network[0], network[-1]
+    return {
+        "first": str(first),
+        "last": str(last),
+        "network": str(network),
+        "address": str(first),
+        "length": str(network.prefixlen),
+        "count": str(network.num_addresses),
+        "n_first": str(int(first)),
+        "n_last": str(int(last)),
+    }
+
+
+GOOD = range_parts(IPv4Network("8.8.4.0/24"))
+#: A file of a format begins with so many good rows, so that it is recognised.
+GOOD_ROWS = 3
 #: What no range is, in whatever form a format states it.
 BAD_RANGES: dict[str, dict[str, str]] = {
     "of two families": {"last": "2600::", "network": "8.8.4.0/64", "length": "64",
@@ -57,7 +71,6 @@ class Kind:
     head: str = ""
     options: str = ""
     quoted: bool = True
-    any_width: bool = False
 
     @property
     def recipe(self) -> str:
@@ -67,10 +80,15 @@ class Kind:
         return self.row.format(**{**GOOD, **parts}, text=text)
 
     def content(self, *rows: str, end: str = "\n") -> str:
-        """Three good rows, so that the file is recognised, and then ``rows``."""
+        """The good rows, and then ``rows``."""
         return self.head.replace("\n", end) + "".join(
-            row + end for row in (*[self.line()] * 3, *rows)
+            row + end for row in (*[self.line()] * GOOD_ROWS, *rows)
         )
+
+    @property
+    def next_line(self) -> int:
+        """The line that follows the good rows."""
+        return 1 + self.head.count("\n") + GOOD_ROWS
 
 
 DB1 = '"{n_first}","{n_last}","CH","Switzerland"'
@@ -82,8 +100,7 @@ KINDS = {
                         options='delimiter = ";"\nheader = false\n'
                                 'columns = { network = 1, isp = 2 }'),
     "dbip": Kind("dbip", "dbip-city-lite.csv", "{first},{last},EU,CH,b,{text},1,2", "city_name"),
-    "geofeed": Kind("geofeed", "a.csv", "{network},CH,,{text},", "city_name", any_width=True,
-                    quoted=False),
+    "geofeed": Kind("geofeed", "a.csv", "{network},CH,,{text},", "city_name", quoted=False),
     "ip2location": Kind("ip2location", "DB2.CSV", f'{DB1},"{{text}}"', "isp"),
     "ip2location, cidr": Kind("ip2location", "DB2.CSV", '{network},"CH","Switzerland","{text}"',
                               "isp"),
@@ -114,138 +131,136 @@ KINDS = {
     "sapics, integers": Kind("sapics", "a-num.csv", "{n_first},{n_last},1,{text}",
                              "asn_organization"),
 }  # fmt: skip
-every = pytest.mark.parametrize("name", few(KINDS, 5))
 
 
-def outcome(build: Build, kind: Kind, content: str | bytes) -> tuple[SourceReport, object]:
-    """What became of the rows, and what is known of the good ones."""
-    dataset, report = build({kind.file: content}, kind.recipe)
-    return report.sources[0], known(dataset, "8.8.4.4")[0]
+def by_format(names: Iterable[str]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("name", one_of_each(names, lambda name: KINDS[name].format))
+
+
+every = by_format(KINDS)
+
+
+def read_kind(read: Read, kind: Kind, content: str | bytes) -> Reading:
+    return read({kind.file: content}, kind.recipe)
+
+
+def counts(reading: Reading) -> tuple[int, int]:
+    return reading.source.read, reading.source.rejected.total()
 
 
 @every
-def test_harmless_variants(build: Build, name: str) -> None:
+def test_harmless_variants(read: Read, name: str) -> None:
     kind = KINDS[name]
     plain = kind.content()
-    source, expected = outcome(build, kind, plain)
-    assert (source.read, source.rejected.total(), source.duplicates) == (3, 0, 2)
-    assert expected
+    reading = read_kind(read, kind, plain)
+    expected = reading.stated("8.8.4.4")
+    assert (counts(reading), reading.source.duplicates) == ((GOOD_ROWS, 0), GOOD_ROWS - 1)
+    assert expected != [{}]
+    blank = kind.head + "\n\n" + plain.removeprefix(kind.head) + "\n\n"
     variants = {
-        "mark": "\ufeff" + plain,
-        "CRLF": kind.content(end="\r\n"),
+        "mark, no end": "\ufeff" + plain.rstrip("\n"),
         "CR": kind.content(end="\r"),
-        "no end": plain.rstrip("\n"),
-        "blank lines": kind.head + "\n\n" + plain.removeprefix(kind.head) + "\n\n",
+        "blank lines, CRLF": blank.replace("\n", "\r\n"),
     }
     for variant, content in variants.items():
-        source, found = outcome(build, kind, content)
-        assert (source.read, source.rejected.total(), found) == (3, 0, expected), variant
+        reading = read_kind(read, kind, content)
+        assert (counts(reading), reading.stated("8.8.4.4")) == ((GOOD_ROWS, 0), expected), variant
 
 
 @every
-def test_bad_ranges_are_rejected_with_their_lines(build: Build, tmp_path: Path, name: str) -> None:
+def test_bad_ranges_are_rejected_with_their_lines(read: Read, tmp_path: Path, name: str) -> None:
     kind = KINDS[name]
     good = kind.line()
-    rows = [kind.line(**parts) for parts in BAD_RANGES.values()]
-    assert good not in rows
-    rejects = tmp_path / "rejects.csv"
-    between = [each for row in rows for each in (row, good)]
-    dataset, report = build({kind.file: kind.content(*between)}, kind.recipe, rejects=rejects)
-    source = report.sources[0]
-    count = len(rows)
-    assert (source.read, source.rejected.total(), source.used) == (3 + 2 * count, count, 1)
-    assert known(dataset, "8.8.4.4")[0]
-    with rejects.open(newline="") as stream, unlimited_cells():
-        _, *found = csv.reader(stream)
-    first = 4 + kind.head.count("\n")
-    assert [text for *_, text in found] == rows
-    assert [int(line) for _, line, _, _ in found] == [first + 2 * at for at in range(count)]
-    assert {file for file, *_ in found} == {str(tmp_path / kind.file)}
-    assert all(reason for _, _, reason, _ in found)
+    bad = [kind.line(**parts) for parts in BAD_RANGES.values()]
+    assert good not in bad
+    content = kind.content(*(row for each in bad for row in (each, good)))
+    reading = read_kind(read, kind, content)
+    assert counts(reading) == (GOOD_ROWS + 2 * len(bad), len(bad))
+    assert reading.source.used == 1
+    assert reading.stated("8.8.4.4") != [{}]
+    path, first = str(tmp_path / kind.file), kind.next_line
+    assert [(each.file, each.line, each.text) for each in reading.rejects] == [
+        (path, first + 2 * at, row) for at, row in enumerate(bad)
+    ]
+    assert all(each.reason for each in reading.rejects)
 
 
 @every
-def test_rows_of_another_width(build: Build, name: str) -> None:
+def test_rows_of_another_width(read: Read, name: str) -> None:
     kind = KINDS[name]
     first = kind.row.partition("}")[0] + "}"  # nothing behind the first cell
     narrow = first.format(**GOOD) + '"' * first.count('"')
     wide = kind.line() + "".join(f"{mark}x" for mark in ",;|\t")
-    for row in (narrow, wide):
-        source, found = outcome(build, kind, kind.content(row, kind.line()))
-        accepted = kind.any_width or (kind.format == "cidr-list" and row == narrow)
-        assert (source.read, source.rejected.total()) == (5, 0 if accepted else 1)
-        assert found
+    reading = read_kind(read, kind, kind.content(narrow, kind.line(), wide, kind.line()))
+    rejected = {
+        "cidr-list": [wide],  # whose row is one cell
+        "geofeed": [],
+    }.get(kind.format, [narrow, wide])
+    assert counts(reading) == (GOOD_ROWS + 4, len(rejected))
+    assert [each.text for each in reading.rejects] == rejected
+    assert reading.stated("8.8.4.4") != [{}]
 
 
 @every
-def test_a_file_cut_anywhere_in_its_last_row(build: Build, tmp_path: Path, name: str) -> None:
-    """What is left is rejected, or read where it is a row; inside a quote it ends the build."""
+def test_a_file_cut_anywhere_in_its_last_row(read: Read, tmp_path: Path, name: str) -> None:
+    """A part of a row is rejected, or read if it is a row; inside a quote it ends the build."""
     kind = KINDS[name]
     row = kind.line()
-    for end in range(1, len(row), 1 + len(row) // 6):
+    for end in range(1, len(row), 1 + len(row) // scaled(4, 8)):
         content = kind.content() + row[:end]
         if row[:end].count('"') % 2:
             error = refused(tmp_path, kind.file, content, kind.recipe)
-            last = content.count("\n") + 1
-            assert (error.problem, error.line) == ("a quote is never closed", last)
+            assert (error.problem, error.line) == ("a quote is never closed", kind.next_line), end
         else:
-            source, found = outcome(build, kind, content)
-            assert source.read == 4
-            assert found or source.nulled  # a value that is cut off may be a bad one
+            reading = read_kind(read, kind, content)
+            assert reading.source.read == GOOD_ROWS + 1, end
+            # A value that is cut off may be a bad one.
+            assert reading.stated("8.8.4.4") != [{}] or reading.source.nulled, end
 
 
-@pytest.mark.parametrize("name", few([name for name, kind in KINDS.items() if kind.member], 5))
-def test_texts_that_are_unusual(build: Build, name: str) -> None:
+@by_format(name for name, kind in KINDS.items() if kind.member)
+def test_texts_that_are_unusual(read: Read, name: str) -> None:
     kind = KINDS[name]
     texts = ["x" * 1_000_000, "NUL \0 inside", "é 🏳️‍🌈"]
     texts += ['"Two\nlines, and more"', '"Two\r\nlines"'] if kind.quoted else []
-    for text in texts:
-        own = text.strip('"') if '"' in kind.row else text
-        source, found = outcome(build, kind, kind.content(kind.line(own)))
-        assert (source.read, source.rejected.total()) == (4, 0)
-        assert isinstance(found, dict)
-        assert found[kind.member] == text.strip('"')
+    ranges = [IPv4Network(f"8.8.{at}.0/24") for at in range(8, 8 + len(texts))]
+    rows = [
+        kind.line(text.strip('"') if '"' in kind.row else text, **range_parts(network))
+        for network, text in zip(ranges, texts, strict=True)
+    ]
+    reading = read_kind(read, kind, kind.content(*rows))
+    assert counts(reading) == (GOOD_ROWS + len(texts), 0)
+    values = reading.values(kind.member, *(str(network[1]) for network in ranges))
+    assert values == [text.strip('"') for text in texts]
 
 
 @every
 def test_bytes_that_are_no_text(tmp_path: Path, name: str) -> None:
+    """Also in a row of another width, for which Arrow showed a traceback besides failing."""
     kind = KINDS[name]
-    content = kind.content().encode() + b"caf\xe9" + kind.line().encode()
-    error = refused(tmp_path, kind.file, content, kind.recipe)
-    assert (error.problem, error.line) == ("not UTF-8", 4 + kind.head.count("\n"))
+    good, row = kind.content().encode(), kind.line().encode()
+    wide = row + b"".join(mark + b"\xd4x" for mark in (b",", b";", b"|", b"\t"))
+    for content in (good + b"caf\xe9" + row, good + wide):
+        error = refused(tmp_path, kind.file, content, kind.recipe)
+        assert (error.problem, error.line) == ("not UTF-8", kind.next_line)
     if kind.format != "geofeed":  # whose reader knows the mark
         refused(tmp_path, kind.file, kind.content().encode("utf-16"), kind.recipe)
     any_line = kind.format in ("cidr-list", "geofeed")  # whatever is bad in them is a bad row
-    for suffix, junk in UNREADABLE:
-        if suffix or not junk or not any_line:
-            file = kind.file + suffix
-            refused(tmp_path, file, junk, one(kind.format, file, kind.options))
+    for junk in (b"",) if any_line else OTHER_FILES:
+        refused(tmp_path, kind.file, junk, kind.recipe)
 
 
-@every
-def test_bytes_that_are_no_text_in_a_row_of_another_width(tmp_path: Path, name: str) -> None:
-    """Found by fuzzing: Arrow showed a traceback besides failing, which a warning tells here."""
-    kind = KINDS[name]
-    wide = kind.line().encode() + b"".join(mark + b"\xd4x" for mark in (b",", b";", b"|", b"\t"))
-    error = refused(tmp_path, kind.file, kind.content().encode() + wide, kind.recipe)
-    assert (error.problem, error.line) == ("not UTF-8", 4 + kind.head.count("\n"))
+OTHER_FILES = (
+    b"",
+    b"PK\x03\x04" + bytes(range(256)),
+    bytes(5000),
+    b"{}",
+    b"<html>\n" * 5,
+    b"first,last,language\n",
+)
 
 
-UNREADABLE = [
-    ("", b""),
-    ("", b"PK\x03\x04" + bytes(range(256))),
-    ("", bytes(5000)),
-    ("", b"{}"),
-    ("", b"<html>\n" * 5),
-    ("", b"first,last,language\n"),
-    (".gz", gzip.compress(b"")),
-    (".gz", b"8.8.8.0/24,1,x\n"),
-    (".zst", b"8.8.8.0/24,1,x\n"),
-    (".zip", b"8.8.8.0/24,1,x\n"),
-]
-
-
-def packed(kind: Kind, text: str) -> dict[str, bytes]:
+def packed(kind: Kind, text: str) -> dict[str, str | bytes]:
     """The file in each container, under the name that shows it."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -259,17 +274,18 @@ def packed(kind: Kind, text: str) -> dict[str, bytes]:
 
 @every
 def test_packed_whole_cut_and_as_a_bomb(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
+    """Each container is read; what ``test_inputs`` shows of damaged ones holds for each format."""
     kind = KINDS[name]
-    for file, data in packed(kind, kind.content(*[kind.line()] * 2000)).items():
-        text = one(kind.format, file, kind.options)
-        _, report = build_at(tmp_path, {file: data}, text)
-        assert (report.sources[0].read, report.sources[0].rejected.total()) == (2003, 0)
-        refused(tmp_path, file, data[: len(data) // 2], text)
-        with monkeypatch.context() as patch:
-            patch.setattr(limits, "ALLOWED_BYTES", 1000)
-            patch.setattr(limits, "ALLOWED_RATIO", 2)
-            error = refused(tmp_path, file, data, text)
-        assert error.problem == "unpacks to over 1,000 bytes and 2 times its size"
-        assert error.path == str(tmp_path / file)
+    files = packed(kind, kind.content(*[kind.line()] * 2000))
+    text = one(kind.format, f"{kind.file}.*", kind.options, 'releases = "all"')
+    assert counts(read(files, text)) == (len(files) * (GOOD_ROWS + 2000), 0)
+    file, data = next(iter(files.items()))
+    text = one(kind.format, file, kind.options)
+    assert "truncated" in refused(tmp_path, file, data[: len(data) // 2], text).problem
+    monkeypatch.setattr(limits, "ALLOWED_BYTES", 1000)
+    monkeypatch.setattr(limits, "ALLOWED_RATIO", 2)
+    error = refused(tmp_path, file, data, text)
+    assert error.problem == "unpacks to over 1,000 bytes and 2 times its size"
+    assert error.path == str(tmp_path / file)
