@@ -36,6 +36,11 @@ class Reading:
         """The report of the first source."""
         return self.report.sources[0]
 
+    @property
+    def format(self) -> str:
+        """The format of the first source: the one that ``auto`` detected."""
+        return self._build._plan.sources[0].format
+
     @cached_property
     def rejects(self) -> list[Reject]:
         """The rejected rows, as the file of rejects lists them."""
@@ -47,7 +52,14 @@ class Reading:
 
     def stated(self, *addresses: str) -> list[Stated]:
         """The known fields of each address."""
-        return [self._stated_at(address) for address in addresses]
+        return [self.at(address) for address in addresses]
+
+    def at(self, text: str) -> Stated:
+        """The known fields of an address."""
+        address = ip_address(text)
+        starts = self._build._merged[address.version].starts
+        before = starts.search(Addresses.of(address.version, [int(address)]))
+        return self._interval(address.version, int(before[0]) - 1)
 
     def values(self, field: str, *addresses: str) -> list[Any]:
         """One field of each address; None if unknown."""
@@ -62,12 +74,6 @@ class Reading:
                 if not intervals or intervals[-1][::2] != (family, stated):
                     intervals.append((family, layered.starts.item(at), stated))
         return intervals
-
-    def _stated_at(self, text: str) -> Stated:
-        address = ip_address(text)
-        starts = self._build._merged[address.version].starts
-        before = starts.search(Addresses.of(address.version, [int(address)]))
-        return self._interval(address.version, int(before[0]) - 1)
 
     def _interval(self, family: int, at: int) -> Stated:
         stated: Stated = {}

@@ -10,7 +10,7 @@ from geolookup_builder.sources import FORMATS
 
 from tests.builder.sources.recipes import one, refused
 from tests.filesystem.test_signatures import FILES
-from tests.tiers import few
+from tests.skips import needs
 
 #: Options that a format demands, and the formats that read a kind.
 OPTIONS = {
@@ -23,40 +23,38 @@ READ = {
     ("mmdb", "MMDB"), ("parquet", "Parquet"), ("ipinfo", "Parquet"),
     *(("geofeed", name) for name in FILES if name.startswith("UTF-")),
 }  # fmt: skip
-CASES = [(name, kind) for name in FORMATS for kind in FILES if (name, kind) not in READ]
-
-
-@pytest.mark.parametrize("case", few(CASES, 40), ids=[f"{a}: {b}" for a, b in CASES])
-def test_a_file_of_another_kind(tmp_path: Path, case: tuple[str, str]) -> None:
-    name, kind = case
-    if name == "mmdb":
-        pytest.importorskip("maxminddb", reason="MMDB files are read by maxminddb")
-    content, called = FILES[kind]
-    error = refused(tmp_path, "a.data", content, one(name, "a.data", OPTIONS.get(name, "")))
-    assert str(error).startswith(f"{tmp_path / 'a.data'}: this looks like {called}; ")
 
 
 @pytest.mark.parametrize(
-    "kind", few([each for each in FILES if each not in ("Parquet", "MMDB")], 6)
+    "name",
+    [pytest.param(name, marks=needs(*["maxminddb"] * (name == "mmdb"))) for name in FORMATS],
 )
-def test_auto(tmp_path: Path, kind: str) -> None:
-    content, called = FILES[kind]
-    error = refused(tmp_path, "a.data", content, one("auto", "a.data"))
-    assert error.problem == f"not recognised: this looks like {called}"
+def test_a_file_of_another_kind(tmp_path: Path, name: str) -> None:
+    text = one(name, "a.data", OPTIONS.get(name, ""))
+    for kind, (content, called) in FILES.items():
+        if (name, kind) not in READ:
+            error = refused(tmp_path, "a.data", content, text)
+            assert str(error).startswith(f"{tmp_path / 'a.data'}: this looks like {called}; "), kind
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["a.csv.gz", "a.csv.xz", "a.csv.bz2", "a.zst", "a.zip", "a.tgz"])
-def test_another_kind_than_the_name_says(tmp_path: Path, name: str) -> None:
-    kinds = {".gz": "gzip", ".xz": "xz", "zip": "zip", "tgz": "gzip"}
-    for kind in ("HTML", "Parquet", "gzip", "zip", "xz", "PDF", "SQLite"):
+def test_auto(tmp_path: Path) -> None:
+    for kind in [name for name in FILES if name not in ("Parquet", "MMDB")]:
         content, called = FILES[kind]
-        if kinds.get(name[-3:]) != kind:
+        error = refused(tmp_path, "a.data", content, one("auto", "a.data"))
+        assert error.problem == f"not recognised: this looks like {called}"
+
+
+def test_another_kind_than_the_name_says(tmp_path: Path) -> None:
+    kinds = {".gz": "gzip", ".xz": "xz", "zip": "zip", "tgz": "gzip"}
+    for name in ("a.csv.gz", "a.csv.xz", "a.csv.bz2", "a.zst", "a.zip", "a.tgz"):
+        for kind in ("HTML", "Parquet", "gzip", "zip", "xz", "PDF", "SQLite"):
+            if kinds.get(name[-3:]) == kind:
+                continue
+            content, called = FILES[kind]
             error = refused(tmp_path, name, content, one("csv", name))
-            assert error.problem == f"this looks like {called}, not as its name says"
+            assert error.problem == f"this looks like {called}, not as its name says", (name, kind)
 
 
-@pytest.mark.long
 def test_packed_files_of_another_kind(tmp_path: Path) -> None:
     for kind, (content, called) in FILES.items():
         error = refused(tmp_path, "a.gz", gzip.compress(content), one("csv", "a.gz"))

@@ -12,6 +12,7 @@ from geolookup_builder.sources.reading.origins import origin, origins
 import geolookup
 from tests.builder.building import known
 from tests.builder.plain_rows import check_rows
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
 
@@ -59,7 +60,7 @@ RECIPE = one("bgpdump", "rib")
 
 
 def asns(dataset: Path, *addresses: str) -> list[int | None]:
-    return [each.get("asn") for each in known(dataset, *addresses)]
+    return [each.get("asn") for each in reading.stated(*addresses)]
 
 
 @pytest.mark.parametrize(
@@ -75,12 +76,12 @@ def asns(dataset: Path, *addresses: str) -> list[int | None]:
     ids=["-m", "crlf", "first version", "-M"],
 )
 @pytest.mark.parametrize("block", [1 << 20, pytest.param(200, marks=pytest.mark.long)])
-def test_a_table(build: Build, monkeypatch: pytest.MonkeyPatch, text: str, block: int) -> None:
+def test_a_table(read: Read, monkeypatch: pytest.MonkeyPatch, text: str, block: int) -> None:
     monkeypatch.setattr(delimited, "BLOCK_BYTES", block)
-    dataset, report = build({"rib": text}, RECIPE)
-    source = report.sources[0]
+    reading = read({"rib": text}, RECIPE)
+    source = reading.source
     assert (source.read, source.rejected.total(), dict(source.nulled)) == (11, 0, {"asn": 1})
-    assert asns(dataset, *FOUND) == [*FOUND.values()]
+    assert reading.values("asn", *FOUND) == [*FOUND.values()]
 
 
 BAD = {
@@ -96,22 +97,22 @@ BAD = {
 
 
 @pytest.mark.long
-def test_bad_lines_are_rejected_with_their_numbers(build: Build, tmp_path: Path) -> None:
+def test_bad_lines_are_rejected_with_their_numbers(read: Read, tmp_path: Path) -> None:
     rejects = tmp_path / "rejects.csv"
     text = TEXT + "".join(BAD) + line("9.9.9.0/24", "3000 19281")
-    dataset, report = build({"rib": text}, RECIPE, rejects=rejects)
-    source = report.sources[0]
+    reading = read({"rib": text}, RECIPE, rejects=rejects)
+    source = reading.source
     assert (source.read, source.rejected.total()) == (12 + len(BAD), len(BAD))
     rows = [each.split(",")[1:3] for each in rejects.read_text().splitlines()[1:]]
     first = len(ROUTES) + 1
     assert rows == [[str(at), reason] for at, reason in enumerate(BAD.values(), first)]
-    assert asns(dataset, "9.9.9.9") == [19281]
+    assert reading.values("asn", "9.9.9.9") == [19281]
 
 
 @pytest.mark.long
-def test_a_row_is_explained_by_the_first_line_of_its_origin(build: Build) -> None:
+def test_a_row_is_explained_by_the_first_line_of_its_origin(read: Read) -> None:
     text = RECIPE.replace('name = "t"', 'name = "t"\nexplain = "full"')
-    dataset, _ = build({"rib": TEXT}, text)
+    reading = read({"rib": TEXT}, text)
     with geolookup.open(dataset) as engine:
         row = engine.explain("8.8.8.8")["layers"]["asn"]["row"]
     assert row == {"file": "rib", "line": 3, "range": "8.8.8.0-8.8.8.255"}

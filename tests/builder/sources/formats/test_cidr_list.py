@@ -8,6 +8,7 @@ import pytest
 
 from tests.builder.building import fails, known
 from tests.builder.plain_rows import check_rows
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.conftest import Build
 
 LIST = "# hosters\n8.8.8.0/24\n\n9.9.9.9   # one of them\n2600:100::/32 ; other comment\n"
@@ -31,19 +32,19 @@ path = "{path}"\n{fields}\n"""
     ],
     ids=["plain", "mark", "crlf", "no end", "blank lines", "mark before a row"],
 )
-def test_every_row_has_the_fields(build: Build, text: str) -> None:
-    dataset, report = build({"list.txt": text}, recipe())
+def test_every_row_has_the_fields(read: Read, text: str) -> None:
+    reading = read({"list.txt": text}, recipe())
     hosting = {"user_type": "hosting"}
-    found = known(dataset, "8.8.8.255", "9.9.9.9", "2600:100::1", "8.8.9.0", "9.9.9.8")
+    found = reading.stated("8.8.8.255", "9.9.9.9", "2600:100::1", "8.8.9.0", "9.9.9.8")
     assert found == [hosting, hosting, hosting, {}, {}]
-    assert (report.sources[0].read, report.sources[0].rejected.total()) == (3, 0)
+    assert (reading.source.read, reading.source.rejected.total()) == (3, 0)
 
 
-def test_a_constant_of_every_kind(build: Build) -> None:
+def test_a_constant_of_every_kind(read: Read) -> None:
     place = 'country_code = "no", latitude = 59.5, longitude = 10'
     fields = f'fields = {{ asn = 64500, isp = "Acme", {place} }}'
-    dataset, _ = build({"list.txt": "8.8.8.8\n"}, recipe(fields))
-    (found,) = known(dataset, "8.8.8.8")
+    reading = read({"list.txt": "8.8.8.8\n"}, recipe(fields))
+    (found,) = reading.stated("8.8.8.8")
     assert (found["asn"], found["isp"]) == (64500, "Acme")
     assert (found["country_code"], found["latitude"], found["longitude"]) == ("NO", 59.5, 10.0)
 
@@ -62,16 +63,16 @@ BAD = {
 }
 
 
-def test_bad_lines_are_rejected_with_their_numbers(build: Build, tmp_path: Path) -> None:
+def test_bad_lines_are_rejected_with_their_numbers(read: Read, tmp_path: Path) -> None:
     text = "# first\n\n" + "".join(f"{line}\n" for line in BAD) + "9.9.9.9\n"
     rejects = tmp_path / "rejects.csv"
-    dataset, report = build({"list.txt": text}, recipe(), rejects=rejects)
-    assert report.sources[0].rejected.total() == len(BAD)
+    reading = read({"list.txt": text}, recipe(), rejects=rejects)
+    assert reading.source.rejected.total() == len(BAD)
     found = {line.split(",")[1]: line for line in rejects.read_text().split("list.txt")[1:]}
     assert {line: text.split(",")[2] for line, text in found.items()} == {
         str(at): reason for at, reason in enumerate(BAD.values(), 3)
     }
-    assert known(dataset, "9.9.9.9") == [{"user_type": "hosting"}]
+    assert reading.stated("9.9.9.9") == [{"user_type": "hosting"}]
 
 
 @pytest.mark.parametrize(
@@ -96,9 +97,9 @@ def test_fields_are_checked(tmp_path: Path, fields: str, words: str) -> None:
     assert error.path == str(tmp_path / "recipe.toml")
 
 
-def test_a_list_of_comments_is_empty(build: Build) -> None:
-    dataset, report = build({"list.txt": "# none today\n"}, recipe())
-    assert (report.sources[0].read, known(dataset, "8.8.8.8")) == (0, [{}])
+def test_a_list_of_comments_is_empty(read: Read) -> None:
+    reading = read({"list.txt": "# none today\n"}, recipe())
+    assert (reading.source.read, reading.stated("8.8.8.8")) == (0, [{}])
 
 
 def test_another_file_is_one_error(tmp_path: Path) -> None:
@@ -106,10 +107,10 @@ def test_another_file_is_one_error(tmp_path: Path) -> None:
     assert (error.line, error.path) == (1, str(tmp_path / "list.txt"))
 
 
-def test_files_of_a_glob_follow_each_other(build: Build) -> None:
-    dataset, report = build({"a.txt": "8.8.8.8", "b.txt": "9.9.9.9"}, recipe(path="*.txt"))
-    assert report.sources[0].read == 2
-    assert known(dataset, "8.8.8.8", "9.9.9.9") == [{"user_type": "hosting"}] * 2
+def test_files_of_a_glob_follow_each_other(read: Read) -> None:
+    reading = read({"a.txt": "8.8.8.8", "b.txt": "9.9.9.9"}, recipe(path="*.txt"))
+    assert reading.source.read == 2
+    assert reading.stated("8.8.8.8", "9.9.9.9") == [{"user_type": "hosting"}] * 2
 
 
 def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from geolookup_builder.sources.reading import json_document
 
 from tests.builder.building import fails, known
 from tests.builder.plain_rows import check_rows
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
 from tests.tiers import few
@@ -137,49 +138,49 @@ EXPECTED: dict[str, dict[str, dict[str, str]]] = {
 
 @pytest.mark.parametrize("name", few(DOCUMENTS, 6))
 @pytest.mark.parametrize("indent", [None, pytest.param(2, marks=pytest.mark.long)])
-def test_each_document(build: Build, name: str, indent: int | None) -> None:
-    dataset, report = build({"a.json": json.dumps(DOCUMENTS[name], indent=indent)}, RECIPE)
-    assert (report.sources[0].rejected.total(), report.sources[0].nulled.total()) == (0, 0)
-    assert known(dataset, *EXPECTED[name], "9.9.9.9") == [*EXPECTED[name].values(), {}]
+def test_each_document(read: Read, name: str, indent: int | None) -> None:
+    reading = read({"a.json": json.dumps(DOCUMENTS[name], indent=indent)}, RECIPE)
+    assert (reading.source.rejected.total(), reading.source.nulled.total()) == (0, 0)
+    assert reading.stated(*EXPECTED[name], "9.9.9.9") == [*EXPECTED[name].values(), {}]
 
 
 @pytest.mark.long
-def test_a_prefix_of_several_services_is_a_duplicate(build: Build) -> None:
-    _, report = build({"a.json": json.dumps(AWS)}, RECIPE)
-    source = report.sources[0]
+def test_a_prefix_of_several_services_is_a_duplicate(read: Read) -> None:
+    reading = read({"a.json": json.dumps(AWS)}, RECIPE)
+    source = reading.source
     assert (source.read, source.duplicates) == (6, 1)
     assert source.note == "region, service ignored: no field holds them"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["ips-v4", "ips-v6.txt", "cloudflare-ips-v4.txt"])
-def test_the_text_lists_of_cloudflare(build: Build, name: str) -> None:
-    dataset, report = build({name: LIST}, one("cloud", name))
-    assert (report.sources[0].read, report.sources[0].note) == (2, "")
-    assert known(dataset, *EXPECTED["cloudflare"]) == [*EXPECTED["cloudflare"].values()]
+def test_the_text_lists_of_cloudflare(read: Read, name: str) -> None:
+    reading = read({name: LIST}, one("cloud", name))
+    assert (reading.source.read, reading.source.note) == (2, "")
+    assert reading.stated(*EXPECTED["cloudflare"]) == [*EXPECTED["cloudflare"].values()]
 
 
 @pytest.mark.long
-def test_files_of_several_providers_are_tables(build: Build) -> None:
+def test_files_of_several_providers_are_tables(read: Read) -> None:
     files: dict[str, str | bytes] = {"a.json": json.dumps(AWS), "b.json": json.dumps(ORACLE)}
-    dataset, report = build(files, one("cloud", "*.json"))
-    assert [each.name for each in report.sources] == ["*.json (AWS)", "*.json (Oracle)"]
-    assert known(dataset, "129.146.0.1", "3.5.140.1") == [of("Oracle Cloud", "hosting"), AMAZON]
+    reading = read(files, one("cloud", "*.json"))
+    assert [each.name for each in reading.report.sources] == ["*.json (AWS)", "*.json (Oracle)"]
+    assert reading.stated("129.146.0.1", "3.5.140.1") == [of("Oracle Cloud", "hosting"), AMAZON]
 
 
 @pytest.mark.long
-def test_an_entry_of_google_may_have_both_prefixes(build: Build) -> None:
+def test_an_entry_of_google_may_have_both_prefixes(read: Read) -> None:
     entry = {"ipv4Prefix": "34.1.208.0/20", "ipv6Prefix": "2600:1900::/44"}
-    dataset, report = build({"a.json": json.dumps({**GOOGLE, "prefixes": [entry]})}, RECIPE)
-    assert (report.sources[0].read, report.sources[0].rejected.total()) == (2, 0)
-    assert known(dataset, "34.1.208.1", "2600:1900::1") == [of("Google", None)] * 2
+    reading = read({"a.json": json.dumps({**GOOGLE, "prefixes": [entry]})}, RECIPE)
+    assert (reading.source.read, reading.source.rejected.total()) == (2, 0)
+    assert reading.stated("34.1.208.1", "2600:1900::1") == [of("Google", None)] * 2
 
 
 @pytest.mark.long
-def test_packed(build: Build) -> None:
+def test_packed(read: Read) -> None:
     data = gzip.compress(json.dumps(GOOGLE).encode(), mtime=0)
-    dataset, _ = build({"goog.json.gz": data}, one("cloud", "goog.json.gz"))
-    assert known(dataset, "8.8.4.4") == [of("Google", None)]
+    reading = read({"goog.json.gz": data}, one("cloud", "goog.json.gz"))
+    assert reading.stated("8.8.4.4") == [of("Google", None)]
 
 
 BAD: dict[str, object] = {
@@ -190,7 +191,7 @@ BAD: dict[str, object] = {
 
 
 @pytest.mark.long
-def test_bad_entries_are_rejected_by_number(build: Build, tmp_path: Path) -> None:
+def test_bad_entries_are_rejected_by_number(read: Read, tmp_path: Path) -> None:
     bad = [
         each
         for listed in BAD.values()
@@ -199,8 +200,8 @@ def test_bad_entries_are_rejected_by_number(build: Build, tmp_path: Path) -> Non
     entries = [{"ipv4Prefix": each, "service": "Google Cloud"} for each in bad]
     whole = {**CUSTOMERS, "prefixes": [*CUSTOMERS["prefixes"], *entries, None, 7, "8.8.8.0/24"]}
     rejects = tmp_path / "rejects.csv"
-    dataset, report = build({"a.json": json.dumps(whole)}, RECIPE, rejects=rejects)
-    source = report.sources[0]
+    reading = read({"a.json": json.dumps(whole)}, RECIPE, rejects=rejects)
+    source = reading.source
     assert (source.read, source.rejected.total()) == (len(bad) + 5, len(bad) + 3)
     assert dict(source.rejected) == {
         "not an address": len(bad) + 1,
@@ -209,7 +210,7 @@ def test_bad_entries_are_rejected_by_number(build: Build, tmp_path: Path) -> Non
     }
     numbers = [line.split(",")[1] for line in rejects.read_text().splitlines()[1:]]
     assert numbers == [str(at) for at in range(3, len(bad) + 6)]
-    assert known(dataset, "34.1.208.1") == [of("Google Cloud", "hosting")]
+    assert reading.stated("34.1.208.1") == [of("Google Cloud", "hosting")]
 
 
 @pytest.mark.long

@@ -12,6 +12,7 @@ from geolookup_builder.sources.reading import delimited
 
 from tests.builder.building import fails, known
 from tests.builder.plain_rows import check_rows
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
 
@@ -76,46 +77,46 @@ def stated(found: dict[str, object]) -> dict[str, object]:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("named", [True, False])
-def test_layouts(build: Build, layout: str, named: bool) -> None:
+def test_layouts(read: Read, layout: str, named: bool) -> None:
     rest, expected = LAYOUTS[layout]
     name = f"dbip-{layout}-2026-11.csv.gz" if named else "ranges.csv.gz"
     options = [] if named else [f'layout = "{layout}"']
-    output, report = build({name: gzip.compress(rows(rest).encode())}, one("dbip", name, *options))
-    assert (report.sources[0].read, report.sources[0].rejected.total()) == (2, 0)
-    assert [stated(each) for each in known(output, *ADDRESSES)] == [expected] * 4
-    assert known(output, "5.1.4.0", "5.0.255.255", "2a02:9::") == [{}] * 3
-    assert not report.sources[0].nulled
+    reading = read({name: gzip.compress(rows(rest).encode())}, one("dbip", name, *options))
+    assert (reading.source.read, reading.source.rejected.total()) == (2, 0)
+    assert [stated(each) for each in reading.stated(*ADDRESSES)] == [expected] * 4
+    assert reading.stated("5.1.4.0", "5.0.255.255", "2a02:9::") == [{}] * 3
+    assert not reading.source.nulled
 
 
-def test_the_zone_is_taken(build: Build) -> None:
+def test_the_zone_is_taken(read: Read) -> None:
     import geolookup
 
     name = "dbip-location-2026-11.csv"
-    output, _ = build({name: rows(LAYOUTS["location"][0])}, one("dbip", name))
+    reading = read({name: rows(LAYOUTS["location"][0])}, one("dbip", name))
     with geolookup.open(output) as engine:
         assert engine.data("5.1.0.0", at=0)["time"]["zone"] == "Europe/Zurich"
 
 
-def test_what_is_unknown(build: Build) -> None:
+def test_what_is_unknown(read: Read) -> None:
     text = (
         "5.0.0.0,5.0.255.255,ZZ,ZZ,,,0,0\n"
         "5.1.0.0,5.1.255.255,EU,ZZ,,,0.0,-0\n"
         "5.2.0.0,5.2.255.255,EU,CH,,Zürich,,\n"
         "5.3.0.0,5.3.255.255,AF,GH,,,0,1.5\n"
     )
-    output, report = build({"dbip-city-lite.csv": text}, one("dbip", "dbip-city-lite.csv"))
-    found = [stated(each) for each in known(output, "5.0.0.1", "5.1.0.1", "5.2.0.1", "5.3.0.1")]
+    reading = read({"dbip-city-lite.csv": text}, one("dbip", "dbip-city-lite.csv"))
+    found = [stated(each) for each in reading.stated("5.0.0.1", "5.1.0.1", "5.2.0.1", "5.3.0.1")]
     assert found[:2] == [{}, {"continent_code": "EU"}]
     assert found[2] == {"continent_code": "EU", "country_code": "CH", "city_name": "Zürich"}
     assert (found[3]["latitude"], found[3]["longitude"]) == (0, 1.5)
-    assert not report.sources[0].nulled
+    assert not reading.source.nulled
 
 
-def test_columns_of_the_recipe(build: Build) -> None:
+def test_columns_of_the_recipe(read: Read) -> None:
     columns = '["continent", "country", "-", "ip_start", "ip_end", "-", "usage_type"]'
     text = "EU,CH,x,5.1.0.0,5.1.3.255,y,corporate\n"
-    output, _ = build({"a.csv": text}, one("dbip", "a.csv", f"columns = {columns}"))
-    (found,) = known(output, "5.1.2.3")
+    reading = read({"a.csv": text}, one("dbip", "a.csv", f"columns = {columns}"))
+    (found,) = reading.stated("5.1.2.3")
     assert (found["country_code"], found["user_type"]) == ("CH", "business")
 
 
@@ -161,44 +162,44 @@ def test_names_that_state_no_layout(tmp_path: Path) -> None:
         assert "states no layout" in error.problem
 
 
-def test_files_of_several_layouts_are_several_tables(build: Build) -> None:
+def test_files_of_several_layouts_are_several_tables(read: Read) -> None:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for layout in ("asn-lite", "city-lite", "country-lite"):
             archive.writestr(f"x/dbip-{layout}-2026-11.csv", rows(LAYOUTS[layout][0]))
         archive.writestr("x/LICENSE.txt", "CC BY 4.0")
-    output, report = build({"all.zip": stream.getvalue()}, one("dbip", "all.zip"))
-    assert [each.name for each in report.sources] == [
+    reading = read({"all.zip": stream.getvalue()}, one("dbip", "all.zip"))
+    assert [each.name for each in reading.report.sources] == [
         "all.zip (city-lite)",
         "all.zip (country-lite)",
         "all.zip (asn-lite)",
     ]
-    (found,) = known(output, "5.1.0.9")
+    (found,) = reading.stated("5.1.0.9")
     assert (found["asn"], found["city_name"]) == (64500, "Zürich")
 
 
-def test_the_archive_may_have_the_name(build: Build) -> None:
+def test_the_archive_may_have_the_name(read: Read) -> None:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr("data.csv", rows("CH"))
     name = "dbip-country-lite-2026-11.zip"
-    output, _ = build({name: stream.getvalue()}, one("dbip", name))
-    assert known(output, "5.1.0.0")[0]["country_code"] == "CH"
+    reading = read({name: stream.getvalue()}, one("dbip", name))
+    assert reading.stated("5.1.0.0")[0]["country_code"] == "CH"
 
 
 @pytest.mark.parametrize("block", [100, 1 << 20])
 def test_rejects_have_their_lines(
-    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
+    read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
     monkeypatch.setattr(delimited, "BLOCK_BYTES", block)
     good = rows('EU,CH,"Two\nlines",Zürich,1,2')  # four lines
     bad = "5.1.9.0,5.1.8.0,EU,CH,,,1,2\n5.1.9.0,2a02::,EU,CH,,,1,2\nx,y,EU,CH,,,1,2\n5.1.0.0,CH\n"
-    _, report = build(
+    reading = read(
         {"dbip-city-lite.csv": good * 3 + bad + good},
         one("dbip", "dbip-city-lite.csv"),
         rejects=tmp_path / "rejects.csv",
     )
-    assert report.sources[0].read == 12
+    assert reading.source.read == 12
     lines = (tmp_path / "rejects.csv").read_text().splitlines()[1:]
     assert [line.split(",")[1:3] for line in lines] == [
         ["13", "first is after last"],

@@ -13,6 +13,7 @@ from geolookup_builder.sources.reading import delimited
 
 import geolookup
 from tests.builder.building import fails, isps
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.conftest import Build
 
 TEXTS = [
@@ -52,9 +53,9 @@ def csv_text(column: str, texts: list[str]) -> str:
 
 
 @pytest.mark.parametrize("field", ["city_name", "region_code", "asn_organization", "isp"])
-def test_unusual_texts_come_back_unchanged(build: Build, field: str) -> None:
-    output, report = build({"a.csv": csv_text(field, TEXTS)})
-    assert report.sources[0].nulled.total() == 0
+def test_unusual_texts_come_back_unchanged(read: Read, field: str) -> None:
+    reading = read({"a.csv": csv_text(field, TEXTS)})
+    assert reading.source.nulled.total() == 0
     group = "location" if field in ("city_name", "region_code") else "network"
     with geolookup.open(output) as engine:
         for number, text in enumerate(TEXTS):
@@ -64,23 +65,23 @@ def test_unusual_texts_come_back_unchanged(build: Build, field: str) -> None:
             assert engine.lookup_json(f"8.8.{number}.7", at=0) == compact.encode()
 
 
-def test_blank_cells_are_unknown(build: Build) -> None:
-    output, _ = build({"a.csv": csv_text("isp", ["", " ", "\t", "\u00a0\u2003", "  x  "])})
-    found = isps(output, *(f"8.8.{number}.1" for number in range(5)))
+def test_blank_cells_are_unknown(read: Read) -> None:
+    reading = read({"a.csv": csv_text("isp", ["", " ", "\t", "\u00a0\u2003", "  x  "])})
+    found = reading.values("isp", *(f"8.8.{number}.1" for number in range(5)))
     assert found == [None, None, None, None, "x"]
 
 
-def test_a_cell_of_a_megabyte(build: Build) -> None:
-    output, _ = build({"a.csv": csv_text("isp", ["é" * (1 << 19), "y"])})
-    assert isps(output, "8.8.0.1", "8.8.1.1") == ["é" * (1 << 19), "y"]
+def test_a_cell_of_a_megabyte(read: Read) -> None:
+    reading = read({"a.csv": csv_text("isp", ["é" * (1 << 19), "y"])})
+    assert reading.values("isp", "8.8.0.1", "8.8.1.1") == ["é" * (1 << 19), "y"]
 
 
-def test_rows_across_many_blocks(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_across_many_blocks(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delimited, "BLOCK_BYTES", 64)
     texts = [f"line\n{number}, {'x' * (number % 30)}." for number in range(200)]
-    output, report = build({"a.csv": csv_text("isp", texts)})
-    assert report.sources[0].read == 200
-    assert isps(output, *(f"8.8.{number}.1" for number in range(200))) == texts
+    reading = read({"a.csv": csv_text("isp", texts)})
+    assert reading.source.read == 200
+    assert reading.values("isp", *(f"8.8.{number}.1" for number in range(200))) == texts
 
 
 def test_a_row_longer_than_a_block_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,9 +90,9 @@ def test_a_row_longer_than_a_block_is_told(tmp_path: Path, monkeypatch: pytest.M
     assert f"{tmp_path / 'a.csv'}: not CSV (" in str(error)
 
 
-def test_quotes_inside_an_unquoted_cell_stand_for_themselves(build: Build) -> None:
-    output, _ = build({"a.csv": 'network,isp\n8.8.8.0/24,5" disk\n8.8.9.0/24,x\n'})
-    assert isps(output, "8.8.8.8", "8.8.9.9") == ['5" disk', "x"]
+def test_quotes_inside_an_unquoted_cell_stand_for_themselves(read: Read) -> None:
+    reading = read({"a.csv": 'network,isp\n8.8.8.0/24,5" disk\n8.8.9.0/24,x\n'})
+    assert reading.values("isp", "8.8.8.8", "8.8.9.9") == ['5" disk', "x"]
 
 
 OPEN_QUOTES = {

@@ -8,6 +8,7 @@ import pytest
 from geolookup_builder.schema import FIELDS
 
 from tests.builder.building import fails, isps, recipe
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.conftest import Build
 
 GOOD: list[bytes] = [
@@ -25,17 +26,17 @@ GOOD: list[bytes] = [
 
 
 @pytest.mark.parametrize("content", GOOD, ids=range(len(GOOD)))
-def test_what_is_a_header(build: Build, content: bytes) -> None:
-    output, report = build({"a.csv": content})
-    assert (report.sources[0].read, report.sources[0].used) == (1, 1)
-    assert isps(output, "8.8.8.8", "8.8.9.1") == ["x", None]
+def test_what_is_a_header(read: Read, content: bytes) -> None:
+    reading = read({"a.csv": content})
+    assert (reading.source.read, reading.source.used) == (1, 1)
+    assert reading.values("isp", "8.8.8.8", "8.8.9.1") == ["x", None]
 
 
 @pytest.mark.parametrize("content", ["network,isp", "network,isp\n", "network\n", "first,last"])
-def test_a_header_alone_is_a_source_of_no_rows(build: Build, content: str) -> None:
-    output, report = build({"a.csv": content})
-    assert (report.sources[0].read, report.counts["ipv4_intervals"]) == (0, 1)
-    assert isps(output, "8.8.8.8", "2a00::1") == [None, None]
+def test_a_header_alone_is_a_source_of_no_rows(read: Read, content: str) -> None:
+    reading = read({"a.csv": content})
+    assert (reading.source.read, report.counts["ipv4_intervals"]) == (0, 1)
+    assert reading.values("isp", "8.8.8.8", "2a00::1") == [None, None]
 
 
 KNOWN = "known are network, first, last, continent_code"
@@ -77,14 +78,14 @@ def test_another_encoding_is_no_header(tmp_path: Path) -> None:
         assert str(error).endswith(f"a.csv: this looks like {name}; convert it to UTF-8")
 
 
-def test_every_field_is_a_column(build: Build) -> None:
+def test_every_field_is_a_column(read: Read) -> None:
     cells = dict.fromkeys(FIELDS, "") | {"isp": "x"}
     text = f"network,{','.join(cells)}\n8.8.8.0/24,{','.join(cells.values())}\n"
-    output, _ = build({"a.csv": text})
-    assert isps(output, "8.8.8.8") == ["x"]
+    reading = read({"a.csv": text})
+    assert reading.values("isp", "8.8.8.8") == ["x"]
 
 
-def test_files_of_one_glob_may_have_different_columns(build: Build) -> None:
+def test_files_of_one_glob_may_have_different_columns(read: Read) -> None:
     """A layer that a file lacks is unknown in its rows, before and behind the file that has it."""
     files: dict[str, str | bytes] = {
         "1.csv": "network,city_name\n8.8.1.0/24,one\n2a00:1::/32,uno\n",
@@ -92,17 +93,17 @@ def test_files_of_one_glob_may_have_different_columns(build: Build) -> None:
         "3.csv": "first,last,city_name,isp\n8.8.3.0,8.8.3.255,three,drei\n",
         "4.csv": "network\n8.8.3.128/25\n",
     }
-    output, _ = build(files, recipe('path = "[0-9].csv"'))
+    reading = read(files, recipe('path = "[0-9].csv"'))
     addresses = "8.8.1.1", "8.8.2.1", "8.8.3.1", "8.8.3.129", "2a00:1::1", "2a00:2::1"
-    assert isps(output, *addresses) == [None, "two", "drei", None, None, "dos"]
-    output, _ = build(files, recipe('path = "[0-9].csv"\nprovides = ["city_name"]'))
-    assert isps(output, *addresses) == [None] * 6
+    assert reading.values("isp", *addresses) == [None, "two", "drei", None, None, "dos"]
+    reading = read(files, recipe('path = "[0-9].csv"\nprovides = ["city_name"]'))
+    assert reading.values("isp", *addresses) == [None] * 6
 
 
-def test_no_fields_at_all(build: Build) -> None:
-    output, report = build({"a.csv": "network,isp\n8.8.8.0/24,x\n"}, recipe(UNKNOWN))
-    assert report.sources[0].read == 1
-    assert isps(output, "8.8.8.8") == [None]
+def test_no_fields_at_all(read: Read) -> None:
+    reading = read({"a.csv": "network,isp\n8.8.8.0/24,x\n"}, recipe(UNKNOWN))
+    assert reading.source.read == 1
+    assert reading.values("isp", "8.8.8.8") == [None]
 
 
 UNKNOWN = 'path = "a.csv"\nprovides = []'

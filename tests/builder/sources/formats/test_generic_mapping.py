@@ -10,6 +10,7 @@ import pytest
 
 from tests.builder.building import fails, known
 from tests.builder.plain_rows import check_rows
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.builder.sources.recipes import one
 from tests.conftest import Build
 
@@ -26,63 +27,63 @@ SEMICOLON = 'delimiter = ";"'
 def stated(dataset: Path, *addresses: str) -> list[dict[str, object]]:
     names = ("country_code", "asn", "isp", "organization")
     return [
-        {name: each[name] for name in names if name in each} for each in known(dataset, *addresses)
+        {name: each[name] for name in names if name in each} for each in reading.stated(*addresses)
     ]
 
 
-def test_names_of_the_file(build: Build) -> None:
-    dataset, report = build({"a.csv": FOREIGN}, one("csv", "a.csv", HERE, SEMICOLON))
-    assert stated(dataset, "8.8.8.8", "2600:100::1", "9.9.9.9", "9.9.9.8") == [
+def test_names_of_the_file(read: Read) -> None:
+    reading = read({"a.csv": FOREIGN}, one("csv", "a.csv", HERE, SEMICOLON))
+    assert reading.stated("8.8.8.8", "2600:100::1", "9.9.9.9", "9.9.9.8") == [
         {"country_code": "CH", "asn": 64500},
         {"country_code": "DE", "asn": 64501},
         {"country_code": "NO"},
         {},
     ]
-    assert (report.sources[0].read, report.sources[0].rejected.total()) == (3, 0)
+    assert (reading.source.read, reading.source.rejected.total()) == (3, 0)
 
 
-def test_the_mapping_as_a_table_of_its_own(build: Build) -> None:
+def test_the_mapping_as_a_table_of_its_own(read: Read) -> None:
     text = one("csv", "a.csv", SEMICOLON, "[source.columns]", 'network = "cidr"', 'isp = "id"')
-    dataset, _ = build({"a.csv": FOREIGN}, text)
-    assert stated(dataset, "8.8.8.8") == [{"isp": "1"}]
+    reading = read({"a.csv": FOREIGN}, text)
+    assert reading.stated("8.8.8.8") == [{"isp": "1"}]
 
 
 @pytest.mark.parametrize("delimiter", ["\\t", "|", " ", ","])
-def test_positions_and_delimiters(build: Build, delimiter: str) -> None:
+def test_positions_and_delimiters(read: Read, delimiter: str) -> None:
     letter = "\t" if delimiter == "\\t" else delimiter
     rows = [["134744072", "x", "134744079", "Acme"], ["134744080", "y", "134744080", "Other"]]
     text = "".join(letter.join(row) + "\n" for row in rows)
     columns = "columns = { first = 1, last = 3, isp = 4, organization = 4 }"
     options = (columns, "header = false", f'delimiter = "{delimiter}"')
-    dataset, report = build({"a.txt": text}, one("csv", "a.txt", *options))
-    assert report.sources[0].read == 2
-    assert stated(dataset, "8.8.8.15", "8.8.8.16") == [
+    reading = read({"a.txt": text}, one("csv", "a.txt", *options))
+    assert reading.source.read == 2
+    assert reading.stated("8.8.8.15", "8.8.8.16") == [
         {"isp": "Acme", "organization": "Acme"},
         {"isp": "Other", "organization": "Other"},
     ]
 
 
-def test_integers_of_ipv6(build: Build) -> None:
+def test_integers_of_ipv6(read: Read) -> None:
     options = ("columns = { first = 1, last = 2, isp = 3 }", "header = false", "family = 6")
     first = 0x2600 << 112
-    dataset, _ = build({"a.csv": f"{first},{first + 9},x\n"}, one("csv", "a.csv", *options))
-    assert stated(dataset, "2600::9", "2600::a") == [{"isp": "x"}, {}]
+    reading = read({"a.csv": f"{first},{first + 9},x\n"}, one("csv", "a.csv", *options))
+    assert reading.stated("2600::9", "2600::a") == [{"isp": "x"}, {}]
 
 
-def test_our_own_names_with_another_delimiter(build: Build) -> None:
+def test_our_own_names_with_another_delimiter(read: Read) -> None:
     text = one("csv", "a.csv", SEMICOLON)
-    dataset, _ = build({"a.csv": "network;isp\n8.8.8.0/24;a,b\n"}, text)
-    assert stated(dataset, "8.8.8.8") == [{"isp": "a,b"}]
+    reading = read({"a.csv": "network;isp\n8.8.8.0/24;a,b\n"}, text)
+    assert reading.stated("8.8.8.8") == [{"isp": "a,b"}]
 
 
-def test_columns_that_are_passed_over_may_be_anything(build: Build) -> None:
+def test_columns_that_are_passed_over_may_be_anything(read: Read) -> None:
     text = "x,cidr,x,,isp,network\n1,8.8.8.0/24,2,3,no,9.9.9.9\n"
     columns = 'columns = { network = "cidr", organization = "isp" }'
-    dataset, _ = build({"a.csv": text}, one("csv", "a.csv", columns))
-    assert stated(dataset, "8.8.8.8", "9.9.9.9") == [{"organization": "no"}, {}]
+    reading = read({"a.csv": text}, one("csv", "a.csv", columns))
+    assert reading.stated("8.8.8.8", "9.9.9.9") == [{"organization": "no"}, {}]
 
 
-def test_every_file_of_a_glob_may_have_its_own_order(build: Build) -> None:
+def test_every_file_of_a_glob_may_have_its_own_order(read: Read) -> None:
     files: dict[str, str | bytes] = {
         "1.csv": "cidr,org\n8.8.8.0/24,x\n",
         "2.csv": "more,org,cidr\n?,y,9.9.9.0/24\n",
@@ -163,21 +164,21 @@ def test_a_column_of_the_mapping_twice(tmp_path: Path) -> None:
     assert str(error) == f"{tmp_path / 'a.csv'}:1: column 'cidr' twice; drop one"
 
 
-def test_bad_rows_are_found_at_their_lines(build: Build, tmp_path: Path) -> None:
+def test_bad_rows_are_found_at_their_lines(read: Read, tmp_path: Path) -> None:
     """Behind a quoted line break, with and without a header."""
     bad = FOREIGN + "4;9.9.9.1/24;;;\n5;9.9.9.9;\n6;x;;;\n"
     for header, path in ((True, "a.csv"), (False, "b.csv")):
         columns = HERE if header else "columns = { network = 2, country_code = 4, asn = 3 }"
         text = one("csv", path, columns, SEMICOLON, f"header = {str(header).lower()}")
         content = bad if header else bad.split("\n", 1)[1]
-        _, report = build({path: content}, text, rejects=tmp_path / "rejects")
+        reading = read({path: content}, text, rejects=tmp_path / "rejects")
         rows = (tmp_path / "rejects").read_text().splitlines()[1:]
         assert [line.split(",")[1:3] for line in rows] == [
             [str(6 - (not header)), "host bits set"],
             [str(7 - (not header)), "wrong number of cells"],
             [str(8 - (not header)), "not an address"],
         ]
-        assert report.sources[0].read == 6
+        assert reading.source.read == 6
 
 
 def test_an_unclosed_quote(tmp_path: Path) -> None:

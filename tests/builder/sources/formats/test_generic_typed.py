@@ -27,6 +27,7 @@ import geolookup
 from geolookup.errors import BuildError
 from geolookup.filesystem import limits
 from tests.builder.building import known
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build, build_at
 from tests.tiers import scaled
@@ -61,7 +62,7 @@ def as_parquet(table: pa.Table | list[Record], **options: Any) -> bytes:
 def stated(dataset: Path, *addresses: str) -> list[Record]:
     names = ("country_code", "city_name", "latitude", "asn", "isp", "user_type")
     return [
-        {name: each[name] for name in names if name in each} for each in known(dataset, *addresses)
+        {name: each[name] for name in names if name in each} for each in reading.stated(*addresses)
     ]
 
 
@@ -69,7 +70,7 @@ def generation(folder: Path, name: str, content: str | bytes, *options: str) -> 
     """The identity of the dataset that a file makes; its own name takes no part."""
     folder.mkdir(exist_ok=True)
     text = one(name.rpartition(".")[2], name, 'name = "x"', *options)
-    dataset, _ = build_at(folder, {name: content}, text, force=True)
+    reading = read_at(folder, {name: content}, text, force=True)
     manifest = json.loads((dataset / "manifest.json").read_bytes())
     files = ("ipv4", "ipv6", "location", "network")
     return str([manifest["counts"]] + [(dataset / f"{each}.arrow").read_bytes() for each in files])
@@ -171,32 +172,32 @@ RANGES: dict[str, tuple[pa.DataType, Any, Any]] = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", RANGES)
-def test_types_of_ranges(build: Build, kind: str) -> None:
+def test_types_of_ranges(read: Read, kind: str) -> None:
     type_, first, last = RANGES[kind]
     ends = {"first": pa.array([first, None], type_), "last": pa.array([last, last], type_)}
     table = pa.table({**ends, "isp": ["x", "y"]})
-    dataset, report = build({"a.parquet": as_parquet(table)}, one("parquet", "a.parquet"))
-    assert stated(dataset, "8.8.3.255", "8.8.4.0", "8.8.4.255", "8.8.5.0") == [
+    reading = read({"a.parquet": as_parquet(table)}, one("parquet", "a.parquet"))
+    assert reading.stated("8.8.3.255", "8.8.4.0", "8.8.4.255", "8.8.5.0") == [
         {},
         {"isp": "x"},
         {"isp": "x"},
         {},
     ]
-    assert report.sources[0].rejected.total() == 1
+    assert reading.source.rejected.total() == 1
 
 
-def test_networks_in_bytes(build: Build) -> None:
+def test_networks_in_bytes(read: Read) -> None:
     """A text of 16 bytes is not taken for a packed address."""
     cells = [b"100.100.100.0/24", _packed(EIGHT), ip_address("2600::1").packed, b"::1", b"123", b""]
     table = pa.table({"network": pa.array(cells, pa.binary()), "isp": list("abcdef")})
-    dataset, report = build({"a.parquet": as_parquet(table)}, one("parquet", "a.parquet"))
-    assert stated(dataset, "8.8.4.0", "8.8.4.1", "2600::1") == [{"isp": "b"}, {}, {"isp": "c"}]
-    assert dict(report.sources[0].rejected) == {"not an address": 2}
-    assert report.sources[0].read == 6
+    reading = read({"a.parquet": as_parquet(table)}, one("parquet", "a.parquet"))
+    assert reading.stated("8.8.4.0", "8.8.4.1", "2600::1") == [{"isp": "b"}, {}, {"isp": "c"}]
+    assert dict(reading.source.rejected) == {"not an address": 2}
+    assert reading.source.read == 6
 
 
 @pytest.mark.long
-def test_integers_of_ipv6(build: Build) -> None:
+def test_integers_of_ipv6(read: Read) -> None:
     first = 0x2600 << 112
     for name, content in {
         "a.jsonl": as_json([{"first": first, "last": first + 9, "isp": "x"}]),
@@ -207,24 +208,24 @@ def test_integers_of_ipv6(build: Build) -> None:
             )
         ),
     }.items():  # fmt: skip
-        dataset, _ = build({name: content}, one(name[2:], name), force=True)
-        assert stated(dataset, "2600::9", "2600::a") == [{"isp": "x"}, {}]
+        reading = read({name: content}, one(name[2:], name), force=True)
+        assert reading.stated("2600::9", "2600::a") == [{"isp": "x"}, {}]
     small = pa.table({"first": [5], "last": [9], "isp": ["x"]})
     options = "family = 6"
-    _, report = build({"a.parquet": as_parquet(small)}, one("parquet", "a.parquet", options),
+    reading = read({"a.parquet": as_parquet(small)}, one("parquet", "a.parquet", options),
                       force=True)  # fmt: skip
-    assert report.sources[0].addresses_clipped == 5
+    assert reading.source.addresses_clipped == 5
 
 
 @pytest.mark.long
-def test_integers_that_are_no_addresses(build: Build, tmp_path: Path) -> None:
+def test_integers_that_are_no_addresses(read: Read, tmp_path: Path) -> None:
     ends = [(-1, 5), (1 << 40, 1 << 41), (1, None), (9, 1), (EIGHT, EIGHT)]
     first, last = (pa.array([each[at] for each in ends], pa.int64()) for at in (0, 1))
     table = pa.table({"first": first, "last": last, "isp": ["x"] * 5})
     text = one("parquet", "a.parquet", "family = 4")
     path = tmp_path / "rejects.csv"
-    _, report = build({"a.parquet": as_parquet(table)}, text, rejects=path)
-    assert dict(report.sources[0].rejected) == {"not an address": 3, "first is after last": 1}
+    reading = read({"a.parquet": as_parquet(table)}, text, rejects=path)
+    assert dict(reading.source.rejected) == {"not an address": 3, "first is after last": 1}
     assert path.read_text().splitlines()[1:] == [
         f'{tmp_path / "a.parquet"},1,not an address,"-1,5"',
         f'{tmp_path / "a.parquet"},2,not an address,"1099511627776,2199023255552"',
@@ -250,7 +251,7 @@ MAPPED = (
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.jsonl"])
-def test_nested_columns(build: Build, name: str) -> None:
+def test_nested_columns(read: Read, name: str) -> None:
     kind = pa.schema(
         [
             ("range", pa.struct([("cidr", pa.string())])),
@@ -273,8 +274,8 @@ def test_nested_columns(build: Build, name: str) -> None:
     rows[0]["place"]["names"] = [("en", "Alpha")]
     content = as_parquet(pa.Table.from_pylist(rows, kind)) if is_parquet else as_json(NESTED)
     more = ', city_name = "place.names.en" }' if is_parquet else ', city_name = "place.names.0.1" }'
-    dataset, _ = build({name: content}, one(name[2:], name, MAPPED + more))
-    assert stated(dataset, "8.8.4.4", "8.8.5.5", "8.8.6.6") == [
+    reading = read({name: content}, one(name[2:], name, MAPPED + more))
+    assert reading.stated("8.8.4.4", "8.8.5.5", "8.8.6.6") == [
         {
             "country_code": "CH",
             "city_name": "Alpha",
@@ -301,7 +302,7 @@ PATHS: Record = {
 
 
 @pytest.mark.long
-def test_columns_named_by_path(build: Build) -> None:
+def test_columns_named_by_path(read: Read) -> None:
     """Flat, nested, and as columns of an enriched table; what follows from others is ignored."""
     nested: Record = {"first": PATHS["first"], "last": PATHS["last"]}
     for path, value in PATHS.items():
@@ -319,18 +320,18 @@ def test_columns_named_by_path(build: Build) -> None:
         "flat.csv": as_csv([flat]),
     }
     for name, content in files.items():
-        dataset, report = build({name: content}, one("auto", name), force=True)
+        reading = read({name: content}, one("auto", name), force=True)
         expected = {"country_code": "CH", "latitude": 47.5, "asn": 64500, "isp": "x"}
-        assert stated(dataset, "8.8.4.4") == [expected]
+        assert reading.stated("8.8.4.4") == [expected]
         with geolookup.open(dataset) as engine:
             assert engine.data("8.8.4.4")["time"]["zone"] == "Europe/Zurich"
-        note = report.sources[0].note
+        note = reading.source.note
         assert note.startswith(f"detected {name.rpartition('.')[2]}: columns first, last, ")
         assert note.endswith("ignored: they follow from other fields")
 
 
 @pytest.mark.long
-def test_unknown_and_odd_values(build: Build) -> None:
+def test_unknown_and_odd_values(read: Read) -> None:
     """Not-a-number is unknown, as an empty cell is; what is no coordinate is nulled."""
     nan = float("nan")
     table = pa.table(
@@ -343,30 +344,30 @@ def test_unknown_and_odd_values(build: Build) -> None:
             "isp": pa.array([True, None, False, True, True]),
         }
     )
-    dataset, report = build({"a.parquet": as_parquet(table)}, one("parquet", "a.parquet"))
-    found = known(dataset, "8.8.4.4", "8.8.5.5", "8.8.7.7", "8.8.8.8")
+    reading = read({"a.parquet": as_parquet(table)}, one("parquet", "a.parquet"))
+    found = reading.stated("8.8.4.4", "8.8.5.5", "8.8.7.7", "8.8.8.8")
     assert [each.get("latitude") for each in found] == [None, None, 0, 12]
     assert [each.get("asn") for each in found] == [None, 64500, None, None]
     assert (found[0]["postal_code"], found[0]["isp"]) == ("800", "true")
-    assert dict(report.sources[0].nulled) == {"latitude": 2, "asn": 2}
+    assert dict(reading.source.nulled) == {"latitude": 2, "asn": 2}
 
 
 @pytest.mark.long
-def test_keys_that_the_first_records_lack(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_that_the_first_records_lack(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no mapping names them they are read from then on; no value of theirs is lost."""
     monkeypatch.setattr(jsonlines, "BLOCK_BYTES", 4000)
     rows: list[Record] = [
         {"network": f"8.{at >> 8}.{at & 255}.0/24", "isp": "x"} for at in range(1500)
     ]
     rows[1200] |= {"country_code": "CH", "location": {"city_name": "Alpha"}}
-    dataset, _ = build({"a.jsonl": as_json(rows)}, one("jsonl", "a.jsonl"))
-    assert stated(dataset, "8.4.176.1", "8.4.177.1") == [
+    reading = read({"a.jsonl": as_json(rows)}, one("jsonl", "a.jsonl"))
+    assert reading.stated("8.4.176.1", "8.4.177.1") == [
         {"country_code": "CH", "city_name": "Alpha", "isp": "x"},
         {"isp": "x"},
     ]
     columns = 'columns = { network = "network", city_name = "location.city_name" }'
-    dataset, _ = build({"a.jsonl": as_json(rows)}, one("jsonl", "a.jsonl", columns), force=True)
-    assert stated(dataset, "8.4.176.1", "8.4.177.1") == [{"city_name": "Alpha"}, {}]
+    reading = read({"a.jsonl": as_json(rows)}, one("jsonl", "a.jsonl", columns), force=True)
+    assert reading.stated("8.4.176.1", "8.4.177.1") == [{"city_name": "Alpha"}, {}]
 
 
 @pytest.mark.long
@@ -378,15 +379,15 @@ def test_a_late_key_that_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.long
-def test_files_of_one_folder(build: Build, tmp_path: Path) -> None:
+def test_files_of_one_folder(read: Read, tmp_path: Path) -> None:
     """Files with other columns, in bytewise order, some of them packed."""
     (tmp_path / "data").mkdir()
     for at, row in enumerate(ROWS):
         content = as_parquet([{name: each for name, each in row.items() if each is not None}])
         (tmp_path / "data" / f"{at}.parquet").write_bytes(content)
-    dataset, report = build({}, one("parquet", "data"))
-    assert report.sources[0].read == 3
-    assert [each.get("country_code") for each in stated(dataset, "8.8.4.4", "2600:1::")] == [
+    reading = read({}, one("parquet", "data"))
+    assert reading.source.read == 3
+    assert [each.get("country_code") for each in reading.stated("8.8.4.4", "2600:1::")] == [
         "CH",
         "NO",
     ]
@@ -470,13 +471,13 @@ def test_json_of_several_types(tmp_path: Path, case: int) -> None:
 
 
 @pytest.mark.long
-def test_huge_integers(build: Build, tmp_path: Path) -> None:
+def test_huge_integers(read: Read, tmp_path: Path) -> None:
     rows = [{"first": (1 << 128) - 1, "last": (1 << 128) - 1, "asn": 10**30, "isp": "x"},
             {"first": 10**39 - 1, "last": 10**39 - 1, "asn": 1, "isp": "x"},
             {"first": EIGHT, "last": EIGHT, "asn": 1, "isp": "x"}]  # fmt: skip
-    _, report = build({"a.jsonl": as_json(rows)}, one("jsonl", "a.jsonl"))
-    assert dict(report.sources[0].rejected) == {"not an address": 1}
-    assert dict(report.sources[0].nulled) == {"asn": 1}
+    reading = read({"a.jsonl": as_json(rows)}, one("jsonl", "a.jsonl"))
+    assert dict(reading.source.rejected) == {"not an address": 1}
+    assert dict(reading.source.nulled) == {"asn": 1}
     digits = '{"first":' + "9" * 5000 + ',"last":5,"isp":"x"}\n'
     error = refused(tmp_path, "b.jsonl", digits, one("jsonl", "b.jsonl"))
     assert error.line == 1
@@ -487,17 +488,17 @@ def deep(depth: int) -> str:
 
 
 @pytest.mark.long
-def test_deep_json(tmp_path: Path, build: Build) -> None:
+def test_deep_json(tmp_path: Path, read: Read) -> None:
     """Deeper than Python parses, among the first records and later."""
     columns = 'columns = { network = "network" }'
     first = as_json(ROWS[:1])
-    _, report = build({"a.jsonl": first + deep(200)}, one("jsonl", "a.jsonl", columns))
-    assert report.sources[0].read == 2
+    reading = read({"a.jsonl": first + deep(200)}, one("jsonl", "a.jsonl", columns))
+    assert reading.source.read == 2
     error = refused(tmp_path, "b.jsonl", first + deep(1 << 17), one("jsonl", "b.jsonl", columns))
     assert error.line == 2
     late = first * 1500 + deep(1 << 17)
-    _, report = build({"c.jsonl": late}, one("jsonl", "c.jsonl", columns), force=True)
-    assert report.sources[0].read == 1501
+    reading = read({"c.jsonl": late}, one("jsonl", "c.jsonl", columns), force=True)
+    assert reading.source.read == 1501
 
 
 @pytest.mark.long
@@ -511,7 +512,7 @@ def test_a_bomb_of_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.long
-def test_one_long_value_in_all_rows(build: Build) -> None:
+def test_one_long_value_in_all_rows(read: Read) -> None:
     """Written out for each row, the texts would take 26 GB."""
     rows = 1 << 17
     values = pa.DictionaryArray.from_arrays(
@@ -522,8 +523,8 @@ def test_one_long_value_in_all_rows(build: Build) -> None:
         columns = {"network": good, "isp": values} if name == "isp" else {"network": values}
         content = as_parquet(pa.table(columns))
         text = one("parquet", "a.parquet")
-        _, report = build({"a.parquet": content}, text, force=True)
-        assert report.sources[0].read == rows
+        reading = read({"a.parquet": content}, text, force=True)
+        assert reading.source.read == rows
 
 
 def test_sizes_of_a_column_that_cannot_be(tmp_path: Path) -> None:
@@ -549,8 +550,8 @@ def test_cut_or_changed_anywhere(tmp_path: Path, name: str) -> None:
         for content in (whole[:at], bytes(changed)):
             (tmp_path / name).write_bytes(content)
             try:
-                _, report = build_at(tmp_path, {}, one(name[2:], name), force=True)
-                assert report.sources[0].read <= len(rows)
+                reading = read_at(tmp_path, {}, one(name[2:], name), force=True)
+                assert reading.source.read <= len(rows)
             except BuildError as error:
                 told.append(str(error))
     assert len(told) > len(places) // 2
@@ -558,9 +559,9 @@ def test_cut_or_changed_anywhere(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.long
-def test_rows_of_several_batches(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_of_several_batches(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet, "BATCH_ROWS", 7)
     rows = [{"network": f"8.8.{at}.0/24", "isp": f"x{at}"} for at in range(50)]
-    dataset, report = build({"a.parquet": as_parquet(rows)}, one("parquet", "a.parquet"))
-    assert report.sources[0].read == 50
-    assert [each["isp"] for each in stated(dataset, "8.8.0.1", "8.8.49.1")] == ["x0", "x49"]
+    reading = read({"a.parquet": as_parquet(rows)}, one("parquet", "a.parquet"))
+    assert reading.source.read == 50
+    assert [each["isp"] for each in reading.stated("8.8.0.1", "8.8.49.1")] == ["x0", "x49"]

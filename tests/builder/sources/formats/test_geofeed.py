@@ -11,6 +11,7 @@ import pytest
 
 from tests.builder.building import fails, known
 from tests.builder.plain_rows import check_rows
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.conftest import Build
 
 FEED = """\
@@ -30,15 +31,15 @@ def recipe(path: str = "feed.csv", extra: str = "") -> str:
 def stated(dataset: Path, *addresses: str) -> list[dict[str, Any]]:
     """What feeds can say, as is known of each address."""
     return [
-        {name: each[name] for name in NEWARK if name in each} for each in known(dataset, *addresses)
+        {name: each[name] for name in NEWARK if name in each} for each in reading.stated(*addresses)
     ]
 
 
-def row(build: Build, line: str) -> dict[str, Any]:
+def row(read: Read, line: str) -> dict[str, Any]:
     """What one line says of 8.8.8.8."""
-    dataset, report = build({"feed.csv": line + "\n"}, recipe())
-    assert report.sources[0].rejected.total() == 0
-    return stated(dataset, "8.8.8.8")[0]
+    reading = read({"feed.csv": line + "\n"}, recipe())
+    assert reading.source.rejected.total() == 0
+    return reading.stated("8.8.8.8")[0]
 
 
 @pytest.mark.parametrize(
@@ -46,12 +47,12 @@ def row(build: Build, line: str) -> dict[str, Any]:
     [FEED, FEED.replace("\n", "\r\n"), "\ufeff" + FEED, "\ufeff" + FEED[9:], FEED.rstrip("\n")],
     ids=["plain", "crlf", "mark", "mark before a row", "no end"],
 )
-def test_a_feed(build: Build, text: str) -> None:
-    dataset, report = build({"feed.csv": text}, recipe())
-    assert (report.sources[0].read, report.sources[0].rejected.total()) == (3, 0)
+def test_a_feed(read: Read, text: str) -> None:
+    reading = read({"feed.csv": text}, recipe())
+    assert (reading.source.read, reading.source.rejected.total()) == (3, 0)
     oslo = {"country_code": "NO", "city_name": "Oslo"}
     addresses = ("8.8.0.1", "8.8.8.8", "8.8.8.9", "2600:100::1", "8.9.0.1")
-    assert stated(dataset, *addresses) == [NEWARK, GATOS, NEWARK, oslo, {}]
+    assert reading.stated(*addresses) == [NEWARK, GATOS, NEWARK, oslo, {}]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,7 @@ def test_a_feed(build: Build, text: str) -> None:
         ' "8.8.8.0/24" , "US" , "US-NJ" , " Newark " , "07101" ',
     ],
 )
-def test_ways_to_write_a_row(build: Build, line: str) -> None:
+def test_ways_to_write_a_row(read: Read, line: str) -> None:
     assert row(build, line) == NEWARK
 
 
@@ -92,31 +93,31 @@ def test_ways_to_write_a_row(build: Build, line: str) -> None:
         ("8.8.8.8,US,,Cote d'Or,", {"country_code": "US", "city_name": "Cote d'Or"}),
     ],
 )
-def test_cells(build: Build, line: str, expected: dict[str, str]) -> None:
+def test_cells(read: Read, line: str, expected: dict[str, str]) -> None:
     assert row(build, line) == expected
 
 
 @pytest.mark.parametrize("empty", ["8.8.8.0/24,,,,", "8.8.8.0/24", "8.8.8.0/24,ZZ,,,"])
-def test_a_row_without_location_hides_a_wider_one(build: Build, empty: str) -> None:
-    dataset, report = build({"feed.csv": f"{empty}\n8.8.0.0/16,US,,Newark,\n"}, recipe())
-    assert stated(dataset, "8.8.8.8", "8.8.9.8") == [
+def test_a_row_without_location_hides_a_wider_one(read: Read, empty: str) -> None:
+    reading = read({"feed.csv": f"{empty}\n8.8.0.0/16,US,,Newark,\n"}, recipe())
+    assert reading.stated("8.8.8.8", "8.8.9.8") == [
         {},
         {"country_code": "US", "city_name": "Newark"},
     ]
-    assert report.sources[0].nulled.total() == 0
+    assert reading.source.nulled.total() == 0
 
 
-def test_duplicates_are_noted_and_the_later_counts(build: Build) -> None:
+def test_duplicates_are_noted_and_the_later_counts(read: Read) -> None:
     text = "8.8.8.0/24,US\n8.8.8.0/24,CA\n"
-    dataset, report = build({"feed.csv": text}, recipe())
-    assert report.sources[0].duplicates == 1
-    assert stated(dataset, "8.8.8.8") == [{"country_code": "CA"}]
+    reading = read({"feed.csv": text}, recipe())
+    assert reading.source.duplicates == 1
+    assert reading.stated("8.8.8.8") == [{"country_code": "CA"}]
 
 
-def test_a_country_that_is_none_blanks_the_row(build: Build) -> None:
-    dataset, report = build({"feed.csv": "8.8.8.0/24,QQ,,X,\n8.8.0.0/16,US\n"}, recipe())
-    assert dict(report.sources[0].nulled) == {"country_code": 1}
-    assert stated(dataset, "8.8.8.8", "8.8.9.9") == [{}, {"country_code": "US"}]
+def test_a_country_that_is_none_blanks_the_row(read: Read) -> None:
+    reading = read({"feed.csv": "8.8.8.0/24,QQ,,X,\n8.8.0.0/16,US\n"}, recipe())
+    assert dict(reading.source.nulled) == {"country_code": 1}
+    assert reading.stated("8.8.8.8", "8.8.9.9") == [{}, {"country_code": "US"}]
 
 
 BAD = {
@@ -136,34 +137,34 @@ BAD = {
 }
 
 
-def test_bad_rows_are_rejected_with_their_lines(build: Build, tmp_path: Path) -> None:
+def test_bad_rows_are_rejected_with_their_lines(read: Read, tmp_path: Path) -> None:
     text = "\n# x\n \n" + "".join(f"{line}\n" for line in BAD) + "9.9.9.9,US\n"
     rejects = tmp_path / "rejects.csv"
-    dataset, report = build({"feed.csv": text}, recipe(), rejects=rejects)
+    reading = read({"feed.csv": text}, recipe(), rejects=rejects)
     rows = [part.split(",")[1:3] for part in rejects.read_text().split("/feed.csv")[1:]]
     expected = [[str(at), reason] for at, reason in enumerate(BAD.values(), 4) if reason]
     assert rows == expected
-    assert report.sources[0].rejected.total() == len(expected)
-    assert stated(dataset, "9.9.9.9") == [{"country_code": "US"}]
+    assert reading.source.rejected.total() == len(expected)
+    assert reading.stated("9.9.9.9") == [{"country_code": "US"}]
 
 
-def test_a_cell_of_a_megabyte(build: Build) -> None:
+def test_a_cell_of_a_megabyte(read: Read) -> None:
     name = "x" * 1_000_000
     assert row(build, f"8.8.8.0/24,US,,{name},")["city_name"] == name
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "shift_jis", "UTF-8", "utf_16_be"])
-def test_other_encodings(build: Build, encoding: str) -> None:
+def test_other_encodings(read: Read, encoding: str) -> None:
     text = FEED.replace("Newark", "箱根町").encode(encoding)
-    dataset, _ = build({"feed.csv": text}, recipe(extra=f'encoding = "{encoding}"'))
-    assert stated(dataset, "8.8.0.1") == [{**NEWARK, "city_name": "箱根町"}]
+    reading = read({"feed.csv": text}, recipe(extra=f'encoding = "{encoding}"'))
+    assert reading.stated("8.8.0.1") == [{**NEWARK, "city_name": "箱根町"}]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf16_with_its_mark_needs_no_word(build: Build, encoding: str) -> None:
+def test_utf16_with_its_mark_needs_no_word(read: Read, encoding: str) -> None:
     text = ("\ufeff" + FEED.replace("Newark", "箱根町")).encode(encoding)
-    dataset, _ = build({"feed.csv": text}, recipe())
-    assert stated(dataset, "8.8.0.1") == [{**NEWARK, "city_name": "箱根町"}]
+    reading = read({"feed.csv": text}, recipe())
+    assert reading.stated("8.8.0.1") == [{**NEWARK, "city_name": "箱根町"}]
 
 
 def test_another_encoding_unsaid_is_one_error_that_names_the_option(tmp_path: Path) -> None:
@@ -193,9 +194,9 @@ def test_another_file_is_one_error(tmp_path: Path) -> None:
     assert error.line == 1
 
 
-def test_packed(build: Build) -> None:
-    dataset, _ = build({"feed.csv.gz": gzip.compress(FEED.encode())}, recipe("feed.csv.gz"))
-    assert stated(dataset, "8.8.0.1") == [NEWARK]
+def test_packed(read: Read) -> None:
+    reading = read({"feed.csv.gz": gzip.compress(FEED.encode())}, recipe("feed.csv.gz"))
+    assert reading.stated("8.8.0.1") == [NEWARK]
 
 
 def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
@@ -236,7 +237,7 @@ VIENNA = {"country_code": "AT", "region_code": "9", "city_name": "Vienna", "post
     ],
 )
 def test_real_feeds(
-    build: Build,
+    read: Read,
     shared_data: Path,
     name: str,
     read: int,
@@ -246,10 +247,10 @@ def test_real_feeds(
 ) -> None:
     extra = f'encoding = "{encoding}"' if encoding else ""
     path = shared_data / "geofeed" / f"geofeed-{name}.csv"
-    dataset, report = build({}, recipe(str(path), extra))
-    source = report.sources[0]
+    reading = read({}, recipe(str(path), extra))
+    source = reading.source
     assert (source.read, source.rejected.total(), source.nulled.total()) == (read, rejected, 0)
-    wide, vienna, boxford = stated(dataset, "2a02:ecc0::1", "202.196.224.5", "2.125.160.216")
+    wide, vienna, boxford = reading.stated("2a02:ecc0::1", "202.196.224.5", "2.125.160.216")
     if name != "valid-optional-fields":
         assert wide == {"country_code": "US", "region_code": "NJ", "city_name": "Parsippany"}
     if city is not None:

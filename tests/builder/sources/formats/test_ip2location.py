@@ -17,6 +17,7 @@ import pytest
 import geolookup
 from tests.builder.building import fails, known
 from tests.builder.plain_rows import check_rows
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
 from tests.tiers import few
@@ -148,41 +149,42 @@ def expected(database: int) -> dict[str, object]:
 
 def stated(output: Path, *addresses: str) -> list[dict[str, object]]:
     return [
-        {name: each[name] for name in each if name in MEMBERS} for each in known(output, *addresses)
+        {name: each[name] for name in each if name in MEMBERS}
+        for each in reading.stated(*addresses)
     ]
 
 
 @pytest.mark.parametrize("database", few(DATABASES, 5))
-def test_every_database(build: Build, database: int) -> None:
+def test_every_database(read: Read, database: int) -> None:
     assert len(place(database)) + 2 == DATABASES[database][1]
     name = f"IP2LOCATION-LITE-DB{database}.CSV"
-    output, report = build({name: ipv4(database)}, one("ip2location", name))
-    assert stated(output, "5.1.4.0", "5.1.7.255", "5.1.8.0", "5.1.3.255") == [
+    reading = read({name: ipv4(database)}, one("ip2location", name))
+    assert reading.stated("5.1.4.0", "5.1.7.255", "5.1.8.0", "5.1.3.255") == [
         expected(database),
         expected(database),
         {},
         {},
     ]
-    (source,) = report.sources
+    (source,) = reading.report.sources
     assert (source.read, source.rejected, source.nulled) == (3, {}, {})
 
 
 @pytest.mark.parametrize("database", few(DATABASES, 5))
-def test_every_database_in_ipv6(build: Build, database: int) -> None:
+def test_every_database_in_ipv6(read: Read, database: int) -> None:
     name = f"IP2LOCATION-LITE-DB{database}.IPV6.CSV"
-    output, report = build({name: ipv6(database)}, one("ip2location", name))
+    reading = read({name: ipv6(database)}, one("ip2location", name))
     probes = ("2a02:8::", "2a02:8:ffff::1", "5.1.4.0", "::ffff:5.1.7.255", "2a02:9::", "5.1.3.0")
-    assert stated(output, *probes) == [expected(database)] * 4 + [{}] * 2
-    (source,) = report.sources
+    assert reading.stated(*probes) == [expected(database)] * 4 + [{}] * 2
+    (source,) = reading.report.sources
     assert (source.read, source.rejected, source.nulled) == (5, {}, {})
 
 
 @pytest.mark.parametrize("database", few(DATABASES, 5))
-def test_the_names_of_the_commercial_files(build: Build, database: int) -> None:
+def test_the_names_of_the_commercial_files(read: Read, database: int) -> None:
     words = "-".join(NAMES[group] for group in DATABASES[database][0].split())
     name = f"IP-{words}-SAMPLE.csv"
-    output, _ = build({name: ipv4(database)}, one("ip2location", name))
-    assert stated(output, "5.1.4.0") == [expected(database)]
+    reading = read({name: ipv4(database)}, one("ip2location", name))
+    assert reading.stated("5.1.4.0") == [expected(database)]
 
 
 @pytest.mark.parametrize("database", few(DATABASES, 5))
@@ -203,23 +205,23 @@ def test_without_a_number_the_error_tells_it(tmp_path: Path, database: int) -> N
     assert f"it looks like DB{database})" in str(error)
 
 
-def test_both_files_are_the_same_rows_once_more(tmp_path: Path, build: Build) -> None:
+def test_both_files_are_the_same_rows_once_more(tmp_path: Path, read: Read) -> None:
     """The IPv4 copy in an IPv6 file changes nothing beside the IPv4 file."""
     files: dict[str, str | bytes] = {"DB26.CSV": ipv4(26), "DB26.IPV6.CSV": ipv6(26)}
-    output, report = build(files, one("ip2location", "DB26*.CSV"))
+    reading = read(files, one("ip2location", "DB26*.CSV"))
     both = [(output / name).read_bytes() for name in ("ipv4.arrow", "location.arrow")]
-    output, _ = build(files, one("ip2location", "DB26.IPV6.CSV"))
+    reading = read(files, one("ip2location", "DB26.IPV6.CSV"))
     assert both == [(output / name).read_bytes() for name in ("ipv4.arrow", "location.arrow")]
-    assert len(report.sources) == 1
-    assert report.sources[0].duplicates == 2
+    assert len(reading.report.sources) == 1
+    assert reading.source.duplicates == 2
 
 
-def test_the_zone_is_that_of_the_country(build: Build) -> None:
+def test_the_zone_is_that_of_the_country(read: Read) -> None:
     """+02:00 is summer time; and where a country has several zones none is known."""
     cells = place(11)
     american = ["US", "United States of America", *cells[2:7], "-04:00"]
     text = ipv4(11) + quoted(["84000000", "84000255", *american])
-    output, _ = build({"DB11.CSV": text}, one("ip2location", "DB11.CSV"))
+    reading = read({"DB11.CSV": text}, one("ip2location", "DB11.CSV"))
     with geolookup.open(output) as engine:
         zones = [engine.data(each, at=0)["time"]["zone"] for each in ("5.1.4.0", "5.1.189.0")]
     assert zones == ["Europe/Zurich", None]
@@ -243,46 +245,46 @@ def edition(name: str, network: Network) -> list[str]:
 @pytest.mark.parametrize("database", [1, 9, 11, 26])
 @pytest.mark.parametrize("network", [V4, V6], ids=str)
 @pytest.mark.parametrize("name", few(EDITIONS, 2))
-def test_editions(build: Build, name: str, network: Network, database: int) -> None:
+def test_editions(read: Read, name: str, network: Network, database: int) -> None:
     """As the vendor's converter writes them; the CIDR edition leaves the network unquoted."""
     ranges = edition(name, network)
     text = quoted([*ranges, *place(database)])
     if name == "cidr":
         text = text.replace(f'"{network}"', str(network))
-    output, report = build({"a.csv": text}, one("ip2location", "a.csv", f"db = {database}"))
+    reading = read({"a.csv": text}, one("ip2location", "a.csv", f"db = {database}"))
     before, after = network[0] - 1, network[-1] + 1
     probes = [str(each) for each in (network[0], network[-1], before, after)]
-    assert stated(output, *probes) == [expected(database)] * 2 + [{}] * 2
-    assert report.sources[0].rejected == {}
+    assert reading.stated(*probes) == [expected(database)] * 2 + [{}] * 2
+    assert reading.source.rejected == {}
 
 
-def test_the_mapped_part_of_a_cidr_file(build: Build) -> None:
+def test_the_mapped_part_of_a_cidr_file(read: Read) -> None:
     text = "::ffff:5.1.4.0/118," + quoted(place(5)) + "2a02:8::/32," + quoted(place(5))
-    output, report = build({"a.csv": text}, one("ip2location", "a.csv", "db = 5"))
-    assert stated(output, "5.1.4.0", "2a02:8::", "5.1.8.0") == [expected(5), expected(5), {}]
-    assert report.sources[0].rows_folded == 1
+    reading = read({"a.csv": text}, one("ip2location", "a.csv", "db = 5"))
+    assert reading.stated("5.1.4.0", "2a02:8::", "5.1.8.0") == [expected(5), expected(5), {}]
+    assert reading.source.rows_folded == 1
 
 
-def test_small_integers_of_eight_digits_are_decimal(build: Build) -> None:
+def test_small_integers_of_eight_digits_are_decimal(read: Read) -> None:
     text = quoted(["83952640", "83953663", "CH", "Switzerland"])
-    output, _ = build({"a.csv": text}, one("ip2location", "a.csv", "db = 1"))
-    assert stated(output, "5.1.4.0") == [{"country_code": "CH"}]
+    reading = read({"a.csv": text}, one("ip2location", "a.csv", "db = 1"))
+    assert reading.stated("5.1.4.0") == [{"country_code": "CH"}]
 
 
-def test_the_asn_file(build: Build) -> None:
+def test_the_asn_file(read: Read) -> None:
     text = quoted(["83952640", "83953663", "5.1.4.0/22", "64500", "Example AS"]) + quoted(
         ["83953664", "83953919", "5.1.8.0/24", "-", "-"]
     )
     for name, options in (("IP2LOCATION-LITE-ASN.CSV", []), ("a.csv", ['db = "asn"'])):
-        output, report = build({name: text}, one("ip2location", name, *options))
-        assert known(output, "5.1.4.0", "5.1.8.0") == [KNOWN["as"], {}]
-        assert report.sources[0].nulled == {}
+        reading = read({name: text}, one("ip2location", name, *options))
+        assert reading.stated("5.1.4.0", "5.1.8.0") == [KNOWN["as"], {}]
+        assert reading.source.nulled == {}
 
 
 REGIONS = '"country_code","subdivision_name","code"\r\n'
 
 
-def test_regions(build: Build) -> None:
+def test_regions(read: Read) -> None:
     """A name may be in several countries; what is not in the table has no code."""
     table = REGIONS + '"CH","Zurich","CH-ZH"\r\n"DE","Zurich","DE-XX"\r\n"CH","Bern","-"\r\n'
     rows = [
@@ -299,8 +301,8 @@ def test_regions(build: Build) -> None:
     )
     files: dict[str, str | bytes] = {"DB3.CSV": text, "regions.csv": table}
     recipe = one("ip2location", "DB3.CSV", 'regions = "regions.csv"')
-    output, _ = build(files, recipe)
-    found = stated(output, *(f"5.1.{4 + at}.0" for at in range(6)))
+    reading = read(files, recipe)
+    found = reading.stated(*(f"5.1.{4 + at}.0" for at in range(6)))
     assert [each.get("region_code") for each in found] == ["ZH", "XX", None, None, None, None]
     assert found[3]["region_name"] == "Aargau"
 
@@ -351,19 +353,19 @@ def test_other_files(tmp_path: Path, text: str, database: int, problem: str) -> 
     assert problem in str(error)
 
 
-def test_missing_country_and_real_zero(build: Build) -> None:
+def test_missing_country_and_real_zero(read: Read) -> None:
     """0,0 is missing; on the equator or the meridian alone it is a place."""
     text = quoted(["83952640", "83952895", "-", "-", "-", "-", "0.000000", "0.000000"]) + quoted(
         ["83952896", "83953151", "GH", "Ghana", "-", "-", "5.500000", "0.000000"]
     )
-    output, _ = build({"DB5.CSV": text}, one("ip2location", "DB5.CSV"))
-    assert stated(output, "5.1.4.0", "5.1.5.0") == [
+    reading = read({"DB5.CSV": text}, one("ip2location", "DB5.CSV"))
+    assert reading.stated("5.1.4.0", "5.1.5.0") == [
         {},
         {"country_code": "GH", "latitude": 5.5, "longitude": 0},
     ]
 
 
-def test_an_archive_with_both_kinds(build: Build) -> None:
+def test_an_archive_with_both_kinds(read: Read) -> None:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr("IP2LOCATION-LITE-DB3.CSV", ipv4(3))
@@ -373,19 +375,19 @@ def test_an_archive_with_both_kinds(build: Build) -> None:
         )
         archive.writestr("LICENSE-CC-BY-SA-4.0.TXT", "text")
         archive.writestr("README_LITE.TXT", "text")
-    output, report = build({"a.zip": stream.getvalue()}, one("ip2location", "a.zip"))
-    assert [each.name for each in report.sources] == ["a.zip (DB3)", "a.zip (ASN)"]
-    assert stated(output, "5.1.4.0", "5.1.5.0") == [expected(3) | KNOWN["as"], expected(3)]
+    reading = read({"a.zip": stream.getvalue()}, one("ip2location", "a.zip"))
+    assert [each.name for each in reading.report.sources] == ["a.zip (DB3)", "a.zip (ASN)"]
+    assert reading.stated("5.1.4.0", "5.1.5.0") == [expected(3) | KNOWN["as"], expected(3)]
 
 
-def test_bad_ranges(build: Build, tmp_path: Path) -> None:
+def test_bad_ranges(read: Read, tmp_path: Path) -> None:
     bad = "".join(
         quoted([*ends, "CH", "Switzerland"])
         for ends in (("5", "4"), ("1", str(1 << 33)), ("x", "y"), (str(1 << 128), "9" * 60))
     )
     text = one("ip2location", "DB1.CSV")
-    _, report = build({"DB1.CSV": ipv4(1) * 2 + bad + '"1"\r\n'}, text, rejects=tmp_path / "r.csv")
-    assert report.sources[0].read == 11
+    reading = read({"DB1.CSV": ipv4(1) * 2 + bad + '"1"\r\n'}, text, rejects=tmp_path / "r.csv")
+    assert reading.source.read == 11
     lines = [line.split(",")[1:3] for line in (tmp_path / "r.csv").read_text().splitlines()[1:]]
     assert lines == [
         ["7", "first is after last"],
@@ -396,13 +398,13 @@ def test_bad_ranges(build: Build, tmp_path: Path) -> None:
     ]
 
 
-def test_numbers_past_the_end_in_ipv6(build: Build, tmp_path: Path) -> None:
+def test_numbers_past_the_end_in_ipv6(read: Read, tmp_path: Path) -> None:
     bad = quoted([str(1 << 127), str(1 << 128), "CH", "Switzerland"])
-    _, report = build({"DB1.CSV": ipv6(1) + bad}, one("ip2location", "DB1.CSV"))
-    assert report.sources[0].rejected == {"not an address": 1}
+    reading = read({"DB1.CSV": ipv6(1) + bad}, one("ip2location", "DB1.CSV"))
+    assert reading.source.rejected == {"not an address": 1}
 
 
-def test_bad_hexadecimals(build: Build) -> None:
+def test_bad_hexadecimals(read: Read) -> None:
     good = quoted(["05010400", "050107FF", "CH", "Switzerland"])
     bad = "".join(
         quoted([first, last, "CH", "Switzerland"])
@@ -415,9 +417,9 @@ def test_bad_hexadecimals(build: Build) -> None:
             ("5.1.4.0", "050107FF"),
         )
     )
-    output, report = build({"DB1.CSV": good * 7 + bad}, one("ip2location", "DB1.CSV"))
-    assert report.sources[0].rejected == {"not an address": 5, "first is after last": 1}
-    assert stated(output, "5.1.4.0") == [{"country_code": "CH"}]
+    reading = read({"DB1.CSV": good * 7 + bad}, one("ip2location", "DB1.CSV"))
+    assert reading.source.rejected == {"not an address": 5, "first is after last": 1}
+    assert reading.stated("5.1.4.0") == [{"country_code": "CH"}]
 
 
 ROW = quoted(["83952640", "83953663", *place(5)]).rstrip()

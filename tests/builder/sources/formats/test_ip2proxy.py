@@ -15,6 +15,7 @@ import pytest
 from geolookup.errors import BuildError
 from tests.builder.building import known
 from tests.builder.plain_rows import check_rows
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build, build_at
 from tests.tiers import few
@@ -66,7 +67,7 @@ def ipv6(number: int) -> str:
 
 
 def stated(dataset: Path, address: str) -> dict[str, object]:
-    return {name: each for name, each in known(dataset, address)[0].items() if name in NAMES}
+    return {name: each for name, each in reading.stated(address)[0].items() if name in NAMES}
 
 
 def expected(number: int) -> dict[str, object]:
@@ -77,31 +78,31 @@ def expected(number: int) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("number", few(DATABASES, 5))
-def test_every_database(build: Build, number: int) -> None:
+def test_every_database(read: Read, number: int) -> None:
     files = {f"IP2PROXY-LITE-PX{number}.CSV": ipv4(number), f"PX{number}.IPV6.CSV": ipv6(number)}
-    dataset, report = build(dict(files), one("auto", "*.CSV"))
-    assert (stated(dataset, "8.8.4.4"), stated(dataset, "2600::1")) == (expected(number),) * 2
-    assert stated(dataset, "8.8.3.3") == {}
-    assert report.sources[0].nulled.total() == 0
-    assert report.sources[0].note == f"detected ip2proxy: PX{number}"
+    reading = read(dict(files), one("auto", "*.CSV"))
+    assert (reading.at("8.8.4.4"), reading.at("2600::1")) == (expected(number),) * 2
+    assert reading.at("8.8.3.3") == {}
+    assert reading.source.nulled.total() == 0
+    assert reading.source.note == f"detected ip2proxy: PX{number}"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("number", COMMERCIAL)
-def test_names_of_paid_files(build: Build, number: int) -> None:
+def test_names_of_paid_files(read: Read, number: int) -> None:
     name = f"IP2PROXY-IP-{COMMERCIAL[number]}.CSV"
-    dataset, report = build({name: ipv4(number)}, one("auto", name))
-    assert stated(dataset, "8.8.4.4") == expected(number)
-    assert report.sources[0].note == f"detected ip2proxy: PX{number}"
+    reading = read({name: ipv4(number)}, one("auto", name))
+    assert reading.at("8.8.4.4") == expected(number)
+    assert reading.source.note == f"detected ip2proxy: PX{number}"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("number", [each for each in DATABASES if each not in (1, 9)])
-def test_other_names(build: Build, number: int) -> None:
+def test_other_names(read: Read, number: int) -> None:
     """The number of columns shows the database; PX9 and PX10 have the same."""
-    dataset, report = build({"a.csv": ipv4(number)}, one("auto", "a.csv"))
-    assert stated(dataset, "8.8.4.4") == expected(number)
-    assert report.sources[0].note == f"detected ip2proxy: PX{number}"
+    reading = read({"a.csv": ipv4(number)}, one("auto", "a.csv"))
+    assert reading.at("8.8.4.4") == expected(number)
+    assert reading.source.note == f"detected ip2proxy: PX{number}"
 
 
 #: Type of the proxy and usage type: the user type.
@@ -122,19 +123,19 @@ TYPES = {
 
 
 @pytest.mark.long
-def test_types_of_proxies(build: Build) -> None:
+def test_types_of_proxies(read: Read) -> None:
     records = [
         [f"{134743040 + at * 256}", f"{134743295 + at * 256}", type_, *DATABASES[5][1:], usage]
         for at, (type_, usage) in enumerate(TYPES)
     ]
-    dataset, report = build({"PX6.CSV": rows(*records)}, one("ip2proxy", "PX6.CSV"))
-    found = [known(dataset, f"8.8.{4 + at}.1")[0].get("user_type") for at in range(len(TYPES))]
+    reading = read({"PX6.CSV": rows(*records)}, one("ip2proxy", "PX6.CSV"))
+    found = [reading.stated(f"8.8.{4 + at}.1")[0].get("user_type") for at in range(len(TYPES))]
     assert found == list(TYPES.values())
-    assert not report.sources[0].unknown_words
+    assert not reading.source.unknown_words
 
 
 @pytest.mark.long
-def test_editions_and_regions(build: Build) -> None:
+def test_editions_and_regions(read: Read) -> None:
     codes = '"country_code","subdivision_name","code"\n"CH","Zurich","CH-ZH"\n'
     rest = DATABASES[3]
     editions = {
@@ -145,9 +146,9 @@ def test_editions_and_regions(build: Build) -> None:
     }
     for content in editions.values():
         text = one("ip2proxy", "a.csv", "db = 3", 'regions = "codes.csv"')
-        dataset, _ = build({"a.csv": content, "codes.csv": codes}, text, force=True)
-        assert stated(dataset, "8.8.4.255") == expected(3)
-        assert known(dataset, "8.8.4.0")[0]["region_code"] == "ZH"
+        reading = read({"a.csv": content, "codes.csv": codes}, text, force=True)
+        assert reading.at("8.8.4.255") == expected(3)
+        assert reading.stated("8.8.4.0")[0]["region_code"] == "ZH"
 
 
 @pytest.mark.long
@@ -183,8 +184,8 @@ def test_cut_or_changed_anywhere(tmp_path: Path) -> None:
         for content in (whole[:at], bytes(changed)):
             (tmp_path / "PX12.CSV").write_bytes(content)
             try:
-                _, report = build_at(tmp_path, {}, one("ip2proxy", "PX12.CSV"), force=True)
-                assert report.sources[0].read <= 40
+                reading = read_at(tmp_path, {}, one("ip2proxy", "PX12.CSV"), force=True)
+                assert reading.source.read <= 40
             except BuildError as error:
                 told.append(str(error))
     assert all(each.startswith(str(tmp_path)) and "\n" not in each for each in told)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.builder.building import known
 from tests.builder.plain_rows import check_rows
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
 
@@ -27,23 +28,23 @@ NAMES = ("country_code", "region_name", "city_name", "isp")
 
 
 def four(output: Path, *addresses: str) -> list[tuple[object, ...]]:
-    return [tuple(each.get(name) for name in NAMES) for each in known(output, *addresses)]
+    return [tuple(each.get(name) for name in NAMES) for each in reading.stated(*addresses)]
 
 
-def test_with_country_codes(build: Build) -> None:
-    output, report = build({"ipv4_source.txt": NEW}, one("ip2region", "ipv4_source.txt"))
+def test_with_country_codes(read: Read) -> None:
+    reading = read({"ipv4_source.txt": NEW}, one("ip2region", "ipv4_source.txt"))
     assert four(output, *PROBES) == [
         (None, None, None, None),
         ("CN", "浙江省", "杭州市", "电信"),
         ("CH", "Zürich", None, '"Example" AG'),
         ("DE", None, "Berlin", None),
     ]
-    assert report.sources[0].nulled == {}
-    assert report.sources[0].rejected == {}
+    assert reading.source.nulled == {}
+    assert reading.source.rejected == {}
 
 
-def test_without_country_codes(build: Build) -> None:
-    output, _ = build({"ip.merge.txt": OLD}, one("ip2region", "ip.merge.txt"))
+def test_without_country_codes(read: Read) -> None:
+    reading = read({"ip.merge.txt": OLD}, one("ip2region", "ip.merge.txt"))
     assert four(output, "5.1.0.0", "5.1.4.0", "5.1.5.0") == [
         (None, "浙江省", "杭州市", "电信"),
         (None, None, None, None),
@@ -51,15 +52,15 @@ def test_without_country_codes(build: Build) -> None:
     ]
 
 
-def test_a_provider_of_two_letters_here_and_there(build: Build) -> None:
-    output, _ = build({"a.txt": OLD + "5.1.6.0|5.1.6.255|0|0|0|0|BT\n"}, one("ip2region", "a.txt"))
+def test_a_provider_of_two_letters_here_and_there(read: Read) -> None:
+    reading = read({"a.txt": OLD + "5.1.6.0|5.1.6.255|0|0|0|0|BT\n"}, one("ip2region", "a.txt"))
     assert four(output, "5.1.6.0") == [(None, None, None, "BT")]
 
 
-def test_bad_ranges(build: Build, tmp_path: Path) -> None:
+def test_bad_ranges(read: Read, tmp_path: Path) -> None:
     bad = "5.1.0.0|::1|0|0|0|0|CN\nx|y|0|0|0|0|CN\n5.1.0.0|CN\n5.2.0.0|5.1.0.0|0|0|0|0|CN\n"
-    _, report = build({"a.txt": NEW + bad}, one("ip2region", "a.txt"), rejects=tmp_path / "r.csv")
-    assert report.sources[0].read == 8
+    reading = read({"a.txt": NEW + bad}, one("ip2region", "a.txt"), rejects=tmp_path / "r.csv")
+    assert reading.source.read == 8
     lines = [line.split(",")[1:3] for line in (tmp_path / "r.csv").read_text().splitlines()[1:]]
     assert lines == [
         ["5", "first and last are of two families"],

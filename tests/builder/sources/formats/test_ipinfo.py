@@ -16,6 +16,7 @@ from geolookup_builder.sources.reading import jsonlines, parquet
 
 from tests.builder.building import known
 from tests.builder.plain_rows import check_rows
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
 from tests.tiers import few
@@ -189,12 +190,12 @@ WAYS = ("csv", "csv.gz", "json", "json typed", "json.gz", "parquet")
 def stated(dataset: Path, address: str) -> dict[str, object]:
     """What is known of an address, without what the country's table adds."""
     names = {*PLACE, *HOLDER, "region_code", "isp", "organization", "connection_type", "user_type"}
-    return {name: each for name, each in known(dataset, address)[0].items() if name in names}
+    return {name: each for name, each in reading.stated(address)[0].items() if name in names}
 
 
 @pytest.mark.parametrize("written", few(WAYS, 5))
 @pytest.mark.parametrize("product", PRODUCTS)
-def test_products(build: Build, product: str, written: str) -> None:
+def test_products(read: Read, product: str, written: str) -> None:
     text, expected = PRODUCTS[product]
     rows = records(text, typed=written == "json typed")
     content = {
@@ -206,10 +207,10 @@ def test_products(build: Build, product: str, written: str) -> None:
         "parquet": as_parquet(rows),
     }[written]
     name = f"a.{written.partition(' ')[0]}"
-    dataset, report = build({name: content}, one("ipinfo", name))
-    assert stated(dataset, "8.8.4.4") == expected
-    assert report.sources[0].read == 1
-    assert report.sources[0].nulled.total() == 0
+    reading = read({name: content}, one("ipinfo", name))
+    assert reading.at("8.8.4.4") == expected
+    assert reading.source.read == 1
+    assert reading.source.nulled.total() == 0
 
 
 LITE = PRODUCTS["Lite"][0].splitlines()[0] + "\n"
@@ -226,29 +227,29 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.json", "a.parquet"])
-def test_both_families_and_bare_addresses(build: Build, name: str) -> None:
-    dataset, _ = build({name: WRITTEN[name]}, one("ipinfo", name))
-    assert stated(dataset, "8.8.4.4") == {"continent_code": "AS", "country_code": "CN"}
-    assert stated(dataset, "8.8.5.7")["asn_organization"] == "Example"
-    assert stated(dataset, "8.8.5.8") == {}
-    assert stated(dataset, "2600:1::7")["country_code"] == "NA"
+def test_both_families_and_bare_addresses(read: Read, name: str) -> None:
+    reading = read({name: WRITTEN[name]}, one("ipinfo", name))
+    assert reading.at("8.8.4.4") == {"continent_code": "AS", "country_code": "CN"}
+    assert reading.at("8.8.5.7")["asn_organization"] == "Example"
+    assert reading.at("8.8.5.8") == {}
+    assert reading.at("2600:1::7")["country_code"] == "NA"
 
 
-def test_the_file_says_how_it_is_written_and_not_its_name(build: Build) -> None:
+def test_the_file_says_how_it_is_written_and_not_its_name(read: Read) -> None:
     for written in ("a.json", "a.parquet"):
-        dataset, _ = build({"b.csv": WRITTEN[written]}, one("ipinfo", "b.csv"))
-        assert stated(dataset, "8.8.4.4") == {"continent_code": "AS", "country_code": "CN"}
+        reading = read({"b.csv": WRITTEN[written]}, one("ipinfo", "b.csv"))
+        assert reading.at("8.8.4.4") == {"continent_code": "AS", "country_code": "CN"}
 
 
-def test_tables_follow_in_order(build: Build) -> None:
+def test_tables_follow_in_order(read: Read) -> None:
     chosen = ("Lite", "location", "asn", "company", "carrier", "privacy", "country", "core")
     files: dict[str, str | bytes] = {f"{name}.csv": PRODUCTS[name][0] for name in chosen}
-    dataset, report = build(files, one("ipinfo", "*.csv"))
-    assert [each.name.removeprefix("*.csv ") for each in report.sources] == [
+    reading = read(files, one("ipinfo", "*.csv"))
+    assert [each.name.removeprefix("*.csv ") for each in reading.report.sources] == [
         *("(Core)", "(Location)", "(Carrier)", "(Privacy)", "(Company)", "(ASN)"),
         *("(Country ASN)", "(Country)"),
     ]
-    assert stated(dataset, "8.8.4.4") == {
+    assert reading.at("8.8.4.4") == {
         **MOST,
         "organization": "Tenant AG",
         "isp": "Example Mobile",
@@ -292,15 +293,15 @@ COMMON: dict[str, Any] = {"country": "", "continent": "", "as_name": None}
 @pytest.mark.parametrize("rows", [1, 1 << 17])
 @pytest.mark.parametrize("name", ["a.json", "a.parquet"])
 def test_rejected_records_by_number(
-    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, rows: int
+    read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, rows: int
 ) -> None:
     monkeypatch.setattr(jsonlines, "BLOCK_BYTES", 90 * rows)
     monkeypatch.setattr(parquet, "BATCH_ROWS", rows)
     write = as_json if name == "a.json" else as_parquet
     content = write([{**COMMON, **each} for each in BAD_RANGES])
     path = tmp_path / "rejects.csv"
-    dataset, report = build({name: content}, one("ipinfo", name), rejects=path)
-    assert report.sources[0].read == len(BAD_RANGES)
+    reading = read({name: content}, one("ipinfo", name), rejects=path)
+    assert reading.source.read == len(BAD_RANGES)
     found = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))[1:]
     assert {row[0] for row in found} == {str(tmp_path / name)}
     assert [row[1:3] for row in found] == [
@@ -312,7 +313,7 @@ def test_rejected_records_by_number(
     ]
     networks = ("8.8.4.1/24", "", "2600::/129", str(1 << 128), "nowhere")
     assert all(text in row[3] for text, row in zip(networks, found, strict=True))
-    assert [stated(dataset, f"8.8.{each}.1") for each in (4, 5)] == [{"asn": 64500}, {"asn": 64501}]
+    assert [reading.at(f"8.8.{each}.1") for each in (4, 5)] == [{"asn": 64500}, {"asn": 64501}]
 
 
 JSON = as_json(records(MIXED))
@@ -332,12 +333,12 @@ GOOD_JSON = {
 
 @pytest.mark.parametrize("block", [300, 16 << 20])
 @pytest.mark.parametrize("case", GOOD_JSON)
-def test_unusual_json(build: Build, monkeypatch: pytest.MonkeyPatch, case: str, block: int) -> None:
+def test_unusual_json(read: Read, monkeypatch: pytest.MonkeyPatch, case: str, block: int) -> None:
     monkeypatch.setattr(jsonlines, "BLOCK_BYTES", block)
-    dataset, report = build({"a.json": GOOD_JSON[case]}, one("ipinfo", "a.json"))
-    assert stated(dataset, "8.8.4.4") == {"continent_code": "AS", "country_code": "CN"}
-    assert stated(dataset, "2600:1::7")["asn"] == 64501
-    assert report.sources[0].rejected.total() == (case == "absent keys")
+    reading = read({"a.json": GOOD_JSON[case]}, one("ipinfo", "a.json"))
+    assert reading.at("8.8.4.4") == {"continent_code": "AS", "country_code": "CN"}
+    assert reading.at("2600:1::7")["asn"] == 64501
+    assert reading.source.rejected.total() == (case == "absent keys")
 
 
 BAD_JSON: dict[str, tuple[bytes, int | None]] = {
@@ -374,17 +375,17 @@ def test_damaged_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
         assert error.line == line
 
 
-def test_types_are_those_of_the_first_values(build: Build) -> None:
+def test_types_are_those_of_the_first_values(read: Read) -> None:
     rows: list[dict[str, Any]] = [
         {"network": "8.8.4.0/24", "city": "A", "latitude": None, "longitude": 7},
         {"network": "8.8.5.0/24", "city": None, "latitude": 1.5, "longitude": 7.25},
     ]
-    dataset, _ = build({"a.json": as_json(rows)}, one("ipinfo", "a.json"))
-    assert stated(dataset, "8.8.4.4") == {"city_name": "A", "longitude": 7}
-    assert stated(dataset, "8.8.5.5") == {"latitude": 1.5, "longitude": 7.25}
+    reading = read({"a.json": as_json(rows)}, one("ipinfo", "a.json"))
+    assert reading.at("8.8.4.4") == {"city_name": "A", "longitude": 7}
+    assert reading.at("8.8.5.5") == {"latitude": 1.5, "longitude": 7.25}
 
 
-def test_typed_parquet(build: Build) -> None:
+def test_typed_parquet(read: Read) -> None:
     table = pa.table(
         {
             "network": pa.array(["8.8.4.0/24", "8.8.5.0/24"]).dictionary_encode(),
@@ -398,15 +399,15 @@ def test_typed_parquet(build: Build) -> None:
     )
     stream = io.BytesIO()
     papq.write_table(table, stream)
-    dataset, _ = build({"a.parquet": stream.getvalue()}, one("ipinfo", "a.parquet"))
-    assert stated(dataset, "8.8.4.4") == {
+    reading = read({"a.parquet": stream.getvalue()}, one("ipinfo", "a.parquet"))
+    assert reading.at("8.8.4.4") == {
         "city_name": "A",
         "latitude": 1.5,
         "longitude": 2.5,
         "asn": 64500,
         "asn_organization": "Malmö",
     }
-    assert stated(dataset, "8.8.5.5") == {
+    assert reading.at("8.8.5.5") == {
         "longitude": 3.5,
         "asn_organization": "B",
         "user_type": "hosting",

@@ -11,6 +11,7 @@ import pytest
 
 from tests.builder.building import known
 from tests.builder.plain_rows import check_rows
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
 
@@ -38,7 +39,7 @@ def zipped(name: str, text: str) -> bytes:
 def names(dataset: Path, *addresses: str) -> list[dict[str, object]]:
     wanted = ("continent_code", "country_code", "asn", "asn_organization")
     return [
-        {name: each[name] for name in wanted if name in each} for each in known(dataset, *addresses)
+        {name: each[name] for name in wanted if name in each} for each in reading.stated(*addresses)
     ]
 
 
@@ -53,9 +54,9 @@ def names(dataset: Path, *addresses: str) -> list[dict[str, object]]:
     ],
     ids=["plain", "zipped"],
 )
-def test_both_tables(build: Build, files: dict[str, str | bytes]) -> None:
-    dataset, report = build(files, one("iplocate", "ip-to-*"))
-    assert [(each.name, each.read) for each in report.sources] == [
+def test_both_tables(read: Read, files: dict[str, str | bytes]) -> None:
+    reading = read(files, one("iplocate", "ip-to-*"))
+    assert [(each.name, each.read) for each in reading.report.sources] == [
         ("ip-to-* (Country)", 3),
         ("ip-to-* (ASN)", 3),
     ]
@@ -99,7 +100,7 @@ def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
     check_rows(tmp_path, files, one("iplocate", "*.csv"), countries, systems)
 
 
-def test_rejected_rows_by_line(build: Build, tmp_path: Path) -> None:
+def test_rejected_rows_by_line(read: Read, tmp_path: Path) -> None:
     text = COUNTRY + '"8.8.7.0/33","E\nU",US,\n8.8.8.1/24,EU,CH,\n8.8.8.0/24,EU\n'
     path = tmp_path / "rejects.csv"
     build({"a.csv": text}, one("iplocate", "a.csv"), rejects=path)

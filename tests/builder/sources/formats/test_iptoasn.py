@@ -11,6 +11,7 @@ import pytest
 import geolookup
 from tests.builder.building import fails, known
 from tests.builder.plain_rows import check_rows
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build, build_at
 
@@ -43,32 +44,32 @@ def as_integers(text: str) -> str:
         ("ip2asn-v4-u32.tsv.gz", as_integers(V4), [ONE, ONE, {}, UNCLOSED, OWN, {}]),
     ],
 )
-def test_the_files(build: Build, name: str, text: str, expected: list[dict[str, object]]) -> None:
-    output, report = build({name: gzip.compress(text.encode())}, one("iptoasn", name))
-    assert known(output, *PROBES) == expected
-    assert report.sources[0].rejected == {}
-    assert report.sources[0].nulled == {}
+def test_the_files(read: Read, name: str, text: str, expected: list[dict[str, object]]) -> None:
+    reading = read({name: gzip.compress(text.encode())}, one("iptoasn", name))
+    assert reading.stated(*PROBES) == expected
+    assert reading.source.rejected == {}
+    assert reading.source.nulled == {}
 
 
-def test_several_files_are_one_table(build: Build) -> None:
+def test_several_files_are_one_table(read: Read) -> None:
     files: dict[str, str | bytes] = {"ip2asn-v4.tsv": V4, "ip2asn-v6.tsv": V6}
-    output, report = build(files, one("iptoasn", "ip2asn-v?.tsv"))
-    assert known(output, *PROBES) == [ONE, ONE, {}, UNCLOSED, OWN, SIX]
-    assert len(report.sources) == 1
+    reading = read(files, one("iptoasn", "ip2asn-v?.tsv"))
+    assert reading.stated(*PROBES) == [ONE, ONE, {}, UNCLOSED, OWN, SIX]
+    assert len(reading.report.sources) == 1
 
 
-def test_countries_only_where_asked_for(build: Build) -> None:
-    output, report = build({"a.tsv": V4}, one("iptoasn", "a.tsv", "countries = true"))
-    codes = [each.get("country_code") for each in known(output, *PROBES)]
+def test_countries_only_where_asked_for(read: Read) -> None:
+    reading = read({"a.tsv": V4}, one("iptoasn", "a.tsv", "countries = true"))
+    codes = [each.get("country_code") for each in reading.stated(*PROBES)]
     assert codes == ["CH", "CH", None, None, "DE", None]
-    assert report.sources[0].nulled == {}
+    assert reading.source.nulled == {}
 
 
-def test_a_description_alone_is_no_answer(build: Build) -> None:
+def test_a_description_alone_is_no_answer(read: Read) -> None:
     """Not routed hides a wider row, and says nothing."""
     text = "5.1.0.0\t5.1.255.255\t64500\tCH\tWIDE\n" + V4
-    output, _ = build({"a.tsv": text}, one("iptoasn", "a.tsv"))
-    assert known(output, "5.1.4.4", "5.1.99.0") == [{}, {"asn": 64500, "asn_organization": "WIDE"}]
+    reading = read({"a.tsv": text}, one("iptoasn", "a.tsv"))
+    assert reading.stated("5.1.4.4", "5.1.99.0") == [{}, {"asn": 64500, "asn_organization": "WIDE"}]
 
 
 @pytest.mark.parametrize(
@@ -92,15 +93,15 @@ def test_a_bad_option(tmp_path: Path) -> None:
     assert "neither true nor false" in str(fails(tmp_path, {"a.tsv": V4}, text))
 
 
-def test_bad_ranges(build: Build, tmp_path: Path) -> None:
+def test_bad_ranges(read: Read, tmp_path: Path) -> None:
     bad = (
         "5.1.0.0\t2a02::\t1\tCH\tX\n"
         f"{1 << 32}\t{1 << 33}\t1\tCH\tX\n"
         f"1\t{1 << 128}\t1\tCH\tX\n"
         "5.1.9.0\t5.1.8.0\t1\tCH\tX\n"
     )
-    _, report = build({"a.tsv": V4 + bad}, one("iptoasn", "a.tsv"), rejects=tmp_path / "r.csv")
-    assert report.sources[0].read == 8
+    reading = read({"a.tsv": V4 + bad}, one("iptoasn", "a.tsv"), rejects=tmp_path / "r.csv")
+    assert reading.source.read == 8
     lines = [line.split(",")[1:3] for line in (tmp_path / "r.csv").read_text().splitlines()[1:]]
     assert lines == [
         ["5", "first and last are of two families"],
@@ -122,8 +123,8 @@ def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
 
 def test_the_real_file(shared_data: Path, tmp_path: Path) -> None:
     content = (shared_data / "iptoasn" / "ip2asn-v4.tsv").read_bytes()
-    output, report = build_at(tmp_path, {"a.tsv": content}, one("iptoasn", "a.tsv"), max_rejects=0)
-    assert (report.sources[0].read, report.sources[0].nulled) == (1_427, {})
+    reading = read_at(tmp_path, {"a.tsv": content}, one("iptoasn", "a.tsv"), max_rejects=0)
+    assert (reading.source.read, reading.source.nulled) == (1_427, {})
     rows = [line.split("\t") for line in content.decode().splitlines()]
     with geolookup.open(output) as engine:
         for first, last, asn, _, name in rows:

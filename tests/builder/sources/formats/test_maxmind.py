@@ -12,11 +12,11 @@ import pytest
 from geolookup_builder.sources.reading import delimited
 
 import geolookup
-from geolookup.errors import BuildError
-from tests.builder.building import known
+from tests.builder.building import fails
 from tests.builder.plain_rows import check_rows
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.builder.sources.recipes import one, refused
-from tests.conftest import Build, build_at
+from tests.conftest import Build
 
 PLACES = (
     "geoname_id,locale_code,continent_code,continent_name,country_iso_code,country_name,"
@@ -75,7 +75,19 @@ ALPHA = {
     "latitude": 34.7,
     "longitude": 33.1,
 }
-BETA = {"region_code": "ZH", "region_name": "Zurich", "city_name": "Betaville"}
+ALPHA_ROW = {**ALPHA, "time_zone": "Asia/Nicosia"}
+BETA = {
+    "continent_code": "EU",
+    "country_code": "CH",
+    "region_code": "ZH",
+    "region_name": "Zurich",
+    "city_name": "Betaville",
+    "postal_code": "8027",
+    "latitude": 47.3682,
+    "longitude": 8.5671,
+    "time_zone": "Europe/Zurich",
+}
+BERLIN = {"continent_code": "EU", "country_code": "DE", "time_zone": "Europe/Berlin"}
 CITY_FILES: dict[str, str | bytes] = {
     "City-Blocks-IPv4.csv": CITY,
     "City-Blocks-IPv6.csv": CITY_V6,
@@ -83,13 +95,6 @@ CITY_FILES: dict[str, str | bytes] = {
     "City-Locations-en.csv": EN,
 }
 ALL = one("maxmind", "*.csv")
-
-
-def stated(dataset: Path, address: str) -> dict[str, object]:
-    """What is known of an address, without what the country's table adds."""
-    names = {*ALPHA, "asn", "asn_organization", "isp", "organization"}
-    names |= {"connection_type", "user_type"}
-    return {name: each for name, each in known(dataset, address)[0].items() if name in names}
 
 
 def zipped(files: dict[str, str | bytes], folder: str = "GeoLite2-City-CSV_20261101/") -> bytes:
@@ -101,37 +106,40 @@ def zipped(files: dict[str, str | bytes], folder: str = "GeoLite2-City-CSV_20261
     return stream.getvalue()
 
 
-def check_city(dataset: Path) -> None:
-    assert stated(dataset, "8.8.4.4") == ALPHA
-    assert stated(dataset, "8.8.5.5") | BETA == stated(dataset, "8.8.5.5")
-    assert stated(dataset, "8.8.5.5") == stated(dataset, "280:14c:418:1000::7")
-    assert stated(dataset, "8.8.6.6") == {"continent_code": "EU", "country_code": "DE"}
-    assert stated(dataset, "8.8.7.7") == {"continent_code": "EU"}
-    assert stated(dataset, "8.8.8.8") == {}
+def check_city(reading: Reading) -> None:
+    addresses = ("8.8.4.4", "8.8.5.5", "280:14c:418:1000::7", "8.8.6.6", "8.8.7.7", "8.8.8.8")
+    assert reading.stated(*addresses) == [
+        ALPHA_ROW,
+        BETA,
+        BETA,
+        BERLIN,
+        {"continent_code": "EU"},
+        {},
+    ]
 
 
-def test_city_blocks_find_their_places(build: Build) -> None:
-    dataset, report = build(CITY_FILES, ALL)
-    check_city(dataset)
-    assert [(each.name, each.read, each.note) for each in report.sources] == [("*.csv", 6, "")]
-    assert report.sources[0].nulled.total() == 0
+def test_city_blocks_find_their_places(read: Read) -> None:
+    reading = read(CITY_FILES, ALL)
+    check_city(reading)
+    assert [(each.name, each.read, each.note) for each in reading.report.sources] == [
+        ("*.csv", 6, "")
+    ]
+    assert reading.source.nulled.total() == 0
 
 
-def test_the_zip_as_delivered(build: Build) -> None:
-    dataset, _ = build({"city.zip": zipped(CITY_FILES)}, one("maxmind", "city.zip"))
-    check_city(dataset)
+def test_the_zip_as_delivered(read: Read) -> None:
+    reading = read({"city.zip": zipped(CITY_FILES)}, one("maxmind", "city.zip"))
+    check_city(reading)
 
 
 @pytest.mark.parametrize("name", ["delivery", "a [1] folder*"])
 def test_a_folder(tmp_path: Path, name: str) -> None:
     folder = tmp_path / name / "GeoLite2-City-CSV_20261101"
     folder.mkdir(parents=True)
-    for file, content in CITY_FILES.items():
-        assert isinstance(content, str)
-        (folder / file).write_text(content, encoding="utf-8")
-    (folder / "COPYRIGHT.txt").write_text("terms", encoding="utf-8")
-    (folder / "City-Blocks-IPv4.csv.bak").write_text("of no use", encoding="utf-8")
-    check_city(build_at(tmp_path, {}, one("maxmind", name))[0])
+    extra = {"COPYRIGHT.txt": "terms", "City-Blocks-IPv4.csv.bak": "of no use"}
+    for file, content in (CITY_FILES | extra).items():
+        (folder / file).write_text(str(content), encoding="utf-8")
+    check_city(read_at(tmp_path, {}, one("maxmind", name)))
 
 
 def test_names_in_capitals_and_what_macos_leaves_behind(tmp_path: Path) -> None:
@@ -141,11 +149,11 @@ def test_names_in_capitals_and_what_macos_leaves_behind(tmp_path: Path) -> None:
     for name, content in CITY_FILES.items():
         assert isinstance(content, str)
         (tmp_path / "delivery" / name.upper()).write_text(content, encoding="utf-8")
-    dataset, report = build_at(tmp_path, {}, one("maxmind", "delivery"))
-    assert report.sources[0].read == 6
-    check_city(dataset)
+    reading = read_at(tmp_path, {}, one("maxmind", "delivery"))
+    assert reading.source.read == 6
+    check_city(reading)
     archive = zipped({**CITY_FILES, "../__MACOSX/x/._City-Blocks-IPv4.csv": fork})
-    check_city(build_at(tmp_path, {"a.zip": archive}, one("maxmind", "a.zip"))[0])
+    check_city(read_at(tmp_path, {"a.zip": archive}, one("maxmind", "a.zip")))
 
 
 def test_a_folder_without_files(tmp_path: Path) -> None:
@@ -154,39 +162,48 @@ def test_a_folder_without_files(tmp_path: Path) -> None:
     assert error.path.startswith(str(tmp_path / "empty"))
 
 
-def test_columns_are_found_by_name_in_any_order_and_older_releases_lack_some(build: Build) -> None:
+def test_columns_are_found_by_name_in_any_order_and_older_releases_lack_some(read: Read) -> None:
     blocks = "longitude,geoname_id,latitude,network\n33.1,11,34.7,8.8.4.0/24\n"
     places = "city_name,locale_code,country_iso_code,geoname_id\nAlpha Town,en,CY,11\n"
-    dataset, _ = build({"a.csv": blocks, "b.csv": places}, ALL)
+    reading = read({"a.csv": blocks, "b.csv": places}, ALL)
     names = ("country_code", "city_name", "latitude", "longitude")
-    expected = {name: ALPHA[name] for name in names} | {"continent_code": "EU"}
-    assert stated(dataset, "8.8.4.4") == expected
+    assert reading.at("8.8.4.4") == {name: ALPHA[name] for name in names}
 
 
 def test_another_language_with_english_where_it_is_silent(build: Build) -> None:
     dataset, _ = build(CITY_FILES, one("maxmind", "*.csv", 'locale = "de"'))
-    assert stated(dataset, "8.8.4.4") == {**ALPHA, "city_name": "Alphastadt"}
-    assert stated(dataset, "8.8.5.5") | BETA == stated(dataset, "8.8.5.5")
-    with geolookup.open(dataset) as engine:  # names of countries are of the reference table
-        assert engine.get("8.8.4.4", "location.country_name") == "Cyprus"
+    with geolookup.open(dataset) as engine:
+        names = [
+            engine.get(address, f"location.{member}")
+            for address in ("8.8.4.4", "8.8.5.5")
+            for member in ("city_name", "region_name", "country_name")
+        ]
+    # Names of countries are of the reference table.
+    assert names == [
+        "Alphastadt",
+        "Limassol District",
+        "Cyprus",
+        "Betaville",
+        "Zurich",
+        "Switzerland",
+    ]
 
 
-def test_another_language_alone(build: Build) -> None:
+def test_another_language_alone(read: Read) -> None:
     only = {name: each for name, each in CITY_FILES.items() if not name.endswith("-en.csv")}
-    dataset, report = build(only, one("maxmind", "*.csv", 'locale = "de"'))
-    found = {name: each for name, each in ALPHA.items() if name != "region_name"}
-    assert stated(dataset, "8.8.4.4") == {**found, "city_name": "Alphastadt"}
-    assert report.sources[0].nulled == {"country_code": 3}  # ids without a place
-    assert stated(dataset, "8.8.5.5") == {}
+    reading = read(only, one("maxmind", "*.csv", 'locale = "de"'))
+    place = {**ALPHA_ROW, "city_name": "Alphastadt"}
+    del place["region_name"]
+    assert reading.at("8.8.4.4") == place
+    assert reading.source.nulled == {"country_code": 3}  # ids without a place
+    assert reading.at("8.8.5.5") == {}
 
 
 def test_a_language_that_is_not_there(tmp_path: Path) -> None:
     files = {name: each for name, each in CITY_FILES.items() if "IPv6" not in name}
-    with pytest.raises(BuildError) as caught:
-        build_at(tmp_path, files, one("maxmind", "*.csv", 'locale = "xx"'))
-    assert "locale 'xx' are missing (found: de, en)" in str(caught.value)
-    with pytest.raises(BuildError, match="locale is 5"):
-        build_at(tmp_path, files, one("maxmind", "*.csv", "locale = 5"))
+    error = fails(tmp_path, files, one("maxmind", "*.csv", 'locale = "xx"'))
+    assert "locale 'xx' are missing (found: de, en)" in str(error)
+    assert "locale is 5" in str(fails(tmp_path, files, one("maxmind", "*.csv", "locale = 5")))
 
 
 def test_blocks_without_locations(tmp_path: Path) -> None:
@@ -194,15 +211,15 @@ def test_blocks_without_locations(tmp_path: Path) -> None:
     assert str(error).startswith(f"{tmp_path / 'a.csv'}: its Locations in locale 'en' are missing")
 
 
-def test_an_id_without_a_place_blanks_its_row_and_is_counted(build: Build) -> None:
+def test_an_id_without_a_place_blanks_its_row_and_is_counted(read: Read) -> None:
     blocks = CITY + "8.8.0.0/16,11,,,0,0,,,,,\n8.8.9.0/24,99,20,,0,0,8001,1,1,,\n"
-    dataset, report = build({"a.csv": blocks, "b.csv": EN}, ALL)
-    assert report.sources[0].nulled == {"country_code": 1}
-    assert stated(dataset, "8.8.9.9") == {}
-    assert stated(dataset, "8.8.10.1")["city_name"] == "Alpha Town"
+    reading = read({"a.csv": blocks, "b.csv": EN}, ALL)
+    assert reading.source.nulled == {"country_code": 1}
+    assert reading.at("8.8.9.9") == {}
+    assert reading.at("8.8.10.1")["city_name"] == "Alpha Town"
 
 
-def test_country_asn_isp_and_connection_type(build: Build) -> None:
+def test_country_asn_isp_and_connection_type(read: Read) -> None:
     country = BLOCKS["country"] + "8.8.4.0/24,20,30,,0,0,\n8.8.5.0/24,,30,,0,0,\n"
     files: dict[str, str | bytes] = {
         "asn.csv": BLOCKS["asn"] + '8.8.4.0/23,64500,"EXAMPLE, INC."\n8.8.6.0/24,64501,\n',
@@ -211,10 +228,10 @@ def test_country_asn_isp_and_connection_type(build: Build) -> None:
         "isp.csv": BLOCKS["isp"] + "8.8.4.0/24,Example Net,Example AG,64502,EXAMPLE-2,,\n",
         "places.csv": COUNTRY_EN,
     }
-    dataset, report = build(files, ALL)
+    reading = read(files, ALL)
     titles = ["Country", "ISP", "ASN", "Connection-Type"]
-    assert [each.name for each in report.sources] == [f"*.csv ({each})" for each in titles]
-    assert stated(dataset, "8.8.4.4") == {
+    assert [each.name for each in reading.report.sources] == [f"*.csv ({each})" for each in titles]
+    assert reading.at("8.8.4.4") == {
         "continent_code": "EU",
         "country_code": "DE",
         "asn": 64502,
@@ -223,13 +240,13 @@ def test_country_asn_isp_and_connection_type(build: Build) -> None:
         "organization": "Example AG",
         "connection_type": "Residential",
     }
-    assert stated(dataset, "8.8.5.5") == {
+    assert reading.at("8.8.5.5") == {
         "continent_code": "EU",
         "asn": 64500,
         "asn_organization": "EXAMPLE, INC.",
         "connection_type": "Mobile",
     }
-    assert stated(dataset, "8.8.6.6") == {"asn": 64501}
+    assert reading.at("8.8.6.6") == {"asn": 64501}
 
 
 ENTERPRISE = BLOCKS["enterprise"] + (
@@ -241,17 +258,17 @@ ENTERPRISE = BLOCKS["enterprise"] + (
 PROVIDER = PROVIDERS + '7,"Example Net","Example AG",64500,EXAMPLE,Cable/DSL,business,,\n'
 
 
-def test_enterprise_joins_its_isp_table_and_comes_before_city(build: Build) -> None:
+def test_enterprise_joins_its_isp_table_and_comes_before_city(read: Read) -> None:
     files: dict[str, str | bytes] = {
         "a.csv": CITY.replace("00149", "99999"),
         "b.csv": ENTERPRISE,
         "c.csv": PROVIDER,
         "d.csv": EN,
     }
-    dataset, report = build(files, ALL)
-    assert [each.name for each in report.sources] == ["*.csv (Enterprise)", "*.csv (City)"]
-    assert stated(dataset, "8.8.4.4") == {
-        **ALPHA,
+    reading = read(files, ALL)
+    assert [each.name for each in reading.report.sources] == ["*.csv (Enterprise)", "*.csv (City)"]
+    assert reading.at("8.8.4.4") == {
+        **ALPHA_ROW,
         "asn": 64500,
         "asn_organization": "EXAMPLE",
         "isp": "Example Net",
@@ -259,17 +276,17 @@ def test_enterprise_joins_its_isp_table_and_comes_before_city(build: Build) -> N
         "connection_type": "Residential",
         "user_type": "business",
     }
-    assert "isp" not in stated(dataset, "8.8.5.5")
-    assert stated(dataset, "8.8.6.6") == {"continent_code": "EU", "country_code": "DE"}
-    assert report.sources[0].nulled == {"asn": 1}
+    assert "isp" not in reading.at("8.8.5.5")
+    assert reading.at("8.8.6.6") == BERLIN
+    assert reading.source.nulled == {"asn": 1}
 
 
-def test_enterprise_without_its_isp_table(build: Build) -> None:
-    dataset, report = build({"b.csv": ENTERPRISE, "d.csv": EN}, ALL)
-    assert stated(dataset, "8.8.4.4") == ALPHA
+def test_enterprise_without_its_isp_table(read: Read) -> None:
+    reading = read({"b.csv": ENTERPRISE, "d.csv": EN}, ALL)
+    assert reading.at("8.8.4.4") == ALPHA_ROW
     note = "Enterprise without its ISP file: providers are unknown"
-    assert report.sources[0].note == note
-    assert f"  note        {note}" in list(report.lines())
+    assert reading.source.note == note
+    assert f"  note        {note}" in list(reading.report.lines())
 
 
 IGNORED = {
@@ -281,13 +298,13 @@ IGNORED = {
 }
 
 
-@pytest.mark.parametrize("name", IGNORED)
-def test_products_that_no_field_holds_are_named(build: Build, tmp_path: Path, name: str) -> None:
-    assert f"{name} ignored" in str(refused(tmp_path, "a.csv", IGNORED[name], ALL))
+def test_products_that_no_field_holds_are_named(read: Read, tmp_path: Path) -> None:
     connection = BLOCKS["connection"] + "8.8.8.0/24,Corporate\n"
-    dataset, report = build({"a.csv": IGNORED[name], "b.csv": connection}, ALL)
-    assert report.sources[0].note == f"{name} ignored: no field holds it"
-    assert stated(dataset, "8.8.8.8") == {"connection_type": "Corporate"}
+    for name, text in IGNORED.items():
+        assert f"{name} ignored" in str(refused(tmp_path, "a.csv", text, one("maxmind", "a.csv")))
+        reading = read({"a.csv": text, "b.csv": connection}, ALL)
+        assert reading.source.note == f"{name} ignored: no field holds it"
+        assert reading.at("8.8.8.8") == {"connection_type": "Corporate"}
 
 
 FORMS = {"ip": "{0}", "integer": "{1}", "hex": "{1:x}"}
@@ -305,37 +322,34 @@ def converted(text: str, form: str, *, replace: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("replace", [False, True])
-@pytest.mark.parametrize("form", ["ip", "integer", "hex"])
-def test_ranges_of_the_converter(build: Build, form: str, replace: bool) -> None:
+@pytest.mark.parametrize("form", FORMS)
+def test_ranges_of_the_converter(read: Read, form: str) -> None:
     low = BLOCKS["city"] + "::808:900/120,11,,,0,0,,,,,\n"  # numbers that could be IPv4
-    files = {
-        "Blocks-IPv4.csv": converted(CITY, form, replace=replace),
-        "Blocks-IPv6.csv": converted(CITY_V6, form, replace=replace),
-        "Low-IPv6.csv": converted(low, form, replace=replace),
-        "Places.csv": EN,
-    }
-    dataset, report = build(files, ALL)
-    check_city(dataset)
-    assert report.sources[0].read == 7
-    assert report.sources[0].rejected.total() == 0
-    assert stated(dataset, "8.8.9.7") == {}
+    for replace in (False, True):
+        files = {
+            "Blocks-IPv4.csv": converted(CITY, form, replace=replace),
+            "Blocks-IPv6.csv": converted(CITY_V6, form, replace=replace),
+            "Low-IPv6.csv": converted(low, form, replace=replace),
+            "Places.csv": EN,
+        }
+        reading = read(files, ALL)
+        check_city(reading)
+        assert (reading.source.read, reading.source.rejected.total()) == (7, 0)
+        assert reading.at("8.8.9.7") == {}
 
 
-def test_hexadecimal_ranges_that_are_none(build: Build, tmp_path: Path) -> None:
+def test_hexadecimal_ranges_that_are_none(read: Read) -> None:
     rows = ["8080400,80804ff,5", "0x1,2,5", "80805ff,8080500,5", ",,5", "f" * 33 + ",1,5"]
     rows += ["g,1,5", "8080600,100000000,5"]
     text = "network_start_hex,network_last_hex,autonomous_system_number\n"
     text += "\n".join(rows) + "\n"
-    path = tmp_path / "rejects.csv"
-    dataset, report = build({"IPv4.csv": text}, one("maxmind", "IPv4.csv"), rejects=path)
-    assert report.sources[0].rejected == {"not an address": 5, "first is after last": 1}
-    assert stated(dataset, "8.8.4.4") == {"asn": 5}
-    lines = [row.split(",")[1] for row in path.read_text(encoding="utf-8").splitlines()[1:]]
-    assert lines == ["3", "4", "5", "6", "7", "8"]
+    reading = read({"IPv4.csv": text}, one("maxmind", "IPv4.csv"))
+    assert reading.source.rejected == {"not an address": 5, "first is after last": 1}
+    assert reading.at("8.8.4.4") == {"asn": 5}
+    assert [line for line, _ in reading.bad_lines()] == [3, 4, 5, 6, 7, 8]
     # Without a family in the file's name the longer end tells it.
-    dataset, report = build({"b.csv": text}, one("maxmind", "b.csv"))
-    assert report.sources[0].rejected["not an address"] == 4
+    reading = read({"b.csv": text}, one("maxmind", "b.csv"))
+    assert reading.source.rejected["not an address"] == 4
 
 
 def test_the_tables_of_the_same_delivery_count_first(tmp_path: Path) -> None:
@@ -344,25 +358,25 @@ def test_the_tables_of_the_same_delivery_count_first(tmp_path: Path) -> None:
     blocks = BLOCKS["city"] + "8.8.4.0/25,11,,,0,0,,,,,\n8.8.4.128/25,30,,,0,0,,,,,\n"
     files: dict[str, str | bytes]
     files = {"a.zip": older, "b.zip": zipped({"Blocks.csv": blocks, "Places.csv": newer}, "b/")}
-    dataset, _ = build_at(tmp_path, files, one("maxmind", "*.zip"))
-    assert stated(dataset, "8.8.4.4")["city_name"] == "Renamed"
-    dataset, _ = build_at(tmp_path, files, one("maxmind", "a.zip"))
-    assert stated(dataset, "8.8.4.4") == ALPHA
+    reading = read_at(tmp_path, files, one("maxmind", "*.zip"))
+    assert reading.at("8.8.4.4")["city_name"] == "Renamed"
+    reading = read_at(tmp_path, files, one("maxmind", "a.zip"))
+    assert reading.at("8.8.4.4") == ALPHA_ROW
 
 
-def test_country_blocks_beside_city_blocks_use_their_own_locations(build: Build) -> None:
+def test_country_blocks_beside_city_blocks_use_their_own_locations(read: Read) -> None:
     country = BLOCKS["country"] + "8.8.4.0/22,20,,,0,0,\n"
     other = COUNTRY_EN.replace("20,en,EU,Europe,DE", "20,en,EU,Europe,AT")
     files = {**CITY_FILES, "Country-Blocks-IPv4.csv": country, "Country-Locations-en.csv": other}
-    dataset, _ = build(files, ALL)
-    assert stated(dataset, "8.8.6.6")["country_code"] == "DE"
-    dataset, _ = build(files, one("maxmind", "Country*.csv"))
-    assert stated(dataset, "8.8.6.6")["country_code"] == "AT"
+    reading = read(files, ALL)
+    assert reading.at("8.8.6.6")["country_code"] == "DE"
+    reading = read(files, one("maxmind", "Country*.csv"))
+    assert reading.at("8.8.6.6")["country_code"] == "AT"
 
 
-def test_small_blocks_give_the_same(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_blocks_give_the_same(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delimited, "BLOCK_BYTES", 256)
-    check_city(build(CITY_FILES, ALL)[0])
+    check_city(read(CITY_FILES, ALL))
 
 
 def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
@@ -412,31 +426,28 @@ DAMAGED: dict[str, tuple[str | bytes, int]] = {
 }
 
 
-@pytest.mark.parametrize("case", DAMAGED)
-def test_damaged_locations_are_an_error(tmp_path: Path, case: str) -> None:
-    content, line = DAMAGED[case]
+def test_damaged_locations_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(CITY, encoding="utf-8")
-    error = refused(tmp_path, "b.csv", content, ALL)
-    assert (error.path, error.line) == (str(tmp_path / "b.csv"), line)
+    for case, (content, line) in DAMAGED.items():
+        error = refused(tmp_path, "b.csv", content, ALL)
+        assert (error.path, error.line) == (str(tmp_path / "b.csv"), line), case
 
 
-def test_locations_with_quoted_line_breaks_and_crlf(build: Build) -> None:
+def test_locations_with_quoted_line_breaks_and_crlf(read: Read) -> None:
     places = "\ufeff" + EN.replace('"Alpha Town"', '"Alpha\nTown"').replace("\n12,", "\r\n12,")
-    dataset, _ = build({"a.csv": CITY, "b.csv": places}, ALL)
-    assert stated(dataset, "8.8.4.4")["city_name"] == "Alpha\nTown"
-    assert stated(dataset, "8.8.5.5")["city_name"] == "Betaville"
+    reading = read({"a.csv": CITY, "b.csv": places}, ALL)
+    assert reading.at("8.8.4.4")["city_name"] == "Alpha\nTown"
+    assert reading.at("8.8.5.5")["city_name"] == "Betaville"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_files_that_are_none_of_maxmind(tmp_path: Path) -> None:
+    for text in (
         "network,colour\n8.8.8.0/24,red\n",
         "network\n8.8.8.0/24\n",
         "a,b\n1,2\n",
         "network,domain,domain\n8.8.8.0/24,x,y\n",
         EN,
         PROVIDER,
-    ],
-)
-def test_files_that_are_none_of_maxmind(tmp_path: Path, text: str) -> None:
-    refused(tmp_path, "a.csv", text, ALL)
+    ):
+        error = refused(tmp_path, "a.csv", text, ALL)
+        assert error.path.startswith(str(tmp_path)), text

@@ -25,6 +25,7 @@ from geolookup.errors import BuildError
 from tests.builder.building import fails, known
 from tests.builder.plain_rows import check_rows
 from tests.builder.sources.formats.mmdb_writing import MARKER, assembled, encoded, integer, mmdb
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.conftest import Build, build_at
 
 maxminddb = pytest.importorskip("maxminddb", reason="MMDB files are read by maxminddb")
@@ -76,7 +77,7 @@ def recipe(path: str = "a.mmdb", extra: str = "") -> str:
 
 
 def countries(dataset: Path, *addresses: str) -> list[str | None]:
-    return [each.get("country_code") for each in known(dataset, *addresses)]
+    return [each.get("country_code") for each in reading.stated(*addresses)]
 
 
 SCHEMAS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -194,11 +195,11 @@ SCHEMAS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)
-def test_schemas(build: Build, schema: str) -> None:
+def test_schemas(read: Read, schema: str) -> None:
     record, expected = SCHEMAS[schema]
-    dataset, report = build({"a.mmdb": mmdb({"8.8.8.0/24": record, "8.8.9.0/24": {}})}, recipe())
-    assert (report.sources[0].read, report.sources[0].nulled.total()) == (2, 0)
-    found, empty, nothing = known(dataset, "8.8.8.8", "8.8.9.9", "8.8.10.10")
+    reading = read({"a.mmdb": mmdb({"8.8.8.0/24": record, "8.8.9.0/24": {}})}, recipe())
+    assert (reading.source.read, reading.source.nulled.total()) == (2, 0)
+    found, empty, nothing = reading.stated("8.8.8.8", "8.8.9.9", "8.8.10.10")
     stated = {name: found[name] for name in OSLO if name in found}
     derived = {"continent_code"} if "country_code" in expected else set()
     derived |= {"region_name"} - expected.keys() if "region_name" in stated else set()
@@ -206,7 +207,7 @@ def test_schemas(build: Build, schema: str) -> None:
     assert (empty, nothing) == ({}, {})
 
 
-def test_a_company_and_a_carrier_are_at_home_elsewhere(build: Build) -> None:
+def test_a_company_and_a_carrier_are_at_home_elsewhere(read: Read) -> None:
     """As in the CSV of the same products."""
     home = {"name": "Tenant AG", "country": "US"}
     company = {
@@ -224,19 +225,19 @@ def test_a_company_and_a_carrier_are_at_home_elsewhere(build: Build) -> None:
             {"isp": "Tenant AG", "connection_type": "Mobile", "user_type": "cellular"},
         ),
     ):  # fmt: skip
-        dataset, _ = build({"a.mmdb": mmdb({"8.8.8.0/24": record})}, recipe())
-        assert known(dataset, "8.8.8.8") == [expected]
+        reading = read({"a.mmdb": mmdb({"8.8.8.0/24": record})}, recipe())
+        assert reading.stated("8.8.8.8") == [expected]
 
 
-def test_unknown_places_and_plain_codes(build: Build) -> None:
+def test_unknown_places_and_plain_codes(read: Read) -> None:
     origin = {"latitude": 0.0, "longitude": 0.0}
     records = {
         "8.8.8.0/24": {"country": {"iso_code": "ZZ"}, "location": origin},
         "9.9.9.0/24": {"country": "NO", "continent": "EU", "location": {"latitude": 59.5}},
     }
-    dataset, report = build({"a.mmdb": mmdb(records)}, recipe())
-    assert report.sources[0].nulled == {}
-    unknown, norway = known(dataset, "8.8.8.8", "9.9.9.9")
+    reading = read({"a.mmdb": mmdb(records)}, recipe())
+    assert reading.source.nulled == {}
+    unknown, norway = reading.stated("8.8.8.8", "9.9.9.9")
     assert unknown == {}
     assert (norway["country_code"], norway["continent_code"], norway["latitude"]) == (
         "NO",
@@ -245,21 +246,21 @@ def test_unknown_places_and_plain_codes(build: Build) -> None:
     )
 
 
-def test_a_tar_as_maxmind_delivers_it(build: Build) -> None:
+def test_a_tar_as_maxmind_delivers_it(read: Read) -> None:
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w:gz") as archive:
         for name, data in (("x/LICENSE.txt", b"terms"), ("x/a.mmdb", mmdb(LATIN))):
             info = tarfile.TarInfo(name)
             info.size = len(data)
             archive.addfile(info, io.BytesIO(data))
-    dataset, _ = build({"a.tar.gz": stream.getvalue()}, recipe("a.tar.gz"))
+    reading = read({"a.tar.gz": stream.getvalue()}, recipe("a.tar.gz"))
     packed, _ = build({"a.mmdb": mmdb(LATIN)}, recipe())
     same_tables(dataset, packed)
 
 
 @pytest.mark.parametrize("bits", [24, 28, 32])
 @pytest.mark.parametrize(("version", "aliases"), [(4, False), (6, False), (6, True)])
-def test_trees(build: Build, bits: int, version: int, aliases: bool) -> None:
+def test_trees(read: Read, bits: int, version: int, aliases: bool) -> None:
     records: dict[str, Any] = {
         "8.0.0.0/8": {"country_code": "US"},
         "8.8.8.0/24": {"country_code": "NO"},
@@ -269,39 +270,39 @@ def test_trees(build: Build, bits: int, version: int, aliases: bool) -> None:
     if version == 6:
         records |= {"2600::/12": {"country_code": "DK"}, "2600:1::1/128": {"country_code": "IS"}}
     content = mmdb(records, version=version, bits=bits, aliases=aliases)
-    dataset, report = build({"a.mmdb": content}, recipe())
+    reading = read({"a.mmdb": content}, recipe())
     reader = maxminddb.open_database(io.BytesIO(content), maxminddb.MODE_FD)
-    assert report.sources[0].read == len(list(reader))
+    assert reading.source.read == len(list(reader))
     addresses = ["8.8.8.8", "8.8.9.0", "8.255.255.255", "9.9.9.9", "9.9.9.8", "7.1.1.1"]
     if version == 6:
         addresses += ["2600::1", "2600:1::1", "2600:1::2", "2610::1", "2a00::1"]
     expected = [(reader.get(each) or {}).get("country_code") for each in addresses]
-    assert countries(dataset, *addresses) == expected
+    assert reading.values("country_code", *addresses) == expected
 
 
-def test_a_network_over_all_of_ipv4_is_no_default_of_ipv6(build: Build) -> None:
+def test_a_network_over_all_of_ipv4_is_no_default_of_ipv6(read: Read) -> None:
     content = mmdb({"0.0.0.0/0": {"country_code": "NO"}, "2600::/12": {"country_code": "SE"}})
-    dataset, _ = build({"a.mmdb": content}, recipe())
-    assert countries(dataset, "8.8.8.8", "2600::1", "2a00::1") == ["NO", "SE", None]
+    reading = read({"a.mmdb": content}, recipe())
+    assert reading.values("country_code", "8.8.8.8", "2600::1", "2a00::1") == ["NO", "SE", None]
 
 
-def test_packed(build: Build) -> None:
+def test_packed(read: Read) -> None:
     content, archive = mmdb(LATIN), io.BytesIO()
     with zipfile.ZipFile(archive, "w") as into:
         into.writestr("folder/a.mmdb", content)
         into.writestr("LICENSE.txt", "none")
     for name, data in (("a.mmdb.gz", gzip.compress(content)), ("a.zip", archive.getvalue())):
-        dataset, _ = build({name: data}, recipe(name))
-        assert countries(dataset, "8.8.8.8", "2600:100::1") == ["NO", "SE"]
+        reading = read({name: data}, recipe(name))
+        assert reading.values("country_code", "8.8.8.8", "2600:100::1") == ["NO", "SE"]
 
 
-def test_mapped_fields(build: Build) -> None:
+def test_mapped_fields(read: Read) -> None:
     record = {"place": {"town": ("A", {"de": "Oslo"})}, "cc": "NO", "zip": 150, "7": "Acme"}
     places = 'city_name = "place.town.1.de", country_code = "cc", postal_code = "zip"'
     fields = f'fields = {{ {places}, isp = "7" }}'
     content = mmdb({"8.8.8.0/24": record, "8.8.9.0/24": {"place": "none", "cc": True}})
-    dataset, _ = build({"a.mmdb": content}, recipe(extra=fields))
-    found, other = known(dataset, "8.8.8.8", "8.8.9.9")
+    reading = read({"a.mmdb": content}, recipe(extra=fields))
+    found, other = reading.stated("8.8.8.8", "8.8.9.9")
     assert (found["city_name"], found["country_code"], found["postal_code"], found["isp"]) == (
         *("Oslo", "NO"),
         *("150", "Acme"),
@@ -332,10 +333,10 @@ def test_records_of_no_known_schema_are_one_error(tmp_path: Path) -> None:
     assert "none of its fields are known (a.b, score)" in str(error)
 
 
-def test_invalid_values_are_counted(build: Build) -> None:
+def test_invalid_values_are_counted(read: Read) -> None:
     content = mmdb({"8.8.8.0/24": {"country_code": "QQ"}, "8.8.9.0/24": {"country_code": "NO"}})
-    _, report = build({"a.mmdb": content}, recipe())
-    assert dict(report.sources[0].nulled) == {"country_code": 1}
+    reading = read({"a.mmdb": content}, recipe())
+    assert dict(reading.source.nulled) == {"country_code": 1}
 
 
 def test_rows_are_those_that_were_written(tmp_path: Path) -> None:
@@ -409,7 +410,7 @@ def test_flipped_and_cut_bytes_are_read_or_refused(tmp_path: Path) -> None:
             path = "a.mmdb.gz" if turn % 2 else "a.mmdb"
             content = gzip.compress(damaged, 1) if turn % 2 else bytes(damaged)
             try:
-                output, _ = build_at(tmp_path, {path: content}, recipe(path))
+                reading = read_at(tmp_path, {path: content}, recipe(path))
             except BuildError as error:
                 told.append(str(error))
             else:
@@ -434,7 +435,7 @@ def test_bad_files(tmp_path: Path, shared_data: Path) -> None:
     for path in found:
         extra = 'fields = { isp = "ip" }' if "libmaxminddb-empty" in path.name else ""
         try:
-            output, _ = build_at(tmp_path, {}, recipe(str(path), extra))
+            reading = read_at(tmp_path, {}, recipe(str(path), extra))
         except BuildError as error:
             told.append(str(error))
         else:
@@ -464,14 +465,14 @@ KINDS = ("ipv4", "ipv6", "mixed")
 
 
 @pytest.mark.parametrize("name", [f"test-{kind}-{bits}" for kind in KINDS for bits in (24, 28, 32)])
-def test_real_trees(build: Build, shared_data: Path, name: str) -> None:
+def test_real_trees(read: Read, shared_data: Path, name: str) -> None:
     path = shared_data / "maxmind-db" / "test-data" / f"MaxMind-DB-{name}.mmdb"
-    dataset, report = build({}, recipe(str(path), 'fields = { isp = "ip" }'))
+    reading = read({}, recipe(str(path), 'fields = { isp = "ip" }'))
     with maxminddb.open_database(path) as reader:
         networks = [(network, record["ip"]) for network, record in reader]
-    assert report.sources[0].read == len(networks)
+    assert reading.source.read == len(networks)
     public = [(net, ip) for net, ip in networks if net.is_global and not net.is_private]
-    found = known(dataset, *(str(network[-1]) for network, _ in public))
+    found = reading.stated(*(str(network[-1]) for network, _ in public))
     assert found == [{"isp": ip} for _, ip in public]
 
 
@@ -554,7 +555,7 @@ def test_real_files_equal_what_they_were_made_of(
 
 def build_made(folder: Path, files: dict[str, str | bytes], path: Path) -> Path:
     folder.mkdir()
-    dataset, _ = build_at(folder, files, recipe(str(path)))
+    reading = read_at(folder, files, recipe(str(path)))
     return dataset
 
 
@@ -568,13 +569,13 @@ def folded(network: str) -> str:
 
 
 @pytest.mark.parametrize("product", PRODUCTS)
-def test_real_files_answer_as_the_library(build: Build, shared_data: Path, product: str) -> None:
+def test_real_files_answer_as_the_library(read: Read, shared_data: Path, product: str) -> None:
     path = shared_data / "maxmind-db" / "test-data" / f"{product}-Test.mmdb"
-    dataset, report = build({}, recipe(str(path)))
+    reading = read({}, recipe(str(path)))
     with maxminddb.open_database(path) as reader:
         networks = list(reader)
-    assert report.sources[0].read == len(networks)
-    assert report.sources[0].nulled.total() == 0
+    assert reading.source.read == len(networks)
+    assert reading.source.nulled.total() == 0
     rows = ((str(network), record) for network, record in networks)
     expected, _ = build({"rows.csv": generic(rows)})
     same_tables(dataset, expected)

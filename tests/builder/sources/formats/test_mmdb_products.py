@@ -28,6 +28,7 @@ from geolookup.errors import BuildError
 from tests.builder.building import known
 from tests.builder.sources.formats.mmdb_writing import assembled, encoded, mmdb
 from tests.builder.sources.formats.test_ipinfo import PRODUCTS as IPINFO
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import ROOT, Build, build_at
 
@@ -176,8 +177,8 @@ def test_the_datasets_are_the_same(tmp_path: Path, product: str) -> None:
     for name, content in (("a.csv", text.encode()), ("a.mmdb", mmdb({NETWORK: records(text)[0]}))):
         (tmp_path / name).mkdir()
         format_ = "ipinfo" if name == "a.csv" else "auto"
-        dataset, _ = build_at(tmp_path / name, {name: content}, one(format_, name))
-        answers.append(known(dataset, "8.8.4.4", "8.8.5.5"))
+        reading = read_at(tmp_path / name, {name: content}, one(format_, name))
+        answers.append(reading.stated("8.8.4.4", "8.8.5.5"))
     assert answers[0] == answers[1]
 
 
@@ -376,11 +377,11 @@ def test_auto_refuses_them_too(tmp_path: Path) -> None:
     assert "contacts (database type 'Test', keys email)" in str(error)
 
 
-def test_the_recipe_may_name_keys_of_a_refused_product(build: Build) -> None:
+def test_the_recipe_may_name_keys_of_a_refused_product(read: Read) -> None:
     text = one("mmdb", "a.mmdb", 'fields = { organization = "name" }')
-    dataset, report = build({"a.mmdb": mmdb({NETWORK: CONTACT})}, text)
-    assert known(dataset, "8.8.4.4") == [{"organization": "Registry"}]
-    [keys] = report.sources[0].keys
+    reading = read({"a.mmdb": mmdb({NETWORK: CONTACT})}, text)
+    assert reading.stated("8.8.4.4") == [{"organization": "Registry"}]
+    [keys] = reading.source.keys
     assert keys.fields == {"organization": ("name",)}
     assert keys.ignored == ("address", "country", "email", "phone")
 
@@ -394,7 +395,7 @@ def test_text_about_abuse_in_a_description_does_not_refuse(tmp_path: Path) -> No
 # Report
 
 
-def test_the_report_says_which_key_became_which_field(build: Build) -> None:
+def test_the_report_says_which_key_became_which_field(read: Read) -> None:
     record = {
         "country": {"iso_code": "NO", "geoname_id": 1, "names": {"en": "Norway", "de": "Norwegen"}},
         "registered_country": {"iso_code": "SE", "geoname_id": 2},
@@ -404,8 +405,8 @@ def test_the_report_says_which_key_became_which_field(build: Build) -> None:
         "traits": {"is_anycast": True},
     }
     content = mmdb({NETWORK: record}, kind="GeoIP2-City")
-    _, report = build({"a.mmdb": content, "b.mmdb": content}, one("mmdb", "*.mmdb"))
-    [source] = report.sources
+    reading = read({"a.mmdb": content, "b.mmdb": content}, one("mmdb", "*.mmdb"))
+    [source] = reading.report.sources
     assert list(source.lines())[2:] == [
         (
             "  keys        MaxMind or IP2Location (database type 'GeoIP2-City'): country_code from"
@@ -456,13 +457,13 @@ def test_flags_and_constants_are_in_the_report(tmp_path: Path) -> None:
     assert keys.ignored == ("service",)
 
 
-def test_files_of_different_products_each_have_their_keys(build: Build) -> None:
+def test_files_of_different_products_each_have_their_keys(read: Read) -> None:
     files: Mapping[str, str | bytes] = {
         "a.mmdb": mmdb({NETWORK: {"country_code": "NO"}}),
         "b.mmdb": mmdb({"8.8.5.0/24": {"name": "Acme", "mcc": "1"}}),
     }
-    _, report = build(dict(files), one("mmdb", "*.mmdb"))
-    assert [each.product.partition(" (")[0] for each in report.sources[0].keys] == [
+    reading = read(dict(files), one("mmdb", "*.mmdb"))
+    assert [each.product.partition(" (")[0] for each in reading.source.keys] == [
         "flat records",
         "IPinfo Carrier",
     ]

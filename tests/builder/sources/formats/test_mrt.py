@@ -28,6 +28,7 @@ from tests.builder.sources.formats.mrt_writing import (
     table,
     table_record,
 )
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
 from tests.tiers import scaled
@@ -53,59 +54,59 @@ RECIPE = one("mrt", "rib")
 
 
 def asns(dataset: File, *addresses: str) -> list[int | None]:
-    return [each.get("asn") for each in known(dataset, *addresses)]
+    return [each.get("asn") for each in reading.stated(*addresses)]
 
 
 @pytest.mark.parametrize(
     "data", [TABLE, pytest.param(table(ROUTES, ids=True), marks=pytest.mark.long)]
 )
-def test_a_table(build: Build, data: bytes) -> None:
-    dataset, report = build({"rib": data}, RECIPE)
-    source = report.sources[0]
+def test_a_table(read: Read, data: bytes) -> None:
+    reading = read({"rib": data}, RECIPE)
+    source = reading.source
     assert (source.read, source.rejected.total(), dict(source.nulled)) == (13, 0, {"asn": 1})
-    assert asns(dataset, *FOUND) == [*FOUND.values()]
+    assert reading.values("asn", *FOUND) == [*FOUND.values()]
 
 
 @pytest.mark.long
-def test_a_table_of_the_first_version(build: Build) -> None:
+def test_a_table_of_the_first_version(read: Read) -> None:
     small = {net: paths for net, paths in ROUTES.items() if net != "9.7.0.0/17"}
-    dataset, report = build({"rib": old_table(small)}, RECIPE)
-    assert (report.sources[0].read, report.sources[0].rejected.total()) == (12, 0)
-    assert asns(dataset, "8.8.8.8", "2600:100::2", "9.4.0.1") == [15169, 701, 3356]
+    reading = read({"rib": old_table(small)}, RECIPE)
+    assert (reading.source.read, reading.source.rejected.total()) == (12, 0)
+    assert reading.values("asn", "8.8.8.8", "2600:100::2", "9.4.0.1") == [15169, 701, 3356]
 
 
 @pytest.mark.long
-def test_packed_and_named(build: Build) -> None:
+def test_packed_and_named(read: Read) -> None:
     files: dict[str, str | bytes] = {
         "rib.gz": gzip.compress(TABLE, mtime=0),
         "names.csv": "15169,Google\n",
     }
-    dataset, _ = build(files, one("mrt", "rib.gz", 'names = "names.csv"'))
-    assert known(dataset, "8.8.8.8") == [{"asn": 15169, "asn_organization": "Google"}]
+    reading = read(files, one("mrt", "rib.gz", 'names = "names.csv"'))
+    assert reading.stated("8.8.8.8") == [{"asn": 15169, "asn_organization": "Google"}]
 
 
 @pytest.mark.long
-def test_a_folder_of_tables(build: Build, tmp_path: File) -> None:
+def test_a_folder_of_tables(read: Read, tmp_path: File) -> None:
     """Of two tables the later one decides over a prefix that both have."""
     later = table({"8.8.8.0/24": [[3000, 36040]]})
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "rib.20261120.0000.bz2").write_bytes(bz2.compress(TABLE))
     (tmp_path / "tables" / "rib.20261120.0200.xz").write_bytes(lzma.compress(later))
-    dataset, report = build({}, one("mrt", str(tmp_path / "tables"), 'releases = "all"'))
-    assert (report.sources[0].read, report.sources[0].duplicates) == (14, 1)
-    assert asns(dataset, "8.8.8.8", "8.0.0.1") == [36040, 3356]
+    reading = read({}, one("mrt", str(tmp_path / "tables"), 'releases = "all"'))
+    assert (reading.source.read, reading.source.duplicates) == (14, 1)
+    assert reading.values("asn", "8.8.8.8", "8.0.0.1") == [36040, 3356]
 
 
 @pytest.mark.long
-def test_a_route_that_is_damaged_is_rejected(build: Build, tmp_path: File) -> None:
+def test_a_route_that_is_damaged_is_rejected(read: Read, tmp_path: File) -> None:
     whole = table_record(50, "9.9.9.0/24", [[3000, 19281]])
     cut = record(TABLE_DUMP_V2, 2, whole[12:-9])
     rejects = tmp_path / "rejects.csv"
     data = TABLE + cut + table_record(51, "9.9.10.0/24", [[3000, 42]])
-    dataset, report = build({"rib": data}, RECIPE, rejects=rejects)
-    source = report.sources[0]
+    reading = read({"rib": data}, RECIPE, rejects=rejects)
+    source = reading.source
     assert dict(source.rejected) == {"not a route of a table": 1}
-    assert (source.read, asns(dataset, "9.9.10.1")) == (15, [42])
+    assert (source.read, reading.values("asn", "9.9.10.1")) == (15, [42])
     lines = [line.split(",")[1] for line in rejects.read_text().splitlines()[1:]]
     assert lines == [str(sum(map(len, ROUTES.values())) + 1)]
 
@@ -140,15 +141,15 @@ def test_another_file_is_one_error(tmp_path: File, data: bytes) -> None:
 
 
 @pytest.mark.long
-def test_any_damage_is_one_error_or_counted(build: Build, tmp_path: File) -> None:
+def test_any_damage_is_one_error_or_counted(read: Read, tmp_path: File) -> None:
     rng = random.Random(1)
     for _ in range(scaled(5, 40)):
         data = bytearray(TABLE)
         for _ in range(rng.randrange(1, 4)):
             data[rng.randrange(len(data))] = rng.randrange(256)
         with suppress(BuildError):  # any other exception fails
-            _, report = build({"rib": bytes(data)}, RECIPE)
-            assert report.sources[0].read <= len(ROUTES) + 2
+            reading = read({"rib": bytes(data)}, RECIPE)
+            assert reading.source.read <= len(ROUTES) + 2
 
 
 @pytest.mark.long
@@ -169,12 +170,12 @@ def test_rows_are_those_of_a_plain_reader(tmp_path: File) -> None:
 
 
 @pytest.mark.long
-def test_the_text_of_bgpdump_gives_the_same(build: Build, tmp_path: File) -> None:
+def test_the_text_of_bgpdump_gives_the_same(read: Read, tmp_path: File) -> None:
     if shutil.which("bgpdump") is None:
         pytest.skip("no bgpdump here")
     (tmp_path / "table").write_bytes(TABLE)
     command = ["bgpdump", "-m", str(tmp_path / "table")]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    dataset, report = build({"rib.txt": text}, one("bgpdump", "rib.txt"))
-    assert (report.sources[0].read, report.sources[0].rejected.total()) == (13, 0)
-    assert asns(dataset, *FOUND) == [*FOUND.values()]
+    reading = read({"rib.txt": text}, one("bgpdump", "rib.txt"))
+    assert (reading.source.read, reading.source.rejected.total()) == (13, 0)
+    assert reading.values("asn", *FOUND) == [*FOUND.values()]

@@ -11,6 +11,7 @@ import pytest
 
 from tests.builder.building import fails, known
 from tests.builder.plain_rows import check_rows
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.conftest import Build
 
 CAIDA = """\
@@ -34,27 +35,27 @@ def recipe(path: str = "table", extra: str = "") -> str:
 
 
 def asns(dataset: Path, *addresses: str) -> list[int | None]:
-    return [each.get("asn") for each in known(dataset, *addresses)]
+    return [each.get("asn") for each in reading.stated(*addresses)]
 
 
 @pytest.mark.parametrize(
     "text", [CAIDA, CAIDA.replace("\n", "\r\n"), "\ufeff" + CAIDA, "# x\n\n" + CAIDA.rstrip("\n")]
 )
-def test_caida(build: Build, text: str) -> None:
-    dataset, report = build({"table": text}, recipe())
-    assert (report.sources[0].read, report.sources[0].rejected.total()) == (7, 0)
+def test_caida(read: Read, text: str) -> None:
+    reading = read({"table": text}, recipe())
+    assert (reading.source.read, reading.source.rejected.total()) == (7, 0)
     addresses = ("8.8.8.8", "8.8.9.1", "9.9.1.1", "9.9.9.1", "9.9.8.1", "9.9.7.1", "2600:100::1")
-    assert asns(dataset, *addresses) == [15169, 3356, 3356, 10, 30, 60, 64500]
-    assert report.sources[0].nulled.total() == 0
+    assert reading.values("asn", *addresses) == [15169, 3356, 3356, 10, 30, 60, 64500]
+    assert reading.source.nulled.total() == 0
 
 
 @pytest.mark.parametrize(
     "text", [PYASN, PYASN.replace("\n", "\r\n"), "\ufeff" + PYASN, PYASN.rstrip("\n")]
 )
-def test_pyasn(build: Build, text: str) -> None:
-    dataset, report = build({"table": text}, recipe())
-    assert (report.sources[0].read, report.sources[0].rejected.total()) == (3, 0)
-    assert asns(dataset, "8.8.8.8", "8.8.9.1", "2600:100::1", "7.0.0.1") == [
+def test_pyasn(read: Read, text: str) -> None:
+    reading = read({"table": text}, recipe())
+    assert (reading.source.read, reading.source.rejected.total()) == (3, 0)
+    assert reading.values("asn", "8.8.8.8", "8.8.9.1", "2600:100::1", "7.0.0.1") == [
         15169,
         3356,
         64500,
@@ -67,15 +68,15 @@ def test_pyasn(build: Build, text: str) -> None:
     ["0.0.0.0\t0\t1\n::\t0\t2\n" + CAIDA, "; x\n0.0.0.0/0\t1\n::/0\t2\n" + PYASN],
     ids=["caida", "pyasn"],
 )
-def test_default_routes_are_counted_and_decide_nothing(build: Build, text: str) -> None:
+def test_default_routes_are_counted_and_decide_nothing(read: Read, text: str) -> None:
     names = json.dumps({"1": "ONE, US"})
     table = {"table": text, "names.json": names, "below.csv": "network,isp,asn\n7.0.0.0/8,x,7\n"}
     below = '[[source]]\nformat = "csv"\npath = "below.csv"\n'
-    dataset, report = build(table, recipe(extra='names = "names.json"') + below)
-    source = report.sources[0]
+    reading = read(table, recipe(extra='names = "names.json"') + below)
+    source = reading.source
     assert (dict(source.nulled), source.rejected.total()) == ({"asn": 2}, 0)
-    assert known(dataset, "1.1.1.1", "2a00::1", "7.1.1.1") == [{}, {}, {"asn": 7, "isp": "x"}]
-    assert asns(dataset, "8.8.8.8") == [15169]
+    assert reading.stated("1.1.1.1", "2a00::1", "7.1.1.1") == [{}, {}, {"asn": 7, "isp": "x"}]
+    assert reading.values("asn", "8.8.8.8") == [15169]
 
 
 @pytest.mark.parametrize(
@@ -88,19 +89,19 @@ def test_default_routes_are_counted_and_decide_nothing(build: Build, text: str) 
         ("names.csv", 'asn,name\r\n3356,"LEVEL3 Level 3, Inc."\r\nAS15169,GOOGLE\r\n'),
     ],
 )
-def test_names(build: Build, name: str, content: str | bytes) -> None:
-    dataset, _ = build({"table": CAIDA, name: content}, recipe(extra=f'names = "{name}"'))
-    assert known(dataset, "8.8.9.1", "8.8.8.8", "9.9.9.1") == [
+def test_names(read: Read, name: str, content: str | bytes) -> None:
+    reading = read({"table": CAIDA, name: content}, recipe(extra=f'names = "{name}"'))
+    assert reading.stated("8.8.9.1", "8.8.8.8", "9.9.9.1") == [
         {"asn": 3356, "asn_organization": "LEVEL3 Level 3, Inc."},
         {"asn": 15169, "asn_organization": "GOOGLE"},
         {"asn": 10},
     ]
 
 
-def test_a_csv_keeps_what_looks_like_a_country(build: Build) -> None:
+def test_a_csv_keeps_what_looks_like_a_country(read: Read) -> None:
     files = {"table": CAIDA, "names.csv": '3356,"Telecom Acme, SA"\n'}
-    dataset, _ = build(files, recipe(extra='names = "names.csv"'))
-    assert known(dataset, "8.8.9.1")[0]["asn_organization"] == "Telecom Acme, SA"
+    reading = read(files, recipe(extra='names = "names.csv"'))
+    assert reading.stated("8.8.9.1")[0]["asn_organization"] == "Telecom Acme, SA"
 
 
 @pytest.mark.parametrize(
@@ -159,21 +160,21 @@ BAD = {
 }
 
 
-def test_bad_rows_are_rejected_with_their_lines(build: Build, tmp_path: Path) -> None:
+def test_bad_rows_are_rejected_with_their_lines(read: Read, tmp_path: Path) -> None:
     text = "# x\n8.0.0.0\t9\t3356\n; y\n" + "".join(f"{line}\n" for line in BAD) + "9.0.0.0\t8\t9\n"
     rejects = tmp_path / "rejects.csv"
-    dataset, report = build({"table": text}, recipe(), rejects=rejects)
-    assert report.sources[0].rejected.total() == len(BAD)
+    reading = read({"table": text}, recipe(), rejects=rejects)
+    assert reading.source.rejected.total() == len(BAD)
     rows = [part.split(",")[1:3] for part in rejects.read_text().split("/table")[1:]]
     assert rows == [[str(at), reason] for at, reason in enumerate(BAD.values(), 4)]
-    assert asns(dataset, "8.8.8.8", "9.1.1.1") == [3356, 9]
+    assert reading.values("asn", "8.8.8.8", "9.1.1.1") == [3356, 9]
 
 
 @pytest.mark.parametrize("word", ["AS", "4294967296", "1.5", "10 20", "-", "x_1"])
-def test_an_origin_that_is_no_number_is_nulled(build: Build, word: str) -> None:
-    dataset, report = build({"table": f"8.0.0.0\t8\t3\n8.8.8.0\t24\t{word}\n"}, recipe())
-    assert dict(report.sources[0].nulled) == {"asn": 1}
-    assert asns(dataset, "8.8.8.8", "8.8.9.8") == [None, 3]
+def test_an_origin_that_is_no_number_is_nulled(read: Read, word: str) -> None:
+    reading = read({"table": f"8.0.0.0\t8\t3\n8.8.8.0\t24\t{word}\n"}, recipe())
+    assert dict(reading.source.nulled) == {"asn": 1}
+    assert reading.values("asn", "8.8.8.8", "8.8.9.8") == [None, 3]
 
 
 @pytest.mark.parametrize(
@@ -203,13 +204,13 @@ def test_rows_are_those_of_a_plain_reader(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("name", "rows"), [("ipasn_20140513", 512_621), ("ipasn6_20151101", 633_831)]
 )
-def test_real_tables(build: Build, shared_data: Path, name: str, rows: int) -> None:
+def test_real_tables(read: Read, shared_data: Path, name: str, rows: int) -> None:
     folder = shared_data / "bgp"
     text = recipe(str(folder / f"{name}.dat.gz"), f'names = "{folder / "asnames.json.gz"}"')
-    dataset, report = build({}, text)
-    source = report.sources[0]
+    reading = read({}, text)
+    source = reading.source
     assert (source.read, source.rejected.total(), source.nulled.total()) == (rows, 0, 0)
-    (found,) = known(dataset, "8.8.8.8")
+    (found,) = reading.stated("8.8.8.8")
     assert found["asn"] == 15169
     assert found["asn_organization"].startswith("GOOGLE")
     assert not found["asn_organization"].endswith(", US")

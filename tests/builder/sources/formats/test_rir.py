@@ -11,6 +11,7 @@ from geolookup_builder.sources.formats.rir import FORMAT
 
 from tests.builder.building import fails, known
 from tests.builder.plain_rows import check_rows
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.conftest import Build
 from tests.tiers import scaled
 
@@ -47,18 +48,20 @@ RECIPE = '[dataset]\nname = "test"\n[[source]]\nformat = "rir"\npath = "delegate
 
 
 def countries(dataset: Path, *addresses: str) -> list[str | None]:
-    return [each.get("country_code") for each in known(dataset, *addresses)]
+    return [each.get("country_code") for each in reading.stated(*addresses)]
 
 
-def test_extended(build: Build) -> None:
-    dataset, report = build({"delegated": EXTENDED}, RECIPE)
-    source = report.sources[0]
+def test_extended(read: Read) -> None:
+    reading = read({"delegated": EXTENDED}, RECIPE)
+    source = reading.source
     assert (source.read, source.rejected.total(), source.nulled.total()) == (5, 0, 0)
     inside = ("24.152.0.0", "24.152.3.255", "24.152.8.0", "24.152.10.255", "24.152.64.255")
-    assert countries(dataset, *inside) == ["BR", "BR", "CL", "CL", "AR"]
+    assert reading.values("country_code", *inside) == ["BR", "BR", "CL", "CL", "AR"]
     outside = ("24.152.4.0", "24.152.11.0", "24.152.20.0", "24.152.32.0", "24.152.48.0")
-    assert countries(dataset, *outside) == [None] * 5
-    assert countries(dataset, "2800:100::", "2800:100:ffff::1", "2800:101::", "2800:200::") == [
+    assert reading.values("country_code", *outside) == [None] * 5
+    assert reading.values(
+        "country_code", "2800:100::", "2800:100:ffff::1", "2800:101::", "2800:200::"
+    ) == [
         *("UY", "UY"),
         *(None, None),
     ]
@@ -77,23 +80,25 @@ def test_extended(build: Build) -> None:
     ],
     ids=["plain", "crlf", "mark", "blank", "no comments", "rows only", "2.3"],
 )
-def test_plain(build: Build, text: str) -> None:
-    dataset, report = build({"delegated": text}, RECIPE)
-    assert (report.sources[0].read, report.sources[0].rejected.total()) == (4, 0)
-    found = countries(dataset, "1.1.4.0", "1.1.7.255", "1.1.8.1", "1.1.9.1", "2400:1000::1")
+def test_plain(read: Read, text: str) -> None:
+    reading = read({"delegated": text}, RECIPE)
+    assert (reading.source.read, reading.source.rejected.total()) == (4, 0)
+    found = reading.values(
+        "country_code", "1.1.4.0", "1.1.7.255", "1.1.8.1", "1.1.9.1", "2400:1000::1"
+    )
     assert found == ["JP", "JP", None, None, "AU"]
 
 
-def test_packed(build: Build) -> None:
+def test_packed(read: Read) -> None:
     recipe = RECIPE.replace('"delegated"', '"delegated.gz"')
-    dataset, _ = build({"delegated.gz": gzip.compress(PLAIN.encode())}, recipe)
-    assert countries(dataset, "1.1.4.0") == ["JP"]
+    reading = read({"delegated.gz": gzip.compress(PLAIN.encode())}, recipe)
+    assert reading.values("country_code", "1.1.4.0") == ["JP"]
 
 
-def test_several_registries(build: Build) -> None:
+def test_several_registries(read: Read) -> None:
     recipe = RECIPE.replace('"delegated"', '"delegated-*"')
-    dataset, _ = build({"delegated-a": EXTENDED, "delegated-b": PLAIN}, recipe)
-    assert countries(dataset, "1.1.4.0", "24.152.0.0") == ["JP", "BR"]
+    reading = read({"delegated-a": EXTENDED, "delegated-b": PLAIN}, recipe)
+    assert reading.values("country_code", "1.1.4.0", "24.152.0.0") == ["JP", "BR"]
 
 
 BAD = {
@@ -117,23 +122,21 @@ BAD = {
 }
 
 
-def test_bad_rows_are_rejected_with_their_lines(build: Build, tmp_path: Path) -> None:
+def test_bad_rows_are_rejected_with_their_lines(read: Read, tmp_path: Path) -> None:
     text = PLAIN + "".join(f"{line}\n" for line in BAD) + "apnic|JP|ipv4|1.1.32.0|1|1|assigned\n"
     rejects = tmp_path / "rejects.csv"
-    dataset, report = build({"delegated": text}, RECIPE, rejects=rejects)
-    assert report.sources[0].rejected.total() == len(BAD)
+    reading = read({"delegated": text}, RECIPE, rejects=rejects)
+    assert reading.source.rejected.total() == len(BAD)
     rows = [part.split(",")[1:3] for part in rejects.read_text().split("/delegated")[1:]]
     first = PLAIN.count("\n") + 1
     assert rows == [[str(at), reason] for at, reason in enumerate(BAD.values(), first)]
-    assert countries(dataset, "1.1.16.0", "1.1.32.0", "1.1.32.1") == [None, "JP", None]
+    assert reading.values("country_code", "1.1.16.0", "1.1.32.0", "1.1.32.1") == [None, "JP", None]
 
 
-def test_the_last_address_may_be_delegated(build: Build) -> None:
-    dataset, report = build(
-        {"delegated": "a|JP|ipv4|0.0.0.0|4294967296|20110411|allocated|x\n"}, RECIPE
-    )
-    assert report.sources[0].rejected.total() == 0
-    assert countries(dataset, "1.0.0.0", "223.255.255.255") == ["JP", "JP"]
+def test_the_last_address_may_be_delegated(read: Read) -> None:
+    reading = read({"delegated": "a|JP|ipv4|0.0.0.0|4294967296|20110411|allocated|x\n"}, RECIPE)
+    assert reading.source.rejected.total() == 0
+    assert reading.values("country_code", "1.0.0.0", "223.255.255.255") == ["JP", "JP"]
 
 
 @pytest.mark.parametrize(
@@ -150,10 +153,10 @@ def test_not_utf8(tmp_path: Path) -> None:
     assert (error.problem, error.line) == ("not UTF-8", PLAIN.count("\n") + 1)
 
 
-def test_every_cut_is_read_or_refused(build: Build) -> None:
+def test_every_cut_is_read_or_refused(read: Read) -> None:
     for end in range(len(EXTENDED) - 200, len(EXTENDED), scaled(23, 7)):
-        _, report = build({"delegated": EXTENDED[:end]}, RECIPE)
-        assert report.sources[0].rejected.total() <= 1
+        reading = read({"delegated": EXTENDED[:end]}, RECIPE)
+        assert reading.source.rejected.total() <= 1
 
 
 def test_it_has_no_options() -> None:
@@ -176,13 +179,13 @@ def test_rows_are_those_of_a_plain_reader(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.long
-def test_real_delegations(build: Build, shared_data: Path) -> None:
+def test_real_delegations(read: Read, shared_data: Path) -> None:
     """The countries of all delegations of the Internet, written as delegations again."""
     with gzip.open(shared_data / "rir" / "rir-countries.csv.gz", "rt") as stream:
         rows = [line.rstrip("\n").split(",") for line in stream][1:]
     text = "2|all|20261120|0|0|0|+0000\n" + "".join(_delegation(*row) for row in rows)
-    _, report = build({"delegated": text}, RECIPE)
-    source = report.sources[0]
+    reading = read({"delegated": text}, RECIPE)
+    source = reading.source
     assert (source.read, source.rejected.total()) == (175_195 + 67_839, 0)
     _, plain = build(
         {"rows.csv": "network,country_code\n" + "".join(f"{n},{c}\n" for n, c in rows)}

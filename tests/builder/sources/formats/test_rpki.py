@@ -11,6 +11,7 @@ from geolookup_builder.sources.reading import delimited
 
 from tests.builder.building import known
 from tests.builder.plain_rows import check_rows
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
 from tests.tiers import few
@@ -67,11 +68,11 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("name", few([*WRITERS][::-1], 7))
-def test_each_writer(build: Build, name: str) -> None:
-    dataset, report = build({"vrps": WRITERS[name]}, RECIPE)
-    source = report.sources[0]
+def test_each_writer(read: Read, name: str) -> None:
+    reading = read({"vrps": WRITERS[name]}, RECIPE)
+    source = reading.source
     assert (source.read, source.rejected.total(), source.nulled.total()) == (5, 0, 0)
-    assert known(dataset, *FOUND) == [*FOUND.values()]
+    assert reading.stated(*FOUND) == [*FOUND.values()]
 
 
 SEVERAL = [
@@ -87,35 +88,33 @@ SEVERAL = [
 
 @pytest.mark.long
 @pytest.mark.parametrize("json_", [True, False])
-def test_several_origins_and_as_0(
-    build: Build, monkeypatch: pytest.MonkeyPatch, json_: bool
-) -> None:
+def test_several_origins_and_as_0(read: Read, monkeypatch: pytest.MonkeyPatch, json_: bool) -> None:
     monkeypatch.setattr(delimited, "BLOCK_BYTES", 64)  # rows of one prefix lie in several batches
     csv = (
         "ASN,IP Prefix,Max Length\n"
         + "AS1\n" * (0 if json_ else 30)
         + "".join(",".join(each[:3]) + "\n" for each in SEVERAL)
     )
-    dataset, report = build({"vrps": document(SEVERAL) if json_ else csv}, RECIPE)
-    source = report.sources[0]
+    reading = read({"vrps": document(SEVERAL) if json_ else csv}, RECIPE)
+    source = reading.source
     assert (source.read, source.duplicates, dict(source.nulled)) == (
         7 if json_ else 37,
         3,
         {"asn": 1},
     )
-    found = known(dataset, "8.8.8.8", "8.8.4.4", "9.0.0.1", "7.7.7.7")
+    found = reading.stated("8.8.8.8", "8.8.4.4", "9.0.0.1", "7.7.7.7")
     assert found == [{"asn": 15169}, {"asn": 15169}, {"asn": 174}, {}]
 
 
 @pytest.mark.long
-def test_names(build: Build) -> None:
+def test_names(read: Read) -> None:
     files: dict[str, str | bytes] = {"vrps": RPKI_CLIENT, "names.csv": "13335,Cloudflare\n"}
-    dataset, _ = build(files, one("rpki", "vrps", 'names = "names.csv"'))
-    assert known(dataset, "1.0.0.1") == [{"asn": 13335, "asn_organization": "Cloudflare"}]
+    reading = read(files, one("rpki", "vrps", 'names = "names.csv"'))
+    assert reading.stated("1.0.0.1") == [{"asn": 13335, "asn_organization": "Cloudflare"}]
 
 
 @pytest.mark.long
-def test_bad_rows_are_rejected_with_their_places(build: Build, tmp_path: Path) -> None:
+def test_bad_rows_are_rejected_with_their_places(read: Read, tmp_path: Path) -> None:
     bad = [
         ["AS1", "8.8.8.0/33", "24", "x"],
         ["AS1", "8.8.8.1/24", "24", "x"],
@@ -124,27 +123,27 @@ def test_bad_rows_are_rejected_with_their_places(build: Build, tmp_path: Path) -
     rejects = tmp_path / "rejects.csv"
     csv = ROUTINATOR + "".join(",".join(each) + "\n" for each in bad)
     for content, first in ((csv, 7), (document(VRPS + bad), 6)):
-        _, report = build({"vrps": content}, RECIPE, rejects=rejects)
-        assert (report.sources[0].read, report.sources[0].rejected.total()) == (8, 3)
+        reading = read({"vrps": content}, RECIPE, rejects=rejects)
+        assert (reading.source.read, reading.source.rejected.total()) == (8, 3)
         lines = [line.split(",")[1] for line in rejects.read_text().splitlines()[1:]]
         assert lines == [str(first + at) for at in range(3)]
 
 
 @pytest.mark.long
-def test_an_origin_that_is_no_number_is_nulled(build: Build) -> None:
+def test_an_origin_that_is_no_number_is_nulled(read: Read) -> None:
     text = ROUTINATOR + "ASx,9.0.0.0/24,24,y\nAS4294967296,9.0.1.0/24,24,y\n"
-    dataset, report = build({"vrps": text}, RECIPE)
-    assert dict(report.sources[0].nulled) == {"asn": 2}
-    assert known(dataset, "9.0.0.1") == [{}]
+    reading = read({"vrps": text}, RECIPE)
+    assert dict(reading.source.nulled) == {"asn": 2}
+    assert reading.stated("9.0.0.1") == [{}]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("asn", [True, 1.5, [1], {"asn": 1}, "1\ud800"])
-def test_an_origin_of_another_kind_is_nulled_and_counted(build: Build, asn: object) -> None:
+def test_an_origin_of_another_kind_is_nulled_and_counted(read: Read, asn: object) -> None:
     roas = [{"asn": asn, "prefix": "9.0.0.0/24", "maxLength": 24}]
-    dataset, report = build({"vrps": json.dumps({"roas": roas})}, RECIPE)
-    assert dict(report.sources[0].nulled) == {"asn": 1}
-    assert known(dataset, "9.0.0.1") == [{}]
+    reading = read({"vrps": json.dumps({"roas": roas})}, RECIPE)
+    assert dict(reading.source.nulled) == {"asn": 1}
+    assert reading.stated("9.0.0.1") == [{}]
 
 
 @pytest.mark.long

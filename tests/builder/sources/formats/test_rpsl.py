@@ -12,6 +12,7 @@ from geolookup_builder.sources.reading import rpsl_objects
 import geolookup
 from tests.builder.building import fails, known
 from tests.builder.plain_rows import check_rows
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
 from tests.tiers import scaled
@@ -74,7 +75,7 @@ FOUND = {
 
 def found(dataset: Path, *addresses: str) -> list[dict[str, object]]:
     kept = ("country_code", "organization")
-    return [{k: each[k] for k in kept if k in each} for each in known(dataset, *addresses)]
+    return [{k: each[k] for k in kept if k in each} for each in reading.stated(*addresses)]
 
 
 @pytest.mark.parametrize(
@@ -90,20 +91,20 @@ def found(dataset: Path, *addresses: str) -> list[dict[str, object]]:
 )
 @pytest.mark.parametrize("block", [1 << 20, pytest.param(64, marks=pytest.mark.long)])
 def test_a_dump(
-    build: Build, monkeypatch: pytest.MonkeyPatch, text: str, rejected: int, block: int
+    read: Read, monkeypatch: pytest.MonkeyPatch, text: str, rejected: int, block: int
 ) -> None:
     monkeypatch.setattr(rpsl_objects, "BLOCK_BYTES", block)
-    dataset, report = build({"dump": text}, RECIPE)
-    source = report.sources[0]
+    reading = read({"dump": text}, RECIPE)
+    source = reading.source
     assert (source.read, source.rejected.total(), source.nulled.total()) == (5, rejected, 0)
     assert found(dataset, *FOUND) == [*FOUND.values()]
 
 
 @pytest.mark.long
-def test_names_of_organisations(build: Build) -> None:
+def test_names_of_organisations(read: Read) -> None:
     packed = gzip.compress(DUMP.encode("latin-1"), mtime=0)
     options = 'organisations = "dump.gz"', 'organization = ["org-name", "netname"]'
-    dataset, _ = build({"dump.gz": packed}, one("rpsl", "dump.gz", *options))
+    reading = read({"dump.gz": packed}, one("rpsl", "dump.gz", *options))
     names = [each.get("organization") for each in found(dataset, *FOUND)]
     assert names == [
         "Réseaux IP Européens",
@@ -116,17 +117,17 @@ def test_names_of_organisations(build: Build) -> None:
 
 
 @pytest.mark.long
-def test_no_organization_is_wanted(build: Build) -> None:
-    dataset, _ = build({"dump": DUMP}, one("rpsl", "dump", "organization = []"))
+def test_no_organization_is_wanted(read: Read) -> None:
+    reading = read({"dump": DUMP}, one("rpsl", "dump", "organization = []"))
     assert found(dataset, "193.0.0.1") == [{"country_code": "NL"}]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
-def test_encodings_are_told_apart_by_value(build: Build, encoding: str) -> None:
+def test_encodings_are_told_apart_by_value(read: Read, encoding: str) -> None:
     text = "inetnum: 9.0.0.0 - 9.0.0.255\ndescr: Größe\n\ninetnum: 9.0.1.0/24\ndescr: "
     data = text.encode(encoding) + "Müller\n".encode()
-    dataset, _ = build({"dump": data}, RECIPE)
+    reading = read({"dump": data}, RECIPE)
     names = [each["organization"] for each in found(dataset, "9.0.0.1", "9.0.1.1")]
     assert names == ["Größe", "Müller"]
 
@@ -148,11 +149,11 @@ BAD = {
 
 
 @pytest.mark.long
-def test_bad_ranges_are_rejected_with_their_lines(build: Build, tmp_path: Path) -> None:
+def test_bad_ranges_are_rejected_with_their_lines(read: Read, tmp_path: Path) -> None:
     rejects = tmp_path / "rejects.csv"
     text = DUMP + "\n" + "".join(f"{key}\ncountry: NL\n\n" for key in BAD)
-    dataset, report = build({"dump": text}, RECIPE, rejects=rejects)
-    source = report.sources[0]
+    reading = read({"dump": text}, RECIPE, rejects=rejects)
+    source = reading.source
     assert (source.read, source.rejected.total()) == (5 + len(BAD), len(BAD))
     assert found(dataset, "193.0.0.1") == [FOUND["193.0.0.1"]]
     rows = [each.split(",")[1:3] for each in rejects.read_text().split(str(tmp_path / "dump"))[1:]]
@@ -161,9 +162,9 @@ def test_bad_ranges_are_rejected_with_their_lines(build: Build, tmp_path: Path) 
 
 
 @pytest.mark.long
-def test_a_row_is_explained_by_its_line(build: Build) -> None:
+def test_a_row_is_explained_by_its_line(read: Read) -> None:
     text = RECIPE.replace('name = "t"', 'name = "t"\nexplain = "full"')
-    dataset, _ = build({"dump": DUMP}, text)
+    reading = read({"dump": DUMP}, text)
     with geolookup.open(dataset) as engine:
         rows = [engine.explain(each)["layers"]["location"]["row"] for each in list(FOUND)[:4:3]]
     keys = ("inetnum:        193.0.0.0", "inet6num:")
@@ -204,10 +205,10 @@ def test_options_are_checked(tmp_path: Path, option: str, words: str) -> None:
 
 
 @pytest.mark.long
-def test_every_cut_is_read_or_refused(build: Build) -> None:
+def test_every_cut_is_read_or_refused(read: Read) -> None:
     for end in range(DUMP.index("193") + 1, len(DUMP), scaled(97, 31)):
-        _, report = build({"dump": DUMP[:end]}, RECIPE)
-        assert report.sources[0].rejected.total() <= 1
+        reading = read({"dump": DUMP[:end]}, RECIPE)
+        assert reading.source.rejected.total() <= 1
 
 
 @pytest.mark.long

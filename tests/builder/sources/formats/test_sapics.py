@@ -11,6 +11,7 @@ import pytest
 
 from tests.builder.building import fails, known
 from tests.builder.plain_rows import check_rows
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build, build_at
 
@@ -44,26 +45,26 @@ def as_integers(text: str) -> str:
 
 @pytest.mark.parametrize("form", [str, as_integers])
 @pytest.mark.parametrize("name", ["asn-country-ipv4.csv", "what.csv"])
-def test_countries(build: Build, form: type[str], name: str) -> None:
-    output, report = build({name: form(COUNTRY)}, one("sapics", name))
-    found = known(output, "5.1.0.0", "5.1.3.255", "5.1.4.0")
+def test_countries(read: Read, form: type[str], name: str) -> None:
+    reading = read({name: form(COUNTRY)}, one("sapics", name))
+    found = reading.stated("5.1.0.0", "5.1.3.255", "5.1.4.0")
     assert [each.get("country_code") for each in found] == ["CH", "CH", None]
-    assert (report.sources[0].rejected, report.sources[0].nulled) == ({}, {})
+    assert (reading.source.rejected, reading.source.nulled) == ({}, {})
 
 
 @pytest.mark.parametrize("form", [str, as_integers])
-def test_ipv6(build: Build, form: type[str]) -> None:
+def test_ipv6(read: Read, form: type[str]) -> None:
     """As integers they need 128 bits, and a small one is no IPv4 address."""
     small = form("::5.1.0.0,::5.1.3.255,DE\n")
-    output, _ = build({"a.csv": form(COUNTRY6) * 2 + small}, one("sapics", "a.csv"))
-    found = known(output, "2a02:8::", "2a02:8:ffff:ffff:ffff:ffff:ffff:ffff", "5.1.0.0")
+    reading = read({"a.csv": form(COUNTRY6) * 2 + small}, one("sapics", "a.csv"))
+    found = reading.stated("2a02:8::", "2a02:8:ffff:ffff:ffff:ffff:ffff:ffff", "5.1.0.0")
     assert [each.get("country_code") for each in found] == ["CH", "CH", None]
 
 
 @pytest.mark.parametrize("form", [str, as_integers])
-def test_asns(build: Build, form: type[str]) -> None:
-    output, _ = build({"a.csv": form(ASN)}, one("sapics", "a.csv"))
-    assert known(output, "5.1.0.0", "5.1.4.0") == [
+def test_asns(read: Read, form: type[str]) -> None:
+    reading = read({"a.csv": form(ASN)}, one("sapics", "a.csv"))
+    assert reading.stated("5.1.0.0", "5.1.4.0") == [
         {"asn": 64500, "asn_organization": "Example, AG"},
         {"asn": 64501, "asn_organization": "Two"},
     ]
@@ -71,40 +72,40 @@ def test_asns(build: Build, form: type[str]) -> None:
 
 @pytest.mark.parametrize("form", [str, as_integers])
 @pytest.mark.parametrize("text", [DATA, README])
-def test_cities(build: Build, text: str, form: type[str]) -> None:
+def test_cities(read: Read, text: str, form: type[str]) -> None:
     name = "geolite2-city-ipv4.csv.gz"
-    output, report = build({name: gzip.compress(form(text).encode())}, one("sapics", name))
-    here, there, nowhere = known(output, "5.1.0.0", "5.1.4.0", "5.1.5.0")
+    reading = read({name: gzip.compress(form(text).encode())}, one("sapics", name))
+    here, there, nowhere = reading.stated("5.1.0.0", "5.1.4.0", "5.1.5.0")
     assert HERE.items() <= here.items()
     assert (there["country_code"], there["postal_code"]) == ("US", "02184")
     assert not {"latitude", "longitude", "city_name"} & there.keys()
     assert nowhere == {}
-    assert report.sources[0].nulled == {}
+    assert reading.source.nulled == {}
 
 
-def test_the_order_of_a_city_file_must_show(tmp_path: Path, build: Build) -> None:
+def test_the_order_of_a_city_file_must_show(tmp_path: Path, read: Read) -> None:
     text = DATA.splitlines()[1] + "\n"
     error = refused(tmp_path, "a.csv", text, one("sapics", "a.csv"))
     assert "order of the city columns" in error.problem
     order = ["start", "end", "country_code", "-", "-", "city", "postcode", "-", "-", "timezone"]
-    output, _ = build({"a.csv": text}, one("sapics", "a.csv", f"columns = {order}"))
-    assert known(output, "5.1.4.0")[0]["postal_code"] == "02184"
+    reading = read({"a.csv": text}, one("sapics", "a.csv", f"columns = {order}"))
+    assert reading.stated("5.1.4.0")[0]["postal_code"] == "02184"
 
 
-def test_a_glob_of_all_kinds(build: Build) -> None:
+def test_a_glob_of_all_kinds(read: Read) -> None:
     files: dict[str, str | bytes] = {
         "a.csv": ASN,
         "b.csv": COUNTRY,
         "c.csv": DATA,
         "d.csv": COUNTRY6,
     }
-    output, report = build(files, one("sapics", "*.csv"))
-    assert [(each.name, each.read) for each in report.sources] == [
+    reading = read(files, one("sapics", "*.csv"))
+    assert [(each.name, each.read) for each in reading.report.sources] == [
         ("*.csv (city)", 3),
         ("*.csv (country)", 3),
         ("*.csv (asn)", 2),
     ]
-    (found,) = known(output, "5.1.0.0")
+    (found,) = reading.stated("5.1.0.0")
     assert (found["city_name"], found["asn"]) == ("Here", 64500)
 
 
@@ -136,10 +137,10 @@ def test_bad_options(tmp_path: Path) -> None:
     assert "3 columns, but columns has 4" in str(error)
 
 
-def test_bad_ranges(build: Build, tmp_path: Path) -> None:
+def test_bad_ranges(read: Read, tmp_path: Path) -> None:
     bad = f"5.1.0.0,2a02::,CH\n{1 << 32},{1 << 33},CH\n1,{1 << 128},CH\n5.1.0.0,5.0.0.0,CH\nCH\n"
-    _, report = build({"a.csv": COUNTRY * 3 + bad}, one("sapics", "a.csv"), rejects=tmp_path / "r")
-    assert report.sources[0].read == 11
+    reading = read({"a.csv": COUNTRY * 3 + bad}, one("sapics", "a.csv"), rejects=tmp_path / "r")
+    assert reading.source.read == 11
     lines = [line.split(",")[1:3] for line in (tmp_path / "r").read_text().splitlines()[1:]]
     assert lines == [
         ["7", "first and last are of two families"],
@@ -190,11 +191,9 @@ def test_the_real_files(shared_data: Path, tmp_path: Path, name: str, rows: int)
     content = gzip.decompress((shared_data / "sapics" / f"{name}.csv.gz").read_bytes())
     (tmp_path / "own").mkdir()
     (tmp_path / "generic").mkdir()
-    output, report = build_at(
-        tmp_path / "own", {"a.csv": content}, one("sapics", "a.csv"), max_rejects=0
-    )
+    reading = read_at(tmp_path / "own", {"a.csv": content}, one("sapics", "a.csv"), max_rejects=0)
     generic, _ = build_at(tmp_path / "generic", {"a.csv": b"first,last,country_code\n" + content})
-    (source,) = report.sources
+    (source,) = reading.report.sources
     assert (source.read, source.rejected.total()) == (rows, 0)
     for table in ("ipv4.arrow", "ipv6.arrow", "location.arrow"):
         assert (output / table).read_bytes() == (generic / table).read_bytes()
@@ -203,6 +202,6 @@ def test_the_real_files(shared_data: Path, tmp_path: Path, name: str, rows: int)
 @pytest.mark.long
 def test_all_real_files_at_once(shared_data: Path, tmp_path: Path) -> None:
     folder = shared_data / "sapics"
-    _, report = build_at(tmp_path, {}, one("sapics", f"{folder}/*.csv.gz"), max_rejects=0)
-    (source,) = report.sources
+    reading = read_at(tmp_path, {}, one("sapics", f"{folder}/*.csv.gz"), max_rejects=0)
+    (source,) = reading.report.sources
     assert source.read == 116_201 + 51_776 + 164_246 + 34_202

@@ -8,6 +8,7 @@ import pytest
 
 from tests.builder.building import fails, known
 from tests.builder.plain_rows import check_rows
+from tests.builder.sources.readings import Read, Reading, read_at
 from tests.builder.sources.recipes import one
 from tests.conftest import Build
 
@@ -40,22 +41,22 @@ RECIPE = one("tor", "list")
         pytest.param("\ufeff# x\n" + BULK, ["185.220.101.1"], marks=pytest.mark.long),
     ],
 )
-def test_exits(build: Build, text: str, addresses: list[str]) -> None:
-    dataset, report = build({"list": text}, RECIPE)
-    assert (report.sources[0].read, report.sources[0].rejected.total()) == (3, 0)
-    assert report.sources[0].duplicates == (1 if "ExitNode" in text else 0)
-    assert known(dataset, *addresses, "91.102.152.228") == [PRIVACY] * len(addresses) + [{}]
+def test_exits(read: Read, text: str, addresses: list[str]) -> None:
+    reading = read({"list": text}, RECIPE)
+    assert (reading.source.read, reading.source.rejected.total()) == (3, 0)
+    assert reading.source.duplicates == (1 if "ExitNode" in text else 0)
+    assert reading.stated(*addresses, "91.102.152.228") == [PRIVACY] * len(addresses) + [{}]
 
 
 BAD = ["ExitAddress", "ExitAddress x 2026-11-19 07:10:30", "185.220.101.0/24", "1.2.3", "a b c"]
 
 
 @pytest.mark.long
-def test_bad_lines_are_rejected_with_their_numbers(build: Build, tmp_path: Path) -> None:
+def test_bad_lines_are_rejected_with_their_numbers(read: Read, tmp_path: Path) -> None:
     rejects = tmp_path / "rejects.csv"
     text = EXITS + "".join(f"{line}\n" for line in BAD)
-    _, report = build({"list": text}, RECIPE, rejects=rejects)
-    assert dict(report.sources[0].rejected) == {"not an address": len(BAD)}
+    reading = read({"list": text}, RECIPE, rejects=rejects)
+    assert dict(reading.source.rejected) == {"not an address": len(BAD)}
     lines = [line.split(",")[1] for line in rejects.read_text().splitlines()[1:]]
     assert lines == [str(at) for at in range(12, 12 + len(BAD))]
 
