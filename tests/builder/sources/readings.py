@@ -55,8 +55,9 @@ class Reading:
         return [self.at(address) for address in addresses]
 
     def at(self, text: str) -> Stated:
-        """The known fields of an address."""
+        """The known fields of an address; IPv4 written as IPv6 is IPv4."""
         address = ip_address(text)
+        address = getattr(address, "ipv4_mapped", None) or address
         starts = self._build._merged[address.version].starts
         before = starts.search(Addresses.of(address.version, [int(address)]))
         return self._interval(address.version, int(before[0]) - 1)

@@ -10,17 +10,17 @@ import csv
 import io
 import zipfile
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 
 import geolookup
-from tests.builder.building import fails, known
+from tests.builder.building import fails
 from tests.builder.plain_rows import check_rows
-from tests.builder.sources.readings import Read, Reading, read_at
+from tests.builder.sources.readings import Read
 from tests.builder.sources.recipes import one, refused
 from tests.conftest import Build
-from tests.tiers import few
 
 #: Column: what the example says in it.
 CELLS = {
@@ -84,7 +84,6 @@ KNOWN: dict[str, dict[str, object]] = {
     "usage": {"user_type": "residential"},
     "as": {"asn": 64500, "asn_organization": "Example AS"},
 }
-MEMBERS = {"region_code", *(name for each in KNOWN.values() for name in each)}
 NAMES = {
     "country": "COUNTRY",
     "region": "REGION",
@@ -147,82 +146,75 @@ def expected(database: int) -> dict[str, object]:
     return {name: value for each in groups for name, value in KNOWN.get(each, {}).items()}
 
 
-def stated(output: Path, *addresses: str) -> list[dict[str, object]]:
-    return [
-        {name: each[name] for name in each if name in MEMBERS}
-        for each in reading.stated(*addresses)
-    ]
+def test_every_database(read: Read) -> None:
+    for database, (_, width) in DATABASES.items():
+        assert len(place(database)) + 2 == width
+        name = f"IP2LOCATION-LITE-DB{database}.CSV"
+        reading = read({name: ipv4(database)}, one("ip2location", name))
+        assert reading.stated("5.1.4.0", "5.1.7.255", "5.1.8.0", "5.1.3.255") == [
+            *[expected(database)] * 2,
+            *[{}] * 2,
+        ], name
+        (source,) = reading.report.sources
+        assert (source.read, source.rejected, source.nulled) == (3, {}, {}), name
 
 
-@pytest.mark.parametrize("database", few(DATABASES, 5))
-def test_every_database(read: Read, database: int) -> None:
-    assert len(place(database)) + 2 == DATABASES[database][1]
-    name = f"IP2LOCATION-LITE-DB{database}.CSV"
-    reading = read({name: ipv4(database)}, one("ip2location", name))
-    assert reading.stated("5.1.4.0", "5.1.7.255", "5.1.8.0", "5.1.3.255") == [
-        expected(database),
-        expected(database),
-        {},
-        {},
-    ]
-    (source,) = reading.report.sources
-    assert (source.read, source.rejected, source.nulled) == (3, {}, {})
-
-
-@pytest.mark.parametrize("database", few(DATABASES, 5))
-def test_every_database_in_ipv6(read: Read, database: int) -> None:
-    name = f"IP2LOCATION-LITE-DB{database}.IPV6.CSV"
-    reading = read({name: ipv6(database)}, one("ip2location", name))
+def test_every_database_in_ipv6(read: Read) -> None:
     probes = ("2a02:8::", "2a02:8:ffff::1", "5.1.4.0", "::ffff:5.1.7.255", "2a02:9::", "5.1.3.0")
-    assert reading.stated(*probes) == [expected(database)] * 4 + [{}] * 2
-    (source,) = reading.report.sources
-    assert (source.read, source.rejected, source.nulled) == (5, {}, {})
+    for database in DATABASES:
+        name = f"IP2LOCATION-LITE-DB{database}.IPV6.CSV"
+        reading = read({name: ipv6(database)}, one("ip2location", name))
+        assert reading.stated(*probes) == [expected(database)] * 4 + [{}] * 2, name
+        (source,) = reading.report.sources
+        assert (source.read, source.rejected, source.nulled) == (5, {}, {}), name
 
 
-@pytest.mark.parametrize("database", few(DATABASES, 5))
-def test_the_names_of_the_commercial_files(read: Read, database: int) -> None:
-    words = "-".join(NAMES[group] for group in DATABASES[database][0].split())
-    name = f"IP-{words}-SAMPLE.csv"
-    reading = read({name: ipv4(database)}, one("ip2location", name))
-    assert reading.stated("5.1.4.0") == [expected(database)]
+def test_the_names_of_the_commercial_files(read: Read) -> None:
+    for database, (groups, _) in DATABASES.items():
+        name = f"IP-{'-'.join(NAMES[group] for group in groups.split())}-SAMPLE.csv"
+        reading = read({name: ipv4(database)}, one("ip2location", name))
+        assert reading.at("5.1.4.0") == expected(database), name
 
 
-@pytest.mark.parametrize("database", few(DATABASES, 5))
-def test_the_content_shows_another_database(tmp_path: Path, database: int) -> None:
+def test_the_content_shows_another_database(tmp_path: Path) -> None:
     """Stated wrongly, no database of the same width is taken for another."""
-    for other, (_, width) in DATABASES.items():
-        if other != database and width == DATABASES[database][1]:
-            text = one("ip2location", "a.csv", f"db = {other}")
-            error = refused(tmp_path, "a.csv", ipv4(database), text)
-            assert f"so this is not DB{other}" in error.problem
-            assert error.line in (1, 2)  # 0.000000 would be no isp, - would be none
+    mistakes = [
+        (database, other)
+        for database, other in permutations(DATABASES, 2)
+        if DATABASES[database][1] == DATABASES[other][1]
+    ]
+    assert len(mistakes) > 10
+    for database, other in mistakes:
+        text = one("ip2location", "a.csv", f"db = {other}")
+        error = refused(tmp_path, "a.csv", ipv4(database), text)
+        assert f"so this is not DB{other}" in error.problem
+        assert error.line in (1, 2)  # 0.000000 would be no isp, - would be none
 
 
-@pytest.mark.parametrize("database", few(DATABASES, 5))
-def test_without_a_number_the_error_tells_it(tmp_path: Path, database: int) -> None:
-    error = refused(tmp_path, "a.csv", ipv4(database), one("ip2location", "a.csv"))
-    assert "states no database" in error.problem
-    assert f"it looks like DB{database})" in str(error)
+def test_without_a_number_the_error_tells_it(tmp_path: Path) -> None:
+    for database in DATABASES:
+        error = refused(tmp_path, "a.csv", ipv4(database), one("ip2location", "a.csv"))
+        assert "states no database" in error.problem
+        assert f"it looks like DB{database})" in str(error)
 
 
-def test_both_files_are_the_same_rows_once_more(tmp_path: Path, read: Read) -> None:
+def test_both_files_are_the_same_rows_once_more(read: Read) -> None:
     """The IPv4 copy in an IPv6 file changes nothing beside the IPv4 file."""
     files: dict[str, str | bytes] = {"DB26.CSV": ipv4(26), "DB26.IPV6.CSV": ipv6(26)}
-    reading = read(files, one("ip2location", "DB26*.CSV"))
-    both = [(output / name).read_bytes() for name in ("ipv4.arrow", "location.arrow")]
-    reading = read(files, one("ip2location", "DB26.IPV6.CSV"))
-    assert both == [(output / name).read_bytes() for name in ("ipv4.arrow", "location.arrow")]
-    assert len(reading.report.sources) == 1
-    assert reading.source.duplicates == 2
+    both = read(files, one("ip2location", "DB26*.CSV"))
+    alone = read(files, one("ip2location", "DB26.IPV6.CSV"))
+    assert both.intervals() == alone.intervals()
+    assert len(both.report.sources) == 1
+    assert both.source.duplicates == 2
 
 
-def test_the_zone_is_that_of_the_country(read: Read) -> None:
+def test_the_zone_is_that_of_the_country(build: Build) -> None:
     """+02:00 is summer time; and where a country has several zones none is known."""
     cells = place(11)
     american = ["US", "United States of America", *cells[2:7], "-04:00"]
     text = ipv4(11) + quoted(["84000000", "84000255", *american])
-    reading = read({"DB11.CSV": text}, one("ip2location", "DB11.CSV"))
-    with geolookup.open(output) as engine:
+    dataset, _ = build({"DB11.CSV": text}, one("ip2location", "DB11.CSV"))
+    with geolookup.open(dataset) as engine:
         zones = [engine.data(each, at=0)["time"]["zone"] for each in ("5.1.4.0", "5.1.189.0")]
     assert zones == ["Europe/Zurich", None]
 
@@ -242,20 +234,18 @@ def edition(name: str, network: Network) -> list[str]:
     return [str(first), str(last), *written[form]] if appended else written[form]
 
 
-@pytest.mark.parametrize("database", [1, 9, 11, 26])
 @pytest.mark.parametrize("network", [V4, V6], ids=str)
-@pytest.mark.parametrize("name", few(EDITIONS, 2))
-def test_editions(read: Read, name: str, network: Network, database: int) -> None:
+@pytest.mark.parametrize("name", EDITIONS)
+def test_editions(read: Read, name: str, network: Network) -> None:
     """As the vendor's converter writes them; the CIDR edition leaves the network unquoted."""
-    ranges = edition(name, network)
-    text = quoted([*ranges, *place(database)])
-    if name == "cidr":
-        text = text.replace(f'"{network}"', str(network))
-    reading = read({"a.csv": text}, one("ip2location", "a.csv", f"db = {database}"))
-    before, after = network[0] - 1, network[-1] + 1
-    probes = [str(each) for each in (network[0], network[-1], before, after)]
-    assert reading.stated(*probes) == [expected(database)] * 2 + [{}] * 2
-    assert reading.source.rejected == {}
+    probes = [str(each) for each in (network[0], network[-1], network[0] - 1, network[-1] + 1)]
+    for database in (1, 9, 11, 26):
+        text = quoted([*edition(name, network), *place(database)])
+        if name == "cidr":
+            text = text.replace(f'"{network}"', str(network))
+        reading = read({"a.csv": text}, one("ip2location", "a.csv", f"db = {database}"))
+        assert reading.stated(*probes) == [expected(database)] * 2 + [{}] * 2, database
+        assert reading.source.rejected == {}, database
 
 
 def test_the_mapped_part_of_a_cidr_file(read: Read) -> None:
@@ -300,40 +290,33 @@ def test_regions(read: Read) -> None:
         for at, row in enumerate(rows)
     )
     files: dict[str, str | bytes] = {"DB3.CSV": text, "regions.csv": table}
-    recipe = one("ip2location", "DB3.CSV", 'regions = "regions.csv"')
-    reading = read(files, recipe)
-    found = reading.stated(*(f"5.1.{4 + at}.0" for at in range(6)))
-    assert [each.get("region_code") for each in found] == ["ZH", "XX", None, None, None, None]
-    assert found[3]["region_name"] == "Aargau"
+    reading = read(files, one("ip2location", "DB3.CSV", 'regions = "regions.csv"'))
+    codes = reading.values("region_code", *(f"5.1.{4 + at}.0" for at in range(6)))
+    assert codes == ["ZH", "XX", None, None, None, None]
+    assert reading.at("5.1.7.0")["region_name"] == "Aargau"
 
 
-@pytest.mark.parametrize(
-    ("table", "problem"),
-    [
-        (None, "cannot be read"),
-        ("", "empty file"),
-        ('"country","name","code"\n', "unknown column 'country'"),
-        (REGIONS + '"CH","Zurich"\n', "2 cells under 3 columns"),
-    ],
-)
-def test_bad_regions(tmp_path: Path, table: str | None, problem: str) -> None:
+def test_bad_regions(tmp_path: Path) -> None:
+    text = one("ip2location", "DB3.CSV", 'regions = "regions.csv"')
     files: dict[str, str | bytes] = {"DB3.CSV": ipv4(3)}
-    if table is not None:
-        files["regions.csv"] = table
-    error = fails(tmp_path, files, one("ip2location", "DB3.CSV", 'regions = "regions.csv"'))
-    assert problem in str(error)
-    assert "regions.csv" in error.path
+    problems = [str(fails(tmp_path, files, text))]
+    for table in ("", '"country","name","code"\n', REGIONS + '"CH","Zurich"\n'):
+        error = fails(tmp_path, files | {"regions.csv": table}, text)
+        assert "regions.csv" in error.path
+        problems.append(str(error))
+    expected = (
+        "cannot be read",
+        "empty file",
+        "unknown column 'country'",
+        "2 cells under 3 columns",
+    )
+    assert [word in problem for word, problem in zip(expected, problems, strict=True)] == [True] * 4
 
 
-@pytest.mark.parametrize(
-    "option", ["db = 27", "db = 0", 'db = "DB0"', 'db = "11"', "db = true", "db = 1.5"]
-)
-def test_bad_numbers(tmp_path: Path, option: str) -> None:
-    error = fails(tmp_path, {"a.csv": ipv4(11)}, one("ip2location", "a.csv", option))
-    assert "source.db is" in error.problem
-
-
-def test_bad_region_options(tmp_path: Path) -> None:
+def test_bad_options(tmp_path: Path) -> None:
+    for value in ("27", "0", '"DB0"', '"11"', "true", "1.5"):
+        text = one("ip2location", "a.csv", f"db = {value}")
+        assert "source.db is" in fails(tmp_path, {"a.csv": ipv4(11)}, text).problem, value
     error = fails(tmp_path, {"DB3.CSV": ipv4(3)}, one("ip2location", "DB3.CSV", "regions = 3"))
     assert "source.regions" in error.problem
 
@@ -380,25 +363,21 @@ def test_an_archive_with_both_kinds(read: Read) -> None:
     assert reading.stated("5.1.4.0", "5.1.5.0") == [expected(3) | KNOWN["as"], expected(3)]
 
 
-def test_bad_ranges(read: Read, tmp_path: Path) -> None:
+def test_bad_ranges(read: Read) -> None:
     bad = "".join(
         quoted([*ends, "CH", "Switzerland"])
         for ends in (("5", "4"), ("1", str(1 << 33)), ("x", "y"), (str(1 << 128), "9" * 60))
     )
-    text = one("ip2location", "DB1.CSV")
-    reading = read({"DB1.CSV": ipv4(1) * 2 + bad + '"1"\r\n'}, text, rejects=tmp_path / "r.csv")
+    reading = read({"DB1.CSV": ipv4(1) * 2 + bad + '"1"\r\n'}, one("ip2location", "DB1.CSV"))
     assert reading.source.read == 11
-    lines = [line.split(",")[1:3] for line in (tmp_path / "r.csv").read_text().splitlines()[1:]]
-    assert lines == [
-        ["7", "first is after last"],
-        ["8", "not an address"],
-        ["9", "not an address"],
-        ["10", "not an address"],
-        ["11", "wrong number of cells"],
+    assert reading.bad_lines() == [
+        (7, "first is after last"),
+        *((line, "not an address") for line in (8, 9, 10)),
+        (11, "wrong number of cells"),
     ]
 
 
-def test_numbers_past_the_end_in_ipv6(read: Read, tmp_path: Path) -> None:
+def test_numbers_past_the_end_in_ipv6(read: Read) -> None:
     bad = quoted([str(1 << 127), str(1 << 128), "CH", "Switzerland"])
     reading = read({"DB1.CSV": ipv6(1) + bad}, one("ip2location", "DB1.CSV"))
     assert reading.source.rejected == {"not an address": 1}
@@ -422,9 +401,6 @@ def test_bad_hexadecimals(read: Read) -> None:
     assert reading.stated("5.1.4.0") == [{"country_code": "CH"}]
 
 
-ROW = quoted(["83952640", "83953663", *place(5)]).rstrip()
-
-
 @pytest.mark.parametrize("text", [ipv4(26), ipv6(26)])
 def test_rows_are_those_of_a_plain_reader(tmp_path: Path, text: str) -> None:
     winterthur = {**expected(26), "region_code": "ZH"}
@@ -436,10 +412,3 @@ def test_rows_are_those_of_a_plain_reader(tmp_path: Path, text: str) -> None:
     recipe = one("ip2location", "DB26.CSV", 'regions = "regions.csv"')
     table = REGIONS + '"CH","Zurich","CH-ZH"\r\n'
     check_rows(tmp_path, {"DB26.CSV": text, "regions.csv": table}, recipe, rows)
-
-
-@pytest.mark.parametrize("name", ["hex", "cidr appended"])
-def test_rows_of_editions(tmp_path: Path, name: str) -> None:
-    text = quoted([*edition(name, V6), *place(1)])
-    row = {"first": V6[0], "last": V6[-1], "country_code": "CH"}
-    check_rows(tmp_path, {"DB1.CSV": text}, one("ip2location", "DB1.CSV"), [row])

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from geolookup_builder.sources.formats.rir import FORMAT
 
-from tests.builder.building import fails, known
+from tests.builder.building import fails
 from tests.builder.plain_rows import check_rows
-from tests.builder.sources.readings import Read, Reading, read_at
+from tests.builder.sources.readings import Read
 from tests.conftest import Build
-from tests.tiers import scaled
 
 EXTENDED = """\
 2.3|lacnic|20261120|9|19870101|20261119|-0300
@@ -45,10 +44,6 @@ apnic||ipv4|1.1.9.0|256|20110411|assigned
 apnic|AU|ipv6|2400:1000::|32|20110411|assigned
 """
 RECIPE = '[dataset]\nname = "test"\n[[source]]\nformat = "rir"\npath = "delegated"\n'
-
-
-def countries(dataset: Path, *addresses: str) -> list[str | None]:
-    return [each.get("country_code") for each in reading.stated(*addresses)]
 
 
 def test_extended(read: Read) -> None:
@@ -89,12 +84,6 @@ def test_plain(read: Read, text: str) -> None:
     assert found == ["JP", "JP", None, None, "AU"]
 
 
-def test_packed(read: Read) -> None:
-    recipe = RECIPE.replace('"delegated"', '"delegated.gz"')
-    reading = read({"delegated.gz": gzip.compress(PLAIN.encode())}, recipe)
-    assert reading.values("country_code", "1.1.4.0") == ["JP"]
-
-
 def test_several_registries(read: Read) -> None:
     recipe = RECIPE.replace('"delegated"', '"delegated-*"')
     reading = read({"delegated-a": EXTENDED, "delegated-b": PLAIN}, recipe)
@@ -122,15 +111,12 @@ BAD = {
 }
 
 
-def test_bad_rows_are_rejected_with_their_lines(read: Read, tmp_path: Path) -> None:
+def test_bad_rows_are_rejected_with_their_lines(read: Read) -> None:
     text = PLAIN + "".join(f"{line}\n" for line in BAD) + "apnic|JP|ipv4|1.1.32.0|1|1|assigned\n"
-    rejects = tmp_path / "rejects.csv"
-    reading = read({"delegated": text}, RECIPE, rejects=rejects)
-    assert reading.source.rejected.total() == len(BAD)
-    rows = [part.split(",")[1:3] for part in rejects.read_text().split("/delegated")[1:]]
-    first = PLAIN.count("\n") + 1
-    assert rows == [[str(at), reason] for at, reason in enumerate(BAD.values(), first)]
-    assert reading.values("country_code", "1.1.16.0", "1.1.32.0", "1.1.32.1") == [None, "JP", None]
+    reading = read({"delegated": text}, RECIPE)
+    assert reading.bad_lines() == list(enumerate(BAD.values(), PLAIN.count("\n") + 1))
+    found = reading.values("country_code", "1.1.16.0", "1.1.32.0", "1.1.32.1")
+    assert found == [None, "JP", None]
 
 
 def test_the_last_address_may_be_delegated(read: Read) -> None:
@@ -146,17 +132,6 @@ def test_another_file_is_one_error(tmp_path: Path, text: str) -> None:
     error = fails(tmp_path, {"delegated": text}, RECIPE)
     assert "not delegated statistics" in str(error)
     assert error.path == str(tmp_path / "delegated")
-
-
-def test_not_utf8(tmp_path: Path) -> None:
-    error = fails(tmp_path, {"delegated": PLAIN.encode() + b"\xff\xfe\n"}, RECIPE)
-    assert (error.problem, error.line) == ("not UTF-8", PLAIN.count("\n") + 1)
-
-
-def test_every_cut_is_read_or_refused(read: Read) -> None:
-    for end in range(len(EXTENDED) - 200, len(EXTENDED), scaled(23, 7)):
-        reading = read({"delegated": EXTENDED[:end]}, RECIPE)
-        assert reading.source.rejected.total() <= 1
 
 
 def test_it_has_no_options() -> None:
@@ -179,13 +154,13 @@ def test_rows_are_those_of_a_plain_reader(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.long
-def test_real_delegations(read: Read, shared_data: Path) -> None:
+def test_real_delegations(build: Build, shared_data: Path) -> None:
     """The countries of all delegations of the Internet, written as delegations again."""
     with gzip.open(shared_data / "rir" / "rir-countries.csv.gz", "rt") as stream:
         rows = [line.rstrip("\n").split(",") for line in stream][1:]
     text = "2|all|20261120|0|0|0|+0000\n" + "".join(_delegation(*row) for row in rows)
-    reading = read({"delegated": text}, RECIPE)
-    source = reading.source
+    _, report = build({"delegated": text}, RECIPE)
+    source = report.sources[0]
     assert (source.read, source.rejected.total()) == (175_195 + 67_839, 0)
     _, plain = build(
         {"rows.csv": "network,country_code\n" + "".join(f"{n},{c}\n" for n, c in rows)}
