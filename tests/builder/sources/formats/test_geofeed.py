@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import csv
-import gzip
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.builder.building import fails, known
+from tests.builder.building import fails
 from tests.builder.plain_rows import check_rows
-from tests.builder.sources.readings import Read, Reading, read_at
-from tests.conftest import Build
+from tests.builder.sources.readings import Read
 
 FEED = """\
 # a feed
@@ -28,83 +26,67 @@ def recipe(path: str = "feed.csv", extra: str = "") -> str:
     return f'[dataset]\nname = "test"\n[[source]]\nformat = "geofeed"\npath = "{path}"\n{extra}\n'
 
 
-def stated(dataset: Path, *addresses: str) -> list[dict[str, Any]]:
-    """What feeds can say, as is known of each address."""
-    return [
-        {name: each[name] for name in NEWARK if name in each} for each in reading.stated(*addresses)
-    ]
+def check_lines(read: Read, lines: Mapping[str, dict[str, str]]) -> None:
+    """Read a line of one address or prefix at a time, and compare what it states."""
+    for line, expected in lines.items():
+        reading = read({"feed.csv": line + "\n"}, recipe())
+        assert reading.source.rejected.total() == 0, line
+        assert reading.at("8.8.8.8") == expected, line
 
 
-def row(read: Read, line: str) -> dict[str, Any]:
-    """What one line says of 8.8.8.8."""
-    reading = read({"feed.csv": line + "\n"}, recipe())
-    assert reading.source.rejected.total() == 0
-    return reading.stated("8.8.8.8")[0]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [FEED, FEED.replace("\n", "\r\n"), "\ufeff" + FEED, "\ufeff" + FEED[9:], FEED.rstrip("\n")],
-    ids=["plain", "crlf", "mark", "mark before a row", "no end"],
-)
-def test_a_feed(read: Read, text: str) -> None:
-    reading = read({"feed.csv": text}, recipe())
-    assert (reading.source.read, reading.source.rejected.total()) == (3, 0)
+def test_a_feed(read: Read) -> None:
     oslo = {"country_code": "NO", "city_name": "Oslo"}
     addresses = ("8.8.0.1", "8.8.8.8", "8.8.8.9", "2600:100::1", "8.9.0.1")
-    assert reading.stated(*addresses) == [NEWARK, GATOS, NEWARK, oslo, {}]
+    for text in (FEED, "\ufeff" + FEED[9:]):  # a mark before a row
+        reading = read({"feed.csv": text}, recipe())
+        assert (reading.source.read, reading.source.rejected.total()) == (3, 0)
+        assert reading.stated(*addresses) == [NEWARK, GATOS, NEWARK, oslo, {}]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "8.8.8.0/24,US,US-NJ,Newark,07101",
-        " 8.8.8.0/24 ,\tUS , US-NJ , Newark , 07101 ",
-        "8.8.8.0/24,us,us-nj,Newark,07101,",
-        '8.8.8.0/24,US,NJ,Newark,07101,more,"even, more',
-        '8.8.8.0/24,US,US-NJ,Newark,07101# comment, with "quotes',
-        "8.8.8.0/24,US,US-NJ,Newark,07101 , # comment",
-        '"8.8.8.0/24","US","US-NJ","Newark","07101"',
-        ' "8.8.8.0/24" , "US" , "US-NJ" , " Newark " , "07101" ',
-    ],
+WAYS = (
+    "8.8.8.0/24,US,US-NJ,Newark,07101",
+    " 8.8.8.0/24 ,\tUS , US-NJ , Newark , 07101 ",
+    "8.8.8.0/24,us,us-nj,Newark,07101,",
+    '8.8.8.0/24,US,NJ,Newark,07101,more,"even, more',
+    '8.8.8.0/24,US,US-NJ,Newark,07101# comment, with "quotes',
+    "8.8.8.0/24,US,US-NJ,Newark,07101 , # comment",
+    '"8.8.8.0/24","US","US-NJ","Newark","07101"',
+    ' "8.8.8.0/24" , "US" , "US-NJ" , " Newark " , "07101" ',
 )
-def test_ways_to_write_a_row(read: Read, line: str) -> None:
-    assert row(build, line) == NEWARK
+CELLS: dict[str, dict[str, str]] = {
+    "8.8.8.8": {},
+    "8.8.8.8,": {},
+    "8.8.8.8,US": {"country_code": "US"},
+    "8.8.8.8,US,US-NJ": {"country_code": "US", "region_code": "NJ"},
+    "8.8.8.8,US # only": {"country_code": "US"},
+    "8.8.8.8,,,,": {},
+    "8.8.8.8,ZZ,,,": {},
+    "8.8.8.8,zz": {},
+    "8.8.8.8,US,CA-ON,": {"country_code": "US"},
+    "8.8.8.8,US,New Jersey,": {"country_code": "US"},
+    "8.8.8.8,,US-NJ,": {},  # a region is nothing without its country
+    '8.8.8.8,US,,"A ""quoted"" town #5",': {
+        "country_code": "US",
+        "city_name": 'A "quoted" town #5',
+    },
+    "8.8.8.8,US,,Cote d'Or,": {"country_code": "US", "city_name": "Cote d'Or"},
+}
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("8.8.8.8", {}),
-        ("8.8.8.8,", {}),
-        ("8.8.8.8,US", {"country_code": "US"}),
-        ("8.8.8.8,US,US-NJ", {"country_code": "US", "region_code": "NJ"}),
-        ("8.8.8.8,US # only", {"country_code": "US"}),
-        ("8.8.8.8,,,,", {}),
-        ("8.8.8.8,ZZ,,,", {}),
-        ("8.8.8.8,zz", {}),
-        ("8.8.8.8,US,CA-ON,", {"country_code": "US"}),
-        ("8.8.8.8,US,New Jersey,", {"country_code": "US"}),
-        ("8.8.8.8,,US-NJ,", {}),  # a region is nothing without its country
-        (
-            '8.8.8.8,US,,"A ""quoted"" town #5",',
-            {"country_code": "US", "city_name": 'A "quoted" town #5'},
-        ),
-        ("8.8.8.8,US,,Cote d'Or,", {"country_code": "US", "city_name": "Cote d'Or"}),
-    ],
-)
-def test_cells(read: Read, line: str, expected: dict[str, str]) -> None:
-    assert row(build, line) == expected
+def test_ways_to_write_a_row(read: Read) -> None:
+    check_lines(read, dict.fromkeys(WAYS, NEWARK))
 
 
-@pytest.mark.parametrize("empty", ["8.8.8.0/24,,,,", "8.8.8.0/24", "8.8.8.0/24,ZZ,,,"])
-def test_a_row_without_location_hides_a_wider_one(read: Read, empty: str) -> None:
-    reading = read({"feed.csv": f"{empty}\n8.8.0.0/16,US,,Newark,\n"}, recipe())
-    assert reading.stated("8.8.8.8", "8.8.9.8") == [
-        {},
-        {"country_code": "US", "city_name": "Newark"},
-    ]
-    assert reading.source.nulled.total() == 0
+def test_cells(read: Read) -> None:
+    check_lines(read, CELLS)
+
+
+def test_a_row_without_location_hides_a_wider_one(read: Read) -> None:
+    newark = {"country_code": "US", "city_name": "Newark"}
+    for empty in ("8.8.8.0/24,,,,", "8.8.8.0/24", "8.8.8.0/24,ZZ,,,"):
+        reading = read({"feed.csv": f"{empty}\n8.8.0.0/16,US,,Newark,\n"}, recipe())
+        assert reading.stated("8.8.8.8", "8.8.9.8") == [{}, newark], empty
+        assert reading.source.nulled.total() == 0, empty
 
 
 def test_duplicates_are_noted_and_the_later_counts(read: Read) -> None:
@@ -137,34 +119,22 @@ BAD = {
 }
 
 
-def test_bad_rows_are_rejected_with_their_lines(read: Read, tmp_path: Path) -> None:
+def test_bad_rows_are_rejected_with_their_lines(read: Read) -> None:
     text = "\n# x\n \n" + "".join(f"{line}\n" for line in BAD) + "9.9.9.9,US\n"
-    rejects = tmp_path / "rejects.csv"
-    reading = read({"feed.csv": text}, recipe(), rejects=rejects)
-    rows = [part.split(",")[1:3] for part in rejects.read_text().split("/feed.csv")[1:]]
-    expected = [[str(at), reason] for at, reason in enumerate(BAD.values(), 4) if reason]
-    assert rows == expected
-    assert reading.source.rejected.total() == len(expected)
+    reading = read({"feed.csv": text}, recipe())
+    assert reading.bad_lines() == [(at, why) for at, why in enumerate(BAD.values(), 4) if why]
     assert reading.stated("9.9.9.9") == [{"country_code": "US"}]
 
 
-def test_a_cell_of_a_megabyte(read: Read) -> None:
-    name = "x" * 1_000_000
-    assert row(build, f"8.8.8.0/24,US,,{name},")["city_name"] == name
-
-
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "shift_jis", "UTF-8", "utf_16_be"])
-def test_other_encodings(read: Read, encoding: str) -> None:
-    text = FEED.replace("Newark", "箱根町").encode(encoding)
-    reading = read({"feed.csv": text}, recipe(extra=f'encoding = "{encoding}"'))
-    assert reading.stated("8.8.0.1") == [{**NEWARK, "city_name": "箱根町"}]
-
-
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf16_with_its_mark_needs_no_word(read: Read, encoding: str) -> None:
-    text = ("\ufeff" + FEED.replace("Newark", "箱根町")).encode(encoding)
-    reading = read({"feed.csv": text}, recipe())
-    assert reading.stated("8.8.0.1") == [{**NEWARK, "city_name": "箱根町"}]
+def test_other_encodings(read: Read) -> None:
+    """UTF-16 with its mark needs no word."""
+    feed = FEED.replace("Newark", "箱根町")
+    stated = ("utf-16", "utf-16-le", "shift_jis", "UTF-8", "utf_16_be")
+    cases = [(feed.encode(name), f'encoding = "{name}"') for name in stated]
+    cases += [(("\ufeff" + feed).encode(name), "") for name in ("utf-16-le", "utf-16-be")]
+    for content, extra in cases:
+        reading = read({"feed.csv": content}, recipe(extra=extra))
+        assert reading.at("8.8.0.1") == {**NEWARK, "city_name": "箱根町"}, (content[:2], extra)
 
 
 def test_another_encoding_unsaid_is_one_error_that_names_the_option(tmp_path: Path) -> None:
@@ -181,22 +151,17 @@ def test_the_wrong_encoding_is_one_error(tmp_path: Path) -> None:
     fails(tmp_path, {"feed.csv": b"\xff" * 9}, recipe(extra='encoding = "ascii"'))
 
 
-@pytest.mark.parametrize("name", ['"latin-x"', '"hex"', "8", '"a\\u0000"', '"undefined"', "[]"])
-def test_the_encoding_is_checked(tmp_path: Path, name: str) -> None:
-    error = fails(tmp_path, {"feed.csv": FEED}, recipe(extra=f"encoding = {name}"))
-    assert "unknown encoding" in str(error)
-    assert error.path == str(tmp_path / "recipe.toml")
+def test_the_encoding_is_checked(tmp_path: Path) -> None:
+    for name in ('"latin-x"', '"hex"', "8", '"a\\u0000"', '"undefined"', "[]"):
+        error = fails(tmp_path, {"feed.csv": FEED}, recipe(extra=f"encoding = {name}"))
+        assert "unknown encoding" in str(error)
+        assert error.path == str(tmp_path / "recipe.toml")
 
 
 def test_another_file_is_one_error(tmp_path: Path) -> None:
     text = "start|end|country\n" * 100
     error = fails(tmp_path, {"feed.csv": text}, recipe(), max_rejects=None)
     assert error.line == 1
-
-
-def test_packed(read: Read) -> None:
-    reading = read({"feed.csv.gz": gzip.compress(FEED.encode())}, recipe("feed.csv.gz"))
-    assert reading.stated("8.8.0.1") == [NEWARK]
 
 
 def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
@@ -222,42 +187,33 @@ def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
 VIENNA = {"country_code": "AT", "region_code": "9", "city_name": "Vienna", "postal_code": "1060"}
 
 
-@pytest.mark.parametrize(
-    ("name", "read", "rejected", "city", "encoding"),
-    [
-        ("valid", 3, 0, "Boxford", None),
-        ("valid-lax", 3, 0, "Boxford", None),
-        ("valid-optional-fields", 3, 0, "Boxford", None),
-        ("valid-utf8-bom", 3, 0, "Boxford", None),
-        ("valid-utf16le", 3, 0, "Boxford", "utf-16"),
-        ("valid-shiftjis", 3, 0, "東京", "shift_jis"),
-        ("invalid-empty-network", 2, 1, None, None),
-        ("invalid-network", 2, 1, None, None),
-        ("invalid-missing-fields", 2, 0, None, None),
-    ],
-)
-def test_real_feeds(
-    read: Read,
-    shared_data: Path,
-    name: str,
-    read: int,
-    rejected: int,
-    city: str | None,
-    encoding: str | None,
-) -> None:
-    extra = f'encoding = "{encoding}"' if encoding else ""
+#: Feed: rows read, rows rejected, the city at 2.125.160.216, the encoding if it is stated.
+REAL: dict[str, tuple[int, int, str, str]] = {
+    "valid": (3, 0, "Boxford", ""),
+    "valid-lax": (3, 0, "Boxford", ""),
+    "valid-optional-fields": (3, 0, "Boxford", ""),
+    "valid-utf8-bom": (3, 0, "Boxford", ""),
+    "valid-utf16le": (3, 0, "Boxford", "utf-16"),
+    "valid-shiftjis": (3, 0, "東京", "shift_jis"),
+    "invalid-empty-network": (2, 1, "", ""),
+    "invalid-network": (2, 1, "", ""),
+    "invalid-missing-fields": (2, 0, "", ""),
+}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_feeds(read: Read, shared_data: Path, name: str) -> None:
+    rows, rejected, city, encoding = REAL[name]
     path = shared_data / "geofeed" / f"geofeed-{name}.csv"
-    reading = read({}, recipe(str(path), extra))
+    reading = read({}, recipe(str(path), f'encoding = "{encoding}"' if encoding else ""))
     source = reading.source
-    assert (source.read, source.rejected.total(), source.nulled.total()) == (read, rejected, 0)
-    wide, vienna, boxford = reading.stated("2a02:ecc0::1", "202.196.224.5", "2.125.160.216")
+    assert (source.read, source.rejected.total(), source.nulled.total()) == (rows, rejected, 0)
     if name != "valid-optional-fields":
-        assert wide == {"country_code": "US", "region_code": "NJ", "city_name": "Parsippany"}
-    if city is not None:
-        assert vienna == VIENNA
-        assert boxford["country_code"] == "GB"
-        assert boxford["region_code"] == "WBK"
-        assert boxford["city_name"] == city
+        jersey = {"country_code": "US", "region_code": "NJ", "city_name": "Parsippany"}
+        assert reading.at("2a02:ecc0::1") == jersey
+    if city:
+        boxford = {"country_code": "GB", "region_code": "WBK", "city_name": city}
+        assert reading.stated("202.196.224.5", "2.125.160.216") == [VIENNA, boxford]
 
 
 def test_a_real_empty_feed(tmp_path: Path, shared_data: Path) -> None:

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.builder.building import known
 from tests.builder.plain_rows import check_rows
-from tests.builder.sources.readings import Read, Reading, read_at
+from tests.builder.sources.readings import Read, Reading
 from tests.builder.sources.recipes import one, refused
-from tests.conftest import Build
 
 NEW = (
     "5.0.0.0|5.0.255.255|0|0|0|0|0\n"
@@ -27,13 +25,13 @@ PROBES = ("5.0.0.1", "5.1.0.0", "5.1.4.255", "2a02:8::1")
 NAMES = ("country_code", "region_name", "city_name", "isp")
 
 
-def four(output: Path, *addresses: str) -> list[tuple[object, ...]]:
-    return [tuple(each.get(name) for name in NAMES) for each in reading.stated(*addresses)]
+def four(reading: Reading, *addresses: str) -> list[tuple[object, ...]]:
+    return [tuple(map(each.get, NAMES)) for each in reading.stated(*addresses)]
 
 
 def test_with_country_codes(read: Read) -> None:
     reading = read({"ipv4_source.txt": NEW}, one("ip2region", "ipv4_source.txt"))
-    assert four(output, *PROBES) == [
+    assert four(reading, *PROBES) == [
         (None, None, None, None),
         ("CN", "浙江省", "杭州市", "电信"),
         ("CH", "Zürich", None, '"Example" AG'),
@@ -45,7 +43,7 @@ def test_with_country_codes(read: Read) -> None:
 
 def test_without_country_codes(read: Read) -> None:
     reading = read({"ip.merge.txt": OLD}, one("ip2region", "ip.merge.txt"))
-    assert four(output, "5.1.0.0", "5.1.4.0", "5.1.5.0") == [
+    assert four(reading, "5.1.0.0", "5.1.4.0", "5.1.5.0") == [
         (None, "浙江省", "杭州市", "电信"),
         (None, None, None, None),
         (None, None, None, "联通"),
@@ -54,19 +52,18 @@ def test_without_country_codes(read: Read) -> None:
 
 def test_a_provider_of_two_letters_here_and_there(read: Read) -> None:
     reading = read({"a.txt": OLD + "5.1.6.0|5.1.6.255|0|0|0|0|BT\n"}, one("ip2region", "a.txt"))
-    assert four(output, "5.1.6.0") == [(None, None, None, "BT")]
+    assert four(reading, "5.1.6.0") == [(None, None, None, "BT")]
 
 
-def test_bad_ranges(read: Read, tmp_path: Path) -> None:
+def test_bad_ranges(read: Read) -> None:
     bad = "5.1.0.0|::1|0|0|0|0|CN\nx|y|0|0|0|0|CN\n5.1.0.0|CN\n5.2.0.0|5.1.0.0|0|0|0|0|CN\n"
-    reading = read({"a.txt": NEW + bad}, one("ip2region", "a.txt"), rejects=tmp_path / "r.csv")
+    reading = read({"a.txt": NEW + bad}, one("ip2region", "a.txt"))
     assert reading.source.read == 8
-    lines = [line.split(",")[1:3] for line in (tmp_path / "r.csv").read_text().splitlines()[1:]]
-    assert lines == [
-        ["5", "first and last are of two families"],
-        ["6", "not an address"],
-        ["7", "wrong number of cells"],
-        ["8", "first is after last"],
+    assert reading.bad_lines() == [
+        (5, "first and last are of two families"),
+        (6, "not an address"),
+        (7, "wrong number of cells"),
+        (8, "first is after last"),
     ]
 
 
