@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 
 from tests.builder.sources.formats.test_maxmind import BLOCKS, PLACES, PROVIDERS
-from tests.builder.sources.formats.test_mmdb import folded, lookup, same_tables
+from tests.builder.sources.formats.test_mmdb import folded, lookup
+from tests.builder.sources.readings import Read
 from tests.builder.sources.recipes import one
-from tests.conftest import build_at
+from tests.skips import needs
 
-pytest.importorskip("maxminddb", reason="MMDB files are read by maxminddb")
+pytestmark = needs("maxminddb")
 
 #: Product: its Blocks.
 PRODUCTS = {
@@ -115,15 +116,12 @@ def delivered(records: list[tuple[str, Any]], blocks: str) -> dict[str, str | by
 
 
 @pytest.mark.parametrize("product", PRODUCTS)
-def test_the_same_intervals(tmp_path: Path, shared_data: Path, product: str) -> None:
+def test_the_same_intervals(read: Read, shared_data: Path, product: str) -> None:
     folder = shared_data / "maxmind-db"
     listed = json.loads((folder / "source-data" / f"{product}-Test.json").read_text())
     records = [pair for each in listed for pair in each.items()]
     files = delivered(records, PRODUCTS[product])
-    (tmp_path / "csv").mkdir()
-    (tmp_path / "mmdb").mkdir()
-    from_csv, report = build_at(tmp_path / "csv", files, one("maxmind", "*.csv"))
-    assert report.sources[0].read == len(records)
+    from_csv = read(files, one("maxmind", "*.csv"))
+    assert from_csv.source.read == len(records)
     path = folder / "test-data" / f"{product}-Test.mmdb"
-    from_mmdb, _ = build_at(tmp_path / "mmdb", {}, one("mmdb", str(path)))
-    same_tables(from_mmdb, from_csv)
+    assert read({}, one("mmdb", str(path))).intervals() == from_csv.intervals()
