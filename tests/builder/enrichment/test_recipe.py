@@ -12,6 +12,7 @@ from geolookup_builder.sources import FORMATS
 from tests.builder.building import fails, recipe
 from tests.builder.enrichment.enriching import ALL, STATIONS, enriched
 from tests.conftest import Build
+from tests.skips import needs
 
 GOOD = recipe("path = 'a.csv'")
 FILES: dict[str, str | bytes] = {"a.csv": "network,isp\n8.8.8.0/24,x\n", "stations.csv": STATIONS}
@@ -84,10 +85,8 @@ def test_a_library_that_is_not_installed(
     assert not (tmp_path / "dataset").exists()
 
 
+@needs("tzfpy", "pycountry", "scipy")
 def test_nothing_to_fill(tmp_path: Path) -> None:
-    pytest.importorskip("tzfpy", reason="enrichment needs the extra [enrich]")
-    pytest.importorskip("pycountry", reason="enrichment needs the extra [enrich]")
-    pytest.importorskip("scipy", reason="enrichment needs the extra [enrich]")
     for rows in ((), ("x",)):
         answers, counts = enriched(tmp_path, ALL, "isp", *rows)
         assert answers == [{"isp": row} for row in rows]

@@ -4,54 +4,56 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-pytest.importorskip("pycountry", reason="the region_code enrichment needs the extra [enrich]")
-
-from geolookup_builder.enrichment.regions import names_of
 from geolookup_builder.report import Filled
 
 from geolookup.contract.names import fold
 from tests.builder.enrichment.enriching import enriched
+from tests.skips import needs, optional
+
+regions = optional("geolookup_builder.enrichment.regions")
+pytestmark = needs("pycountry")
 
 ON = "region_code = true\n"
 
 
-@pytest.mark.parametrize(
-    ("country", "name", "code"),
-    [
-        ("US", "California", "CA"),
-        ("US", "  CALIFORNIA ", "CA"),
-        ("US", "Hawai\u2019i", "HI"),
-        ("US", "Georgia", "GA"),  # a country as well, but not of this country
-        ("CA", "Quebec", "QC"),
-        ("CA", "Québec", "QC"),
-        ("AU", "New South Wales", "NSW"),
-        ("SE", "Stockholms län", "AB"),
-        ("CH", "Neuchatel", "NE"),
-        ("ES", "Cataluña", "CT"),
-        ("ES", "Catalunya", "CT"),
-        ("ES", "Comunidad de Madrid", "MD"),
-        ("ES", "Madrid", "MD"),  # and not the province of that name
-        ("ES", "Salamanca", "SA"),  # a province alone bears it
-        ("GB", "England", "ENG"),
-        ("GB", "City of Bristol", "BST"),
-        ("FR", "Val-d'Oise", "95"),
-        ("PL", "Łódzkie", "10"),
-        ("PL", "lodzkie", "10"),
-        ("US", "Nowhere", None),
-        ("US", "Québec", None),
-        ("US", "---", None),
-        ("US", "", None),
-        ("", "California", None),
-        ("VA", "Rome", None),  # a country without regions
-    ],
-)
-def test_code(tmp_path: Path, country: str, name: str, code: str | None) -> None:
-    (answer,), counts = enriched(tmp_path, ON, "country_code,region_name", f"{country},{name}")
-    assert answer.get("region_code") == code
-    lacking = bool(country or name)
-    assert counts == {"region_code": Filled(int(code is not None), int(lacking and code is None))}
+CODES = [
+    ("US", "California", "CA"),
+    ("US", "  CALIFORNIA ", "CA"),
+    ("US", "Hawai\u2019i", "HI"),
+    ("US", "Georgia", "GA"),  # a country as well, but not of this country
+    ("CA", "Quebec", "QC"),
+    ("CA", "Québec", "QC"),
+    ("AU", "New South Wales", "NSW"),
+    ("SE", "Stockholms län", "AB"),
+    ("CH", "Neuchatel", "NE"),
+    ("ES", "Cataluña", "CT"),
+    ("ES", "Catalunya", "CT"),
+    ("ES", "Comunidad de Madrid", "MD"),
+    ("ES", "Madrid", "MD"),  # and not the province of that name
+    ("ES", "Salamanca", "SA"),  # a province alone bears it
+    ("GB", "England", "ENG"),
+    ("GB", "City of Bristol", "BST"),
+    ("FR", "Val-d'Oise", "95"),
+    ("PL", "Łódzkie", "10"),
+    ("PL", "lodzkie", "10"),
+    ("US", "Nowhere", None),
+    ("US", "Québec", None),
+    ("US", "---", None),
+    ("US", "", None),
+    ("", "California", None),
+    ("VA", "Rome", None),  # a country without regions
+]
+
+
+def test_code(tmp_path: Path) -> None:
+    rows = [f"{country},{name}" for country, name, _ in CODES]
+    answers, counts = enriched(tmp_path, ON, "country_code,region_name", *rows)
+    codes = [
+        (*case[:2], answer.get("region_code")) for case, answer in zip(CODES, answers, strict=True)
+    ]
+    assert codes == CODES
+    lacking = len({row for row, (_, _, code) in zip(rows, CODES, strict=True) if code is None})
+    assert counts == {"region_code": Filled(len(CODES) - lacking, lacking)}
 
 
 def test_what_is_stated_stays(tmp_path: Path) -> None:
@@ -71,16 +73,16 @@ def test_filled_and_stated_alike_are_one_location(tmp_path: Path) -> None:
         assert '"locations": 1,' in stream.read()
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("Ávila", {"avila"}),
-        ("Catalunya [Cataluña]", {"catalunya cataluna", "catalunya", "cataluna"}),
-        ("Madrid, Comunidad de", {"madrid comunidad de", "madrid", "comunidad de madrid"}),
-        ("A / B", {"a b", "a", "b"}),
-        ("Cardiff [Caerdydd GB-CRD]", {"cardiff caerdydd gb crd", "cardiff", "caerdydd"}),
-        ("Øster (x, y)", {"oster x y", "oster", "x y", "x", "y x"}),
-    ],
-)
-def test_names_in_one_text(text: str, names: set[str]) -> None:
-    assert {fold(each) for each in names_of(text)} == names
+NAMES = {
+    "Ávila": {"avila"},
+    "Catalunya [Cataluña]": {"catalunya cataluna", "catalunya", "cataluna"},
+    "Madrid, Comunidad de": {"madrid comunidad de", "madrid", "comunidad de madrid"},
+    "A / B": {"a b", "a", "b"},
+    "Cardiff [Caerdydd GB-CRD]": {"cardiff caerdydd gb crd", "cardiff", "caerdydd"},
+    "Øster (x, y)": {"oster x y", "oster", "x y", "x", "y x"},
+}
+
+
+def test_names_in_one_text() -> None:
+    for text, names in NAMES.items():
+        assert {fold(each) for each in regions.names_of(text)} == names, text

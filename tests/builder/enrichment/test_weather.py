@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from geolookup_builder.report import Filled
 from hypothesis import given
 from hypothesis import strategies as st
 
-pytest.importorskip("scipy", reason="the weather enrichment needs the extra [enrich]")
-
-from geolookup_builder.enrichment.weather import Stations
-from geolookup_builder.report import Filled
-
 from tests.builder.building import fails, recipe
 from tests.builder.enrichment.enriching import STATIONS, enriched
+from tests.skips import needs, optional
+
+weather = optional("geolookup_builder.enrichment.weather")
+pytestmark = needs("scipy")
 
 HEADER = "country_code,latitude,longitude,weather_code"
 ON = "[enrich.weather]\nstations = 'stations.csv'\n"
@@ -51,8 +52,10 @@ def test_nearest_as_trigonometry_has_it(
     path = tmp_path_factory.getbasetemp() / "stations.csv"
     rows = [f"{number},{at[0]!r},{at[1]!r}\n" for number, at in enumerate(stations)]
     path.write_text("code,latitude,longitude\n" + "".join(rows))
-    columns = {name: pa.array([at[n] for at in asked]) for n, name in enumerate(Stations.needs)}
-    found = Stations(path, max_km).find(columns).to_pylist()
+    columns = {
+        name: pa.array([at[n] for at in asked]) for n, name in enumerate(weather.Stations.needs)
+    }
+    found = weather.Stations(path, max_km).find(columns).to_pylist()
     for at, code in zip(asked, found, strict=True):
         least = min(kilometres(at, each) for each in stations)
         if code is None:
@@ -61,47 +64,48 @@ def test_nearest_as_trigonometry_has_it(
             assert kilometres(at, stations[int(code)]) < min(least, max_km) + 1e-3
 
 
-@pytest.mark.parametrize(
-    ("cells", "code"),
-    [
-        ("US,37.4,-122.08,", "USCA0746"),
-        ("US,37.4,-122.08,MINE", "MINE"),  # what is stated stays
-        (",52.5,13.4,", "GMXX0007"),
-        ("US,40.7,-74,", None),
-        ("US,37.4,,", None),
-        ("US,,,", None),
-    ],
-)
-def test_code(tmp_path: Path, cells: str, code: str | None) -> None:
-    (answer,), counts = enriched(tmp_path, ON, HEADER, cells)
-    assert answer.get("weather_code") == code
-    stated = cells.endswith("MINE")
-    assert counts == {"weather_code": Filled(int(bool(code) and not stated), int(code is None))}
+CODES = {
+    "US,37.4,-122.08,": "USCA0746",
+    "US,37.4,-122.08,MINE": "MINE",  # what is stated stays
+    ",52.5,13.4,": "GMXX0007",
+    "US,40.7,-74,": None,
+    "US,37.4,,": None,
+    "US,,,": None,
+}
+
+
+def codes(
+    folder: Path, rows: Iterable[str], enrich: str = ON, stations: str = STATIONS
+) -> list[object]:
+    """The weather codes of rows, in order."""
+    answers, _ = enriched(folder, enrich, HEADER, *rows, stations=stations)
+    return [answer.get("weather_code") for answer in answers]
+
+
+def test_code(tmp_path: Path) -> None:
+    answers, counts = enriched(tmp_path, ON, HEADER, *CODES)
+    assert [each.get("weather_code") for each in answers] == [*CODES.values()]
+    assert counts == {"weather_code": Filled(2, 3)}
 
 
 def test_how_far_is_near(tmp_path: Path) -> None:
-    """One degree of latitude is 111.195 km."""
+    """One degree of latitude is 111.195 km; 50 km are near by default."""
     stations = "code,latitude,longitude\nA,0,0\n"
     for limit, code in ((111.1, None), (111.2, "A"), (112, "A")):
         text = f"{ON}max_km = {limit}\n"
-        (answer,), _ = enriched(tmp_path, text, HEADER, "US,1,0,", stations=stations)
-        assert answer.get("weather_code") == code
-    (answer,), _ = enriched(tmp_path, ON, HEADER, "US,0.449,0,", stations=stations)
-    assert answer["weather_code"] == "A"
-    (answer,), _ = enriched(tmp_path, ON, HEADER, "US,0.45,0,", stations=stations)
-    assert "weather_code" not in answer
+        assert codes(tmp_path, ["US,1,0,"], text, stations=stations) == [code], limit
+    rows = ["US,0.449,0,", "US,0.45,0,"]
+    assert codes(tmp_path, rows, stations=stations) == ["A", None]
 
 
 def test_the_shortest_way_leads_over_the_date_line(tmp_path: Path) -> None:
     stations = "code,latitude,longitude\nWEST,-17,179.9\nFAR,-17,-179\n"
-    (answer,), _ = enriched(tmp_path, ON, HEADER, "FJ,-17,-179.9,", stations=stations)
-    assert answer["weather_code"] == "WEST"
+    assert codes(tmp_path, ["FJ,-17,-179.9,"], stations=stations) == ["WEST"]
 
 
 def test_of_stations_at_one_place_the_first_counts(tmp_path: Path) -> None:
     stations = "latitude,code,longitude\n1,B,2\n1.0,A,2\n"
-    (answer,), _ = enriched(tmp_path, ON, HEADER, "US,1,2,", stations=stations)
-    assert answer["weather_code"] == "B"
+    assert codes(tmp_path, ["US,1,2,"], stations=stations) == ["B"]
 
 
 @pytest.mark.parametrize(

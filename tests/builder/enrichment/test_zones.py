@@ -5,10 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
-pytest.importorskip("tzfpy", reason="the time_zone enrichment needs the extra [enrich]")
-
 from geolookup_builder.report import Filled
 
 import geolookup
@@ -16,6 +12,9 @@ from geolookup.dataset import layout as fmt
 from tests.builder.building import recipe
 from tests.builder.enrichment.enriching import enriched
 from tests.conftest import Build
+from tests.skips import needs
+
+pytestmark = needs("tzfpy")
 
 ON = "time_zone = true\n"
 
@@ -25,29 +24,28 @@ def zones(folder: Path, count: int) -> list[str | None]:
         return [engine.data(f"8.8.{n}.1")["time"]["zone"] for n in range(count)]
 
 
-@pytest.mark.parametrize(
-    ("cells", "zone"),
-    [
-        ("US,37.4,-122.08,", "America/Los_Angeles"),
-        ("US,40.7,-74,", "America/New_York"),
-        ("US,40.7,-74,America/Chicago", "America/Chicago"),  # what is stated stays
-        (",37.4,-122.08,", "America/Los_Angeles"),  # coordinates are enough
-        ("SE,37.4,-122.08,", "Europe/Stockholm"),  # a country of one zone has that one
-        ("AU,-27.5,153,", "Australia/Brisbane"),
-        ("FJ,-17,-179.9,", "Pacific/Fiji"),
-        ("US,0,-150,", None),  # at sea
-        ("US,37.4,,", None),
-        ("US,,-122.08,", None),
-        ("US,,,", None),
-        ("US,91,0,", None),  # a bad value nulls the location
-        ("AQ,-90,0,", "Antarctica/McMurdo"),
-        ("RU,67,180,", "Asia/Anadyr"),
-        ("RU,67,-180,", "Asia/Anadyr"),
-    ],
-)
-def test_zone(tmp_path: Path, cells: str, zone: str | None) -> None:
-    _, counts = enriched(tmp_path, ON, "country_code,latitude,longitude,time_zone", cells)
-    assert zones(tmp_path, 1) == [zone]
+ZONES = {
+    "US,37.4,-122.08,": "America/Los_Angeles",
+    "US,40.7,-74,": "America/New_York",
+    "US,40.7,-74,America/Chicago": "America/Chicago",  # what is stated stays
+    ",37.4,-122.08,": "America/Los_Angeles",  # coordinates are enough
+    "SE,37.4,-122.08,": "Europe/Stockholm",  # a country of one zone has that one
+    "AU,-27.5,153,": "Australia/Brisbane",
+    "FJ,-17,-179.9,": "Pacific/Fiji",
+    "US,0,-150,": None,  # at sea
+    "US,37.4,,": None,
+    "US,,-122.08,": None,
+    "US,,,": None,
+    "US,91,0,": None,  # a bad value nulls the location
+    "AQ,-90,0,": "Antarctica/McMurdo",
+    "RU,67,180,": "Asia/Anadyr",
+    "RU,67,-180,": "Asia/Anadyr",
+}
+
+
+def test_zone(tmp_path: Path) -> None:
+    _, counts = enriched(tmp_path, ON, "country_code,latitude,longitude,time_zone", *ZONES)
+    assert dict(zip(ZONES, zones(tmp_path, len(ZONES)), strict=True)) == ZONES
     assert set(counts) == {"time_zone"}
 
 
