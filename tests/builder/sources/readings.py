@@ -17,6 +17,7 @@ from geolookup_builder.compile import _Build
 from geolookup_builder.report import BuildReport, SourceReport
 from geolookup_builder.sources.reading.reader import Reject
 
+from geolookup import parallel
 from geolookup.dataset.intervals import Addresses
 from tests.conftest import build_at
 
@@ -87,6 +88,9 @@ class Reading:
         """The known fields of each tuple, by layer and number."""
         found: dict[str, list[Stated]] = {}
         for layer, values in self._build._layers.items():
+            if values.size == 1:
+                found[layer] = [{}]
+                continue
             tuples = values.tuples()
             columns = {name: tuples.values(name).to_pylist() for name in tuples.fields}
             found[layer] = [
@@ -106,7 +110,8 @@ def read_at(
         builds.append(build)
         return build._report
 
-    with mock.patch.object(_Build, "finish", finish):
+    # Threads cost more than they save on a few rows; the tests of whole builds use them.
+    with mock.patch.object(_Build, "finish", finish), mock.patch.object(parallel, "cores", int):
         build_at(folder, files, recipe, **options)
     return Reading(builds[0])
 
