@@ -11,7 +11,6 @@ import pytest
 from geolookup_builder.sources.reading import delimited
 
 from tests.builder.building import fails
-from tests.builder.plain_rows import check_rows
 from tests.builder.sources.readings import Read
 from tests.builder.sources.recipes import one, refused
 
@@ -191,17 +190,3 @@ def test_rejects_have_their_lines(read: Read, monkeypatch: pytest.MonkeyPatch, b
         (15, "not an address"),
         (16, "wrong number of cells"),
     ]
-
-
-def test_a_quote_that_is_never_closed(tmp_path: Path) -> None:
-    text = rows("CH") + '5.1.0.0,5.1.3.255,"CH\n' + rows("CH")
-    error = refused(tmp_path, "dbip-country-lite.csv", text, one("dbip", "dbip-country-lite.csv"))
-    assert (error.line, error.problem) == (3, "a quote is never closed")
-
-
-def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
-    for layout, (rest, known) in LAYOUTS.items():
-        ends = (line.split(",")[:2] for line in rows(rest).splitlines())
-        plain = [{"first": first, "last": last, **known} for first, last in ends]
-        name = f"dbip-{layout}.csv"
-        check_rows(tmp_path, {name: rows(rest)}, one("dbip", name), plain)

@@ -71,11 +71,6 @@ def test_blank_cells_are_unknown(read: Read) -> None:
     assert found == [None, None, None, None, "x"]
 
 
-def test_a_cell_of_a_megabyte(read: Read) -> None:
-    reading = read({"a.csv": csv_text("isp", ["é" * (1 << 19), "y"])})
-    assert reading.values("isp", "8.8.0.1", "8.8.1.1") == ["é" * (1 << 19), "y"]
-
-
 def test_rows_across_many_blocks(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delimited, "BLOCK_BYTES", 64)
     texts = [f"line\n{number}, {'x' * (number % 30)}." for number in range(200)]

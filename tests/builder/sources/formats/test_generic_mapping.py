@@ -166,12 +166,6 @@ def test_bad_rows_are_found_at_their_lines(read: Read) -> None:
         assert reading.source.read == 6
 
 
-def test_an_unclosed_quote(tmp_path: Path) -> None:
-    text = one("csv", "a.csv", HERE, SEMICOLON)
-    error = fails(tmp_path, {"a.csv": FOREIGN + '4;9.9.9.0/24;;;"open\n5;8.8.4.0/24;;;\n'}, text)
-    assert str(error).startswith(f"{tmp_path / 'a.csv'}:6: a quote is never closed")
-
-
 def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
     rows = [
         {"network": row["cidr"], "asn": row["as_number"], "country_code": row["country"].upper()}

@@ -9,7 +9,6 @@ import csv
 import io
 from pathlib import Path
 
-from tests.builder.plain_rows import check_rows
 from tests.builder.sources.readings import Read
 from tests.builder.sources.recipes import one, refused
 
@@ -125,12 +124,6 @@ def test_editions_and_regions(read: Read) -> None:
         text = one("ip2proxy", "a.csv", "db = 3", 'regions = "codes.csv"')
         reading = read({"a.csv": content, "codes.csv": codes}, text, force=True)
         assert reading.at("8.8.4.255") == {**expected(3), "region_code": "ZH"}
-
-
-def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
-    row = {"first": "8.8.4.0", "last": "8.8.4.255", **expected(12)}
-    unknown = {"first": "8.8.3.0", "last": "8.8.3.255"}
-    check_rows(tmp_path, {"PX12.CSV": ipv4(12)}, one("ip2proxy", "PX12.CSV"), [unknown, row])
 
 
 def test_files_that_cannot_be_used(tmp_path: Path) -> None:
