@@ -26,7 +26,7 @@ _AT = 1_795_132_800
 _EXPLAINED = ("8.8.8.8", "223.255.255.255", "2a00:1::5", "fbff:ffff::")
 
 
-def addresses(dataset: Path) -> list[str]:
+def addresses(dataset: Path, count: int = LOOKUPS) -> list[str]:
     """Return the addresses around all starts of a small dataset, and seeded others."""
     opened, rng = Dataset(dataset), random.Random(1)
     ends = [start + step for start in opened.ipv4_starts for step in (-1, 0)]
@@ -34,10 +34,10 @@ def addresses(dataset: Path) -> list[str]:
     halves = zip(opened.ipv6_highs, opened.ipv6_lows, strict=True)
     texts += [str(IPv6Address(high << 64 | low)) for high, low in halves]
     texts += ADDRESSES
-    assert len(texts) < LOOKUPS // 2
-    while len(texts) < LOOKUPS * 2 // 3:
+    assert len(texts) < count
+    while len(texts) < count * 2 // 3:
         texts.append(str(IPv4Address(rng.getrandbits(32))))
-    while len(texts) < LOOKUPS:
+    while len(texts) < count:
         texts.append(str(IPv6Address(0x2 << 124 | rng.getrandbits(124))))
     return texts
 

@@ -26,18 +26,10 @@ from pathlib import Path
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 from geolookup.integrity import verify
-from tests.conftest import build_at
 from tests.corrupt.flips import Flip, Flippable, every_flip
-from tests.corrupt.probe import KERNELS, Answers, Probe, addresses
-from tests.damage import CSV
+from tests.corrupt.probe import KERNELS, LOOKUPS, Answers, Probe, addresses
+from tests.damage import copied, whole
 
-RECIPE = """[dataset]
-name = "swept"
-explain = "full"
-[[source]]
-format = "csv"
-path = "a.csv"
-"""
 _PART = 1000
 
 
