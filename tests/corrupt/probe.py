@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from geolookup.contract import fields
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.provenance import explain
 from geolookup.errors import DatasetError, InvalidAddressError
-from tests.damage import ADDRESSES
+from tests.damage import ADDRESSES, whole
 from tests.envelopes import check
+from tests.tiers import scaled
 
 LOOKUPS = 1000
 KERNELS = {"compiled": "geolookup.kernel._compiled", "python": "geolookup.kernel.python"}
@@ -81,6 +83,21 @@ class Probe:
                 dataset = Dataset(folder)
                 sources = dataset.manifest.metadata().sources
                 explain(dataset, sources, text)
+
+
+def probes() -> list[Probe]:
+    """Both kernels, and the addresses to ask them for in copies of the damaged dataset."""
+    pytest.importorskip(KERNELS["compiled"], reason="the extension was not built")
+    texts = addresses(whole("full"), scaled(100, LOOKUPS))
+    return [Probe(kernel, texts) for kernel in KERNELS]
+
+
+def look_up(dataset: Path, asked: list[Probe], *, explain: bool = False) -> None:
+    """Ask both kernels: whatever but DatasetError a damage leads to is raised."""
+    for probe in asked:
+        probe.survey(dataset)
+        if explain:
+            probe.explain(dataset)
 
 
 def _answer(lookup: Callable[[str], bytes], text: str) -> bytes | None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import os
 import random
-import shutil
 import sys
 import tempfile
 import traceback
@@ -49,12 +48,14 @@ class Part:
     kernel: str
     forged: bool
     flips: list[Flip]
+    lookups: int = LOOKUPS
 
     def run(self) -> Outcome:
         """Flip, verify, look up, and flip back."""
         outcome = Outcome()
         with _copy(self.dataset) as folder:
-            probe, copy = Probe(self.kernel, addresses(folder)), Flippable(folder)
+            probe = Probe(self.kernel, addresses(folder, self.lookups))
+            copy = Flippable(folder)
             whole = probe.survey(folder)
             for flip in self.flips:
                 with copy.flipped(flip, forged=self.forged):
@@ -92,25 +93,31 @@ def _found(folder: Path) -> str:
 def _copy(dataset: Path) -> Iterator[Path]:
     memory = Path("/dev/shm")  # noqa: S108 - only where it is there
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
-        yield shutil.copytree(dataset, Path(folder) / "dataset")
+        yield copied(dataset, Path(folder) / "dataset")
 
 
-def sweep(kernel: str, *, sample: int | None, seed: int, forged: bool, jobs: int) -> Outcome:
-    """Flip every byte, or a seeded sample of them with repetition; return what became of them."""
-    with tempfile.TemporaryDirectory() as folder:
-        dataset, _ = build_at(Path(folder), {"a.csv": CSV}, RECIPE)
-        flips = every_flip(dataset, seed)
-        if forged:
-            flips = [flip for flip in flips if flip.name != fmt.MANIFEST]
-        if sample is not None:
-            flips = _sampled(flips, sample, random.Random(seed))
-        parts = [
-            Part(dataset, kernel, forged, flips[begin : begin + _PART])
-            for begin in range(0, len(flips), _PART)
-        ]
-        # A crash ends a process of the pool, and with it the pool, with an error.
-        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-            return _joined(pool.map(Part.run, parts))
+def sweep(
+    kernel: str, *, sample: int | None, seed: int, forged: bool, jobs: int, lookups: int = LOOKUPS
+) -> Outcome:
+    """Flip every byte, or a seeded sample of them with repetition; return what became of them.
+
+    One job runs in this process.
+    """
+    dataset = whole("full")
+    flips = every_flip(dataset, seed)
+    if forged:
+        flips = [flip for flip in flips if flip.name != fmt.MANIFEST]
+    if sample is not None:
+        flips = _sampled(flips, sample, random.Random(seed))
+    parts = [
+        Part(dataset, kernel, forged, flips[begin : begin + _PART], lookups)
+        for begin in range(0, len(flips), _PART)
+    ]
+    if jobs == 1:
+        return _joined(map(Part.run, parts))
+    # A crash ends a process of the pool, and with it the pool, with an error.
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        return _joined(pool.map(Part.run, parts))
 
 
 def _sampled(flips: list[Flip], count: int, rng: random.Random) -> list[Flip]:

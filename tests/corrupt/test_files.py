@@ -21,8 +21,7 @@ import geolookup
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 from geolookup.integrity import Report, examine, verify
-from tests.conftest import ROOT
-from tests.corrupt.probe import KERNELS, LOOKUPS, Probe, addresses
+from tests.corrupt.probe import Probe, look_up, probes
 from tests.damage import CSV, copied, survey, whole, without
 from tests.tiers import scaled
 
@@ -50,24 +49,9 @@ def dataset(tmp_path: Path) -> Path:
     return copied(whole("full"), tmp_path / "copy")
 
 
-def probes() -> list[Probe]:
-    """Both kernels, and the addresses to ask them for."""
-    pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
-    texts = addresses(whole("full"), scaled(100, LOOKUPS))
-    return [Probe(kernel, texts) for kernel in KERNELS]
-
-
 @pytest.fixture(name="probes", scope="module")
 def _probes() -> list[Probe]:
     return probes()
-
-
-def look_up(dataset: Path, probes: list[Probe], *, explain: bool = False) -> None:
-    """Ask both kernels: whatever but DatasetError a damage leads to is raised."""
-    for probe in probes:
-        probe.survey(dataset)
-        if explain:
-            probe.explain(dataset)
 
 
 def found(dataset: Path, name: str) -> DatasetError:
@@ -91,7 +75,7 @@ def refused(dataset: Path, name: str) -> None:
 
 
 def test_whole_datasets() -> None:
-    for dataset in (whole("full"), other(), ROOT / "geolookup" / "world"):
+    for dataset in (whole("full"), other()):
         report = verify(dataset)
         assert report == verify(dataset, deep=True)
         names = [path for path in dataset.iterdir() if path.name != fmt.MANIFEST]
