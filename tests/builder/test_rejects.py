@@ -63,22 +63,18 @@ def read(path: Path) -> list[list[str]]:
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 @pytest.mark.parametrize("block", [200, 1 << 20])
-@pytest.mark.parametrize("seed", range(6))
 def test_rejects_name_the_rows_and_only_them(
-    build: Build,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    seed: int,
-    block: int,
-    ending: str,
+    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, ending: str
 ) -> None:
     monkeypatch.setattr(delimited, "BLOCK_BYTES", block)
-    text, expected = written(seed, ending)
-    _, report = build({"a.csv": text}, rejects=tmp_path / "rejects.csv")
-    found = read(tmp_path / "rejects.csv")
-    assert [tuple(row[1:]) for row in found] == expected
-    assert {row[0] for row in found} <= {str(tmp_path / "a.csv")}
-    assert report.sources[0].rejected == Counter(reason for _, reason, _ in expected)
+    files = {f"{seed}.csv": written(seed, ending) for seed in range(6)}
+    texts = {name: text for name, (text, _) in files.items()}
+    _, report = build(texts, rejects=tmp_path / "rejects.csv")
+    expected = [[str(tmp_path / name), *row] for name, (_, rows) in files.items() for row in rows]
+    assert len(expected) > 100
+    assert read(tmp_path / "rejects.csv") == expected
+    for source, (_, rows) in zip(report.sources, files.values(), strict=True):
+        assert source.rejected == Counter(reason for _, reason, _ in rows)
 
 
 def test_the_source_itself_is_read_before_it_is_replaced(build: Build, tmp_path: Path) -> None:
@@ -109,21 +105,26 @@ def test_several_files_members_and_sources(build: Build, tmp_path: Path) -> None
     assert sum(source.rejected.total() for source in report.sources) == len(expected)
 
 
-def test_a_byte_order_mark_is_no_part_of_the_text(build: Build, tmp_path: Path) -> None:
-    build({"a.csv": "\ufeffnetwork\n\n\nx\n"}, rejects=tmp_path / "r.csv")
-    assert read(tmp_path / "r.csv") == [[str(tmp_path / "a.csv"), "4", "not an address", "x"]]
+#: Text of a file, and its rejected rows.
+FEW: tuple[tuple[str, Expected], ...] = (
+    ("network,isp\n8.8.8.0/24,x\n", []),
+    ("\ufeffnetwork\n\n\nx\n", [("4", "not an address", "x")]),
+    (
+        "network,isp\nx\n\ny,\nz\n",
+        [("2", CELLS, "x"), ("4", "not an address", "y,"), ("5", CELLS, "z")],
+    ),
+    ("network,isp\nx\nz", [("2", CELLS, "x"), ("3", CELLS, "z")]),
+)
 
 
-def test_nothing_but_rows_of_wrong_cells(build: Build, tmp_path: Path) -> None:
-    _, report = build({"a.csv": "network,isp\nx\n\ny,\nz\n"}, rejects=tmp_path / "r.csv")
-    assert [row[1:] for row in read(tmp_path / "r.csv")] == [
-        ["2", CELLS, "x"],
-        ["4", "not an address", "y,"],
-        ["5", CELLS, "z"],
+def test_few_rows(build: Build, tmp_path: Path) -> None:
+    """None, after a byte order mark and blank lines, nothing but rows of wrong cells."""
+    files = {f"{at}.csv": text for at, (text, _) in enumerate(FEW)}
+    _, report = build(files, rejects=tmp_path / "r.csv")
+    assert read(tmp_path / "r.csv") == [
+        [str(tmp_path / f"{at}.csv"), *row] for at, (_, rows) in enumerate(FEW) for row in rows
     ]
-    _, report = build({"a.csv": "network,isp\nx\nz"}, rejects=tmp_path / "r.csv")
-    assert (report.sources[0].read, report.sources[0].rejected) == (2, {CELLS: 2})
-    assert [row[1] for row in read(tmp_path / "r.csv")] == ["2", "3"]
+    assert [each.read for each in report.sources] == [1, 1, 3, 2]
 
 
 def test_cells_of_a_megabyte_are_written_whole(build: Build, tmp_path: Path) -> None:
@@ -131,11 +132,6 @@ def test_cells_of_a_megabyte_are_written_whole(build: Build, tmp_path: Path) -> 
     build({"a.csv": f"network,isp\nx,{'y' * (1 << 20)}\n"}, rejects=tmp_path / "r.csv")
     assert csv.field_size_limit() == limit
     assert len((tmp_path / "r.csv").read_text(encoding="utf-8")) > 1 << 20
-
-
-def test_no_rejects_is_a_header_alone(build: Build, tmp_path: Path) -> None:
-    build({"a.csv": "network,isp\n8.8.8.0/24,x\n"}, rejects=tmp_path / "r.csv")
-    assert read(tmp_path / "r.csv") == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="names that are not UTF-8 are bytes on POSIX alone")
