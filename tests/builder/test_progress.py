@@ -39,30 +39,17 @@ def test_a_terminal_sees_the_stages_and_a_clean_line_after(tmp_path: Path) -> No
     assert "\n" not in shown
 
 
-def test_rows_are_shown() -> None:
-    terminal = Terminal()
-    progress = Progress(terminal)
-    with progress.stage("reading x"):
-        progress._last = float("-inf")  # as if the last display were long ago
-        progress.rows(1_234_567)
-        assert "reading x  1,234,567 rows" in terminal.getvalue()
-
-
-def test_rows_in_quick_succession_are_not_all_drawn() -> None:
+def test_rows_are_shown_of_each_stage_and_not_too_often() -> None:
     terminal = Terminal()
     progress = Progress(terminal)
     with progress.stage("reading x"):
         progress._last = float("inf")  # as if the display were of this instant
         for _ in range(1000):
             progress.rows(1)
-    assert terminal.getvalue().count("reading") == 1
-
-
-def test_the_next_stage_begins_at_no_rows() -> None:
-    terminal = Terminal()
-    progress = Progress(terminal)
-    with progress.stage("one"):
-        progress.rows(5)
+        assert terminal.getvalue().count("reading") == 1
+        progress._last = float("-inf")  # as if it were long ago
+        progress.rows(1_233_567)
+        assert "reading x  1,234,567 rows" in terminal.getvalue()
     before = len(terminal.getvalue())
     with progress.stage("two"):
         assert "rows" not in terminal.getvalue()[before:]
@@ -83,14 +70,11 @@ def test_a_note_is_a_line_where_there_is_no_terminal(stream: io.StringIO, shown:
     assert stream.getvalue().count("retry") == 1
 
 
-def test_no_terminal_no_display(tmp_path: Path) -> None:
+def test_no_terminal_no_display(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stream = io.StringIO()
     compiled(tmp_path, stream)
     assert stream.getvalue() == ""
-
-
-def test_the_display_is_of_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
-    progress = Progress()
+    progress = Progress()  # of standard error
     with progress.stage("reading"):
         progress.rows(1)
     assert capsys.readouterr() == ("", "")

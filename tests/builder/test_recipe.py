@@ -97,11 +97,11 @@ def test_an_update(tmp_path: Path) -> None:
     assert loaded(tmp_path, GOOD + stated).update == update
 
 
-@pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))
-def test_every_error_says_what_and_what_to_do(tmp_path: Path, text: str) -> None:
-    with pytest.raises(BuildError) as caught:
-        loaded(tmp_path, text)
-    assert str(caught.value).startswith(f"{tmp_path / 'recipe.toml'}: {WRONG[text]}")
+def test_every_error_says_what_and_what_to_do(tmp_path: Path) -> None:
+    for text, said in WRONG.items():
+        with pytest.raises(BuildError) as caught:
+            loaded(tmp_path, text)
+        assert str(caught.value).startswith(f"{tmp_path / 'recipe.toml'}: {said}"), text[:100]
 
 
 def test_not_utf8(tmp_path: Path) -> None:
