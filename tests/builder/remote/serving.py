@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     import trustme
 
 #: Waits that no test has to sit through; one retry more than any test here needs.
-FAST = Limits(attempts=4, first_wait=0.001, longest_wait=2.0, silence=5.0)
+FAST = Limits(attempts=4, first_wait=0.001, longest_wait=2.0, silence=60.0)
 
-MODIFIED = "Thu, 19 Nov 2026 08:00:00 GMT"
+MODIFIED = "Thu, 19 Nov 2020 08:00:00 GMT"
 
 
 class Handler(BaseHTTPRequestHandler):
