@@ -32,26 +32,18 @@ def test_an_address_with_everything(tmp_path: Path) -> None:
     assert source.remote.shown == "https://h.example:8443/d/a.csv.gz?…"
 
 
-def test_a_name_for_an_address_without_one(tmp_path: Path) -> None:
+def test_names_and_schemes(tmp_path: Path) -> None:
     source = loaded(tmp_path, 'https://h.example/get?id=7"\nfile = "a.zip"\n')
     assert source.name == "a.zip"
     source = loaded(tmp_path, 'https://h.example/get?id=7"\nfile = "a.zip"\nname = "N"\n')
     assert source.name == "N"
-
-
-@pytest.mark.parametrize(
-    "path", ["s3://b/d/a.csv?region=eu-west-1", "gs://b/a.csv", "http://127.0.0.1:1/a.csv"]
-)
-def test_other_schemes(path: str, tmp_path: Path) -> None:
-    source = loaded(tmp_path, f'{path}"\n')
-    assert source.remote is not None
-    assert (source.path, source.name) == (path, "a.csv")
-
-
-@pytest.mark.parametrize("host", ["", "localhost"])
-def test_a_file_of_this_machine_is_a_path(host: str, tmp_path: Path) -> None:
-    source = loaded(tmp_path, f'file://{host}/data/a%20b/*.csv"\n')
-    assert (source.remote, source.path) == (None, "/data/a b/*.csv")
+    for path in ("s3://b/d/a.csv?region=eu-west-1", "gs://b/a.csv", "http://127.0.0.1:1/a.csv"):
+        source = loaded(tmp_path, f'{path}"\n')
+        assert source.remote is not None
+        assert (source.path, source.name) == (path, "a.csv")
+    for host in ("", "localhost"):  # a file of this machine
+        source = loaded(tmp_path, f'file://{host}/data/a%20b/*.csv"\n')
+        assert (source.remote, source.path) == (None, "/data/a b/*.csv")
 
 
 def test_the_same_place_has_the_same_folder_whatever_the_key(tmp_path: Path) -> None:
@@ -99,28 +91,24 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("keys", WRONG)
-def test_every_error_says_what_and_what_to_do(keys: str, tmp_path: Path) -> None:
-    with pytest.raises(BuildError) as caught:
-        loaded(tmp_path, keys)
-    assert str(caught.value).startswith(f"{tmp_path / 'recipe.toml'}: {WRONG[keys]}")
-    assert "u:p" not in str(caught.value)
+def test_every_error_says_what_and_what_to_do(tmp_path: Path) -> None:
+    for keys, said in WRONG.items():
+        with pytest.raises(BuildError) as caught:
+            loaded(tmp_path, keys)
+        assert str(caught.value).startswith(f"{tmp_path / 'recipe.toml'}: {said}")
+        assert "u:p" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("system", "named", "ends"),
-    [
+def test_the_cache_is_where_the_system_has_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    for system, named, folder in (
         ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/geolookup"),
         ("linux", {"HOME": "/h", "XDG_CACHE_HOME": ""}, "/h/.cache/geolookup"),
         ("darwin", {"HOME": "/h"}, "/h/Library/Caches/geolookup"),
         ("linux", {"GEOLOOKUP_CACHE": "/c", "XDG_CACHE_HOME": "/x"}, "/c"),
-    ],
-)
-def test_the_cache_is_where_the_system_has_caches(
-    system: str, named: dict[str, str], ends: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("GEOLOOKUP_CACHE", raising=False)
-    monkeypatch.setattr("sys.platform", system)
-    for name, value in named.items():
-        monkeypatch.setenv(name, value)
-    assert default_folder().as_posix() == ends
+    ):
+        with monkeypatch.context() as patch:
+            patch.delenv("GEOLOOKUP_CACHE", raising=False)
+            patch.setattr("sys.platform", system)
+            for name, value in named.items():
+                patch.setenv(name, value)
+            assert default_folder().as_posix() == folder
