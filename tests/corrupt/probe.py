@@ -18,14 +18,13 @@ from geolookup.contract import fields
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.provenance import explain
 from geolookup.errors import DatasetError, InvalidAddressError
-from tests.damage import ADDRESSES, whole
+from tests.damage import ADDRESSES, EXPLAINED, whole
 from tests.envelopes import check
 from tests.tiers import scaled
 
 LOOKUPS = 1000
 KERNELS = {"compiled": "geolookup.kernel._compiled", "python": "geolookup.kernel.python"}
 _AT = 1_795_132_800
-_EXPLAINED = ("8.8.8.8", "223.255.255.255", "2a00:1::5", "fbff:ffff::")
 
 
 def addresses(dataset: Path, count: int = LOOKUPS) -> list[str]:
@@ -78,7 +77,7 @@ class Probe:
 
     def explain(self, folder: Path) -> None:
         """Ask who decided, which reads files that no lookup reads."""
-        for text in _EXPLAINED:
+        for text in EXPLAINED:
             with suppress(DatasetError):
                 dataset = Dataset(folder)
                 sources = dataset.manifest.metadata().sources

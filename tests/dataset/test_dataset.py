@@ -88,7 +88,7 @@ def test_garbage_anywhere_in_the_manifest(dataset: Path) -> None:
     assert len(everywhere) > 300
     by_kind = {kind(path): path for path in everywhere}
     assert 30 < len(by_kind) < 100
-    chosen, step = list(by_kind.values()), scaled(6, 1)
+    chosen, step = list(by_kind.values()), scaled(13, 1)
     if step == 1:
         chosen += everywhere[::10]
     refused = Counter[int]()

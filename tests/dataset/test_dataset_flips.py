@@ -28,9 +28,9 @@ def flip(path: Path, at: int, mask: int) -> None:
 def test_flipped_bits(tmp_path: Path, explain: str) -> None:
     """Of the files that keep source rows and of all others."""
     dataset = copied(whole(explain), tmp_path / "copy")
-    names, flips = ((fmt.MANIFEST, *fmt.FILES), scaled(12, 100))
+    names, flips = ((fmt.MANIFEST, *fmt.FILES), scaled(10, 100))
     if explain == "full":
-        names, flips = fmt.EXPLAINING, scaled(6, 50)
+        names, flips = fmt.EXPLAINING, scaled(4, 50)
     for name in names:
         path, rng = dataset / name, random.Random(name)
         for at in rng.sample(range(path.stat().st_size), flips):
