@@ -6,6 +6,8 @@ next. Rows are compared by their values, with those of the rows that they refer 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -33,6 +35,15 @@ def built(folder: Path, listed: list[Source], base: Path | None = None, explain:
     files: dict[str, str | bytes] = {f"{n}.csv": as_csv(each) for n, each in enumerate(listed)}
     text = recipe(listed).replace("\n", f'\nexplain = "{explain}"\n', 1) if explain else None
     return build_at(folder, files, text or recipe(listed), base=base)[0]
+
+
+@contextmanager
+def opened(listed: list[Source], explain: str = "") -> Iterator[geolookup.Engine]:
+    """Compile the sources; give an engine on the dataset."""
+    with TemporaryDirectory() as folder:
+        dataset = built(Path(folder) / "sources", listed, explain=explain)
+        with geolookup.open(dataset) as engine:
+            yield engine
 
 
 def content(dataset: Path) -> dict[str, bytes]:
