@@ -37,8 +37,7 @@ def test_a_source_without_usable_rows(tmp_path: Path) -> None:
         assert "  " not in error.problem
         assert (folder / "rejects.csv").exists()
         assert not (folder / "dataset").exists()
-    texts = {f"{at}.csv": text for at, (text, _) in enumerate(EMPTY.values())}
-    build_at(tmp_path, texts)
+    build_at(tmp_path, {f"{at}.csv": text for at, (text, _) in enumerate(EMPTY.values())})
 
 
 def test_min_rows(build: Build, tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_a_row_that_is_not_of_the_table_is_damaged() -> None:
         sums = memoryview(pa.array([crc32c(row)], pa.uint32()).buffers()[1]).cast("I")
         texts = rows.Texts("x", offsets, memoryview(row), sums, rows.KINDS["network"][1:3])
         with pytest.raises(DatasetError, match="row 0 is damaged"):
-            raise AssertionError(f"{why}: {texts[0]}")
+            raise AssertionError(f"{why}: {texts[0]!r}")
 
 
 def test_a_wrong_checksum_is_found_once_read() -> None:
