@@ -31,7 +31,7 @@ from tests.tiers import scaled
 pytricia = optional("pytricia")
 SAMPLES = scaled(4_000, 40_000)
 #: Addresses of a column, for each family of a table.
-COLUMN = scaled(2_000, 100_000)
+COLUMN = 100_000
 COUNTRIES = load_countries()
 Address = IPv4Address | IPv6Address
 #: First and last address as integers, and the family.

@@ -1,4 +1,4 @@
-"""The progress display: one line on a terminal, nothing at all elsewhere."""
+"""The progress of builds, and of commands that read a table: one line on a terminal alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from geolookup_builder.compile import Options, compile_dataset
 
 from geolookup.errors import BuildError
-from geolookup.progress import Progress
+from geolookup.progress import Progress, RowProgress
 from tests.builder.building import recipe
 
 CLEAR = "\r\x1b[K"
@@ -85,3 +85,32 @@ def test_a_failure_leaves_a_clean_line(tmp_path: Path) -> None:
     with pytest.raises(BuildError):
         compiled(tmp_path, terminal, "network\nnowhere\n")
     assert terminal.getvalue().endswith(CLEAR)
+
+
+def test_rows_rate_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    for fraction, left in (
+        (0.5, "  0:10 left"),
+        (0.25, "  0:30 left"),
+        (0.001, "  2:46:30 left"),
+        (None, ""),
+    ):
+        terminal = Terminal()
+        progress = RowProgress(terminal)
+        now[0] += 10
+        progress.show(20_000, fraction)
+        shown = f"{CLEAR}20,000 rows  2,000 rows/s{left}"
+        assert terminal.getvalue() == shown
+        now[0] += 0.05
+        progress.show(30_000, fraction)  # too soon after the last
+        assert terminal.getvalue() == shown
+        progress.clear()
+        assert terminal.getvalue() == shown + CLEAR
+        assert progress.seconds == pytest.approx(10.05)
+    stream = io.StringIO()
+    progress = RowProgress(stream)
+    progress._last = float("-inf")
+    progress.show(1, 0.5)
+    progress.clear()
+    assert stream.getvalue() == ""

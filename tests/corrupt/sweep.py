@@ -8,7 +8,6 @@ what it does not find then must change no answer.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import sys
@@ -21,6 +20,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
+
+import click
 
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
@@ -134,26 +136,20 @@ def _joined(outcomes: Iterator[Outcome]) -> Outcome:
     return joined
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tests.corrupt.sweep", description=__doc__)
-    parser.add_argument("--kernel", choices=KERNELS, default="compiled")
-    parser.add_argument(
-        "--sample", type=int, metavar="N", help="flips, at least one a file; all bytes without"
-    )
-    parser.add_argument("--seed", type=int, default=20261121)
-    parser.add_argument("--forged", action="store_true", help="with the digests made to fit")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    return parser.parse_args()
-
-
-def main() -> None:
+@click.command(help=__doc__)
+@click.option("--kernel", type=click.Choice([*KERNELS]), default="compiled")
+@click.option("--sample", type=int, help="Flips, at least one a file; all bytes without.")
+@click.option("--seed", default=20261121)
+@click.option("--forged", is_flag=True, help="With the digests made to fit.")
+@click.option("--jobs", default=os.cpu_count() or 1)
+def main(**options: Any) -> None:
     """Run the command; exits with 1 where anything is as it must not be."""
-    outcome = sweep(**vars(_arguments()))
+    outcome = sweep(**options)
     for (name, what), count in sorted(outcome.counts.items()):
-        print(f"{name:<24} {what:<12} {count:>8,}")
+        click.echo(f"{name:<24} {what:<12} {count:>8,}")
     for failure in outcome.failures[:20]:
-        print(failure, file=sys.stderr)
-    print(f"{len(outcome.failures)} failures")
+        click.echo(failure, err=True)
+    click.echo(f"{len(outcome.failures)} failures")
     sys.exit(bool(outcome.failures))
 
 
