@@ -30,6 +30,7 @@ from tests.builder.remote.serving import (
     FAST,
     Act,
     Handler,
+    direct,
     drop,
     fetched,
     file,
@@ -131,7 +132,7 @@ def test_no_error_holds_it(way: str, tmp_path: Path) -> None:
 
 def test_no_address_that_cannot_be_asked_holds_it(tmp_path: Path) -> None:
     for host in ("a" * 70 + ".example", "a..example"):
-        with pytest.raises(BuildError) as caught:
+        with direct(), pytest.raises(BuildError) as caught:
             fetched(f"https://{host}/a.csv?k={{key}}", tmp_path, key_env="VENDOR_KEY")
         assert clean("".join(traceback.format_exception(caught.value)))
         assert str(caught.value).startswith(f"https://{host}/a.csv?…: is not an address; correct")
