@@ -90,10 +90,13 @@ LATER = {
 def test_no_file_is_made_of_two(tmp_path: Path) -> None:
     with serving(file(ONE)) as site:
         for name, acts in LATER.items():
-            site.plan[:] = [cut(ONE, AT), *acts]
+            site.plan[:], site.asked[:] = [cut(ONE, AT), *acts], []
             found = fetched(f"{site.url}/a.csv", tmp_path / name).kept.path.read_bytes()
             assert found == (TWO if "changed" in name else ONE), name
             assert kept_files(tmp_path / name, "a.csv") == [found], name
+            # What is not the rest of this version is not built upon.
+            last = f"bytes={AT}-" if len(acts) == 1 or name == "cut again" else None
+            assert site.ranges[-1] == last, name
 
 
 def test_a_lie_about_the_version_is_found_by_the_digest(tmp_path: Path) -> None:
