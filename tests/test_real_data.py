@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import heapq
 import random
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -22,13 +23,15 @@ from geolookup_builder.report import SourceReport
 import geolookup
 from tests.conftest import build_at
 from tests.oracle import carried, is_public
+from tests.skips import needs, optional
 from tests.tables import real_columns
 from tests.tables.real_columns import text_of
 from tests.tiers import scaled
 
+pytricia = optional("pytricia")
 SAMPLES = scaled(4_000, 40_000)
 #: Addresses of a column, for each family of a table.
-COLUMN = scaled(2_000, 100_000)
+COLUMN = 100_000
 COUNTRIES = load_countries()
 Address = IPv4Address | IPv6Address
 #: First and last address as integers, and the family.
@@ -78,43 +81,49 @@ def compare(
 
 
 @pytest.mark.long
+@needs("pytricia")
 @pytest.mark.parametrize(
-    ("name", "rows", "families"),
+    ("name", "rows"),
     [
-        ("ipasn_20140513", 512_621, (4,)),
-        ("ipasn6_20151101", 633_831, (4, 6)),
+        ("bgp/ipasn_20140513.dat", (512_621, 0)),
+        ("bgp/ipasn6_20151101.dat", (606_138, 27_693)),
+        ("rir/rir-countries.csv", (175_195, 67_839)),
     ],
 )
-def test_bgp_table(
-    shared_data: Path, tmp_path: Path, name: str, rows: int, families: tuple[int, ...]
-) -> None:
-    pytricia = pytest.importorskip("pytricia", reason="the longest-prefix oracle is pytricia")
-    table = [line.split("\t") for line in lines(shared_data / "bgp" / f"{name}.dat.gz")]
-    assert len(table) == rows
-    table = [route for route in table if route[0] not in ("0.0.0.0/0", "::/0")]
-    text = "network,asn\n" + "".join(f"{prefix},{asn}\n" for prefix, asn in table)
+def test_prefixes(shared_data: Path, tmp_path: Path, name: str, rows: tuple[int, int]) -> None:
+    """Origins in routing tables, and countries of delegations."""
+    is_country = name.startswith("rir")
+    path, column = (
+        ("location.country_code", "country_code") if is_country else ("network.asn", "asn")
+    )
+    listed = lines(shared_data / f"{name}.gz")[is_country:]
+    table = [re.split("[\t,]", line) for line in listed]
+    ranges = [prefix_range(prefix) for prefix, _ in table]
+    assert tuple(sum(each[2] == family for each in ranges) for family in (4, 6)) == rows
+    table = [row for row in table if row[0] not in ("0.0.0.0/0", "::/0")]
+    text = f"network,{column}\n" + "".join(f"{prefix},{cell}\n" for prefix, cell in table)
     engine, report = compiled(tmp_path, text)
     assert (report.read, report.rejected.total(), report.duplicates) == (len(table), 0, 0)
     trie = pytricia.PyTricia(128)
-    for prefix, asn in table:
-        trie[_as_ipv6(prefix)] = int(asn)
-    ranges = [prefix_range(prefix) for prefix, _ in table]
+    for prefix, cell in table:
+        country = cell if cell in COUNTRIES else None
+        trie[_as_ipv6(prefix)] = country if is_country else int(cell)
+
+    def oracle(address: object) -> Any:
+        return trie.get(_as_ipv6(str(address))) or None
+
     with engine:
-        for family in families:
-            compare(
-                engine,
-                sampled(ranges, family),
-                lambda address: trie.get(_as_ipv6(str(address))) or None,
-                "network.asn",
-            )
-            real_columns.check(
-                engine,
-                ranges,
-                family,
-                COLUMN,
-                lambda of, value: trie.get(_as_ipv6(text_of(of, value))) or None,
-                "network.asn",
-            )
+        for family in (4, 6) if rows[1] else (4,):
+            compare(engine, sampled(ranges, family), oracle, path)
+            if not is_country:
+                real_columns.check(
+                    engine,
+                    ranges,
+                    family,
+                    COLUMN,
+                    lambda of, value: oracle(text_of(of, value)),
+                    path,
+                )
 
 
 def _as_ipv6(text: str) -> str:
@@ -123,28 +132,6 @@ def _as_ipv6(text: str) -> str:
         return text
     address, _, length = text.partition("/")
     return f"fc00::{address}/{96 + int(length)}" if length else f"fc00::{address}"
-
-
-@pytest.mark.long
-def test_rir_delegations(shared_data: Path, tmp_path: Path) -> None:
-    pytricia = pytest.importorskip("pytricia", reason="the longest-prefix oracle is pytricia")
-    table = lines(shared_data / "rir" / "rir-countries.csv.gz")
-    rows = [line.split(",") for line in table[1:]]
-    ranges = [prefix_range(prefix) for prefix, _ in rows]
-    assert [sum(each[2] == family for each in ranges) for family in (4, 6)] == [175_195, 67_839]
-    engine, report = compiled(tmp_path, "\n".join(table))
-    assert (report.read, report.rejected.total()) == (len(rows), 0)
-    trie = pytricia.PyTricia(128)
-    for prefix, country in rows:
-        trie[_as_ipv6(prefix)] = country if country in COUNTRIES else None
-    with engine:
-        for family in (4, 6):
-            compare(
-                engine,
-                sampled(ranges, family),
-                lambda address: trie.get(_as_ipv6(str(address))),
-                "location.country_code",
-            )
 
 
 @pytest.mark.parametrize(

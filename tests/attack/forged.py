@@ -21,11 +21,9 @@ from geolookup.dataset.manifest import canonical
 from geolookup.errors import GeoLookupError
 from geolookup.integrity import verify
 from geolookup.store.publish import publish
-from tests.conftest import build_at
 from tests.corrupt.forging import manifest, member, rows
 from tests.corrupt.members import TABLES, forgeries, outcomes
-from tests.corrupt.sweep import RECIPE
-from tests.damage import CSV, copied
+from tests.damage import copied, whole
 
 FORGERIES = 1000
 _SEED = 20_261_122
@@ -36,10 +34,9 @@ _BYTES = b'"\\{}[],:.-+eE0123456789truefalsn\x00\x1f\x7f\x80\xc0\xed\xf4\xff \n\
 def attack() -> None:
     rng, found = random.Random(_SEED), Counter[str]()
     with tempfile.TemporaryDirectory() as place:
-        whole = build_at(Path(place), {"a.csv": CSV}, RECIPE)[0]
         listed = list(forgeries())
         for number in range(FORGERIES):
-            dataset = copied(whole, Path(place) / "forged")
+            dataset = copied(whole("full"), Path(place) / "forged")
             if number % 3 == 0:
                 _kind(dataset, rng.choice(listed))
                 found.update(_ways_in(dataset, Path(place)))
@@ -47,7 +44,7 @@ def attack() -> None:
                 _bytes(dataset, rng)
             found.update(_asked(dataset))
         for _ in range(FORGERIES // 10):
-            dataset = copied(whole, Path(place) / "forged")
+            dataset = copied(whole("full"), Path(place) / "forged")
             _other_id(dataset, rng)
             found.update(_ways_in(dataset, Path(place)))
     print(*(f"{count:7,} {what}" for what, count in sorted(found.items())), sep="\n")

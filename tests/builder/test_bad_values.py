@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from geolookup_builder.report import BuildReport
 
 from tests.builder.building import known, recipe
-from tests.conftest import Build
+from tests.conftest import Build, build_at
 
 #: Field, its good cells with their values (None: unknown), its bad cells.
 FIELDS: list[tuple[str, dict[str, object], list[str]]] = [
@@ -20,34 +23,36 @@ FIELDS: list[tuple[str, dict[str, object], list[str]]] = [
     ("connection_type", {"Mobile": "Mobile", "Cable/DSL": "Residential"}, ["Pigeon", "1"]),
     ("user_type", {"hosting": "hosting", "RSV": None}, ["robot", "1"]),
 ]  # fmt: skip
-GOOD = [(field, cell, value) for field, good, _ in FIELDS for cell, value in good.items()]
-BAD = [(field, cell) for field, _, bad in FIELDS for cell in bad]
+LOCATED = ("country_code", "continent_code", "latitude", "longitude", "time_zone")
 
 
-def rows(field: str, cell: str) -> str:
-    return f'network,city_name,organization,{field}\n8.8.8.0/24,Here,Firm,"{cell}"\n'
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildReport]:
+    """A row for each cell, in its own column; the others of its row are empty."""
+    listed = [(field, cell) for field, good, bad in FIELDS for cell in [*good, *bad]]
+    names = [field for field, _, _ in FIELDS]
+    text = f"network,city_name,organization,{','.join(names)}\n"
+    for number, (field, cell) in enumerate(listed):
+        cells = [f'"{cell}"' if name == field else "" for name in names]
+        text += f"8.8.{number}.0/24,Here,Firm,{','.join(cells)}\n"
+    return build_at(tmp_path_factory.mktemp("cells"), {"a.csv": text})
 
 
-@pytest.mark.parametrize(("field", "cell", "value"), GOOD)
-def test_good_values(build: Build, field: str, cell: str, value: object) -> None:
-    output, report = build({"a.csv": rows(field, cell)})
-    assert report.sources[0].nulled == {}
-    (found,) = known(output, "8.8.8.8")
-    assert found.get(field) == value
-    assert type(found.get(field)) is type(value)
-    assert (found["city_name"], found["organization"]) == ("Here", "Firm")
-
-
-@pytest.mark.parametrize(("field", "cell"), BAD)
-def test_a_bad_value_blanks_its_layer_alone(build: Build, field: str, cell: str) -> None:
-    output, report = build({"a.csv": rows(field, cell)})
-    assert report.sources[0].nulled == {field: 1}
-    assert report.sources[0].rejected == {}
-    (found,) = known(output, "8.8.8.8")
-    located = field in ("country_code", "continent_code", "latitude", "longitude", "time_zone")
-    assert found == (
-        {"organization": "Firm"} if located else {"city_name": "Here", "organization": "Firm"}
-    )
+def test_bad_values_null_their_layer_alone(built: tuple[Path, BuildReport]) -> None:
+    dataset, report = built
+    (source,) = report.sources
+    assert source.nulled == {field: len(bad) for field, _, bad in FIELDS}
+    assert source.rejected == {}
+    count = sum(len(good) + len(bad) for _, good, bad in FIELDS)
+    rows = iter(known(dataset, *(f"8.8.{number}.8" for number in range(count))))
+    for field, good, bad in FIELDS:
+        for cell, value in good.items():
+            row = next(rows)
+            assert (row.get(field), type(row.get(field))) == (value, type(value)), (field, cell)
+            assert (row["city_name"], row["organization"]) == ("Here", "Firm"), (field, cell)
+        beside = {} if field in LOCATED else {"city_name": "Here"}
+        for cell in bad:
+            assert next(rows) == {**beside, "organization": "Firm"}, (field, cell)
 
 
 WIDE = "8.8.0.0/16,SE,1\n"

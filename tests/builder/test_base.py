@@ -21,6 +21,7 @@ from tests.builder.test_reproducible import digests
 from tests.cli.program import run
 from tests.conftest import ROOT, build_at
 from tests.corrupt.forging import replaced, table, write
+from tests.damage import copied, without
 from tests.property.test_base import content, keeps_numbers, says_the_same
 
 #: Each city and network is used by as many rows as its number says, so that all orders are known.
@@ -105,18 +106,14 @@ def test_a_country_that_is_new_leaves_the_others_their_rows(base: Path, tmp_path
 
 
 def test_the_manifest_states_the_base(base: Path, tmp_path: Path) -> None:
+    """The same sources again are the base, to the byte: its base is theirs."""
     assert read_manifest(base).metadata().base is None
-    first = read_manifest(base).generation
-    second = built(tmp_path / "2", moved(0, "New"), base)
-    assert read_manifest(second).metadata().base == first
-    third = built(tmp_path / "3", moved(0, "Newer"), second)
-    assert read_manifest(third).metadata().base == read_manifest(second).generation
-
-
-def test_the_same_sources_are_the_base(base: Path, tmp_path: Path) -> None:
     assert content(built(tmp_path / "same", ROWS, base)) == content(base)
     second = built(tmp_path / "2", moved(0, "New"), base)
-    assert content(built(tmp_path / "3", moved(0, "New"), second)) == content(second)
+    assert read_manifest(second).metadata().base == read_manifest(base).generation
+    assert content(built(tmp_path / "again", moved(0, "New"), second)) == content(second)
+    third = built(tmp_path / "3", moved(0, "Newer"), second)
+    assert read_manifest(third).metadata().base == read_manifest(second).generation
 
 
 @pytest.mark.long
@@ -149,11 +146,11 @@ def test_a_base_that_has_nothing_in_common(base: Path, tmp_path: Path) -> None:
 
 
 def test_the_output_may_be_the_base(base: Path, tmp_path: Path) -> None:
-    first = built(tmp_path / "d", ROWS)
-    (tmp_path / "d" / "a.csv").write_text(text(moved(0, "New")), encoding="utf-8")
-    geolookup.build(first.parent / "recipe.toml", first, force=True, base=first)
-    geolookup.verify(first)
-    assert read_manifest(first).metadata().base == read_manifest(base).generation
+    copy = copied(base, tmp_path / "copy")
+    (tmp_path / "a.csv").write_text(text(moved(0, "New")), encoding="utf-8")
+    geolookup.build(tmp_path / "a.csv", copy, force=True, base=copy)
+    geolookup.verify(copy)
+    assert read_manifest(copy).metadata().base == read_manifest(base).generation
 
 
 def test_a_store_is_its_current_generation(base: Path, tmp_path: Path) -> None:
@@ -163,43 +160,31 @@ def test_a_store_is_its_current_generation(base: Path, tmp_path: Path) -> None:
     assert read_manifest(dataset).metadata().base == generation
 
 
-@pytest.mark.parametrize("name", [fmt.LOCATION, fmt.IPV6, fmt.ZONE])
-def test_a_damaged_base_is_refused(base: Path, tmp_path: Path, name: str) -> None:
-    copy = copied(base, tmp_path)
-    damaged = bytearray((copy / name).read_bytes())
-    damaged[len(damaged) // 2] ^= 1
-    (copy / name).write_bytes(damaged)
-    with pytest.raises(DatasetError, match=f"{name}: its digest differs from the manifest"):
-        built(tmp_path / "d", ROWS, copy)
-    assert not (tmp_path / "d" / "dataset").exists()
-
-
-def test_a_base_without_a_file_is_refused(base: Path, tmp_path: Path) -> None:
-    copy = copied(base, tmp_path)
-    (copy / fmt.NETWORK).unlink()
-    with pytest.raises(DatasetError, match=f"{fmt.NETWORK}: missing"):
-        built(tmp_path / "d", ROWS, copy)
-
-
-def test_a_base_of_another_version_is_refused(base: Path, tmp_path: Path) -> None:
-    copy = copied(base, tmp_path)
+def test_a_damaged_base_is_refused(base: Path, tmp_path: Path) -> None:
+    """A flipped byte, a missing file, another version."""
+    copy = copied(base, tmp_path / "copy")
+    for name in (fmt.LOCATION, fmt.IPV6, fmt.ZONE):
+        with without(copy / name) as data:
+            flipped = bytearray(data)
+            flipped[len(data) // 2] ^= 1
+            (copy / name).write_bytes(flipped)
+            _refused(copy, tmp_path / f"flipped {name}", f"{name}: its digest differs")
+    with without(copy / fmt.NETWORK):
+        _refused(copy, tmp_path / "missing", f"{fmt.NETWORK}: missing")
     document = json.loads((copy / fmt.MANIFEST).read_bytes())
     (copy / fmt.MANIFEST).write_text(json.dumps({**document, "format_version": 1}))
-    with pytest.raises(DatasetError, match="format version 1, but 2 is what"):
-        built(tmp_path / "d", ROWS, copy)
+    _refused(copy, tmp_path / "version", "format version 1, but 2 is what")
 
 
-def copied(base: Path, folder: Path) -> Path:
-    copy = folder / "copy"
-    copy.mkdir()
-    for name, data in content(base).items():
-        (copy / name).write_bytes(data)
-    return copy
+def _refused(base: Path, folder: Path, said: str) -> None:
+    with pytest.raises(DatasetError, match=said):
+        built(folder, ROWS, base)
+    assert not (folder / "dataset").exists()
 
 
 def test_a_forged_base_changes_numbers_alone(base: Path, tmp_path: Path) -> None:
     """Rows that lead nowhere, and each row twice: what is in a base is compared, never followed."""
-    copy = copied(base, tmp_path)
+    copy = copied(base, tmp_path / "copy")
     replaced(copy, fmt.LOCATION, "country", lambda rows: rows.__setitem__(slice(3, 6), [999] * 3))
     rows = table(copy, fmt.NETWORK)
     write(copy, fmt.NETWORK, rows.take([*range(len(rows)), *range(len(rows))]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from geolookup_builder.expected_rows import product
 
 from geolookup.dataset.manifest import read_manifest
@@ -27,17 +26,18 @@ EMPTY = {
 }
 
 
-@pytest.mark.parametrize("content", EMPTY)
-def test_a_source_without_usable_rows(tmp_path: Path, content: str) -> None:
-    text, problem = EMPTY[content]
-    error = fails(tmp_path, {"a.csv": text}, empty="", rejects=tmp_path / "rejects.csv")
-    counted = f"a.csv: {text.count(chr(10)) - 1} rows read, "
-    assert error.problem.startswith(f"{problem} in {tmp_path / 'a.csv'} ({counted}")
-    assert error.remedy.endswith('if it may be empty, write empty = "ok" in its recipe')
-    assert "  " not in error.problem
-    assert (tmp_path / "rejects.csv").exists()
-    assert not (tmp_path / "dataset").exists()
-    build_at(tmp_path, {"a.csv": text})
+def test_a_source_without_usable_rows(tmp_path: Path) -> None:
+    for name, (text, problem) in EMPTY.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        error = fails(folder, {"a.csv": text}, empty="", rejects=folder / "rejects.csv")
+        counted = f"a.csv: {text.count(chr(10)) - 1} rows read, "
+        assert error.problem.startswith(f"{problem} in {folder / 'a.csv'} ({counted}")
+        assert error.remedy.endswith('if it may be empty, write empty = "ok" in its recipe')
+        assert "  " not in error.problem
+        assert (folder / "rejects.csv").exists()
+        assert not (folder / "dataset").exists()
+    build_at(tmp_path, {f"{at}.csv": text for at, (text, _) in enumerate(EMPTY.values())})
 
 
 def test_min_rows(build: Build, tmp_path: Path) -> None:
@@ -47,13 +47,15 @@ def test_min_rows(build: Build, tmp_path: Path) -> None:
     assert error.problem == f"2 usable rows in {tmp_path / 'a.csv'}, min_rows is 3"
 
 
+DROP = 'max_drop = "20%"'
+
+
 def test_max_drop_compares_with_the_base(tmp_path: Path) -> None:
-    text = recipe('path = "a.csv"\nmax_drop = "20%"')
+    text = recipe(f'path = "a.csv"\n{DROP}')
     _, report = build_at(tmp_path, {"a.csv": rows(10)}, text)
     unchecked = "a.csv: max_drop was not checked: no earlier dataset (geolookup build --base)"
     assert report.warnings == [unchecked]
-    base = tmp_path / "base"
-    (tmp_path / "dataset").rename(base)
+    base = (tmp_path / "dataset").rename(tmp_path / "base")
     assert read_manifest(base).metadata().sources[0].rows == 10
     _, report = build_at(tmp_path, {"a.csv": rows(8)}, text, base=base)
     assert report.warnings == []
@@ -61,22 +63,18 @@ def test_max_drop_compares_with_the_base(tmp_path: Path) -> None:
     assert error.problem == (
         "a.csv has 7 usable rows, 10 in the base, but max_drop = 20% allows 8 at least"
     )
-
-
-def test_a_base_that_lacks_the_source(tmp_path: Path) -> None:
-    build_at(tmp_path, {"a.csv": rows(10)})
-    (tmp_path / "dataset").rename(tmp_path / "base")
-    text = recipe('path = "b.csv"\nmax_drop = "20%"')
-    _, report = build_at(tmp_path, {"b.csv": rows(1)}, text, base=tmp_path / "base")
+    text = recipe(f'path = "b.csv"\n{DROP}')
+    _, report = build_at(tmp_path, {"b.csv": rows(1)}, text, base=base)
     unchecked = "b.csv: max_drop was not checked: the base has no rows of this source"
     assert report.warnings == [unchecked]
 
 
 def test_the_source_of_another_month_is_the_same(tmp_path: Path) -> None:
     build_at(tmp_path, {"x-2026-01.csv": rows(10)})
-    (tmp_path / "dataset").rename(tmp_path / "base")
-    text = recipe('path = "x-2026-02.csv"\nmax_drop = "20%"')
-    fails(tmp_path, {"x-2026-02.csv": rows(1)}, text, base=tmp_path / "base")
+    base = (tmp_path / "dataset").rename(tmp_path / "base")
+    text = recipe(f'path = "x-2026-02.csv"\n{DROP}')
+    error = fails(tmp_path, {"x-2026-02.csv": rows(1)}, text, base=base)
+    assert "1 usable rows, 10 in the base" in error.problem
 
 
 def test_two_releases(build: Build, tmp_path: Path) -> None:
@@ -108,14 +106,11 @@ DIFFERENT = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other"), SAME)
-def test_the_same_product(one: str, other: str) -> None:
-    assert product(one) == product(other)
-
-
-@pytest.mark.parametrize(("one", "other"), DIFFERENT)
-def test_different_products(one: str, other: str) -> None:
-    assert product(one) != product(other)
+def test_products() -> None:
+    for one, other in SAME:
+        assert product(one) == product(other), one
+    for one, other in DIFFERENT:
+        assert product(one) != product(other), one
 
 
 def test_a_source_that_loses_everywhere(build: Build) -> None:
@@ -136,18 +131,18 @@ def test_rows_that_are_covered(build: Build) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        ("empty = true", "unknown value True of source.empty"),
-        ('releases = "two"', "unknown value 'two' of source.releases"),
-        ("min_rows = -1", "source.min_rows is not a number of rows"),
-        ("min_rows = true", "source.min_rows is not a number of rows"),
-        (f"min_rows = 0x{'f' * 5000}", "source.min_rows is not a number of rows"),
-        ('max_drop = "120%"', "source.max_drop is not a percentage"),
-        ("max_drop = 20", "source.max_drop is not a percentage"),
-    ],
-)
-def test_bad_values(tmp_path: Path, line: str, problem: str) -> None:
-    text = recipe(f'path = "a.csv"\n{line}')
-    assert fails(tmp_path, {"a.csv": rows(1)}, text, empty="").problem == problem
+WRONG = {
+    "empty = true": "unknown value True of source.empty",
+    'releases = "two"': "unknown value 'two' of source.releases",
+    "min_rows = -1": "source.min_rows is not a number of rows",
+    "min_rows = true": "source.min_rows is not a number of rows",
+    f"min_rows = 0x{'f' * 5000}": "source.min_rows is not a number of rows",
+    'max_drop = "120%"': "source.max_drop is not a percentage",
+    "max_drop = 20": "source.max_drop is not a percentage",
+}
+
+
+def test_bad_values(tmp_path: Path) -> None:
+    for line, problem in WRONG.items():
+        text = recipe(f'path = "a.csv"\n{line}')
+        assert fails(tmp_path, {"a.csv": rows(1)}, text, empty="").problem == problem

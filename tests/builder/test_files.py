@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +25,7 @@ from geolookup.dataset.intervals import jump_table
 from geolookup.dataset.manifest import canonical
 from geolookup.dataset.rows import SEPARATOR
 from tests.conftest import build_at
+from tests.datasets import SMALL
 
 TEXT = "network,country_code,city_name,latitude,longitude,asn,isp,user_type\n" + "".join(
     f"8.{n}.0.0/{16 + n % 8},{('US', 'SE', '')[n % 3]},Ö {n % 7},{n / 7},{-n / 3},{n % 5},"
@@ -68,26 +70,29 @@ def described(column: dict[str, Any], array: pa.Array) -> Iterator[tuple[Any, pa
         yield from described(column["dictionary"], array.dictionary)
 
 
-@pytest.mark.parametrize("name", fmt.FILES)
-def test_the_manifest_says_where_each_buffer_lies(dataset: Path, name: str) -> None:
-    content = (dataset / name).read_bytes()
-    says = manifest(dataset)["files"][name]
-    assert says["bytes"] == len(content)
-    assert says["sha256"] == hashlib.sha256(content).hexdigest()
-    rows = table(dataset, name)
-    assert says["rows"] == rows.num_rows
-    assert list(says["columns"]) == sorted(rows.column_names)
-    for column in rows.column_names:
-        array = rows[column].chunk(0)
-        assert says["columns"][column]["type"] == str(array.type)
-        for place, buffer in described(says["columns"][column], array):
-            if buffer is None:
-                assert place is None
-                continue
-            offset, size = place
-            assert offset % 8 == 0
-            assert 0 <= offset <= len(content) - size
-            assert content[offset : offset + size] == buffer.to_pybytes()
+def test_the_manifest_says_where_each_buffer_lies(dataset: Path) -> None:
+    for name, says in manifest(dataset)["files"].items():
+        content = (dataset / name).read_bytes()
+        assert says["bytes"] == len(content), name
+        assert says["sha256"] == hashlib.sha256(content).hexdigest(), name
+        rows = table(dataset, name)
+        assert says["rows"] == rows.num_rows, name
+        assert list(says["columns"]) == sorted(rows.column_names), name
+        for column in rows.column_names:
+            array = rows[column].chunk(0)
+            assert says["columns"][column]["type"] == str(array.type)
+            for place, buffer in described(says["columns"][column], array):
+                _lies(content, place, buffer)
+
+
+def _lies(content: bytes, place: Any, buffer: pa.Buffer | None) -> None:
+    if buffer is None:
+        assert place is None
+        return
+    offset, size = place
+    assert offset % 8 == 0
+    assert 0 <= offset <= len(content) - size
+    assert content[offset : offset + size] == buffer.to_pybytes()
 
 
 def test_the_manifest_is_canonical_and_complete(dataset: Path) -> None:
@@ -105,33 +110,22 @@ def test_the_manifest_is_canonical_and_complete(dataset: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_fragments_equal_the_typed_columns(dataset: Path, name: str) -> None:
-    """An unknown asn has no text; everything else is the JSON of its value."""
-    for row in table(dataset, name).to_pylist():
-        texts = row["json"].split(SEPARATOR)
-        assert len(texts) == len(TABLES[name])
-        for member, text in zip(TABLES[name], texts, strict=True):
-            value = row[member]
-            if member == "asn" and value is None:
-                assert text == ""
-                continue
-            assert json.loads(text) == value
-            plain = int(value) if isinstance(value, float) and value.is_integer() else value
-            assert text == json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_checksums_are_those_of_the_texts(dataset: Path, name: str) -> None:
-    rows = table(dataset, name)
-    texts = rows["json"].to_pylist()
-    assert rows[fmt.CHECKSUMS].to_pylist() == [crc32c(text.encode()) for text in texts]
-
-
-def test_row_zero_is_unknown(dataset: Path) -> None:
+def test_fragments_equal_the_typed_columns(dataset: Path) -> None:
+    """An unknown asn has no text; everything else is the JSON of its value. Row 0 is unknown."""
     for name, members in TABLES.items():
-        first = table(dataset, name).slice(0, 1).to_pylist()[0]
-        assert {first[member] for member in members} == {None}
+        rows = table(dataset, name).to_pylist()
+        assert {rows[0][member] for member in members} == {None}
+        for row in rows:
+            assert row[fmt.CHECKSUMS] == crc32c(row["json"].encode())
+            texts = row["json"].split(SEPARATOR)
+            for member, text in zip(members, texts, strict=True):
+                value = row[member]
+                if member == "asn" and value is None:
+                    assert text == ""
+                    continue
+                assert json.loads(text) == value
+                plain = int(value) if isinstance(value, float) and value.is_integer() else value
+                assert text == json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
     assert table(dataset, fmt.ZONE)["zone"][0].as_py() is None
 
 
@@ -158,24 +152,31 @@ def test_intervals_ascend_from_zero_and_neighbours_differ(dataset: Path) -> None
     assert sparse == ipv6["start_high"].to_pylist()[:: fmt.SPARSE_STRIDE]
 
 
-@pytest.mark.parametrize("count", [1, 2, 255, 256, 257, 5000, 70_000])
-def test_jump_table(count: int) -> None:
+def test_jump_table(dataset: Path) -> None:
     """Entry b is the interval that the first address of bucket b lies in; one more is the last."""
-    rng = np.random.default_rng(count)
-    starts = np.unique(np.append(rng.integers(0, 1 << 32, count - 1, np.uint32), np.uint32(0)))
-    found = jump_table(starts)
-    bits = min(max(len(starts).bit_length() - 3, 8), 20)
-    assert len(found) == (1 << bits) + 1
-    assert found[-1] == len(starts) - 1
-    for bucket in rng.integers(0, 1 << bits, 300).tolist():
-        first, last = bucket << 32 - bits, (bucket + 1 << 32 - bits) - 1
-        for address in (first, last, int(rng.integers(first, last + 1))):
-            interval = int((starts <= address).sum()) - 1
-            assert found[bucket] <= interval <= found[bucket + 1]
-        assert found[bucket] == int((starts <= first).sum()) - 1
-
-
-def test_jump_table_of_a_dataset(dataset: Path) -> None:
+    for count in (1, 2, 255, 256, 257, 5000, 70_000):
+        rng = np.random.default_rng(count)
+        starts = np.unique(np.append(rng.integers(0, 1 << 32, count - 1, np.uint32), np.uint32(0)))
+        found = jump_table(starts)
+        bits = min(max(len(starts).bit_length() - 3, 8), 20)
+        assert len(found) == (1 << bits) + 1
+        assert found[-1] == len(starts) - 1
+        for bucket in rng.integers(0, 1 << bits, 300).tolist():
+            first, last = bucket << 32 - bits, (bucket + 1 << 32 - bits) - 1
+            for address in (first, last, int(rng.integers(first, last + 1))):
+                interval = int((starts <= address).sum()) - 1
+                assert found[bucket] <= interval <= found[bucket + 1]
+            assert found[bucket] == int((starts <= first).sum()) - 1
     starts = table(dataset, fmt.IPV4)["start"].to_numpy()
-    found = table(dataset, fmt.IPV4_JUMP)["interval"].to_numpy()
-    assert np.array_equal(found, jump_table(starts))
+    assert np.array_equal(table(dataset, fmt.IPV4_JUMP)["interval"].to_numpy(), jump_table(starts))
+
+
+@pytest.mark.parametrize("column", ["location", "network"])
+def test_the_most_used_rows_come_first(column: str) -> None:
+    uses = Counter[int]()
+    for name in (fmt.IPV4, fmt.IPV6):
+        uses.update(table(SMALL, name)[column].to_pylist())
+    known = [uses[row] for row in sorted(uses) if row]
+    assert len(known) > 2
+    assert all(before >= after for before, after in pairwise(known))
+    assert sorted(uses) == list(range(len(uses)))

@@ -11,10 +11,11 @@ import pytest
 from geolookup_builder import loading, packaged
 
 import geolookup
+from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import BuildError
 from tests.builder.sources.formats.mmdb_writing import mmdb
 from tests.cli.program import run
-from tests.conftest import ROOT
+from tests.skips import needs
 
 CSV = "network,country_code\n8.8.8.0/24,FR\n"
 RECIPE = '[dataset]\nname = "mine"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
@@ -97,9 +98,9 @@ def test_commands_take_names(tmp_path: Path) -> None:
     done = run("download", "dbip-lite")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "dbip-lite: no remote sources, nothing to download\n"
-    built = run("build", "dbip-lite", "--output", str(tmp_path / "data"))
+    built = run("build", "dbip-lite", "--output", str(tmp_path / "data"), folder=tmp_path)
     assert built.returncode == 2
-    missing = (f"{ROOT / 'dbip-city-lite-*.csv.gz'}: no such file", "geolookup[enrich]")
+    missing = (f"{tmp_path / 'dbip-city-lite-*.csv.gz'}: no such file", "geolookup[enrich]")
     assert any(text in built.stderr for text in missing)
     refused = run("build", "maxmind-geolite", "--output", str(tmp_path / "data"))
     assert "did you mean 'maxmind-geolite2'?" in refused.stderr
@@ -108,26 +109,28 @@ def test_commands_take_names(tmp_path: Path) -> None:
 # --- files of data
 
 
+def says_france(dataset: Path) -> None:
+    with geolookup.open(dataset) as engine:
+        assert engine.metadata.name == "acme"
+        assert engine.data("8.8.8.8")["location"]["country_code"] == "FR"
+
+
 def test_a_file_of_data_needs_no_recipe(tmp_path: Path) -> None:
     (tmp_path / "acme.geo.csv").write_text(CSV, encoding="utf-8")
     output = tmp_path / "data"
     done = run("build", str(tmp_path / "acme.geo.csv"), "--output", str(output))
     assert (done.returncode, done.stderr) == (0, "")
     assert "detected csv" in done.stdout
-    with geolookup.open(output) as engine:
-        assert engine.metadata.name == "acme"
-        assert [each.name for each in engine.metadata.sources] == ["acme.geo.csv"]
-        assert engine.data("8.8.8.8")["location"]["country_code"] == "FR"
+    says_france(output)
+    assert [each.name for each in read_manifest(output).metadata().sources] == ["acme.geo.csv"]
 
 
+@needs("maxminddb")
 def test_an_mmdb_needs_no_recipe(tmp_path: Path) -> None:
-    pytest.importorskip("maxminddb")
     records = {"8.8.8.0/24": {"country": {"iso_code": "FR"}}}
     (tmp_path / "acme.mmdb").write_bytes(mmdb(records))
     geolookup.build(tmp_path / "acme.mmdb", tmp_path / "data")
-    with geolookup.open(tmp_path / "data") as engine:
-        assert engine.metadata.name == "acme"
-        assert engine.data("8.8.8.8")["location"]["country_code"] == "FR"
+    says_france(tmp_path / "data")
 
 
 @pytest.mark.parametrize("name", ["feeds", "feeds [1]*"])
@@ -170,21 +173,16 @@ def test_a_name_that_is_no_text_of_one_line_is_escaped(
         assert [each.name for each in engine.metadata.sources] == [f"{shown}.csv"]
 
 
-def test_a_folder_with_links_to_itself_is_read_once(tmp_path: Path) -> None:
+def test_links_of_a_folder(tmp_path: Path) -> None:
+    """Links to itself are read once; a folder may be a link."""
     data = tmp_path / "data"
     (data / "below").mkdir(parents=True)
     (data / "below" / "a.csv").write_text(CSV, encoding="utf-8")
     (data / "again").symlink_to("below")
     (data / "below" / "up").symlink_to("..")
     (data / "me").symlink_to(".")
-    report = geolookup.build(data, tmp_path / "out")
-    assert [(each.read, each.duplicates) for each in report.sources] == [(1, 0)]
-
-
-def test_a_folder_may_be_a_link(tmp_path: Path) -> None:
-    (tmp_path / "real").mkdir()
-    (tmp_path / "real" / "a.csv").write_text(CSV, encoding="utf-8")
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "link").symlink_to(tmp_path / "real")
-    (report,) = geolookup.build(tmp_path / "data", tmp_path / "out").sources
-    assert report.read == 1
+    (tmp_path / "link").mkdir()
+    (tmp_path / "link" / "to").symlink_to(data / "below")
+    for folder in (data, tmp_path / "link"):
+        report = geolookup.build(folder, tmp_path / "out", force=True)
+        assert [(each.read, each.duplicates) for each in report.sources] == [(1, 0)]

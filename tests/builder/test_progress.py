@@ -1,4 +1,4 @@
-"""The progress display: one line on a terminal, nothing at all elsewhere."""
+"""The progress of builds, and of commands that read a table: one line on a terminal alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from geolookup_builder.compile import Options, compile_dataset
 
 from geolookup.errors import BuildError
-from geolookup.progress import Progress
+from geolookup.progress import Progress, RowProgress
 from tests.builder.building import recipe
 
 CLEAR = "\r\x1b[K"
@@ -39,30 +39,17 @@ def test_a_terminal_sees_the_stages_and_a_clean_line_after(tmp_path: Path) -> No
     assert "\n" not in shown
 
 
-def test_rows_are_shown() -> None:
-    terminal = Terminal()
-    progress = Progress(terminal)
-    with progress.stage("reading x"):
-        progress._last = float("-inf")  # as if the last display were long ago
-        progress.rows(1_234_567)
-        assert "reading x  1,234,567 rows" in terminal.getvalue()
-
-
-def test_rows_in_quick_succession_are_not_all_drawn() -> None:
+def test_rows_are_shown_of_each_stage_and_not_too_often() -> None:
     terminal = Terminal()
     progress = Progress(terminal)
     with progress.stage("reading x"):
         progress._last = float("inf")  # as if the display were of this instant
         for _ in range(1000):
             progress.rows(1)
-    assert terminal.getvalue().count("reading") == 1
-
-
-def test_the_next_stage_begins_at_no_rows() -> None:
-    terminal = Terminal()
-    progress = Progress(terminal)
-    with progress.stage("one"):
-        progress.rows(5)
+        assert terminal.getvalue().count("reading") == 1
+        progress._last = float("-inf")  # as if it were long ago
+        progress.rows(1_233_567)
+        assert "reading x  1,234,567 rows" in terminal.getvalue()
     before = len(terminal.getvalue())
     with progress.stage("two"):
         assert "rows" not in terminal.getvalue()[before:]
@@ -83,14 +70,11 @@ def test_a_note_is_a_line_where_there_is_no_terminal(stream: io.StringIO, shown:
     assert stream.getvalue().count("retry") == 1
 
 
-def test_no_terminal_no_display(tmp_path: Path) -> None:
+def test_no_terminal_no_display(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stream = io.StringIO()
     compiled(tmp_path, stream)
     assert stream.getvalue() == ""
-
-
-def test_the_display_is_of_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
-    progress = Progress()
+    progress = Progress()  # of standard error
     with progress.stage("reading"):
         progress.rows(1)
     assert capsys.readouterr() == ("", "")
@@ -101,3 +85,32 @@ def test_a_failure_leaves_a_clean_line(tmp_path: Path) -> None:
     with pytest.raises(BuildError):
         compiled(tmp_path, terminal, "network\nnowhere\n")
     assert terminal.getvalue().endswith(CLEAR)
+
+
+def test_rows_rate_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    for fraction, left in (
+        (0.5, "  0:10 left"),
+        (0.25, "  0:30 left"),
+        (0.001, "  2:46:30 left"),
+        (None, ""),
+    ):
+        terminal = Terminal()
+        progress = RowProgress(terminal)
+        now[0] += 10
+        progress.show(20_000, fraction)
+        shown = f"{CLEAR}20,000 rows  2,000 rows/s{left}"
+        assert terminal.getvalue() == shown
+        now[0] += 0.05
+        progress.show(30_000, fraction)  # too soon after the last
+        assert terminal.getvalue() == shown
+        progress.clear()
+        assert terminal.getvalue() == shown + CLEAR
+        assert progress.seconds == pytest.approx(10.05)
+    stream = io.StringIO()
+    progress = RowProgress(stream)
+    progress._last = float("-inf")
+    progress.show(1, 0.5)
+    progress.clear()
+    assert stream.getvalue() == ""

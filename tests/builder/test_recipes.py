@@ -233,15 +233,15 @@ def test_every_recipe_is_tested_and_documented() -> None:
     there = {path.stem for path in FOLDER.glob("*.toml")}
     assert there == set(DELIVERED) == set(ANSWERS)
     assert {path.name for path in FOLDER.iterdir() if path.suffix != ".toml"} == {"world"}
-    assert (
-        set(re.findall(r"\(\.\./builder/geolookup_builder/recipes/([\w-]+)\.toml\)", DOCUMENT))
-        == there
-    )
+    links = r"\(\.\./builder/geolookup_builder/recipes/([\w-]+)\.toml\)"
+    assert set(re.findall(links, DOCUMENT)) == there
 
 
 @pytest.mark.parametrize("name", DELIVERED)
-def test_it_builds_and_answers(name: str, tmp_path: Path) -> None:
-    output, report = compiled(delivered(name, tmp_path))
+def test_it_builds_answers_and_says_whose_the_data_are(name: str, tmp_path: Path) -> None:
+    recipe = delivered(name, tmp_path)
+    _dated(name, recipe)
+    output, report = compiled(recipe)
     assert len(report.sources) == len(sources(name))
     for source in report.sources:
         assert source.used > 0
@@ -251,46 +251,36 @@ def test_it_builds_and_answers(name: str, tmp_path: Path) -> None:
             data = engine.data(address, at=0)
             found = {**data["location"], **data["network"], **data["currency"], **data["time"]}
             assert {key: found.get(key) for key in expected} == expected, address
-
-
-@pytest.mark.parametrize("name", DELIVERED)
-def test_it_says_whose_the_data_are(name: str, tmp_path: Path) -> None:
-    """In the recipe, in the dataset, and in a comment where the files come from."""
-    output, _ = compiled(delivered(name, tmp_path))
-    listed = json.loads((output / "manifest.json").read_bytes())["sources"]
-    for stated, kept in zip(sources(name), listed, strict=True):
-        assert kept["name"] == stated["name"]
-        assert kept["licence"] == stated["licence"]
-        assert (
-            kept["attribution"]
-            == stated["attribution"]
-            == CREDITED.get(name, stated["attribution"])
-        )
-        assert kept.get("url", "https://").startswith("https://")
-        assert kept["coverage"]  # no source is idle in this order of precedence
     comment = text_of(name).partition("[dataset]")[0]
     assert "\n# Files:" in comment
     assert "\n# Licence:" in comment
+    kept = json.loads((output / "manifest.json").read_bytes())["sources"]
+    for stated, source in zip(sources(name), kept, strict=True):
+        _credited(name, stated, source)
 
 
-@pytest.mark.parametrize("name", DELIVERED)
-def test_each_source_has_a_date_or_leaves_it_to_the_user(name: str, tmp_path: Path) -> None:
-    """Downloads are dated by the server, others by hand; files of the package do not age."""
-    for source in sources(name):
-        remote = source["path"].startswith("https://")
-        assert source.get("date") == ("last-modified" if remote else None)
-    recipe = delivered(name, tmp_path)
+def _dated(name: str, recipe: Path) -> None:
+    """Write the dates that the user is to state: each is a comment of the recipe."""
     commented = re.compile(r'^# (date = "[0-9-]+")', re.MULTILINE)
     text, count = commented.subn(r"\1", recipe.read_text(encoding="utf-8"))
-    undated = [source["path"] for source in sources(name) if "date" not in source]
-    assert count == sum(not path.startswith("world/") for path in undated)
+    assert count == sum(map(_by_hand, sources(name)))
     recipe.write_text(text, encoding="utf-8")
-    output, _ = compiled(recipe)
-    with geolookup.open(output) as engine:
-        found = [source.date for source in engine.metadata.sources]
-    for date, source in zip(found, sources(name), strict=True):
-        by_hand = "date" not in source and not source["path"].startswith("world/")
-        assert (date or "")[:7] == ("2026-11" if by_hand else "")
+
+
+def _by_hand(source: dict[str, Any]) -> bool:
+    """Downloads are dated by the server, others by hand; files of the package do not age."""
+    remote = source["path"].startswith("https://")
+    assert source.get("date") == ("last-modified" if remote else None)
+    return not remote and not source["path"].startswith("world/")
+
+
+def _credited(name: str, stated: dict[str, Any], kept: dict[str, Any]) -> None:
+    assert (kept["name"], kept["licence"]) == (stated["name"], stated["licence"])
+    credit = CREDITED.get(name, stated["attribution"])
+    assert kept["attribution"] == stated["attribution"] == credit
+    assert kept.get("url", "https://").startswith("https://")
+    assert kept["coverage"]  # no source is idle in this order of precedence
+    assert (kept.get("date") or "")[:7] == ("2026-11" if _by_hand(stated) else "")
 
 
 @pytest.mark.parametrize("name", DELIVERED)
@@ -316,9 +306,10 @@ def test_a_copy_has_the_files_that_come_with_it(tmp_path: Path) -> None:
         assert list(source.base.glob(source.path))
 
 
-@pytest.mark.parametrize("there", ["world.toml", "world"])
-def test_a_copy_replaces_nothing(there: str, tmp_path: Path) -> None:
-    (tmp_path / there).mkdir()
-    with pytest.raises(OutputError, match="exists already"):
-        packaged.copy("world", tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == [there]
+def test_a_copy_replaces_nothing(tmp_path: Path) -> None:
+    for name in ("world.toml", "world"):
+        folder = tmp_path / f"{name} there"
+        (folder / name).mkdir(parents=True)
+        with pytest.raises(OutputError, match="exists already"):
+            packaged.copy("world", folder)
+        assert [path.name for path in folder.iterdir()] == [name]

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from geolookup_builder.sources.reading import delimited
 
-from tests.builder.building import recipe
+from tests.builder.building import fails, recipe, unwritable
 from tests.conftest import Build
 
 CELLS = "wrong number of cells"
@@ -63,22 +63,18 @@ def read(path: Path) -> list[list[str]]:
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 @pytest.mark.parametrize("block", [200, 1 << 20])
-@pytest.mark.parametrize("seed", range(6))
 def test_rejects_name_the_rows_and_only_them(
-    build: Build,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    seed: int,
-    block: int,
-    ending: str,
+    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, ending: str
 ) -> None:
     monkeypatch.setattr(delimited, "BLOCK_BYTES", block)
-    text, expected = written(seed, ending)
-    _, report = build({"a.csv": text}, rejects=tmp_path / "rejects.csv")
-    found = read(tmp_path / "rejects.csv")
-    assert [tuple(row[1:]) for row in found] == expected
-    assert {row[0] for row in found} <= {str(tmp_path / "a.csv")}
-    assert report.sources[0].rejected == Counter(reason for _, reason, _ in expected)
+    files = {f"{seed}.csv": written(seed, ending) for seed in range(6)}
+    texts = {name: text for name, (text, _) in files.items()}
+    _, report = build(texts, rejects=tmp_path / "rejects.csv")
+    expected = [[str(tmp_path / name), *row] for name, (_, rows) in files.items() for row in rows]
+    assert len(expected) > 100
+    assert read(tmp_path / "rejects.csv") == expected
+    for source, (_, rows) in zip(report.sources, files.values(), strict=True):
+        assert source.rejected == Counter(reason for _, reason, _ in rows)
 
 
 def test_the_source_itself_is_read_before_it_is_replaced(build: Build, tmp_path: Path) -> None:
@@ -109,21 +105,26 @@ def test_several_files_members_and_sources(build: Build, tmp_path: Path) -> None
     assert sum(source.rejected.total() for source in report.sources) == len(expected)
 
 
-def test_a_byte_order_mark_is_no_part_of_the_text(build: Build, tmp_path: Path) -> None:
-    build({"a.csv": "\ufeffnetwork\n\n\nx\n"}, rejects=tmp_path / "r.csv")
-    assert read(tmp_path / "r.csv") == [[str(tmp_path / "a.csv"), "4", "not an address", "x"]]
+#: Text of a file, and its rejected rows.
+FEW: tuple[tuple[str, Expected], ...] = (
+    ("network,isp\n8.8.8.0/24,x\n", []),
+    ("\ufeffnetwork\n\n\nx\n", [("4", "not an address", "x")]),
+    (
+        "network,isp\nx\n\ny,\nz\n",
+        [("2", CELLS, "x"), ("4", "not an address", "y,"), ("5", CELLS, "z")],
+    ),
+    ("network,isp\nx\nz", [("2", CELLS, "x"), ("3", CELLS, "z")]),
+)
 
 
-def test_nothing_but_rows_of_wrong_cells(build: Build, tmp_path: Path) -> None:
-    _, report = build({"a.csv": "network,isp\nx\n\ny,\nz\n"}, rejects=tmp_path / "r.csv")
-    assert [row[1:] for row in read(tmp_path / "r.csv")] == [
-        ["2", CELLS, "x"],
-        ["4", "not an address", "y,"],
-        ["5", CELLS, "z"],
+def test_few_rows(build: Build, tmp_path: Path) -> None:
+    """None, after a byte order mark and blank lines, nothing but rows of wrong cells."""
+    files = {f"{at}.csv": text for at, (text, _) in enumerate(FEW)}
+    _, report = build(files, rejects=tmp_path / "r.csv")
+    assert read(tmp_path / "r.csv") == [
+        [str(tmp_path / f"{at}.csv"), *row] for at, (_, rows) in enumerate(FEW) for row in rows
     ]
-    _, report = build({"a.csv": "network,isp\nx\nz"}, rejects=tmp_path / "r.csv")
-    assert (report.sources[0].read, report.sources[0].rejected) == (2, {CELLS: 2})
-    assert [row[1] for row in read(tmp_path / "r.csv")] == ["2", "3"]
+    assert [each.read for each in report.sources] == [1, 1, 3, 2]
 
 
 def test_cells_of_a_megabyte_are_written_whole(build: Build, tmp_path: Path) -> None:
@@ -133,13 +134,70 @@ def test_cells_of_a_megabyte_are_written_whole(build: Build, tmp_path: Path) -> 
     assert len((tmp_path / "r.csv").read_text(encoding="utf-8")) > 1 << 20
 
 
-def test_no_rejects_is_a_header_alone(build: Build, tmp_path: Path) -> None:
-    build({"a.csv": "network,isp\n8.8.8.0/24,x\n"}, rejects=tmp_path / "r.csv")
-    assert read(tmp_path / "r.csv") == []
-
-
 @pytest.mark.skipif(os.name != "posix", reason="names that are not UTF-8 are bytes on POSIX alone")
 def test_a_file_whose_name_is_not_utf8(build: Build, tmp_path: Path) -> None:
     name = os.fsdecode(b"a\xff.csv")
     build({name: "network\nx\n"}, recipe('path = "*.csv"'), rejects=tmp_path / "r.txt")
     assert b"a\xff.csv,2,not an address,x\n" in (tmp_path / "r.txt").read_bytes()
+
+
+# --- how many may be: 1 % of each source, or the number given, and not one more
+
+
+def counted(good: int, bad: int) -> str:
+    rows = [f"8.{n >> 8}.{n & 255}.0/24,x" for n in range(good)] + ["nowhere,x"] * bad
+    return "network,isp\n" + "\n".join(rows)
+
+
+def test_one_percent_of_each_source_may_be_rejected(build: Build) -> None:
+    counts = [(99, 1), (199, 1), (198, 2), (1, 0), (990, 10)]
+    files = {f"{at}.csv": counted(good, bad) for at, (good, bad) in enumerate(counts)}
+    _, report = build(files, max_rejects=None)
+    reported = [(each.read, each.rejected.total()) for each in report.sources]
+    assert reported == [(good + bad, bad) for good, bad in counts]
+
+
+def test_more_than_one_percent_may_not(tmp_path: Path) -> None:
+    for good, bad, limit in ((98, 1, 0), (197, 2, 1), (0, 1, 0), (990, 11, 10)):
+        error = fails(tmp_path, {"a.csv": counted(good, bad)}, max_rejects=None)
+        assert str(error) == (
+            f"{tmp_path / 'a.csv'}:{good + 2}: not an address; {bad} of {good + bad:,} rows of"
+            f" a.csv are rejected, at most {limit} are allowed;"
+            " repair them, or allow them with 'build --max-rejects N'; '--rejects FILE' lists all"
+        )
+
+
+def test_a_limit_given_replaces_the_share(build: Build, tmp_path: Path) -> None:
+    for limit in (0, 1, 5):
+        _, report = build({"a.csv": counted(0, limit)}, max_rejects=limit)
+        assert report.sources[0].rejected.total() == limit
+        error = fails(tmp_path, {"a.csv": counted(1_000, limit + 1)}, max_rejects=limit)
+        assert f"{limit + 1} of {1_001 + limit:,} rows" in str(error)
+
+
+def test_rows_of_wrong_cells_count(tmp_path: Path) -> None:
+    error = fails(tmp_path, {"a.csv": counted(99, 0) + "\n8.8.8.8,x,y\n8.8.8.8"}, max_rejects=None)
+    assert str(error).startswith(f"{tmp_path / 'a.csv'}:101: wrong number of cells; 2 of 101 rows")
+
+
+def test_the_limit_is_of_each_source(tmp_path: Path) -> None:
+    error = fails(tmp_path, {"a.csv": counted(1000, 0), "b.csv": counted(99, 2)}, max_rejects=None)
+    assert str(error).startswith(
+        f"{tmp_path / 'b.csv'}:101: not an address; 2 of 101 rows of b.csv"
+    )
+
+
+def test_the_rejects_are_written_when_the_build_stops(tmp_path: Path) -> None:
+    fails(tmp_path, {"a.csv": counted(1, 2)}, max_rejects=0, rejects=tmp_path / "r.csv")
+    assert len((tmp_path / "r.csv").read_text(encoding="utf-8").splitlines()) == 3
+
+
+def test_rejects_that_cannot_be_written(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")  # opening one for writing waits for a reader
+    for path, said in (
+        (tmp_path / "nowhere" / "r.csv", f"{tmp_path / 'nowhere'}: no such folder; create it"),
+        (tmp_path / "pipe", f"{tmp_path / 'pipe'}: is not a regular file; name a file to write"),
+    ):
+        for limit in (0, 10):
+            error = unwritable(tmp_path, {"a.csv": counted(1, 1)}, rejects=path, max_rejects=limit)
+            assert str(error).startswith(said)

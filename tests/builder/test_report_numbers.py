@@ -9,9 +9,9 @@ from __future__ import annotations
 from ipaddress import IPv4Address, ip_address, ip_network
 from itertools import pairwise
 
-import pytest
 from geolookup_builder.report import BuildReport, SourceReport
 
+from tests.builder.building import recipe
 from tests.conftest import Build
 from tests.oracle import Address, place
 
@@ -97,50 +97,44 @@ def csv_text(pairs: list[tuple[str, str]]) -> str:
     return "\n".join(["first,last,isp", *rows])
 
 
-@pytest.mark.parametrize("pair", RANGES, ids=range(len(RANGES)))
-def test_one_row(build: Build, pair: tuple[str, str]) -> None:
-    _, report = build({"a.csv": csv_text([pair])})
-    assert found(report.sources[0]) == expected([parsed(pair)])
+def reported(build: Build, texts: list[str]) -> list[SourceReport]:
+    """The report of each text as a source: none is of another source's rows."""
+    names = [f"{number}.csv" for number in range(len(texts))]
+    files = dict[str, str | bytes](zip(names, texts, strict=True))
+    return build(files, recipe(*(f'path = "{name}"' for name in names)))[1].sources
 
 
-def test_all_rows_at_once_and_repeated(build: Build) -> None:
-    listed = RANGES + RANGES[:7] + RANGES[9:12]
-    _, report = build({"a.csv": csv_text(listed)})
-    assert found(report.sources[0]) == expected(list(map(parsed, listed)))
+def test_numbers_of_ranges(build: Build) -> None:
+    """Of each range, of each with its neighbour twice, of all at once, and of both families."""
+    whole = [RANGES[1], ("::", RANGES[-1][1])]
+    cases = [[pair] for pair in RANGES]
+    cases += [[one, other, one] for one, other in pairwise(RANGES)]
+    cases += [RANGES + RANGES[:7] + RANGES[9:12], whole]
+    sources = reported(build, [csv_text(pairs) for pairs in cases])
+    for pairs, source in zip(cases, sources, strict=True):
+        numbers = expected(list(map(parsed, pairs)))
+        if pairs is whole:  # protocol assignments 2001::/23 but for the globally reachable
+            more = (1 << 105) - 3 - (1 << 96) - (1 << 80) - 2 * (1 << 100)
+            numbers["addresses_clipped"] += more
+        assert found(source) == numbers, pairs
 
 
-@pytest.mark.parametrize("pairs", list(pairwise(RANGES)), ids=range(len(RANGES) - 1))
-def test_two_rows(build: Build, pairs: tuple[tuple[str, str], tuple[str, str]]) -> None:
-    listed = [*pairs, pairs[0]]
-    _, report = build({"a.csv": csv_text(listed)})
-    assert found(report.sources[0]) == expected(list(map(parsed, listed)))
-
-
-def test_the_whole_of_both_families(build: Build) -> None:
-    whole = [(str(IPv4Address(0)), "255.255.255.255"), ("::", RANGES[-1][1])]
-    _, report = build({"a.csv": csv_text(whole)})
-    numbers = expected(list(map(parsed, whole)))
-    # Protocol assignments 2001::/23 but for what of it is globally reachable.
-    numbers["addresses_clipped"] += (1 << 105) - 3 - (1 << 96) - (1 << 80) - 2 * (1 << 100)
-    assert found(report.sources[0]) == numbers
-
-
-@pytest.mark.parametrize(
-    ("rows", "used"),
-    [
-        (["8.8.8.0/24", "8.8.8.0/25"], 2),
-        (["8.8.8.0/24", "8.8.8.0/25", "8.8.8.128/25"], 2),
-        (["8.8.8.0/24", "8.8.8.0/24"], 1),
-        (["10.0.0.0/8", "fe80::/64", "2002:808::/32"], 0),
-        (["::ffff:8.8.8.0/120", "8.8.8.0/24"], 1),
-        (["::ffff:8.8.8.0/120", "8.8.8.0/25"], 2),
-        (["nowhere", "8.8.8.8"], 1),
-        (["::/0", "0.0.0.0/0"], 2),
-    ],
+#: Rows, and how many of them decide some public address.
+USED = (
+    (["8.8.8.0/24", "8.8.8.0/25"], 2),
+    (["8.8.8.0/24", "8.8.8.0/25", "8.8.8.128/25"], 2),
+    (["8.8.8.0/24", "8.8.8.0/24"], 1),
+    (["10.0.0.0/8", "fe80::/64", "2002:808::/32"], 0),
+    (["::ffff:8.8.8.0/120", "8.8.8.0/24"], 1),
+    (["::ffff:8.8.8.0/120", "8.8.8.0/25"], 2),
+    (["nowhere", "8.8.8.8"], 1),
+    (["::/0", "0.0.0.0/0"], 2),
 )
-def test_rows_used_decide_some_public_address(build: Build, rows: list[str], used: int) -> None:
-    _, report = build({"a.csv": "network\n" + "\n".join(rows)})
-    assert (report.sources[0].read, report.sources[0].used) == (len(rows), used)
+
+
+def test_rows_used_decide_some_public_address(build: Build) -> None:
+    sources = reported(build, ["network\n" + "\n".join(rows) for rows, _ in USED])
+    assert [(each.read, each.used) for each in sources] == [(len(rows), n) for rows, n in USED]
 
 
 def test_counts_and_coverage(build: Build) -> None:

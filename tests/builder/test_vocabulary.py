@@ -11,7 +11,7 @@ from geolookup_builder.vocabulary import CONNECTION_TYPES, USER_TYPES, VOCABULAR
 from tests.builder.building import known
 from tests.conftest import Build
 
-CONNECTIONS = {
+CONNECTIONS: dict[str | None, str] = {
     "Residential": "Cable/DSL CABLE/dsl dsl DSL cable fttx",
     "Mobile": "Cellular wireless Mobile",
     "Corporate": "Corporate COMP T1",
@@ -33,20 +33,17 @@ USERS = {
 }
 
 
-@pytest.mark.parametrize(("words", "kinds"), [(CONNECTION_TYPES, CONNECTIONS), (USER_TYPES, USERS)])
-def test_words_of_vendors(words: dict[str, str | None], kinds: dict[str | None, str]) -> None:
-    for kind, listed in kinds.items():
-        cells = listed.split()
-        values, understood = translated(pa.array(cells), words)
-        assert values.to_pylist() == [kind] * len(cells)
-        assert understood.to_pylist() == [True] * len(cells)
-
-
-@pytest.mark.parametrize("word", ["pigeon", "/", "ISP/", "ISP/pigeon", "", "I S P", "none"])
-def test_what_is_unknown(word: str) -> None:
-    values, understood = translated(pa.array([word, None]), USER_TYPES)
-    assert values.to_pylist() == [None, None]
-    assert understood.to_pylist() == [False, False]
+def test_words_of_vendors() -> None:
+    for words, kinds in ((CONNECTION_TYPES, CONNECTIONS), (USER_TYPES, USERS)):
+        for kind, listed in kinds.items():
+            cells = listed.split()
+            values, understood = translated(pa.array(cells), words)
+            assert values.to_pylist() == [kind] * len(cells)
+            assert understood.to_pylist() == [True] * len(cells)
+    unknown = ["pigeon", "/", "ISP/", "ISP/pigeon", "", "I S P", "none", None]
+    values, understood = translated(pa.array(unknown), USER_TYPES)
+    assert values.to_pylist() == [None] * len(unknown)
+    assert understood.to_pylist() == [False] * len(unknown)
 
 
 def test_the_table_is_of_the_contract() -> None:

@@ -12,21 +12,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from geolookup.contract import fields
 from geolookup.dataset.files import Dataset
 from geolookup.dataset.provenance import explain
 from geolookup.errors import DatasetError, InvalidAddressError
-from tests.damage import ADDRESSES
+from tests.damage import ADDRESSES, EXPLAINED, whole
 from tests.envelopes import check
+from tests.tiers import scaled
 
 LOOKUPS = 1000
 KERNELS = {"compiled": "geolookup.kernel._compiled", "python": "geolookup.kernel.python"}
 _AT = 1_795_132_800
-_EXPLAINED = ("8.8.8.8", "223.255.255.255", "2a00:1::5", "fbff:ffff::")
 
 
-def addresses(dataset: Path) -> list[str]:
+def addresses(dataset: Path, count: int = LOOKUPS) -> list[str]:
     """Return the addresses around all starts of a small dataset, and seeded others."""
     opened, rng = Dataset(dataset), random.Random(1)
     ends = [start + step for start in opened.ipv4_starts for step in (-1, 0)]
@@ -34,10 +35,10 @@ def addresses(dataset: Path) -> list[str]:
     halves = zip(opened.ipv6_highs, opened.ipv6_lows, strict=True)
     texts += [str(IPv6Address(high << 64 | low)) for high, low in halves]
     texts += ADDRESSES
-    assert len(texts) < LOOKUPS // 2
-    while len(texts) < LOOKUPS * 2 // 3:
+    assert len(texts) < count
+    while len(texts) < count * 2 // 3:
         texts.append(str(IPv4Address(rng.getrandbits(32))))
-    while len(texts) < LOOKUPS:
+    while len(texts) < count:
         texts.append(str(IPv6Address(0x2 << 124 | rng.getrandbits(124))))
     return texts
 
@@ -76,11 +77,26 @@ class Probe:
 
     def explain(self, folder: Path) -> None:
         """Ask who decided, which reads files that no lookup reads."""
-        for text in _EXPLAINED:
+        for text in EXPLAINED:
             with suppress(DatasetError):
                 dataset = Dataset(folder)
                 sources = dataset.manifest.metadata().sources
                 explain(dataset, sources, text)
+
+
+def probes() -> list[Probe]:
+    """Both kernels, and the addresses to ask them for in copies of the damaged dataset."""
+    pytest.importorskip(KERNELS["compiled"], reason="the extension was not built")
+    texts = addresses(whole("full"), scaled(100, LOOKUPS))
+    return [Probe(kernel, texts) for kernel in KERNELS]
+
+
+def look_up(dataset: Path, asked: list[Probe], *, explain: bool = False) -> None:
+    """Ask both kernels: whatever but DatasetError a damage leads to is raised."""
+    for probe in asked:
+        probe.survey(dataset)
+        if explain:
+            probe.explain(dataset)
 
 
 def _answer(lookup: Callable[[str], bytes], text: str) -> bytes | None:

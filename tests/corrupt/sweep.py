@@ -8,10 +8,8 @@ what it does not find then must change no answer.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
-import shutil
 import sys
 import tempfile
 import traceback
@@ -22,22 +20,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
+
+import click
 
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 from geolookup.integrity import verify
-from tests.conftest import build_at
 from tests.corrupt.flips import Flip, Flippable, every_flip
-from tests.corrupt.probe import KERNELS, Answers, Probe, addresses
-from tests.damage import CSV
+from tests.corrupt.probe import KERNELS, LOOKUPS, Answers, Probe, addresses
+from tests.damage import copied, whole
 
-RECIPE = """[dataset]
-name = "swept"
-explain = "full"
-[[source]]
-format = "csv"
-path = "a.csv"
-"""
 _PART = 1000
 
 
@@ -57,12 +50,14 @@ class Part:
     kernel: str
     forged: bool
     flips: list[Flip]
+    lookups: int = LOOKUPS
 
     def run(self) -> Outcome:
         """Flip, verify, look up, and flip back."""
         outcome = Outcome()
         with _copy(self.dataset) as folder:
-            probe, copy = Probe(self.kernel, addresses(folder)), Flippable(folder)
+            probe = Probe(self.kernel, addresses(folder, self.lookups))
+            copy = Flippable(folder)
             whole = probe.survey(folder)
             for flip in self.flips:
                 with copy.flipped(flip, forged=self.forged):
@@ -100,25 +95,31 @@ def _found(folder: Path) -> str:
 def _copy(dataset: Path) -> Iterator[Path]:
     memory = Path("/dev/shm")  # noqa: S108 - only where it is there
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
-        yield shutil.copytree(dataset, Path(folder) / "dataset")
+        yield copied(dataset, Path(folder) / "dataset")
 
 
-def sweep(kernel: str, *, sample: int | None, seed: int, forged: bool, jobs: int) -> Outcome:
-    """Flip every byte, or a seeded sample of them with repetition; return what became of them."""
-    with tempfile.TemporaryDirectory() as folder:
-        dataset, _ = build_at(Path(folder), {"a.csv": CSV}, RECIPE)
-        flips = every_flip(dataset, seed)
-        if forged:
-            flips = [flip for flip in flips if flip.name != fmt.MANIFEST]
-        if sample is not None:
-            flips = _sampled(flips, sample, random.Random(seed))
-        parts = [
-            Part(dataset, kernel, forged, flips[begin : begin + _PART])
-            for begin in range(0, len(flips), _PART)
-        ]
-        # A crash ends a process of the pool, and with it the pool, with an error.
-        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-            return _joined(pool.map(Part.run, parts))
+def sweep(
+    kernel: str, *, sample: int | None, seed: int, forged: bool, jobs: int, lookups: int = LOOKUPS
+) -> Outcome:
+    """Flip every byte, or a seeded sample of them with repetition; return what became of them.
+
+    One job runs in this process.
+    """
+    dataset = whole("full")
+    flips = every_flip(dataset, seed)
+    if forged:
+        flips = [flip for flip in flips if flip.name != fmt.MANIFEST]
+    if sample is not None:
+        flips = _sampled(flips, sample, random.Random(seed))
+    parts = [
+        Part(dataset, kernel, forged, flips[begin : begin + _PART], lookups)
+        for begin in range(0, len(flips), _PART)
+    ]
+    if jobs == 1:
+        return _joined(map(Part.run, parts))
+    # A crash ends a process of the pool, and with it the pool, with an error.
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        return _joined(pool.map(Part.run, parts))
 
 
 def _sampled(flips: list[Flip], count: int, rng: random.Random) -> list[Flip]:
@@ -135,26 +136,20 @@ def _joined(outcomes: Iterator[Outcome]) -> Outcome:
     return joined
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tests.corrupt.sweep", description=__doc__)
-    parser.add_argument("--kernel", choices=KERNELS, default="compiled")
-    parser.add_argument(
-        "--sample", type=int, metavar="N", help="flips, at least one a file; all bytes without"
-    )
-    parser.add_argument("--seed", type=int, default=20261121)
-    parser.add_argument("--forged", action="store_true", help="with the digests made to fit")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    return parser.parse_args()
-
-
-def main() -> None:
+@click.command(help=__doc__)
+@click.option("--kernel", type=click.Choice([*KERNELS]), default="compiled")
+@click.option("--sample", type=int, help="Flips, at least one a file; all bytes without.")
+@click.option("--seed", default=20261121)
+@click.option("--forged", is_flag=True, help="With the digests made to fit.")
+@click.option("--jobs", default=os.cpu_count() or 1)
+def main(**options: Any) -> None:
     """Run the command; exits with 1 where anything is as it must not be."""
-    outcome = sweep(**vars(_arguments()))
+    outcome = sweep(**options)
     for (name, what), count in sorted(outcome.counts.items()):
-        print(f"{name:<24} {what:<12} {count:>8,}")
+        click.echo(f"{name:<24} {what:<12} {count:>8,}")
     for failure in outcome.failures[:20]:
-        print(failure, file=sys.stderr)
-    print(f"{len(outcome.failures)} failures")
+        click.echo(failure, err=True)
+    click.echo(f"{len(outcome.failures)} failures")
     sys.exit(bool(outcome.failures))
 
 

@@ -1,26 +1,33 @@
-"""Damage to whole files: truncated, swapped, empty, of another kind, not to be read."""
+"""Damage to whole files: truncated, swapped, empty, of another kind, not to be read.
+
+Each damage is found by ``verify`` and, where the file is read, by an engine. Lookups on it by
+either kernel stay within the contract.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import tempfile
+import traceback
 from collections.abc import Iterator
+from contextlib import redirect_stderr
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 
+import geolookup
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 from geolookup.integrity import Report, examine, verify
-from tests.conftest import build_at
-from tests.corrupt.probe import KERNELS, Probe, addresses
-from tests.corrupt.sweep import RECIPE
-from tests.damage import CSV, copied
+from tests.corrupt.probe import Probe, look_up, probes
+from tests.damage import CSV, copied, survey, whole, without
 from tests.tiers import scaled
 
 FILES = (fmt.MANIFEST, *fmt.FILES, *fmt.EXPLAINING)
 _PAGE = 4096
+_NOBODY = 65534
 #: Files that say nothing of what differs between the two datasets.
 _ALIKE = (
     *(fmt.IPV6_SPARSE_INDEX, fmt.COUNTRY, fmt.ZONE),
@@ -28,97 +35,118 @@ _ALIKE = (
 )
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_at(tmp_path_factory.mktemp("whole"), {"a.csv": CSV}, RECIPE)[0]
-
-
-@pytest.fixture(scope="module")
-def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def other() -> Path:
     """A dataset of other values, whose files mostly have the same sizes."""
     text = CSV.replace("37.4", "38.4").replace("Paris", "Tours").replace("15169", "15170")
     text = text.replace("\n20.0.0.0/8", "\n21.0.0.0/8").replace("2001:4860::", "2001:4861::")
     head, *rows = text.splitlines(keepends=True)
     rows[3], rows[4] = rows[4], rows[3]
-    text = "".join([head, "\n", *rows])  # on other lines
-    return build_at(tmp_path_factory.mktemp("other"), {"a.csv": text}, RECIPE)[0]
+    return whole("full", "".join([head, "\n", *rows]), "other")  # on other lines
 
 
 @pytest.fixture
-def dataset(whole: Path, tmp_path: Path) -> Path:
-    return copied(whole, tmp_path / "copy")
+def dataset(tmp_path: Path) -> Path:
+    return copied(whole("full"), tmp_path / "copy")
 
 
-@pytest.fixture(scope="module", params=KERNELS)
-def probe(request: pytest.FixtureRequest, whole: Path) -> Probe:
-    if request.param == "compiled":
-        pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
-    return Probe(request.param, addresses(whole))
+@pytest.fixture(name="probes", scope="module")
+def _probes() -> list[Probe]:
+    return probes()
 
 
 def found(dataset: Path, name: str) -> DatasetError:
     """The first damage, which is in the file that was damaged."""
     with pytest.raises(DatasetError) as caught:
         verify(dataset)
-    assert caught.value.path in (str(dataset / name), str(dataset))
+    assert caught.value.path in (str(dataset / name), str(dataset)), name
     assert "\n" not in str(caught.value)
     return caught.value
 
 
-def test_whole_datasets(whole: Path, other: Path) -> None:
-    for dataset in (whole, other, Path(__file__).parents[2] / "geolookup" / "world"):
-        assert verify(dataset) == verify(dataset, deep=True)
+def use(dataset: Path) -> None:
+    """Read all files: lookups do without those of the provenance and of the source rows."""
+    with geolookup.open(dataset) as engine:
+        for text in ("8.8.8.8", "2a00::"):
+            assert engine.lookup(text)["success"]
+            engine.explain(text)
+
+
+def refused(dataset: Path, name: str) -> None:
+    """Using the dataset fails too; the manifest's failure is that of the dataset."""
+    assert survey(dataset) == "refused", name
+    with pytest.raises(DatasetError) as caught:
+        use(dataset)
+    of_dataset = name == fmt.MANIFEST and caught.value.path == str(dataset)
+    assert of_dataset or caught.value.path == str(dataset / name)
+
+
+def test_whole_datasets() -> None:
+    for dataset in (whole("full"), other()):
         report = verify(dataset)
+        assert report == verify(dataset, deep=True)
         names = [path for path in dataset.iterdir() if path.name != fmt.MANIFEST]
         assert report.files == len(names)
         assert report.bytes == sum(path.stat().st_size for path in names)
 
 
-def test_the_manifest_truncated(dataset: Path, probe: Probe) -> None:
+def test_the_manifest_truncated(dataset: Path, probes: list[Probe]) -> None:
     path = dataset / fmt.MANIFEST
     content = path.read_bytes()
-    for size in range(0, len(content), scaled(51, 3)):
+    for size in range(0, len(content), scaled(199, 3)):
         path.write_bytes(content[:size])
         found(dataset, fmt.MANIFEST)
-        if size % 50 == 0 or size > len(content) - 50:
-            probe.survey(dataset)
+        look_up(dataset, probes)
 
 
-@pytest.mark.parametrize("name", FILES[1:])
-def test_data_truncated_and_lengthened(dataset: Path, probe: Probe, name: str) -> None:
-    path = dataset / name
-    content = path.read_bytes()
-    sizes = {*range(0, len(content), _PAGE), 0, 1, 8, len(content) - 1, len(content) - 8}
-    for size in sizes:
-        path.write_bytes(content[:size])
-        assert "bytes, but the manifest says" in found(dataset, name).problem
-        probe.survey(dataset)
-    path.write_bytes(content + bytes(8))
-    found(dataset, name)
-    probe.survey(dataset)
+def test_data_truncated_and_lengthened(dataset: Path, probes: list[Probe]) -> None:
+    for name in FILES[1:]:
+        with without(dataset / name) as content:
+            ends = (0, len(content) - 1)
+            more = (1, 8, len(content) - 8, *range(_PAGE, len(content), _PAGE))
+            for size in (*ends, *more[: scaled(0, len(more))]):
+                (dataset / name).write_bytes(content[:size])
+                assert "bytes, but the manifest says" in found(dataset, name).problem
+                refused(dataset, name)
+                look_up(dataset, probes)
+            for step in (1, 8)[: scaled(1, 2)]:
+                (dataset / name).write_bytes(content + bytes(step))
+                found(dataset, name)
+                refused(dataset, name)
+                look_up(dataset, probes)
+    assert survey(dataset) == "answered"
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_file_of_another_dataset(dataset: Path, other: Path, probe: Probe, name: str) -> None:
-    content = (other / name).read_bytes()
-    if name in _ALIKE:
-        assert content == (dataset / name).read_bytes()
-        return
-    (dataset / name).write_bytes(content)
-    with pytest.raises(DatasetError):
-        verify(dataset)
-    probe.survey(dataset)
-    probe.explain(dataset)
+def test_zeros_and_ones_of_the_right_size(dataset: Path, probes: list[Probe]) -> None:
+    for name in FILES:
+        with without(dataset / name) as content:
+            for byte in (b"\0", b"\xff"):
+                (dataset / name).write_bytes(byte * len(content))
+                found(dataset, name)
+                survey(dataset)
+                look_up(dataset, probes)
 
 
-def test_two_files_swapped(dataset: Path, probe: Probe) -> None:
+def test_a_file_of_another_dataset(dataset: Path, probes: list[Probe]) -> None:
+    for name in FILES:
+        content = (other() / name).read_bytes()
+        if name in _ALIKE:
+            assert content == (dataset / name).read_bytes(), name
+            continue
+        with without(dataset / name):
+            (dataset / name).write_bytes(content)
+            with pytest.raises(DatasetError):
+                verify(dataset)
+            look_up(dataset, probes, explain=True)
+
+
+def test_two_files_swapped(dataset: Path, probes: list[Probe]) -> None:
     for one in fmt.FILES:
         for two in fmt.FILES:
             if one < two:
                 _swap(dataset / one, dataset / two)
                 found_in = {Path(each.path).name for each in examine(dataset).damages}
                 assert found_in == {one, two}
-                probe.survey(dataset)
+                look_up(dataset, probes)
                 _swap(dataset / one, dataset / two)
     assert verify(dataset)
 
@@ -128,19 +156,21 @@ def _swap(one: Path, two: Path) -> None:
     one.rename(aside), two.rename(one), aside.rename(two)
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_missing_a_folder_or_a_pipe(dataset: Path, probe: Probe, name: str) -> None:
-    path = dataset / name
-    path.unlink()
-    found(dataset, name)
-    probe.survey(dataset)
-    path.mkdir()
-    assert "not a plain file" in found(dataset, name).problem
-    probe.survey(dataset)
-    path.rmdir()
-    if hasattr(os, "mkfifo"):
-        os.mkfifo(path)
-        assert "not a plain file" in found(dataset, name).problem  # and does not wait
+def test_missing_a_folder_or_a_pipe(dataset: Path, probes: list[Probe]) -> None:
+    for name in FILES:
+        path = dataset / name
+        with without(path):
+            found(dataset, name)
+            refused(dataset, name)
+            look_up(dataset, probes)
+            path.mkdir()
+            assert "not a plain file" in found(dataset, name).problem
+            refused(dataset, name)
+            look_up(dataset, probes)
+            if hasattr(os, "mkfifo"):
+                path.rmdir()
+                os.mkfifo(path)
+                assert "not a plain file" in found(dataset, name).problem  # and does not wait
 
 
 def test_no_folder_at_all(tmp_path: Path) -> None:
@@ -158,43 +188,54 @@ def test_every_damaged_file_is_told(dataset: Path) -> None:
     assert examine(dataset, limit=2) != Report(())
 
 
-@pytest.fixture
-def unprivileged() -> Iterator[None]:
-    """Run as nobody, whom permissions bind, where the tests run as root."""
-    if os.name != "posix" or os.geteuid():
-        yield
-        return
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-
-
-@pytest.fixture
-def shown(whole: Path) -> Iterator[Path]:
-    """A copy that anybody may read, outside the private folders of the tests."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)
-        copy = shutil.copytree(whole, Path(folder) / "dataset")
-        copy.chmod(0o755)
-        for path in copy.iterdir():
-            path.chmod(0o644)
-        yield copy
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_permission_denied(
-    shown: Path, probe: Probe, name: str, request: pytest.FixtureRequest
-) -> None:
-    (shown / name).chmod(0)
-    request.getfixturevalue("unprivileged")
-    assert "ermission" in str(found(shown, name))
-    probe.survey(shown)
-
-
-def test_permission_to_the_folder_denied(shown: Path, request: pytest.FixtureRequest) -> None:
-    shown.chmod(0)
-    request.getfixturevalue("unprivileged")
+def denied(folder: Path) -> None:
+    """Check that a file or folder without permissions is refused; as nobody if this is root."""
+    os.chdir(folder)  # the folders above may be private
+    dataset, checked = Path("dataset"), probes()
+    verify(dataset)  # and import everything
+    look_up(dataset, checked, explain=True)
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(_NOBODY)
+        os.setuid(_NOBODY)
+    assert verify(dataset)
+    for name in FILES:
+        (dataset / name).chmod(0)
+        assert "ermission denied" in str(found(dataset, name)), name
+        look_up(dataset, checked)
+        (dataset / name).chmod(0o600)
+    dataset.chmod(0)
     with pytest.raises(DatasetError):
-        verify(shown)
+        verify(dataset)
+    dataset.chmod(0o700)
+
+
+def _denied(folder: Path, log: Path) -> None:
+    with log.open("w", encoding="utf-8") as stream, redirect_stderr(stream):
+        try:
+            denied(folder)
+        except BaseException:
+            traceback.print_exc()
+            raise
+
+
+@pytest.fixture
+def of_nobody() -> Iterator[Path]:
+    """A folder with a copy of the dataset, whose owner is nobody where the tests run as root."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = shutil.copytree(whole("full"), Path(folder) / "dataset")
+        if os.geteuid() == 0:
+            for path in (Path(folder), copy, *copy.iterdir()):
+                os.chown(path, _NOBODY, _NOBODY)
+        yield Path(folder)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+def test_permission_denied(of_nobody: Path, tmp_path: Path) -> None:
+    """In a process of its own, which becomes another user."""
+    probes()  # skips here rather than there
+    log = tmp_path / "log"
+    process = get_context("forkserver").Process(target=_denied, args=(of_nobody, log), daemon=True)
+    process.start()
+    process.join(120)
+    assert process.exitcode == 0, log.read_text(encoding="utf-8")

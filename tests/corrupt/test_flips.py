@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
 import geolookup
 from geolookup.dataset import layout as fmt
 from tests.conftest import ROOT
+from tests.corrupt.probe import LOOKUPS
+from tests.corrupt.sweep import sweep
 from tests.tiers import scaled
 
 #: Flips by kernel: the Python kernel takes four times as long for the same thousand lookups.
@@ -27,27 +30,27 @@ def kernel() -> str:
         return engine.kernel
 
 
-def sweep(*args: str) -> dict[tuple[str, str], int]:
-    """Run the command in a process of its own, so that a crash is a failure like others."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.corrupt.sweep", *args],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
+def swept(kernel: str, sample: int, *, forged: bool) -> Counter[tuple[str, str]]:
+    """Flip in this process, or in processes of their own, whose crash is a failure like others."""
+    outcome = sweep(
+        kernel,
+        sample=sample,
+        seed=20261121,
+        forged=forged,
+        jobs=scaled(1, 2),
+        lookups=scaled(100, LOOKUPS),
     )
-    assert done.returncode == 0, done.stderr[-4000:]
-    lines = re.findall(r"^(\S+) +(\w+) +([\d,]+)$", done.stdout, re.MULTILINE)
-    return {(name, what): int(count.replace(",", "")) for name, what, count in lines}
+    assert outcome.failures == []
+    return outcome.counts
 
 
-def total(counts: dict[tuple[str, str], int], *whats: str) -> int:
+def total(counts: Counter[tuple[str, str]], *whats: str) -> int:
     return sum(count for (_, what), count in counts.items() if what in whats)
 
 
 def test_every_flip_is_found_and_no_lookup_leaves_the_contract(kernel: str) -> None:
     flips = SAMPLE[kernel]
-    counts = sweep("--kernel", kernel, "--sample", str(flips))
+    counts = swept(kernel, flips, forged=False)
     assert total(counts, "found") == flips
     assert total(counts, "answered", "refused") == flips
     assert {name for name, _ in counts} == {fmt.MANIFEST, *fmt.FILES, *fmt.EXPLAINING}
@@ -56,6 +59,16 @@ def test_every_flip_is_found_and_no_lookup_leaves_the_contract(kernel: str) -> N
 
 
 def test_flips_whose_digest_was_made_to_fit(kernel: str) -> None:
-    counts = sweep("--kernel", kernel, "--sample", str(FORGED), "--forged")
+    counts = swept(kernel, FORGED, forged=True)
     assert total(counts, "found", "missed") == FORGED
     assert total(counts, "found") > FORGED // 3  # two thirds of all bytes; the rest is padding
+
+
+@pytest.mark.long
+def test_the_command() -> None:
+    command = [sys.executable, "-m", "tests.corrupt.sweep", "--sample", "30", "--jobs", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr[-4000:]
+    counts = re.findall(r"^\S+ +found +([\d,]+)$", done.stdout, re.MULTILINE)
+    assert sum(map(int, counts)) == 30
+    assert done.stdout.endswith("\n0 failures\n")

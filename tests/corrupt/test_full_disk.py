@@ -1,4 +1,7 @@
-"""A disk that is full: building, packing and unpacking say so in a line and leave nothing."""
+"""A disk that is full or changes a byte: one line says so, and nothing is left.
+
+Building, packing and unpacking; the compiler verifies what it wrote before that gets its name.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from geolookup_builder import write
 
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
+from geolookup.dataset import layout as fmt
+from geolookup.dataset.manifest import Manifest
 from geolookup.errors import OutputError
 from geolookup.integrity import verify
 from tests.builder.building import unwritable
@@ -70,3 +76,25 @@ def test_unpack(small: Path, tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="are free on its disk"):
         unpack(tmp_path / "a.tar.zst", small / "dataset", force=False)
     assert left(small) == []
+
+
+def test_a_dataset_that_reads_back_otherwise_gets_no_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As from a disk that changes a byte behind the compiler's back."""
+    kept, report = build_at(tmp_path, {"a.csv": CSV})
+    before = sorted(path.name for path in tmp_path.iterdir())
+    written = write.write_manifest
+
+    def then_changed(folder: Path, manifest: Manifest) -> None:
+        written(folder, manifest)
+        content = bytearray((folder / fmt.LOCATION).read_bytes())
+        content[content.index(b"Dublin")] ^= 1
+        (folder / fmt.LOCATION).write_bytes(content)
+
+    monkeypatch.setattr(write, "write_manifest", then_changed)
+    error = unwritable(tmp_path, {"a.csv": CSV})
+    assert error.path == str(tmp_path / "dataset")
+    assert "the written dataset is damaged: location.arrow: its digest" in str(error)
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    assert verify(kept, deep=True).generation == report.generation

@@ -13,26 +13,19 @@ import pytest
 from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 from geolookup.integrity import verify
-from tests.conftest import build_at
 from tests.corrupt.forging import member
 from tests.corrupt.members import TABLES, forgeries, outcomes
-from tests.corrupt.sweep import RECIPE
-from tests.damage import CSV, copied
+from tests.damage import copied, whole
 from tests.tiers import scaled
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_at(tmp_path_factory.mktemp("whole"), {"a.csv": CSV}, RECIPE)[0]
-
-
 @pytest.mark.parametrize("table", TABLES)
-def test_a_member_of_another_kind(whole: Path, tmp_path: Path, table: str) -> None:
+def test_a_member_of_another_kind(tmp_path: Path, table: str) -> None:
     """Every wrong text of a member: refused by lookups of either kernel and by ``verify``."""
     name = fmt.TABLES[table]
     wrong = [each for each in forgeries() if each[0] == table]
-    for _, number, text in random.Random(table).sample(wrong, min(scaled(12, 150), len(wrong))):
-        dataset = copied(whole, tmp_path / "copy")
+    for _, number, text in random.Random(table).sample(wrong, min(scaled(8, 150), len(wrong))):
+        dataset = copied(whole("full"), tmp_path / "copy")
         member(dataset, name, number, text)
         assert outcomes(dataset) == {"refused"}, (number, text[:20])
         with pytest.raises(DatasetError, match=f"{name}: ") as raised:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,8 +10,11 @@ import pytest
 
 import geolookup
 from geolookup.contract.fields import FIELDS
+from geolookup.dataset import layout as fmt
 from geolookup.dataset.coverage import Known, known_addresses
 from tests.conftest import Build
+from tests.corrupt import forging
+from tests.damage import copied, without
 from tests.datasets import SMALL
 from tests.tiers import scaled
 
@@ -57,31 +59,28 @@ def test_nothing_is_known_of_an_empty_dataset(build: Build) -> None:
     assert {share for each in known.values() for share in map(each.share, STORED)} == {0}
 
 
-@pytest.mark.parametrize("place", range(2, 1200, scaled(33, 1)))
-def test_a_flipped_byte_of_a_schema_is_a_dataset_error_or_none(place: int, tmp_path: Path) -> None:
-    copy = shutil.copytree(SMALL, tmp_path / "copy")
-    data = bytearray((copy / "ipv6.arrow").read_bytes())
-    data[place] ^= 0xFF
-    (copy / "ipv6.arrow").write_bytes(data)
-    with suppress(geolookup.DatasetError):
-        known_addresses(copy)
-
-
-@pytest.mark.parametrize("kind", [pa.int8(), pa.uint64(), pa.string()], ids=str)
-def test_a_column_of_another_type_is_a_dataset_error(kind: pa.DataType, tmp_path: Path) -> None:
-    copy = shutil.copytree(SMALL, tmp_path / "copy")
-    with pa.memory_map(str(SMALL / "ipv4.arrow")) as source:
-        table = pa.ipc.open_file(source).read_all()
-    column = pa.array([0] * len(table)).cast(kind)
-    with pa.ipc.new_file(copy / "ipv4.arrow", table.set_column(0, "start", column).schema) as sink:
-        sink.write_table(table.set_column(0, "start", column).combine_chunks())
-    with pytest.raises(geolookup.DatasetError, match="damaged"):
-        known_addresses(copy)
-
-
-@pytest.mark.parametrize("name", ["ipv4.arrow", "location.arrow", "country.arrow"])
-def test_a_damaged_file_is_a_dataset_error(name: str, tmp_path: Path) -> None:
-    copy = shutil.copytree(SMALL, tmp_path / "copy")
-    (copy / name).write_bytes(b"nonsense")
-    with pytest.raises(geolookup.DatasetError, match="damaged"):
-        known_addresses(copy)
+def test_damage_is_a_dataset_error_or_nothing(tmp_path: Path) -> None:
+    """A flipped byte of a schema; a column of another type; a file of another kind."""
+    copy = copied(SMALL, tmp_path / "copy")
+    with without(copy / fmt.IPV6) as data:
+        for place in range(2, 1200, scaled(33, 1)):
+            flipped = bytearray(data)
+            flipped[place] ^= 0xFF
+            (copy / fmt.IPV6).write_bytes(flipped)
+            with suppress(geolookup.DatasetError):
+                known_addresses(copy)
+    table = forging.table(SMALL, fmt.IPV4)
+    for kind in (pa.int8(), pa.uint64(), pa.string()):
+        column = pa.array([0] * len(table)).cast(kind)
+        with without(copy / fmt.IPV4):
+            changed = table.set_column(0, "start", column)
+            with pa.ipc.new_file(copy / fmt.IPV4, changed.schema) as sink:
+                sink.write_table(changed.combine_chunks())
+            with pytest.raises(geolookup.DatasetError, match="damaged"):
+                known_addresses(copy)
+    for name in (fmt.IPV4, fmt.LOCATION, fmt.COUNTRY):
+        with without(copy / name):
+            (copy / name).write_bytes(b"nonsense")
+            with pytest.raises(geolookup.DatasetError, match="damaged"):
+                known_addresses(copy)
+    assert known_addresses(copy)

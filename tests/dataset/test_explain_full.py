@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
 import json
 import random
@@ -25,10 +24,10 @@ from geolookup.dataset import layout as fmt
 from tests.builder.building import fails
 from tests.builder.building import recipe as recipe_of
 from tests.builder.sources.formats.mmdb_writing import mmdb
+from tests.builder.test_reproducible import digests
 from tests.conftest import Build, build_at
-from tests.damage import CSV, copied, survey
-from tests.dataset.test_dataset_flips import flip
-from tests.tiers import scaled
+from tests.damage import copied
+from tests.skips import needs
 
 FILES = {
     "top.csv": 'network,isp,city_name\n\n8.8.8.0/26,"To\np",\n8.8.8.64/26,,Berlin\n9.0.0.0/8,,\n',
@@ -146,35 +145,33 @@ def test_what_follows_from_other_columns_is_not_stored(build: Build) -> None:
         assert (row["line"], row["range"]) == (1002, "8.0.0.0-8.255.255.255")
 
 
-def test_without_it_nothing_is_kept(build: Build) -> None:
+def test_without_it_nothing_is_kept(build: Build, dataset: Path) -> None:
+    """Answers and their files are the same."""
     plain, _ = build({**FILES}, recipe_of(*SOURCES))
-    stated = recipe_of(*SOURCES).replace("\n", '\nexplain = "sources"\n', 1)
-    before = digests(plain)
+    before, kept = digests(plain), digests(dataset)
     assert set(before) == {*fmt.FILES, fmt.MANIFEST}
+    assert set(kept) - set(before) == {*fmt.EXPLAINING}
+    assert {name for name in before if kept[name] != before[name]} == {fmt.MANIFEST}
+    stated = recipe_of(*SOURCES).replace("\n", '\nexplain = "sources"\n', 1)
     assert digests(build({**FILES}, stated)[0]) == before
     with geolookup.open(plain) as engine:
         assert engine.metadata.explain == "sources"
         explained = engine.explain("8.8.8.8")
     assert set(explained) == {"ip", "network", "layers"}
-    assert set(explained["layers"]["isp"]) == {
-        *("source", "date", "licence", "range"),
-        *("values", "same_values", "prefix"),
-    }
+    members = {"source", "date", "licence", "range", "values", "same_values", "prefix"}
+    assert set(explained["layers"]["isp"]) == members
 
 
-def test_answers_and_their_files_are_the_same(dataset: Path, tmp_path: Path) -> None:
-    plain = digests(build_at(tmp_path, {**FILES}, recipe_of(*SOURCES))[0])
-    kept = digests(dataset)
-    assert set(kept) - set(plain) == {*fmt.EXPLAINING}
-    assert {name for name in plain if kept[name] != plain[name]} == {fmt.MANIFEST}
-
-
-@pytest.mark.parametrize("value", ['"ful"', '["full"]', "true"])
-def test_an_unknown_value(tmp_path: Path, value: str) -> None:
-    text = recipe_of('path = "a.csv"').replace("\n", f"\nexplain = {value}\n", 1)
-    error = fails(tmp_path, {"a.csv": "network\n8.8.8.0/24\n"}, text)
-    assert error.problem.startswith("unknown value ")
-    assert error.remedy == "known are sources, full" if value == "true" else "did you mean 'full'?"
+def test_an_unknown_value(tmp_path: Path) -> None:
+    for value, remedy in (
+        ('"ful"', "did you mean 'full'?"),
+        ('["full"]', "did you mean 'full'?"),
+        ("true", "known are sources, full"),
+    ):
+        text = recipe_of('path = "a.csv"').replace("\n", f"\nexplain = {value}\n", 1)
+        error = fails(tmp_path, {"a.csv": "network\n8.8.8.0/24\n"}, text)
+        assert error.problem.startswith("unknown value ")
+        assert error.remedy == remedy
 
 
 # --- places
@@ -220,29 +217,23 @@ def test_files_of_a_glob_are_named_from_the_recipes_folder(tmp_path: Path) -> No
         )
 
 
-def test_comments_above_and_between(build: Build) -> None:
-    feed = "# a feed\n8.8.8.0/24,US,,,\n# more\n\n8.8.4.0/24,DE,,,\n"
-    text = full('path = "f.txt"').replace('"csv"', '"geofeed"')
-    dataset, _ = build({"f.txt": feed}, text)
-    assert places(dataset, "8.8.8.8", "8.8.4.4") == [("f.txt", 2), ("f.txt", 5)]
-
-
-def test_json_lines(build: Build) -> None:
-    text = full('path = "i.json"').replace('"csv"', '"ipinfo"')
-    dataset, _ = build({"i.json": "\n \n".join(map(json.dumps, RECORDS))}, text)
-    assert places(dataset, "8.8.8.8", "8.8.4.4") == [("i.json", 1), ("i.json", 3)]
-
-
-def test_rows_of_parquet_are_numbered(build: Build) -> None:
+def test_lines_of_other_formats(build: Build) -> None:
+    """Comments above and between, lines of JSON; rows of Parquet are numbered."""
     stream = io.BytesIO()
     papq.write_table(pa.Table.from_pylist(RECORDS), stream)
-    text = full('path = "i.parquet"').replace('"csv"', '"ipinfo"')
-    dataset, _ = build({"i.parquet": stream.getvalue()}, text)
-    assert places(dataset, "8.8.8.8", "8.8.4.4") == [("i.parquet", 1), ("i.parquet", 2)]
+    feed = "# a feed\n8.8.8.0/24,US,,,\n# more\n\n8.8.4.0/24,DE,,,\n"
+    for name, kind, content, lines in (
+        ("f.txt", "geofeed", feed, (2, 5)),
+        ("i.json", "ipinfo", "\n \n".join(map(json.dumps, RECORDS)), (1, 3)),
+        ("i.parquet", "ipinfo", stream.getvalue(), (1, 2)),
+    ):
+        text = full(f'path = "{name}"').replace('"csv"', f'"{kind}"')
+        dataset, _ = build({name: content}, text)
+        assert places(dataset, "8.8.8.8", "8.8.4.4") == [(name, line) for line in lines]
 
 
+@needs("maxminddb")
 def test_a_file_without_lines(build: Build) -> None:
-    pytest.importorskip("maxminddb", reason="MMDB sources need maxminddb")
     tree = mmdb({"8.8.8.0/24": {"country": {"iso_code": "US"}}})
     text = full('path = "m.mmdb"').replace('"csv"', '"mmdb"')
     dataset, _ = build({"m.mmdb": tree}, text)
@@ -266,10 +257,6 @@ def test_lines_of_real_data(tmp_path: Path, shared_data: Path) -> None:
 
 
 # --- the side files as files of the dataset
-
-
-def digests(folder: Path) -> dict[str, str]:
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
 def test_the_same_bytes_twice_in_whatever_blocks(
@@ -333,37 +320,18 @@ DAMAGE: dict[str, tuple[str, str, bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", DAMAGE)
-def test_no_index_is_trusted(dataset: Path, tmp_path: Path, case: str) -> None:
-    file, column, byte, problem = DAMAGE[case]
-    copy = shutil.copytree(dataset, tmp_path / "copy")
-    described = json.loads((copy / fmt.MANIFEST).read_text(encoding="utf-8"))["files"][file]
-    offset, length = described["columns"][column]["buffers"][1]
-    data = bytearray((copy / file).read_bytes())
-    data[offset : offset + length] = byte * length
-    (copy / file).write_bytes(data)
-    with geolookup.open(copy) as engine:
-        with pytest.raises(geolookup.DatasetError, match=problem):
-            engine.explain("8.8.8.8")
-        assert engine.lookup("8.8.8.8")["data"]["network"]["isp"] == "To\np"
-
-
-@pytest.fixture(scope="module")
-def surveyed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_at(tmp_path_factory.mktemp("surveyed"), {"a.csv": CSV}, full('path = "a.csv"'))[0]
-
-
-@pytest.mark.parametrize("name", fmt.EXPLAINING)
-def test_flipped_bits(surveyed: Path, tmp_path: Path, name: str) -> None:
-    dataset, rng = copied(surveyed, tmp_path / "copy"), random.Random(name)
-    outcomes, flips = [], scaled(6, 50)
-    for at in rng.sample(range((dataset / name).stat().st_size), flips):
-        mask = rng.randrange(1, 256)
-        flip(dataset / name, at, mask)
-        outcomes.append(survey(dataset))
-        flip(dataset / name, at, mask)
-    assert survey(dataset) == "answered"
-    assert len(outcomes) == flips
+def test_no_index_is_trusted(dataset: Path, tmp_path: Path) -> None:
+    for case, (file, column, byte, problem) in DAMAGE.items():
+        copy = copied(dataset, tmp_path / case)
+        described = json.loads((copy / fmt.MANIFEST).read_text(encoding="utf-8"))["files"][file]
+        offset, length = described["columns"][column]["buffers"][1]
+        data = bytearray((copy / file).read_bytes())
+        data[offset : offset + length] = byte * length
+        (copy / file).write_bytes(data)
+        with geolookup.open(copy) as engine:
+            with pytest.raises(geolookup.DatasetError, match=problem):
+                engine.explain("8.8.8.8")
+            assert engine.lookup("8.8.8.8")["data"]["network"]["isp"] == "To\np", case
 
 
 def test_a_name_that_is_not_utf8(dataset: Path, tmp_path: Path) -> None:

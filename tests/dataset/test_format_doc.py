@@ -16,7 +16,8 @@ import geolookup
 from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import BASE, canonical
-from tests.conftest import ROOT, Build
+from tests.conftest import ROOT, Build, build_at
+from tests.skips import needs
 
 TEXT = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
 CSV = """\
@@ -36,14 +37,19 @@ SELECTED = (
 )
 
 
-@pytest.fixture
-def dataset(build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # More than one entry of the sparse index, and low halves that differ within one high half.
     rows = [f"2a00::{at:x}00/120,NL,,Place {at},,,,,{at},\n" for at in range(1, 200)]
     rows += [f"2a00:{at:x}::/32,NL,,Place {at},,,,,{at},\n" for at in range(1, 200)]
-    path, _ = build({"ranges.csv": CSV + "".join(rows)})
-    monkeypatch.chdir(tmp_path)
-    return path
+    return build_at(tmp_path_factory.mktemp("format"), {"ranges.csv": CSV + "".join(rows)})[0]
+
+
+@pytest.fixture
+def dataset(built: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The dataset, as ``dataset`` in the current folder, where the examples have it."""
+    monkeypatch.chdir(built.parent)
+    return built
 
 
 def blocks(heading: str) -> list[tuple[str, str]]:
@@ -85,31 +91,22 @@ def test_files_are_those_of_a_dataset(dataset: Path) -> None:
     assert {*listed, fmt.MANIFEST} == {path.name for path in dataset.iterdir()}
 
 
-@pytest.mark.parametrize("file", fmt.FILES)
-def test_columns_are_those_of_the_file(dataset: Path, file: str) -> None:
-    with pa.memory_map(str(dataset / file)) as source:
-        schema = pa.ipc.open_file(source).schema
-    listed = [(named(row[0])[0], row[1]) for row in rows_under(file)]
-    if file in fmt.PROVENANCE.values():  # layers that nobody decides are left out
-        listed = [each for each in listed if each[0] in schema.names]
-    assert listed == [(column.name, in_words(column.type)) for column in schema]
-
-
-def test_side_files_are_as_described(build: Build) -> None:
+def test_columns_are_those_of_the_files(dataset: Path, build: Build) -> None:
     sources = '[[source]]\nformat = "csv"\npath = "ranges.csv"\n'
     text = f'[dataset]\nname = "d"\nexplain = "full"\n{sources}'
-    dataset, _ = build({"ranges.csv": CSV}, text)
-    listed = [named(row[0])[0] for row in rows_under("The rows behind an answer")]
-    assert listed == list(fmt.EXPLAINING)
-    assert {*listed, *fmt.FILES, fmt.MANIFEST} == {path.name for path in dataset.iterdir()}
-    for file in listed:
-        with pa.ipc.open_file(dataset / file) as reader:
+    full, _ = build({"ranges.csv": CSV}, text)
+    side = [named(row[0])[0] for row in rows_under("The rows behind an answer")]
+    assert side == list(fmt.EXPLAINING)
+    assert {*side, *fmt.FILES, fmt.MANIFEST} == {path.name for path in full.iterdir()}
+    for file in (*fmt.FILES, *side):
+        with pa.ipc.open_file((full if file in side else dataset) / file) as reader:
             schema = reader.schema
             assert reader.num_record_batches == 1
-        columns = [(named(row[0])[0], row[1]) for row in rows_under(file)]
-        if file == fmt.EXPLAINED_VALUES:  # fields that no row states are left out
-            columns = [each for each in columns if each[0] in schema.names]
-        assert columns == [(column.name, in_words(column.type)) for column in schema]
+        listed = [(named(row[0])[0], row[1]) for row in rows_under(file)]
+        # Layers that nobody decides, and fields that no row states, are left out.
+        if file in (*fmt.PROVENANCE.values(), fmt.EXPLAINED_VALUES):
+            listed = [each for each in listed if each[0] in schema.names]
+        assert listed == [(column.name, in_words(column.type)) for column in schema], file
 
 
 def test_provenance_is_by_layer_and_position_of_the_source(dataset: Path) -> None:
@@ -150,17 +147,8 @@ def test_manifest_has_the_keys_listed(dataset: Path) -> None:
     assert all(set(each) == set(named(listed["credits"])) for each in manifest["credits"])
 
 
-def test_layout_is_as_described(dataset: Path) -> None:
-    for file in fmt.FILES:
-        with pa.memory_map(str(dataset / file)) as source:
-            assert pa.ipc.open_file(source).num_record_batches == 1
-        columns = json.loads((dataset / fmt.MANIFEST).read_bytes())["files"][file]["columns"]
-        buffers = [each for column in columns.values() for each in column["buffers"] if each]
-        assert all(offset % 8 == 0 for offset, _ in buffers)
-
-
+@needs("duckdb")
 def test_duckdb_examples_agree_with_the_engine(dataset: Path) -> None:
-    pytest.importorskip("duckdb", reason="the document's DuckDB examples need DuckDB")
     scope: dict[str, Any] = {}
     results = []
     for language, text in blocks("DuckDB"):
@@ -175,8 +163,8 @@ def test_duckdb_examples_agree_with_the_engine(dataset: Path) -> None:
     assert dict(sizes) == {"AU": 256, "CH": 65536, "US": 512}
 
 
+@needs("polars")
 def test_polars_example_agrees_with_the_engine(dataset: Path) -> None:
-    pytest.importorskip("polars", reason="the document's Polars example needs Polars")
     scope: dict[str, Any] = {}
     for _, text in blocks("Polars"):
         exec(text, scope)  # noqa: S102 - our own document

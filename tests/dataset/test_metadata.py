@@ -5,15 +5,18 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+from geolookup_builder.report import BuildReport
 
 import geolookup
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import Manifest
 from geolookup.dataset.metadata import Source
-from tests.conftest import Build
+from tests.conftest import Build, build_at
+from tests.damage import copied
 from tests.datasets import SMALL
 
 RECIPE = """
@@ -37,8 +40,15 @@ FILES = {
 }
 
 
-def test_sources_and_name(build: Build) -> None:
-    with geolookup.open(build(FILES, RECIPE)[0]) as engine:
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BuildReport]:
+    return build_at(tmp_path_factory.mktemp("metadata"), {**FILES}, RECIPE)
+
+
+def test_what_it_says(built: tuple[Path, BuildReport]) -> None:
+    """The recipe, the numbers of the report and of the files, and known addresses."""
+    dataset, report = built
+    with geolookup.open(dataset) as engine:
         metadata = engine.metadata
     assert metadata.name == "two sources"
     assert metadata.sources == (
@@ -52,29 +62,20 @@ def test_sources_and_name(build: Build) -> None:
     )
     assert {"GeoNames", "Unicode CLDR"} <= {credit["name"] for credit in metadata.credits}
     assert all(credit["licence"] and credit["attribution"] for credit in metadata.credits)
-
-
-def test_numbers_are_those_of_the_report_and_of_the_files(build: Build) -> None:
-    dataset, report = build(FILES, RECIPE)
-    with geolookup.open(dataset) as engine:
-        metadata = engine.metadata
     assert metadata.generation == report.generation
-    assert metadata.counts == report.counts
-    assert metadata.coverage == report.coverage
+    assert (metadata.counts, metadata.coverage) == (report.counts, report.coverage)
     files = sum(path.stat().st_size for path in dataset.iterdir() if path.name != fmt.MANIFEST)
     assert metadata.bytes == files
+    assert metadata.coverage["location"] == {"ipv4": 1 << 16, "ipv6": 1 << 96}
+    assert metadata.coverage["asn"] == {"ipv4": 512, "ipv6": 0}
+    assert metadata.coverage["isp"] == {"ipv4": 0, "ipv6": 0}
+    # It needs no engine.
+    manifest = json.loads((dataset / fmt.MANIFEST).read_text())
+    assert Manifest("x", manifest).metadata().generation == report.generation
 
 
-def test_coverage_counts_known_addresses(build: Build) -> None:
-    with geolookup.open(build(FILES, RECIPE)[0]) as engine:
-        coverage = engine.metadata.coverage
-    assert coverage["location"] == {"ipv4": 1 << 16, "ipv6": 1 << 96}
-    assert coverage["asn"] == {"ipv4": 512, "ipv6": 0}
-    assert coverage["isp"] == {"ipv4": 0, "ipv6": 0}
-
-
-def test_fields_are_what_some_answer_holds(build: Build) -> None:
-    with geolookup.open(build(FILES, RECIPE)[0]) as engine:
+def test_fields_are_what_some_answer_holds(built: tuple[Path, BuildReport]) -> None:
+    with geolookup.open(built[0]) as engine:
         fields = set(engine.metadata.fields)
         answers = [engine.data(network[0]) for network, _ in engine.networks()]
     held = {
@@ -138,17 +139,16 @@ _WRONG: dict[str, tuple[object, ...]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("member", "value"), [(member, value) for member in _WRONG for value in _WRONG[member]]
-)
-def test_a_damaged_manifest(member: str, value: object) -> None:
-    manifest = json.loads((SMALL / fmt.MANIFEST).read_text())
-    assert Manifest(SMALL, manifest).metadata()
-    manifest.pop(member, None)
-    if value is not ...:
-        manifest[member] = value
-    with pytest.raises(geolookup.DatasetError, match="manifest"):
-        Manifest(SMALL, manifest).metadata()
+def test_a_damaged_manifest() -> None:
+    whole = json.loads((SMALL / fmt.MANIFEST).read_text())
+    assert Manifest(SMALL, whole).metadata()
+    for member, value in [(name, value) for name in _WRONG for value in _WRONG[name]]:
+        manifest = {name: each for name, each in whole.items() if name != member}
+        if value is not ...:
+            manifest[member] = value
+        damaged = Manifest(SMALL, manifest)
+        with pytest.raises(geolookup.DatasetError, match="manifest"):
+            raise AssertionError(f"{member}: {value}: {damaged.metadata()}")
 
 
 def test_a_base_is_told() -> None:
@@ -160,8 +160,8 @@ def test_a_base_is_told() -> None:
     assert "ab" * 32 in metadata._repr_html_()
 
 
-def test_lookups_do_without_what_only_the_metadata_needs(build: Build) -> None:
-    dataset = build({"a.csv": FILES["a.csv"]})[0]
+def test_lookups_do_without_what_only_the_metadata_needs(tmp_path: Path) -> None:
+    dataset = copied(SMALL, tmp_path / "copy")
     manifest = json.loads((dataset / fmt.MANIFEST).read_text())
     del manifest["sources"]
     (dataset / fmt.MANIFEST).write_text(json.dumps(manifest))
@@ -169,12 +169,6 @@ def test_lookups_do_without_what_only_the_metadata_needs(build: Build) -> None:
         assert engine.lookup("8.8.8.8")["success"]
         with pytest.raises(geolookup.DatasetError, match="manifest"):
             _ = engine.metadata
-
-
-def test_needs_no_engine(build: Build) -> None:
-    dataset, report = build(FILES, RECIPE)
-    manifest = json.loads((dataset / fmt.MANIFEST).read_text())
-    assert Manifest("x", manifest).metadata().generation == report.generation
 
 
 def test_the_repr_is_short(sample: geolookup.Engine) -> None:

@@ -69,22 +69,24 @@ def test_a_countrys_row_holds_its_currency() -> None:
     assert known == values
 
 
-@pytest.mark.parametrize(
-    ("row", "why"),
-    [
-        (b'"a"\n"b"\n"c"', "a member more"),
-        (b'"a"', "a member less"),
-        (b'"a",1\n"b"', "two values in one member"),
-        (b'"a"\n"b', "not JSON"),
-        (b'"a"\n"\xff"', "not UTF-8"),
-        (b'"a"\n' + b"[" * 100_000, "nested too deeply"),
-    ],
-)
-def test_a_row_that_is_not_of_the_table_is_damaged(row: bytes, why: str) -> None:
-    offsets = memoryview(pa.array([0, len(row)], pa.int32()).buffers()[1]).cast("i")
-    sums = memoryview(pa.array([crc32c(row)], pa.uint32()).buffers()[1]).cast("I")
-    with pytest.raises(DatasetError, match="row 0 is damaged"):
-        _ = rows.Texts("x", offsets, memoryview(row), sums, rows.KINDS["network"][1:3])[0]
+#: By what is wrong, the texts of a row of two members.
+DAMAGED = {
+    "a member more": b'"a"\n"b"\n"c"',
+    "a member less": b'"a"',
+    "two values in one member": b'"a",1\n"b"',
+    "not JSON": b'"a"\n"b',
+    "not UTF-8": b'"a"\n"\xff"',
+    "nested too deeply": b'"a"\n' + b"[" * 100_000,
+}
+
+
+def test_a_row_that_is_not_of_the_table_is_damaged() -> None:
+    for why, row in DAMAGED.items():
+        offsets = memoryview(pa.array([0, len(row)], pa.int32()).buffers()[1]).cast("i")
+        sums = memoryview(pa.array([crc32c(row)], pa.uint32()).buffers()[1]).cast("I")
+        texts = rows.Texts("x", offsets, memoryview(row), sums, rows.KINDS["network"][1:3])
+        with pytest.raises(DatasetError, match="row 0 is damaged"):
+            raise AssertionError(f"{why}: {texts[0]!r}")
 
 
 def test_a_wrong_checksum_is_found_once_read() -> None:

@@ -23,31 +23,29 @@ def refusal(path: Path) -> DatasetError:
     return caught.value
 
 
-@pytest.mark.parametrize("name", _COMPILED)
-def test_what_the_compiler_reads(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    words = shlex.split(refusal(path).remedy.partition(": ")[2])
-    assert words == ["geolookup", "build", str(path), "--output", name.partition(".")[0]]
+def test_what_the_compiler_reads(tmp_path: Path) -> None:
+    for name in _COMPILED:
+        path = tmp_path / name
+        words = shlex.split(refusal(path).remedy.partition(": ")[2])
+        assert words == ["geolookup", "build", str(path), "--output", name.partition(".")[0]]
 
 
-@pytest.mark.parametrize(
-    ("name", "instead"),
-    [
+def test_what_it_does_not_read(tmp_path: Path) -> None:
+    for name, instead in (
         ("IP2LOCATION-LITE-DB11.BIN", "CSV"),
         ("ip2region_v4.xdb", "ipv4_source.txt"),
         ("geoip2fast-asn.dat.gz", "CSV or MMDB"),
         ("GeoLiteCity.dat", "GeoLite2"),
-    ],
-)
-def test_what_it_does_not_read(tmp_path: Path, name: str, instead: str) -> None:
-    remedy = refusal(tmp_path / name).remedy
-    assert instead in remedy
-    assert "geolookup build FILE --output DIR" in remedy
+    ):
+        remedy = refusal(tmp_path / name).remedy
+        assert instead in remedy
+        assert "geolookup build FILE --output DIR" in remedy
 
 
 def test_a_pack(tmp_path: Path) -> None:
     path = tmp_path / "mydata.tar.zst"
-    assert refusal(path).remedy == f"unpack it: geolookup unpack {path} mydata"
+    words = shlex.split(refusal(path).remedy.partition("unpack it: ")[2])
+    assert words == ["geolookup", "unpack", str(path), "mydata"]
 
 
 def test_other_paths(tmp_path: Path) -> None:
@@ -62,5 +60,5 @@ def test_the_command_line(tmp_path: Path) -> None:
     path.write_bytes(b"\0")
     done = run("lookup", "--dataset", str(path), "8.8.8.8")
     assert (done.returncode, done.stdout) == (2, "")
-    remedy = f"compile it: geolookup build {path} --output GeoLite2-City"
+    remedy = f"compile it: geolookup build {shlex.quote(str(path))} --output GeoLite2-City"
     assert done.stderr == f"geolookup: {path}: a file of data, not a dataset; {remedy}\n"

@@ -6,6 +6,8 @@ next. Rows are compared by their values, with those of the rows that they refer 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -33,6 +35,15 @@ def built(folder: Path, listed: list[Source], base: Path | None = None, explain:
     files: dict[str, str | bytes] = {f"{n}.csv": as_csv(each) for n, each in enumerate(listed)}
     text = recipe(listed).replace("\n", f'\nexplain = "{explain}"\n', 1) if explain else None
     return build_at(folder, files, text or recipe(listed), base=base)[0]
+
+
+@contextmanager
+def opened(listed: list[Source], explain: str = "") -> Iterator[geolookup.Engine]:
+    """Compile the sources; give an engine on the dataset."""
+    with TemporaryDirectory() as folder:
+        dataset = built(Path(folder) / "sources", listed, explain=explain)
+        with geolookup.open(dataset) as engine:
+            yield engine
 
 
 def content(dataset: Path) -> dict[str, bytes]:
@@ -85,45 +96,21 @@ def keeps_numbers(base: Path, dataset: Path) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("explain", ["", "full"])
 @settings(max_examples=15, suppress_health_check=list(HealthCheck))
-@given(recipes, recipes)
-def test_a_base_changes_numbers_alone(old: list[Source], new: list[Source]) -> None:
+@given(old=recipes, new=recipes)
+def test_a_base_changes_numbers_alone(explain: str, old: list[Source], new: list[Source]) -> None:
+    """The same sources again are the base to the byte, the manifest too: it states its base."""
     with TemporaryDirectory() as place:
         folder = Path(place)
-        base = built(folder / "base", old)
-        alone, dataset = built(folder / "alone", new), built(folder / "based", new, base)
+        base = built(folder / "base", old, explain=explain)
+        alone = built(folder / "alone", new, explain=explain)
+        dataset = built(folder / "based", new, base, explain)
         geolookup.verify(dataset, deep=True)
         says_the_same(alone, dataset)
         keeps_numbers(base, dataset)
-        assert built(folder / "again", new, base) != dataset
-        assert content(folder / "again" / "dataset") == content(dataset)
-
-
-@pytest.mark.long
-@settings(max_examples=10, suppress_health_check=list(HealthCheck))
-@given(recipes, recipes)
-def test_the_same_sources_again_are_the_base(old: list[Source], new: list[Source]) -> None:
-    """To the byte, the manifest too: it states the base's own base."""
-    with TemporaryDirectory() as place:
-        folder = Path(place)
-        first = built(folder / "first", old)
-        assert content(built(folder / "same", old, first)) == content(first)
-        second = built(folder / "second", new, first)
-        assert content(built(folder / "third", new, second)) == content(second)
-
-
-@pytest.mark.long
-@settings(max_examples=10, suppress_health_check=list(HealthCheck))
-@given(recipes, recipes)
-def test_with_the_rows_of_the_sources(old: list[Source], new: list[Source]) -> None:
-    with TemporaryDirectory() as place:
-        folder = Path(place)
-        base = built(folder / "base", old, explain="full")
-        alone, dataset = (
-            built(folder / name, new, each, "full") for name, each in (("1", None), ("2", base))
-        )
-        geolookup.verify(dataset, deep=True)
-        says_the_same(alone, dataset)
-        for file in fmt.EXPLAINING:
+        for file in fmt.EXPLAINING if explain else ():
             assert read(alone / file)[0].to_pylist() == read(dataset / file)[0].to_pylist()
-        assert content(built(folder / "3", new, dataset, "full")) == content(dataset)
+        assert content(built(folder / "again", new, base, explain)) == content(dataset)
+        assert content(built(folder / "same", old, base, explain)) == content(base)
+        assert content(built(folder / "after", new, dataset, explain)) == content(dataset)

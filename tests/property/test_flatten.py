@@ -7,6 +7,7 @@ Strategy: ranges in a space of some dozens of addresses, placed at the beginning
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 
 import numpy as np
 from geolookup_builder.flatten import Intervals, Ranges, coalesce, duplicates, flatten
@@ -32,13 +33,14 @@ def ranges_of(place: tuple[int, int], listed: list[Row]) -> Ranges:
     return Ranges(Addresses.of(family, firsts), Addresses.of(family, lasts))
 
 
-def owner_at(intervals: Intervals, address: int) -> int:
-    family = intervals.starts.family
-    return int(intervals.owner[intervals.starts.search(Addresses.of(family, [address]))[0] - 1])
+def owners_at(intervals: Intervals, addresses: Iterable[int]) -> list[int]:
+    asked = Addresses.of(intervals.starts.family, list(addresses))
+    owned: list[int] = intervals.owner[intervals.starts.search(asked) - 1].tolist()
+    return owned
 
 
 def owners(intervals: Intervals, base: int) -> list[int]:
-    return [owner_at(intervals, base + offset) for offset in range(SIZE)]
+    return owners_at(intervals, range(base, base + SIZE))
 
 
 def brute_force(listed: list[Row], offset: int) -> int:
@@ -51,64 +53,38 @@ def brute_force(listed: list[Row], offset: int) -> int:
     return max(covering)[2] if covering else -1
 
 
-@given(places, rows)
-def test_owner_equals_brute_force(place: tuple[int, int], listed: list[Row]) -> None:
-    intervals = flatten(ranges_of(place, listed), place[0])
-    assert owners(intervals, place[1]) == [brute_force(listed, at) for at in range(SIZE)]
-
-
-@given(places, rows)
-def test_partition_starts_at_zero_and_ascends(place: tuple[int, int], listed: list[Row]) -> None:
-    starts = flatten(ranges_of(place, listed), place[0]).starts
-    values = [starts.item(at) for at in range(len(starts))]
-    assert values[0] == 0
-    assert values == sorted(set(values))
-    assert starts.family == place[0]
-
-
-@given(places, rows)
-def test_coverage_is_the_union_and_nothing_outside(
-    place: tuple[int, int], listed: list[Row]
-) -> None:
+@given(places, rows, st.randoms(use_true_random=False))
+def test_the_laws_of_flatten(place: tuple[int, int], listed: list[Row], rng: random.Random) -> None:
     family, base = place
     intervals = flatten(ranges_of(place, listed), family)
-    union = {offset for first, last in listed for offset in range(first, last + 1)}
-    assert {at for at, owner in enumerate(owners(intervals, base)) if owner >= 0} == union
+    owned = owners(intervals, base)
+    assert owned == [brute_force(listed, at) for at in range(SIZE)]
+    _partition(intervals, family)
+    # Nothing outside of the rows has an owner.
     outside = {0, base - 1, base + SIZE, MAX[family]} - set(range(base, base + SIZE))
-    assert {owner_at(intervals, at) for at in outside if 0 <= at <= MAX[family]} <= {-1}
-
-
-@given(places, rows, st.randoms(use_true_random=False))
-def test_row_order_matters_only_among_equal_ranges(
-    place: tuple[int, int], listed: list[Row], rng: random.Random
-) -> None:
+    beyond = [at for at in outside if 0 <= at <= MAX[family]]
+    assert set(owners_at(intervals, beyond)) <= {-1}
+    # The order of rows matters only among equal ranges.
     shuffled = rng.sample(listed, len(listed))
-    one, other = (flatten(ranges_of(place, each), place[0]) for each in (listed, shuffled))
-    ranges = [
-        [each[owner] if owner >= 0 else None for owner in owners(intervals, place[1])]
-        for intervals, each in ((one, listed), (other, shuffled))
-    ]
-    assert ranges[0] == ranges[1]
-
-
-@given(places, rows)
-def test_neighbours_differ_and_coalesce_is_idempotent(
-    place: tuple[int, int], listed: list[Row]
-) -> None:
-    intervals = flatten(ranges_of(place, listed), place[0])
+    other = owners(flatten(ranges_of(place, shuffled), family), base)
+    for one, another in zip(owned, other, strict=True):
+        assert (one < 0 and another < 0) or listed[one] == shuffled[another]
     once = coalesce(intervals)
     assert not (once.owner[1:] == once.owner[:-1]).any()
     twice = coalesce(once)
     assert np.array_equal(twice.owner, once.owner)
     assert bool(twice.starts.equals(once.starts).all())
-    assert owners(once, place[1]) == owners(intervals, place[1])
-
-
-@given(places, rows)
-def test_duplicates_are_rows_with_an_equal_later_one(
-    place: tuple[int, int], listed: list[Row]
-) -> None:
+    assert owners(once, base) == owned
     assert duplicates(ranges_of(place, listed)) == len(listed) - len(set(listed))
+
+
+def _partition(intervals: Intervals, family: int) -> None:
+    """The starts ascend from 0."""
+    starts = intervals.starts
+    values = [starts.item(at) for at in range(len(starts))]
+    assert values[0] == 0
+    assert values == sorted(set(values))
+    assert starts.family == family
 
 
 @given(places, st.integers(1, 300))
@@ -119,5 +95,5 @@ def test_deep_nesting(place: tuple[int, int], depth: int) -> None:
     nest = [(first + step, last - step) for step in range(depth)]
     firsts, lasts = zip(*nest, strict=True)
     intervals = flatten(Ranges(Addresses.of(family, firsts), Addresses.of(family, lasts)), family)
-    assert [owner_at(intervals, first + step) for step in range(depth)] == list(range(depth))
-    assert [owner_at(intervals, last - step) for step in range(depth)] == list(range(depth))
+    assert owners_at(intervals, range(first, first + depth)) == list(range(depth))
+    assert owners_at(intervals, range(last, last - depth, -1)) == list(range(depth))

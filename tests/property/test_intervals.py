@@ -59,8 +59,8 @@ def ends(family: int, starts: list[int]) -> list[int]:
     return [*(start - 1 for start in starts[1:]), MAX[family]]
 
 
-@given(drawn)
-def test_items_order_and_total(given_: tuple[int, list[int]]) -> None:
+@given(drawn, st.data())
+def test_columns_of_addresses(given_: tuple[int, list[int]], data: st.DataObject) -> None:
     family, listed = given_
     found = Addresses.of(family, listed)
     assert values(found) == listed
@@ -68,6 +68,11 @@ def test_items_order_and_total(given_: tuple[int, list[int]]) -> None:
     assert values(found[found.order()]) == sorted(listed)
     assert found.total() == sum(listed)
     assert found.is_last().tolist() == [each == MAX[family] for each in listed]
+    below = [each for each in listed if each < MAX[family]]
+    assert values(Addresses.of(family, below).successor()) == [each + 1 for each in below]
+    least, most = sorted(data.draw(st.tuples(addresses(family), addresses(family))))
+    assert values(clamp(found, least, most)) == [min(max(v, least), most) for v in listed]
+    assert values(concat([empty(family), found, found])) == listed + listed
 
 
 @given(st.lists(st.sampled_from(_EDGES[6]), min_size=1))
@@ -77,52 +82,28 @@ def test_order_is_stable(listed: list[int]) -> None:
 
 
 @given(pairs)
-def test_comparisons_and_differences(given_: tuple[int, list[tuple[int, int]]]) -> None:
+def test_comparisons_differences_and_search(given_: tuple[int, list[tuple[int, int]]]) -> None:
     family, listed = given_
     one, other = (Addresses.of(family, [pair[at] for pair in listed]) for at in (0, 1))
     assert (one < other).tolist() == [a < b for a, b in listed]
     assert one.equals(other).tolist() == [a == b for a, b in listed]
     greater, less = (Addresses.of(family, [pick(pair) for pair in listed]) for pick in (max, min))
     assert values(greater.minus(less)) == [abs(a - b) for a, b in listed]
-
-
-@given(drawn)
-def test_neighbours(given_: tuple[int, list[int]]) -> None:
-    family, listed = given_
-    below = [each for each in listed if each < MAX[family]]
-    assert values(Addresses.of(family, below).successor()) == [each + 1 for each in below]
-
-
-@given(pairs)
-def test_search_counts_what_is_not_greater(given_: tuple[int, list[tuple[int, int]]]) -> None:
-    family, listed = given_
     among = sorted({a for a, _ in listed})
     sought = [b for _, b in listed] + among
     counted = Addresses.of(family, among).search(Addresses.of(family, sought))
     assert counted.tolist() == [sum(a <= each for a in among) for each in sought]
 
 
-@given(drawn, st.data())
-def test_clamp_and_concat(given_: tuple[int, list[int]], data: st.DataObject) -> None:
-    family, listed = given_
-    least, most = sorted(data.draw(st.tuples(addresses(family), addresses(family))))
-    found = Addresses.of(family, listed)
-    assert values(clamp(found, least, most)) == [min(max(v, least), most) for v in listed]
-    assert values(concat([empty(family), found, found])) == listed + listed
-
-
-@pytest.mark.parametrize("family", [4, 6])
-def test_a_sum_that_passes_every_limb(family: int) -> None:
-    found = Addresses.of(family, [MAX[family]] * 70_000)
-    assert found.total() == MAX[family] * 70_000
-
-
 @pytest.mark.parametrize("family", [4, 6])
 def test_edges_are_told_apart(family: int) -> None:
+    """And a sum passes every limb; IPv4 takes 32 bits."""
     for one, other in pairwise(_EDGES[family]):
         left, right = Addresses.of(family, [one]), Addresses.of(family, [other])
         assert np.array_equal(left < right, [True])
         assert np.array_equal(right < left, [False])
+    assert Addresses.of(family, [MAX[family]] * 70_000).total() == MAX[family] * 70_000
+    assert Addresses.of(family, [1]).low.dtype == (np.uint32 if family == 4 else np.uint64)
 
 
 @given(families.flatmap(lambda f: st.tuples(st.just(f), st.lists(partitions(f), min_size=1))))
@@ -136,32 +117,26 @@ def test_overlay(given_: tuple[int, list[list[int]]]) -> None:
     assert is_partition(joint)
 
 
-@given(families.flatmap(lambda f: st.tuples(st.just(f), partitions(f))), st.data())
-def test_addresses_are_counted_exactly(given_: tuple[int, list[int]], data: st.DataObject) -> None:
+one_partition = families.flatmap(lambda f: st.tuples(st.just(f), partitions(f)))
+
+
+@given(one_partition, st.data())
+def test_sizes_are_counted_exactly(given_: tuple[int, list[int]], data: st.DataObject) -> None:
     family, starts = given_
     chosen = data.draw(st.lists(st.booleans(), min_size=len(starts), max_size=len(starts)))
-    expected = sum(
-        last - first + 1
-        for first, last, use in zip(starts, ends(family, starts), chosen, strict=True)
-        if use
-    )
-    assert count_addresses(Addresses.of(family, starts), np.array(chosen)) == expected
+    bounds = zip(starts, ends(family, starts), strict=True)
+    expected = [last - first + 1 for first, last in bounds]
+    found = Addresses.of(family, starts)
+    counted = sum(size for size, use in zip(expected, chosen, strict=True) if use)
+    assert count_addresses(found, np.array(chosen)) == counted
+    if family == 4:
+        assert sizes(found).tolist() == expected
+    elif len(starts) > 1:  # networks of 64 bits
+        of_64 = [size / (1 << 64) for size in expected]
+        assert sizes(found).tolist() == pytest.approx(of_64, rel=1e-15)
 
 
-@given(partitions(4))
-def test_ipv4_sizes_are_addresses(starts: list[int]) -> None:
-    expected = [last - first + 1 for first, last in zip(starts, ends(4, starts), strict=True)]
-    assert sizes(Addresses.of(4, starts)).tolist() == expected
-
-
-@given(partitions(6).filter(lambda starts: len(starts) > 1))
-def test_ipv6_sizes_are_networks_of_64(starts: list[int]) -> None:
-    pairs = zip(starts, ends(6, starts), strict=True)
-    expected = [(last - first + 1) / (1 << 64) for first, last in pairs]
-    assert sizes(Addresses.of(6, starts)).tolist() == pytest.approx(expected, rel=1e-15)
-
-
-@given(families.flatmap(lambda f: st.tuples(st.just(f), partitions(f))), st.data())
+@given(one_partition, st.data())
 def test_cut_at_marks_what_lies_in_a_range(
     given_: tuple[int, list[int]], data: st.DataObject
 ) -> None:
@@ -184,11 +159,6 @@ def test_what_is_no_partition_is_seen() -> None:
     assert is_partition(Addresses.of(6, [0, 1 << 64 | 5, 2 << 64]))
 
 
-@pytest.mark.parametrize("family", [4, 6])
-def test_ipv4_takes_32_bits(family: int) -> None:
-    assert Addresses.of(family, [1]).low.dtype == (np.uint32 if family == 4 else np.uint64)
-
-
 class _Columns:
     """Starts as the columns of a file: for IPv6 the lower halves are a dictionary."""
 
@@ -206,7 +176,7 @@ class _Columns:
         return Encoded(indices.astype(np.uint8).data, values.data)
 
 
-@given(families.flatmap(lambda f: st.tuples(st.just(f), partitions(f))), st.data())
+@given(one_partition, st.data())
 def test_one_address_at_a_time(given_: tuple[int, list[int]], data: st.DataObject) -> None:
     family, listed = given_
     starts = Starts(cast("File", _Columns(family, listed)), family)

@@ -6,7 +6,6 @@ Strategy: partitions of a small space as dictionaries of starts, asked address b
 from __future__ import annotations
 
 import numpy as np
-from geolookup_builder.factorize import factorize
 from geolookup_builder.flatten import Intervals
 from geolookup_builder.layers import Layered, hide, nothing, of_source, underlay
 from hypothesis import given
@@ -94,16 +93,3 @@ def test_a_gap_knows_nothing() -> None:
     intervals = Intervals(Addresses.of(4, [0, 5, 9]), np.array([-1, 1, -1]))
     found = of_source(intervals, {"isp": np.array([7, 8], np.int32)})
     assert found.numbers["isp"].tolist() == [0, 8, 0]
-
-
-columns = st.integers(1, 3).flatmap(
-    lambda width: st.lists(st.tuples(*[st.integers(-2, 2)] * width), min_size=1, max_size=40)
-)
-
-
-@given(columns)
-def test_factorize_numbers_tuples_as_they_appear(listed: list[tuple[int, ...]]) -> None:
-    codes, first = factorize([np.array(column, np.int32) for column in zip(*listed, strict=True)])
-    distinct = list(dict.fromkeys(listed))
-    assert codes.tolist() == [distinct.index(each) for each in listed]
-    assert first.tolist() == [listed.index(each) for each in distinct]

@@ -9,17 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from ipaddress import ip_address
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import geolookup
-from tests.conftest import build_at
 from tests.oracle import FIELDS, Address, Source, SourceRow, expected
-from tests.range_strategies import CELLS, addresses, as_csv, edges, recipe, recipes
+from tests.property.test_base import opened
+from tests.range_strategies import CELLS, addresses, edges, recipes
 from tests.tiers import scaled
 
 AT = 1_795_000_000
@@ -39,15 +37,17 @@ TIES = [
 def test_every_field_is_drawn_and_compared() -> None:
     """A cell of each, alone in its source, shows in what is compared."""
     assert set(CELLS) == set(FIELDS)
-    for name, cells in CELLS.items():
-        known = SourceRow(ip_address("8.8.8.0"), ip_address("8.8.8.7"), {name: cells[0]})
-        with TemporaryDirectory() as folder:
-            output, _ = build_at(Path(folder), {"0.csv": as_csv(Source([known]))})
-            with geolookup.open(output) as engine:
-                answer = found(engine.lookup("8.8.8.1", at=AT))
-                nothing = found(engine.lookup("9.9.9.9", at=AT))
-        assert answer == expected([Source([known])], "8.8.8.1")
-        assert answer != nothing, name
+    ends = [ip_address(f"8.8.{number}.0") for number in range(len(CELLS))]
+    listed = [
+        Source([SourceRow(end, end, {name: cells[0]})])
+        for end, (name, cells) in zip(ends, CELLS.items(), strict=True)
+    ]
+    with opened(listed) as engine:
+        nothing = found(engine.lookup("9.9.9.9", at=AT))
+        for end, name in zip(ends, CELLS, strict=True):
+            answer = found(engine.lookup(str(end), at=AT))
+            assert answer == expected(listed, str(end))
+            assert answer != nothing, name
 
 
 @example(TIES, [])
@@ -55,11 +55,8 @@ def test_every_field_is_drawn_and_compared() -> None:
 @settings(max_examples=scaled(8, 120), suppress_health_check=list(HealthCheck))
 @given(recipes, st.lists(addresses, min_size=30, max_size=60))
 def test_engine_equals_oracle(listed: list[Source], probes: list[Address]) -> None:
-    files: dict[str, str | bytes] = {f"{n}.csv": as_csv(each) for n, each in enumerate(listed)}
-    with TemporaryDirectory() as folder:
-        output, _ = build_at(Path(folder), files, recipe(listed))
-        with geolookup.open(output) as engine:
-            compare(engine, listed, [*probes, *edges(listed)])
+    with opened(listed) as engine:
+        compare(engine, listed, [*probes, *edges(listed)])
 
 
 def compare(engine: geolookup.Engine, listed: list[Source], probes: Iterable[Address]) -> None:

@@ -5,6 +5,7 @@ Every request is answered by the next act of the plan, the last act again and ag
 
 from __future__ import annotations
 
+import os
 import socket
 import ssl
 import struct
@@ -17,6 +18,7 @@ from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest import mock
 
 from geolookup_builder.remote.address import Remote, location
 from geolookup_builder.remote.protocol import Limits
@@ -28,9 +30,9 @@ if TYPE_CHECKING:
     import trustme
 
 #: Waits that no test has to sit through; one retry more than any test here needs.
-FAST = Limits(attempts=4, first_wait=0.001, longest_wait=2.0, silence=5.0)
+FAST = Limits(attempts=4, first_wait=0.001, longest_wait=2.0, silence=60.0)
 
-MODIFIED = "Thu, 19 Nov 2026 08:00:00 GMT"
+MODIFIED = "Thu, 19 Nov 2020 08:00:00 GMT"
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -95,6 +97,13 @@ class Site:
 
 
 @contextmanager
+def direct() -> Iterator[None]:
+    """Ask servers of this machine without the proxy that the environment may name."""
+    with mock.patch.dict(os.environ, no_proxy="*", NO_PROXY="*"):
+        yield
+
+
+@contextmanager
 def serving(*plan: Act, tls: trustme.LeafCert | None = None) -> Iterator[Site]:
     """Run a server for the block."""
     server = _Server(("127.0.0.1", 0), Handler)
@@ -107,7 +116,8 @@ def serving(*plan: Act, tls: trustme.LeafCert | None = None) -> Iterator[Site]:
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
-        yield server.site
+        with direct():
+            yield server.site
     finally:
         server.shutdown()
         server.server_close()

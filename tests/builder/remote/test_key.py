@@ -30,6 +30,7 @@ from tests.builder.remote.serving import (
     FAST,
     Act,
     Handler,
+    direct,
     drop,
     fetched,
     file,
@@ -82,68 +83,74 @@ def clean(text: str) -> bool:
 
 
 def clean_files(folder: Path) -> bool:
-    found = [path for path in (folder / "cache").rglob("*") if clean(str(path))]
+    paths = list((folder / "cache").rglob("*"))
+    assert paths
     return all(
-        not path.is_file() or clean(path.read_bytes().decode("latin-1")) for path in found
-    ) and len(found) == len(list((folder / "cache").rglob("*")))
+        clean(str(path)) and (path.is_dir() or clean(path.read_bytes().decode("latin-1")))
+        for path in paths
+    )
 
 
 WAYS = {
     "header": ("a.csv", {"key_env": "VENDOR_KEY"}),
-    "file": ("a.csv", {"key_file": "key.txt", "key_as": "X-Key"}),
+    "file": ("a.csv", {"key_file": "../key.txt", "key_as": "X-Key"}),
     "query": ("a.csv?key={key}", {"key_env": "VENDOR_KEY"}),
     "path": ("{key}/a.csv", {"key_env": "VENDOR_KEY"}),
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("code", [200, 302, 401, 404, 416, 418, 429, 500])
-def test_no_error_holds_it(code: int, way: str, tmp_path: Path) -> None:
-    path, texts = WAYS[way]
-    with serving(telling(code)) as site, pytest.raises(BuildError) as caught:
-        fetched(f"{site.url}/{path}", tmp_path, **texts)
-    whole = "".join(
-        traceback.TracebackException.from_exception(caught.value, capture_locals=False).format()
-    )
-    assert clean(whole)
-    assert clean(repr(caught.value.__dict__))
-    assert clean_files(tmp_path)
-    assert site.asked
+def no_http(handler: Handler) -> None:
+    handler.wfile.write(f"{HIDDEN} {handler.path}\r\n".encode())
+
+
+def refusing(handler: Handler) -> None:
+    """A refusal with the status of success."""
+    sent = handler.headers.get("Authorization") or handler.headers.get("X-Key") or handler.path
+    handler.answer(200, f"Invalid key {sent}, sorry\n".encode(), Content_Type="text/plain")
+
+
+CODES = (200, 302, 401, 404, 416, 418, 429, 500)
+ACTS = {**{str(code): telling(code) for code in CODES}, "drop": drop, "no http": no_http}
+ACTS["a refusal"] = refusing
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_no_broken_connection_holds_it(way: str, tmp_path: Path) -> None:
+def test_no_error_holds_it(way: str, tmp_path: Path) -> None:
     path, texts = WAYS[way]
-
-    def no_http(handler: Handler) -> None:
-        handler.wfile.write(f"{HIDDEN} {handler.path}\r\n".encode())
-
-    for act in (drop, no_http):
-        with serving(act) as site, pytest.raises(BuildError) as caught:
-            fetched(f"{site.url}/{path}", tmp_path, **texts)
-        assert clean("".join(traceback.format_exception(caught.value)))
+    with serving(drop) as site:
+        for name, act in ACTS.items():
+            folder, site.plan[:], asked = tmp_path / name, [act], len(site.asked)
+            folder.mkdir()
+            with pytest.raises(BuildError) as caught:
+                fetched(f"{site.url}/{path}", folder, **texts)
+            assert clean("".join(traceback.format_exception(caught.value))), name
+            assert clean(repr(caught.value.__dict__)), name
+            assert clean_files(folder), name
+            assert len(site.asked) > asked, name
+            assert ("the key in the file" in str(caught.value)) == (act is refusing)
 
 
 def test_no_address_that_cannot_be_asked_holds_it(tmp_path: Path) -> None:
     for host in ("a" * 70 + ".example", "a..example"):
-        with pytest.raises(BuildError) as caught:
+        with direct(), pytest.raises(BuildError) as caught:
             fetched(f"https://{host}/a.csv?k={{key}}", tmp_path, key_env="VENDOR_KEY")
         assert clean("".join(traceback.format_exception(caught.value)))
         assert str(caught.value).startswith(f"https://{host}/a.csv?…: is not an address; correct")
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_no_file_and_no_display_holds_it(way: str, tmp_path: Path) -> None:
-    path, texts = WAYS[way]
-    terminal = Terminal()
-    progress = Progress(terminal)
+def test_no_file_and_no_display_holds_it(tmp_path: Path) -> None:
     with serving(file(ROWS)) as site:
-        source = remote(f"{site.url}/{path}", tmp_path, **texts)
-        with progress.stage(f"fetching {source.file}"):
-            done = fetch(source, "", tmp_path / "cache", progress, FAST)
-    assert HIDDEN in str(site.asked[0][1]) or QUOTED in site.asked[0][0]  # it was sent
-    assert clean(str(done) + repr(done) + repr(source) + terminal.getvalue())
-    assert clean_files(tmp_path)
+        for name, (path, texts) in WAYS.items():
+            terminal, folder = Terminal(), tmp_path / name
+            progress = Progress(terminal)
+            source = remote(f"{site.url}/{path}", folder, **texts)
+            folder.mkdir()
+            with progress.stage(f"fetching {source.file}"):
+                done = fetch(source, "", folder / "cache", progress, FAST)
+            asked, headers = site.asked[-1]
+            assert HIDDEN in str(headers) or QUOTED in asked, name  # it was sent
+            assert clean(str(done) + repr(done) + repr(source) + terminal.getvalue()), name
+            assert clean_files(folder), name
 
 
 def test_it_is_not_told_in_the_version_of_a_file(tmp_path: Path) -> None:
@@ -193,21 +200,6 @@ def test_no_process_has_it_in_its_arguments(tmp_path: Path) -> None:
     assert clean("".join(seen) + done.stdout + done.stderr)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_an_answer_that_holds_it_is_no_file(way: str, tmp_path: Path) -> None:
-    """A refusal with the status of success: neither in the cache nor in the error."""
-    path, texts = WAYS[way]
-
-    def refusing(handler: Handler) -> None:
-        sent = handler.headers.get("Authorization") or handler.headers.get("X-Key") or handler.path
-        handler.answer(200, f"Invalid key {sent}, sorry\n".encode(), Content_Type="text/plain")
-
-    with serving(refusing) as site, pytest.raises(BuildError, match="the key in the file") as got:
-        fetched(f"{site.url}/{path}", tmp_path, **texts)
-    assert clean(str(got.value))
-    assert clean_files(tmp_path)
-
-
 PADDING = b"8.8.8.0/24,one\n" * 500  # so that the key is not at the beginning
 KEPT = {
     "row": b"network,isp\n" + PADDING + f"{HIDDEN},one\n".encode(),
@@ -219,24 +211,18 @@ KEPT = {
 
 
 @pytest.mark.parametrize("name", KEPT)
-@pytest.mark.parametrize("kind", ["csv", "auto", "maxmind"])
-def test_no_error_of_a_build_holds_it(name: str, kind: str, tmp_path: Path) -> None:
+def test_no_error_of_a_build_holds_it(name: str, tmp_path: Path) -> None:
     file_name = {b"PK": "a.zip", b"\x1f\x8b": "a.csv.gz"}.get(KEPT[name][:2], "a.csv")
+    cache, rejects = tmp_path / "cache", tmp_path / "rejects.csv"
     with serving(file(KEPT[name])) as site:
         source = f'path = "{site.url}/{file_name}"\nkey_env = "VENDOR_KEY"'
-        text = recipe(source).replace('"csv"', f'"{kind}"')
-        caught = fails(
-            tmp_path,
-            {},
-            text,
-            cache=tmp_path / "cache",
-            rejects=tmp_path / "rejects.csv",
-            max_rejects=0,
-        )
-    assert clean("".join(traceback.format_exception(caught)))
-    rejects = tmp_path / "rejects.csv"
-    assert not rejects.exists() or clean(rejects.read_text())
-    assert rejects.exists() == (name in ("row", "member"))
+        for kind in ("csv", "auto", "maxmind"):
+            rejects.unlink(missing_ok=True)
+            text = recipe(source).replace('"csv"', f'"{kind}"')
+            caught = fails(tmp_path, {}, text, cache=cache, rejects=rejects, max_rejects=0)
+            assert clean("".join(traceback.format_exception(caught))), kind
+            assert rejects.exists() == (name in ("row", "member")), kind
+            assert not rejects.exists() or clean(rejects.read_text()), kind
 
 
 @given(
@@ -275,21 +261,19 @@ def test_a_password_is_masked_without_its_user() -> None:
 
 
 MISSING = {
-    "VENDOR_KEY": ("", "no key for https://h.example/a.csv in the environment variable VENDOR_KEY"),
-    "two lines": ("a\nb", "the key in the environment variable VENDOR_KEY is not one line"),
-    "control": (f"{HIDDEN}\x01", "is not one line of printable ASCII; correct"),
-    "accents": (f"{HIDDEN}é", "is not one line of printable ASCII; correct"),
+    "": "no key for https://h.example/a.csv in the environment variable VENDOR_KEY",
+    "a\nb": "the key in the environment variable VENDOR_KEY is not one line",
+    f"{HIDDEN}\x01": "is not one line of printable ASCII; correct",
+    f"{HIDDEN}é": "is not one line of printable ASCII; correct",
 }
 
 
-@pytest.mark.parametrize("name", MISSING)
-def test_what_is_no_key(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    value, text = MISSING[name]
-    monkeypatch.setenv("VENDOR_KEY", value)
-    with pytest.raises(BuildError) as caught:
-        key_of(remote("https://h.example/a.csv", tmp_path, key_env="VENDOR_KEY"))
-    assert text in str(caught.value)
-    assert clean(str(caught.value))
+def test_what_is_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for value, said in MISSING.items():
+        monkeypatch.setenv("VENDOR_KEY", value)
+        with pytest.raises(BuildError, match=said) as caught:
+            key_of(remote("https://h.example/a.csv", tmp_path, key_env="VENDOR_KEY"))
+        assert clean(str(caught.value))
 
 
 def test_a_key_file_that_is_none(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from geolookup.errors import BuildError
 from tests.builder.remote.serving import (
     Site,
+    drop,
     fetched,
     file,
     kept_files,
@@ -20,14 +21,19 @@ from tests.builder.remote.serving import (
     status,
     to,
 )
+from tests.skips import needs, optional
 
 if TYPE_CHECKING:
     import trustme
 else:
-    trustme = pytest.importorskip("trustme", reason="the servers need certificates")
+    trustme = optional("trustme")
 
 ROWS = b"network,isp\n8.8.8.0/24,one\n"
 HIDDEN = "s3cr3t-K/ey+7"
+
+
+#: A server with a certificate.
+encrypted = needs("trustme")
 
 
 @pytest.fixture
@@ -52,39 +58,36 @@ def authorizations(site: Site) -> list[str | None]:
     return [headers.get("Authorization") for _, headers in site.asked]
 
 
-def test_a_valid_certificate(authority: trustme.CA, tmp_path: Path) -> None:
+@encrypted
+def test_certificates(authority: trustme.CA, tmp_path: Path) -> None:
+    """A valid one, one of another host, and one of an authority that nobody trusts."""
     with serving(file(ROWS), tls=authority.issue_cert("localhost")) as site:
         assert fetched(f"{site.url}/a.csv", tmp_path).kept.path.read_bytes() == ROWS
+    for issuer, name in ((authority, "elsewhere.example"), (trustme.CA(), "localhost")):
+        with (
+            serving(file(ROWS), tls=issuer.issue_cert(name)) as site,
+            pytest.raises(BuildError) as caught,
+        ):
+            fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
+        assert "the certificate of localhost:" in str(caught.value)
+        assert site.asked == []
 
 
-@pytest.mark.parametrize("name", ["elsewhere.example", None])
-def test_a_certificate_of_another_host_or_of_nobody(
-    name: str | None, authority: trustme.CA, tmp_path: Path
-) -> None:
-    issuer = authority if name else trustme.CA()
-    with (
-        serving(file(ROWS), tls=issuer.issue_cert(name or "localhost")) as site,
-        pytest.raises(BuildError) as caught,
-    ):
-        fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
-    assert "the certificate of localhost:" in str(caught.value)
-    assert site.asked == []
+@encrypted
+def test_the_key_stays_with_its_host(authority: trustme.CA, other: Site, tmp_path: Path) -> None:
+    with serving(drop, tls=authority.issue_cert("localhost")) as site:
+        for code in (301, 302, 303, 307, 308):
+            site.plan[:] = [to("/b.csv", code), to(f"{other.url}/c.csv", code)]
+            site.asked[:], other.asked[:] = [], []
+            done = fetched(f"{site.url}/a.csv", tmp_path / str(code), key_env="VENDOR_KEY")
+            assert done.kept.path.read_bytes() == ROWS
+            assert [path for path, _ in site.asked] == ["/a.csv", "/b.csv"]
+            assert authorizations(site) == [f"Bearer {HIDDEN}"] * 2
+            assert authorizations(other) == [None]
+            assert HIDDEN not in str(other.asked[0][1])
 
 
-@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
-def test_the_key_stays_with_its_host(
-    code: int, authority: trustme.CA, other: Site, tmp_path: Path
-) -> None:
-    plan = (to("/b.csv", code), to(f"{other.url}/c.csv", code))
-    with serving(*plan, tls=authority.issue_cert("localhost")) as site:
-        done = fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
-    assert done.kept.path.read_bytes() == ROWS
-    assert [path for path, _ in site.asked] == ["/a.csv", "/b.csv"]
-    assert authorizations(site) == [f"Bearer {HIDDEN}"] * 2
-    assert authorizations(other) == [None]
-    assert HIDDEN not in str(other.asked[0][1])
-
-
+@encrypted
 def test_the_key_comes_back_with_its_host_only(
     authority: trustme.CA, other: Site, tmp_path: Path
 ) -> None:
@@ -96,6 +99,7 @@ def test_the_key_comes_back_with_its_host_only(
     assert authorizations(other) == [None]
 
 
+@encrypted
 def test_a_host_that_hands_the_key_on_is_not_followed(
     authority: trustme.CA, other: Site, tmp_path: Path
 ) -> None:
@@ -123,17 +127,15 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("insecure", ["true", "false"])
-@pytest.mark.parametrize("location", WRONG)
-def test_redirects_that_are_not_followed(
-    location: str, insecure: str, authority: trustme.CA, tmp_path: Path
-) -> None:
-    with (
-        serving(to(location), tls=authority.issue_cert("localhost")) as site,
-        pytest.raises(BuildError) as caught,
-    ):
-        fetched(f"{site.url}/a.csv", tmp_path, insecure=insecure)
-    assert str(caught.value).startswith(f"{site.url}/a.csv: {WRONG[location]}; ")
+@encrypted
+def test_redirects_that_are_not_followed(authority: trustme.CA, tmp_path: Path) -> None:
+    with serving(to(""), tls=authority.issue_cert("localhost")) as site:
+        for location, said in WRONG.items():
+            for insecure in ("true", "false"):
+                site.plan[:] = [to(location)]
+                with pytest.raises(BuildError) as caught:
+                    fetched(f"{site.url}/a.csv", tmp_path, insecure=insecure)
+                assert str(caught.value).startswith(f"{site.url}/a.csv: {said}; "), location
     assert kept_files(tmp_path, "a.csv") == []
 
 
@@ -147,6 +149,7 @@ def test_plain_http_stays_on_this_machine(tmp_path: Path) -> None:
         fetched(f"{site.url}/a.csv", tmp_path)
 
 
+@encrypted
 def test_plain_http_may_lead_to_https(authority: trustme.CA, other: Site, tmp_path: Path) -> None:
     with serving(to(f"{other.url}/a.csv")) as site:
         done = fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
@@ -155,6 +158,7 @@ def test_plain_http_may_lead_to_https(authority: trustme.CA, other: Site, tmp_pa
     assert authorizations(other) == [None]
 
 
+@encrypted
 def test_an_error_behind_a_redirect_is_told(
     authority: trustme.CA, other: Site, tmp_path: Path
 ) -> None:
@@ -166,6 +170,7 @@ def test_an_error_behind_a_redirect_is_told(
         fetched(f"{site.url}/a.csv", tmp_path, key_env="VENDOR_KEY")
 
 
+@encrypted
 def test_the_ways_of_a_key(authority: trustme.CA, tmp_path: Path) -> None:
     basic = base64.b64encode(b"42:word").decode()
     (tmp_path / "key.txt").write_text("42:word\n")

@@ -1,0 +1,162 @@
+"""``explain`` names the rows and sources that the slow oracle finds, and its ranges are whole.
+
+Strategy: the files that the recipes are written as say on which line each row stands, so that
+file, line, range and values are all compared. Few and big examples, as for the answers, asked at
+random addresses and around the ends of every range.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from ipaddress import ip_address, ip_network
+from typing import Any
+
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+import geolookup
+from geolookup.contract.address import canonical
+from geolookup.contract.special import CARRIES_IPV4, PRIVATE, ranges_of
+from tests.oracle import (
+    LAYERS,
+    Address,
+    Source,
+    SourceRow,
+    carried,
+    decided,
+    deciding,
+    is_public,
+    known,
+)
+from tests.property.test_base import opened
+from tests.range_strategies import addresses, as_csv, edges, recipes
+from tests.tiers import scaled
+
+#: Where answers of another kind begin and end, whatever the sources say.
+_BOUNDS = {
+    ip_address(canonical(family, end))
+    for family in (4, 6)
+    for kind in (PRIVATE, CARRIES_IPV4)
+    for span in ranges_of(family, kind)
+    for end in span
+}
+
+
+_CLIPPED = SourceRow(ip_address("9.255.0.0"), ip_address("11.0.0.255"), {"isp": "wide"})
+_FOLDED = SourceRow(ip_address("::ffff:9.255.255.0"), ip_address("::ffff:9.255.255.255"), {})
+_STRADDLING = SourceRow(
+    ip_address("::fffe:ffff:fff0"), ip_address("::ffff:9.255.255.0"), {"isp": "x"}
+)
+#: A row around private space, an empty one folded over it, and one that is folded in part.
+CASES = [
+    Source([_CLIPPED, _FOLDED]),
+    Source([_STRADDLING], frozenset({"isp"})),
+    Source([_STRADDLING], frozenset({"asn"})),
+]
+
+
+@example(CASES, [])
+@settings(max_examples=scaled(3, 60), suppress_health_check=list(HealthCheck))
+@given(recipes, st.lists(addresses, min_size=20, max_size=40))
+def test_explain_equals_oracle(listed: list[Source], probes: list[Address]) -> None:
+    asked = {each for each in (*probes, *edges(listed)) if is_public(carried(each))}
+    asked |= {carried(each) for each in asked}
+    with opened(listed, "full") as engine:
+        compare(engine, listed, sorted(asked, key=lambda each: (each.version, int(each))))
+
+
+def compare(engine: geolookup.Engine, listed: list[Source], asked: Iterable[Address]) -> None:
+    places = [lines(each) for each in listed]
+    truth = {each: decided(listed, carried(each)) for each in asked}
+    networks, ranges = {}, {}
+    for address in asked:
+        explained = engine.explain(str(address))
+        found = {name: each and each["source"] for name, each in explained["layers"].items()}
+        assert found == {
+            layer: f"{number - 1}.csv" if number else None
+            for layer, number in truth[address].items()
+        }
+        check_rows(explained, stated(listed, places, carried(address)))
+        networks[explained["network"]] = address
+        for layer, each in explained["layers"].items():
+            if each:
+                ranges[each["range"], layer] = carried(address)
+    for text, address in networks.items():
+        check_network(text, address, truth)
+    for (text, layer), address in ranges.items():
+        check_range(text, address, layer, truth)
+
+
+def check_network(text: str, address: Address, truth: dict[Address, Any]) -> None:
+    """All inside is decided alike, and something in the network twice as wide is not."""
+    network = ip_network(text)
+    assert address in network
+    assert all(truth[each] == truth[address] for each in truth if each in network)
+    if network.prefixlen and carried(address) == address:
+        wider = network.supernet()
+        others = [each for each in truth if each in wider and truth[each] != truth[address]]
+        assert others or any(each in wider for each in _BOUNDS), text
+
+
+def check_range(text: str, address: Address, layer: str, truth: dict[Address, Any]) -> None:
+    """One source decides the layer in the whole range, and another or none at either side."""
+    first, last = (ip_address(end) for end in text.split("-"))
+    assert int(first) <= int(address) <= int(last)
+    for each in truth:
+        if each.version == first.version and carried(each) == each:
+            beside = int(each) in (int(first) - 1, int(last) + 1)
+            if beside or int(first) <= int(each) <= int(last):
+                assert (truth[each][layer] != truth[address][layer]) == beside, text
+
+
+def check_rows(explained: Any, expected: list[dict[str, Any]]) -> None:
+    """Each source has its deciding row; a layer that of the first row that knows it."""
+    assert explained["sources"] == expected
+    for layer, found in explained["layers"].items():
+        row = next((each for each in expected if layer in each["values"]), None)
+        assert (found and found["row"]) == (
+            row and {name: row[name] for name in ("file", "line", "range")}
+        )
+
+
+def lines(source: Source) -> list[int]:
+    """The line that each row of a source's file begins on."""
+    reader, found = csv.reader(io.StringIO(as_csv(source), newline="")), []
+    next(reader)
+    begin = reader.line_num + 1
+    for _ in reader:
+        found.append(begin)
+        begin = reader.line_num + 1
+    return found
+
+
+def stated(listed: list[Source], places: list[list[int]], address: Address) -> list[dict[str, Any]]:
+    """The deciding row of each source that has one."""
+    found = []
+    for number, source in enumerate(listed):
+        row = deciding(source.rows, address)
+        if row is not None:
+            # Equal rows may be there twice: the later one decides.
+            at = max(n for n, each in enumerate(source.rows) if each == row)
+            values = {layer: known(row, layer, source.provides) for layer in LAYERS}
+            found.append(
+                {
+                    "source": f"{number}.csv",
+                    "date": None,
+                    "licence": None,
+                    "file": f"{number}.csv",
+                    "line": places[number][at],
+                    "range": f"{_text(row.first)}-{_text(row.last)}",
+                    "values": {layer: said for layer, said in values.items() if said},
+                }
+            )
+    return found
+
+
+def _text(address: Address) -> str:
+    mapped = address.version == 6 and address.ipv4_mapped
+    nat64 = int(address) >> 32 == 0x64FF9B << 64 and address.version == 6
+    low = ip_address(int(address) & 0xFFFF_FFFF)
+    return f"::ffff:{mapped}" if mapped else f"64:ff9b::{low}" if nat64 else str(address)
