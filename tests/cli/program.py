@@ -26,6 +26,7 @@ import pyarrow as pa
 import pytest
 
 from geolookup import cli
+from geolookup.filesystem.leftovers import sweep_once
 from tests.conftest import ROOT
 
 _SECONDS = 120
@@ -33,7 +34,12 @@ _FORKS = "forkserver" in get_all_start_methods()
 #: Commands that start processes or serve: they are always run in a process.
 _ALONE = ("follow", "serve")
 #: What the forked processes have imported before they begin.
-_PRELOADED = [__name__, "geolookup.cli.enrich", "geolookup.files.enrich", "geolookup_builder.compile"]
+_PRELOADED = [
+    __name__,
+    "geolookup.cli.enrich",
+    "geolookup.files.enrich",
+    "geolookup_builder.compile",
+]
 #: Inputs that a thread of a command may still read: a new file must not get their descriptor.
 _KEPT: list[IO[bytes]] = []
 
@@ -73,6 +79,21 @@ def pipe(
     return done
 
 
+def refused(*args: str, status: int = 2, text: str = "", folder: Path = ROOT) -> str:
+    """Return standard error of a command that must print nothing else and end with a status."""
+    done = run(*args, text=text, folder=folder)
+    assert (done.returncode, done.stdout) == (status, ""), done
+    assert done.stderr.strip(), done
+    return done.stderr
+
+
+def refusal(*args: str, status: int = 2, text: str = "", folder: Path = ROOT) -> str:
+    """Return the one line of ``refused``, without the name of the program."""
+    (line,) = refused(*args, status=status, text=text, folder=folder).splitlines()
+    assert line.startswith("geolookup: "), line
+    return line.removeprefix("geolookup: ")
+
+
 def _is_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
 
@@ -97,6 +118,40 @@ def started(
     )
 
 
+#: Runs the program, and stops it at the first audit event of this name with a path that ends so.
+_HELD = """
+import os, sys, time
+event, end = sys.argv.pop(1), sys.argv.pop(1)
+def hold(name, arguments):
+    if name == event and any(str(each).endswith(end) for each in arguments[:2]):
+        if os.path.exists(arguments[0]):
+            print("held", flush=True)
+            time.sleep(600)
+sys.addaudithook(hold)
+from geolookup.cli import main
+main()
+"""
+
+
+@contextmanager
+def held(
+    event: str, end: str, *args: str, folder: Path = ROOT, **env: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run the program until an audit event of Python, such as os.rename; it waits there.
+
+    ``end`` is the end of a path of the event. The block sends a signal to the process.
+    """
+    pipe = subprocess.PIPE
+    python = ("-c", _HELD, event, end)
+    with started(*args, folder=folder, env=env, python=python, stdout=pipe, stderr=pipe) as process:
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == b"held\n", process.communicate()
+            yield process
+        finally:
+            process.kill()
+
+
 def _fresh(
     args: Sequence[str], data: bytes, env: Mapping[str, str] | None, folder: Path
 ) -> subprocess.CompletedProcess[bytes]:
@@ -116,9 +171,7 @@ def _forked(args: Sequence[str], data: bytes, folder: Path) -> subprocess.Comple
     with TemporaryDirectory() as streams:
         paths = [Path(streams, name) for name in ("in", "out", "err")]
         paths[0].write_bytes(data)
-        process = context.Process(
-            target=_main, args=(list(args), dict(os.environ), paths, folder)
-        )
+        process = context.Process(target=_main, args=(list(args), dict(os.environ), paths, folder))
         process.start()
         process.join(_SECONDS)
         if process.exitcode is None:
@@ -155,7 +208,7 @@ def _inside(args: Sequence[str], data: bytes, folder: Path) -> subprocess.Comple
         with _process_state(), pytest.MonkeyPatch.context() as patch:
             patch.chdir(folder)
             patch.setattr(sys, "argv", ["geolookup", *args])
-            texts = [_text_stream(stream) for stream in streams]
+            texts = [*map(_text_stream, streams[:2]), _text_stream(streams[2], "backslashreplace")]
             for name, text in zip(("stdin", "stdout", "stderr"), texts, strict=True):
                 patch.setattr(sys, name, text)
             try:
@@ -173,8 +226,8 @@ def _inside(args: Sequence[str], data: bytes, folder: Path) -> subprocess.Comple
             stream.close()
 
 
-def _text_stream(stream: IO[bytes]) -> TextIOWrapper:
-    return TextIOWrapper(stream, "utf-8", "backslashreplace", write_through=True)
+def _text_stream(stream: IO[bytes], errors: str = "strict") -> TextIOWrapper:
+    return TextIOWrapper(stream, "utf-8", errors, write_through=True)
 
 
 def _status(args: Sequence[str]) -> int:
@@ -195,6 +248,7 @@ def _process_state() -> Iterator[None]:
         patch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
         patch.setattr(threading, "excepthook", threading.__excepthook__)
         patch.setattr(logging.root, "handlers", [])
+        sweep_once.cache_clear()
         stack.callback(_restore_environment, dict(os.environ))
         stack.callback(pa.set_cpu_count, pa.cpu_count())
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGALRM):
