@@ -13,8 +13,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from io import TextIOWrapper
 from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
@@ -71,7 +71,7 @@ def pipe(
     if env is not None or not _FORKS:
         done = _fresh(args, data, env, folder)
     elif alone or args[:1] in [(name,) for name in _ALONE] or not _is_main_thread():
-        done = _forked(args, data, folder)
+        done = forked(_main, list(args), data=data, folder=folder)
     else:
         done = _inside(args, data, folder)
     assert b"Traceback" not in done.stderr, done.stderr.decode()
@@ -98,24 +98,34 @@ def _is_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
+@contextmanager
 def started(
     *args: str,
     folder: Path = ROOT,
-    env: Mapping[str, str | None] | None = None,
+    env: Mapping[str, str] | None = None,
     python: Sequence[str] = ("-m", "geolookup"),
     **options: Any,
-) -> subprocess.Popen[bytes]:
-    """Start the program as a process, with the streams that ``Popen`` takes, and return it.
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the program as a process, with the streams that ``Popen`` takes; kill it in the end.
 
-    A variable of ``env`` that is None is left out. ``python`` is what Python runs.
+    ``python`` is what Python runs.
     """
-    variables = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), **(env or {})}
-    return subprocess.Popen(
+    paths = os.pathsep.join([str(ROOT), *sys.path])
+    process = subprocess.Popen(
         [sys.executable, *python, *args],
         cwd=folder,
-        env={name: value for name, value in variables.items() if value is not None},
+        env={**os.environ, "PYTHONPATH": paths, **(env or {})},
         **options,
     )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                with suppress(BrokenPipeError):
+                    stream.close()
 
 
 #: Runs the program, and stops it at the first audit event of this name with a path that ends so.
@@ -141,15 +151,12 @@ def held(
 
     ``end`` is the end of a path of the event. The block sends a signal to the process.
     """
-    pipe = subprocess.PIPE
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     python = ("-c", _HELD, event, end)
-    with started(*args, folder=folder, env=env, python=python, stdout=pipe, stderr=pipe) as process:
+    with started(*args, folder=folder, env=env, python=python, **streams) as process:
         assert process.stdout is not None
-        try:
-            assert process.stdout.readline() == b"held\n", process.communicate()
-            yield process
-        finally:
-            process.kill()
+        assert process.stdout.readline() == b"held\n", process.communicate()
+        yield process
 
 
 def _fresh(
@@ -157,32 +164,39 @@ def _fresh(
 ) -> subprocess.CompletedProcess[bytes]:
     pipe = subprocess.PIPE
     with started(*args, folder=folder, env=env, stdin=pipe, stdout=pipe, stderr=pipe) as process:
-        try:
-            out, err = process.communicate(data, _SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            raise
+        out, err = process.communicate(data, _SECONDS)
     return subprocess.CompletedProcess(args, process.returncode, out, err)
 
 
-def _forked(args: Sequence[str], data: bytes, folder: Path) -> subprocess.CompletedProcess[bytes]:
+def forked(
+    function: Callable[..., None], *args: Any, data: bytes = b"", folder: Path = ROOT
+) -> subprocess.CompletedProcess[bytes]:
+    """Call a function of a module in a process that is forked from one with the modules loaded."""
     context = get_context("forkserver")
     context.set_forkserver_preload(_PRELOADED)
     with TemporaryDirectory() as streams:
         paths = [Path(streams, name) for name in ("in", "out", "err")]
         paths[0].write_bytes(data)
-        process = context.Process(target=_main, args=(list(args), dict(os.environ), paths, folder))
+        process = context.Process(
+            target=_call, args=(function, args, dict(os.environ), paths, folder)
+        )
         process.start()
         process.join(_SECONDS)
         if process.exitcode is None:
             process.kill()
-            raise subprocess.TimeoutExpired(args, _SECONDS)
+            raise subprocess.TimeoutExpired([str(each) for each in args], _SECONDS)
         out, err = (path.read_bytes() for path in paths[1:])
     return subprocess.CompletedProcess(args, process.exitcode, out, err)
 
 
-def _main(args: list[str], environment: dict[str, str], paths: list[Path], folder: Path) -> None:
-    """Run in the forked process, with files for its standard streams."""
+def _call(
+    function: Callable[..., None],
+    args: Sequence[Any],
+    environment: dict[str, str],
+    paths: list[Path],
+    folder: Path,
+) -> None:
+    """Call the function in the forked process, with files for its standard streams."""
     for number, path in enumerate(paths):
         opened = os.open(path, os.O_RDWR | os.O_CREAT)
         os.dup2(opened, number)
@@ -191,6 +205,10 @@ def _main(args: list[str], environment: dict[str, str], paths: list[Path], folde
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
+    function(*args)
+
+
+def _main(args: list[str]) -> None:
     sys.argv = ["geolookup", *args]
     cli.main()
 

@@ -7,8 +7,6 @@ import ipaddress
 import json
 from pathlib import Path
 
-import pytest
-
 import geolookup
 from geolookup.cli.prefixes import _NAMES, FORMATS
 from geolookup.prefixes.syntaxes import SYNTAXES
