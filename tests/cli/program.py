@@ -7,13 +7,14 @@ undone. A command that starts processes, waits for signals or may wait for ever 
 
 from __future__ import annotations
 
+import faulthandler
 import logging
 import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from io import TextIOWrapper
 from multiprocessing import get_all_start_methods, get_context
@@ -40,6 +41,8 @@ _PRELOADED = [
     "geolookup.files.enrich",
     "geolookup_builder.compile",
 ]
+#: Whether the program, when it runs here, has a standard input.
+has_input = True
 #: Inputs that a thread of a command may still read: a new file must not get their descriptor.
 _KEPT: list[IO[bytes]] = []
 
@@ -71,7 +74,7 @@ def pipe(
     if env is not None or not _FORKS:
         done = _fresh(args, data, env, folder)
     elif alone or args[:1] in [(name,) for name in _ALONE] or not _is_main_thread():
-        done = forked(_main, list(args), data=data, folder=folder)
+        done = _forked(args, data, folder)
     else:
         done = _inside(args, data, folder)
     assert b"Traceback" not in done.stderr, done.stderr.decode()
@@ -168,35 +171,24 @@ def _fresh(
     return subprocess.CompletedProcess(args, process.returncode, out, err)
 
 
-def forked(
-    function: Callable[..., None], *args: Any, data: bytes = b"", folder: Path = ROOT
-) -> subprocess.CompletedProcess[bytes]:
-    """Call a function of a module in a process that is forked from one with the modules loaded."""
+def _forked(args: Sequence[str], data: bytes, folder: Path) -> subprocess.CompletedProcess[bytes]:
     context = get_context("forkserver")
     context.set_forkserver_preload(_PRELOADED)
     with TemporaryDirectory() as streams:
         paths = [Path(streams, name) for name in ("in", "out", "err")]
         paths[0].write_bytes(data)
-        process = context.Process(
-            target=_call, args=(function, args, dict(os.environ), paths, folder)
-        )
+        process = context.Process(target=_main, args=(list(args), dict(os.environ), paths, folder))
         process.start()
         process.join(_SECONDS)
         if process.exitcode is None:
             process.kill()
-            raise subprocess.TimeoutExpired([str(each) for each in args], _SECONDS)
+            raise subprocess.TimeoutExpired(args, _SECONDS)
         out, err = (path.read_bytes() for path in paths[1:])
     return subprocess.CompletedProcess(args, process.exitcode, out, err)
 
 
-def _call(
-    function: Callable[..., None],
-    args: Sequence[Any],
-    environment: dict[str, str],
-    paths: list[Path],
-    folder: Path,
-) -> None:
-    """Call the function in the forked process, with files for its standard streams."""
+def _main(args: list[str], environment: dict[str, str], paths: list[Path], folder: Path) -> None:
+    """Run in the forked process, with files for its standard streams."""
     for number, path in enumerate(paths):
         opened = os.open(path, os.O_RDWR | os.O_CREAT)
         os.dup2(opened, number)
@@ -205,10 +197,6 @@ def _call(
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
-    function(*args)
-
-
-def _main(args: list[str]) -> None:
     sys.argv = ["geolookup", *args]
     cli.main()
 
@@ -228,7 +216,7 @@ def _inside(args: Sequence[str], data: bytes, folder: Path) -> subprocess.Comple
             patch.setattr(sys, "argv", ["geolookup", *args])
             texts = [*map(_text_stream, streams[:2]), _text_stream(streams[2], "backslashreplace")]
             for name, text in zip(("stdin", "stdout", "stderr"), texts, strict=True):
-                patch.setattr(sys, name, text)
+                patch.setattr(sys, name, text if has_input or name != "stdin" else None)
             try:
                 status = _status(args)
             finally:
@@ -274,6 +262,9 @@ def _process_state() -> Iterator[None]:
         signal.signal(signal.SIGALRM, _overdue)
         stack.callback(signal.alarm, 0)
         signal.alarm(_SECONDS)
+        # For what never returns to Python, where the alarm would be noticed.
+        stack.callback(faulthandler.cancel_dump_traceback_later)
+        faulthandler.dump_traceback_later(2 * _SECONDS, exit=True, file=sys.__stderr__)
         yield
 
 

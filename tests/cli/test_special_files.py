@@ -1,6 +1,6 @@
 """Where a file belongs, a FIFO, a device or a folder is refused at once, by every command.
 
-Strategy: each input of each command, in a process that is killed if it waits.
+Strategy: each input of each command. A command that waits is ended after minutes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 from geolookup.dataset import layout as fmt
 from tests.cli.program import run
 from tests.datasets import SMALL
-from tests.tiers import one_of_each
+from tests.tiers import one_of_each, scaled
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="FIFOs and devices are POSIX")
 
@@ -71,8 +71,8 @@ PARTS = {
 
 
 def refused(folder: Path, *args: str) -> str:
-    """Run a command in a process; return its message, which comes before the process is killed."""
-    done = run(*args, folder=folder, alone=True)
+    """Return the message of a command that does not wait; with ``--all`` in a process."""
+    done = run(*args, folder=folder, alone=bool(scaled(0, 1)))
     assert done.returncode in (1, 2), done
     return done.stderr
 
@@ -98,6 +98,11 @@ def make(path: Path, kind: str) -> None:
         path.symlink_to(kind)
 
 
+def kinds() -> tuple[str, ...]:
+    """Return the special files: one that is read for ever only where the process can be killed."""
+    return ("fifo", "/dev/zero")[: scaled(1, 2)]
+
+
 def named(texts: Iterable[str]) -> str:
     """Return the name of the special file among words of a command or recipe."""
     return next(text for text in texts if "{}" in text).format("special")
@@ -105,7 +110,7 @@ def named(texts: Iterable[str]) -> str:
 
 @pytest.mark.parametrize("args", one_of_each(COMMANDS, _reader), ids=lambda args: str(args[0]))
 def test_inputs(folder: Path, args: list[str]) -> None:
-    for kind in ("fifo", "/dev/zero", *(() if args[0] in READ_FOLDERS else ("folder",))):
+    for kind in kinds() if args[0] in READ_FOLDERS else (*kinds(), "folder"):
         make(folder / named(args), kind)
         assert refused(folder, *(each.format("special") for each in args)), kind
 
@@ -114,7 +119,7 @@ def test_inputs(folder: Path, args: list[str]) -> None:
 def test_files_of_a_recipe(folder: Path, recipe: str) -> None:
     text = RECIPES[recipe]
     (folder / "r.toml").write_text(RECIPE + text.format("special"), encoding="utf-8")
-    for kind in ("fifo", "/dev/zero"):
+    for kind in kinds():
         make(folder / named(text.split('"')), kind)
         assert "special" in refused(folder, "build", "r.toml", "--output", "out")
         assert not (folder / "out").exists()

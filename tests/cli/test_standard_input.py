@@ -6,10 +6,8 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from array import array
-from collections.abc import Callable
 from contextlib import suppress
 from io import BufferedReader, BytesIO
 from pathlib import Path
@@ -19,12 +17,15 @@ from unittest import mock
 
 import pytest
 
-from geolookup import cli
 from geolookup.cli.address_input import piped
-from tests.cli.program import forked, pipe, started
+from tests.cli import program
+from tests.cli.bad_moments import MOMENTS
+from tests.cli.program import pipe, started
 
 PIPE = subprocess.PIPE
 ROW = b"8.8.8.8," + b"x" * 1000 + b"\n"
+#: Commands that read tables and texts; ``lookup`` reads addresses.
+_READERS = ("summarize", "annotate")
 ENRICH = (
     *("enrich", "-", "--output", "-", "--input-format", "csv", "--output-format", "csv"),
     *("--fields", "network.asn"),
@@ -109,7 +110,7 @@ def _unread(pipe: IO[bytes]) -> int:
 @pytest.mark.parametrize(
     ("command", "number"),
     [
-        ("enrich", signal.SIGTERM),
+        pytest.param("enrich", signal.SIGTERM, marks=pytest.mark.long),
         pytest.param("enrich", signal.SIGINT, marks=pytest.mark.long),
         pytest.param("summarize", signal.SIGTERM, marks=pytest.mark.long),
         ("lookup", signal.SIGINT),
@@ -139,20 +140,30 @@ def test_a_signal_ends_a_command_that_waits_for_the_pipe(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_closed_standard_input_is_one_line() -> None:
-    for command in (("lookup",), ("summarize", "-")):
-        with started(*command, stdout=PIPE, stderr=PIPE, preexec_fn=lambda: os.close(0)) as process:
-            _, errors = process.communicate(timeout=60)
-        assert process.returncode == 2
-        assert errors.count(b"\n") == 1
-        assert b"is closed" in errors
+@pytest.mark.parametrize(
+    "command",
+    [("lookup",), *(pytest.param((name, "-"), marks=pytest.mark.long) for name in _READERS)],
+)
+def test_a_closed_standard_input_is_one_line(command: tuple[str, ...]) -> None:
+    with started(*command, stdout=PIPE, stderr=PIPE, preexec_fn=lambda: os.close(0)) as process:
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert errors.count(b"\n") == 1
+    assert b"is closed" in errors
+
+
+def test_without_a_standard_input_a_command_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python has no sys.stdin if the process was started without it."""
+    monkeypatch.setattr(program, "has_input", False)
+    for command in (("lookup",), *((name, "-") for name in _READERS)):
+        assert "is closed" in program.refusal(*command)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 def test_a_full_standard_output_is_one_line() -> None:
     with (
         Path("/dev/full").open("wb") as full,
-        started("info", stdout=full, stderr=PIPE) as process,
+        started("fields", stdout=full, stderr=PIPE) as process,
     ):
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 2
@@ -160,78 +171,11 @@ def test_a_full_standard_output_is_one_line() -> None:
     assert b"No space left" in errors
 
 
-# --- a signal at a bad moment, in a process whose first signal is repeated at once
-
-
-def _interrupted() -> None:
-    """The signal's SystemExit is raised in here."""
-    os.kill(os.getpid(), signal.SIGTERM)
-    for _ in range(100_000):
-        pass
-
-
-class _Dropping:
-    def __del__(self) -> None:
-        _interrupted()
-
-
-def _wait() -> None:
-    ends = time.monotonic() + 60
-    while time.monotonic() < ends:
-        time.sleep(0.01)
-
-
-def dropped_by_a_destructor() -> None:
-    cli._REPEAT = 0.02
-    cli.exit_on_signals()
-    _Dropping()
-    _wait()
-
-
-def dropped_by_a_library() -> None:
-    """Drop the exit, as the C++ of a library does with what Python code raises that it calls."""
-    cli._REPEAT = 0.02
-    cli.exit_on_signals()
-    with suppress(SystemExit):
-        _interrupted()
-    _wait()
-
-
-def repeated_while_files_are_removed() -> None:
-    cli._REPEAT = 0.02
-    signals: list[int] = []
-    interrupt = cli.interrupt_main
-
-    def counted(number: int) -> None:
-        signals.append(number)
-        interrupt(number)
-
-    cli.interrupt_main = counted
-    cli.exit_on_signals()
-    try:
-        _interrupted()
-    finally:
-        try:
-            Path("/nowhere").unlink()
-        except FileNotFoundError:
-            ends = time.monotonic() + 60
-            while len(signals) < 3 and time.monotonic() < ends:
-                time.sleep(0.001)
-        sys.stdout.write(f"removed, {len(signals)} signals later\n")
-        sys.stdout.flush()
-
-
-@pytest.mark.parametrize(
-    ("function", "printed"),
-    [
-        (dropped_by_a_destructor, b""),
-        (dropped_by_a_library, b""),
-        (repeated_while_files_are_removed, b"removed, 3 signals later\n"),
-    ],
-)
-def test_a_signal_at_a_bad_moment_ends_the_command(
-    function: Callable[[], None], printed: bytes
-) -> None:
+@pytest.mark.parametrize("name", MOMENTS)
+def test_a_signal_at_a_bad_moment_ends_the_command(name: str) -> None:
     """Where its exit is dropped it comes again, but does not interrupt the removal of files."""
-    done = forked(function)
-    assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGTERM, printed, b"")
+    python = ("-m", "tests.cli.bad_moments")
+    with started(name, python=python, stdout=PIPE, stderr=PIPE) as process:
+        printed, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (128 + signal.SIGTERM, b"")
+    assert printed == (b"removed after 3 signals\n" if name.startswith("repeated") else b"")
