@@ -197,7 +197,8 @@ def print_judged(found: Judged | Score, lines: Iterable[str], *, as_json: bool) 
     if as_json:
         click.echo(json_text(asdict(found)))
     else:
-        click.echo("\n".join(map(line_text, lines)))
+        # Not map(): after an import of the command of that name it is a module here.
+        click.echo("\n".join(line_text(line) for line in lines))
     exit_by_gates(found)
 
 

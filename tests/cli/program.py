@@ -1,73 +1,174 @@
-"""The program with its arguments, in a process of its own."""
+"""The program with its arguments: in this process, or in one of its own.
+
+``run`` and ``pipe`` call it here, on streams of its own; what it changes for the whole process is
+undone. A command that starts processes, waits for signals or may wait for ever needs a process:
+``alone=True``, or ``started``, whose arguments no shell reads.
+"""
 
 from __future__ import annotations
 
+import faulthandler
+import logging
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from io import TextIOWrapper
 from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
+from types import FrameType
+from typing import IO, Any
+
+import pyarrow as pa
+import pytest
 
 from geolookup import cli
+from geolookup.filesystem.leftovers import sweep_once
 from tests.conftest import ROOT
 
 _SECONDS = 120
 _FORKS = "forkserver" in get_all_start_methods()
-#: What the processes have imported before they begin: a command would spend most of its time there.
+#: Commands that start processes or serve: they are always run in a process.
+_ALONE = ("follow", "serve")
+#: What the forked processes have imported before they begin.
 _PRELOADED = [
     __name__,
-    *(
-        "geolookup.cli.enrich",
-        "geolookup.files.formats",
-        "geolookup.files.enrich",
-        "geolookup.integrity",
-    ),
-    *("geolookup.comparison", "geolookup.archives.publish", "geolookup_builder.compile"),
-    *("pyarrow.parquet", "pyarrow.compute", "pyarrow.csv", "pyarrow.json", "pyarrow.dataset"),
+    "geolookup.cli.enrich",
+    "geolookup.files.enrich",
+    "geolookup_builder.compile",
 ]
+#: Whether the program, when it runs here, has a standard input.
+has_input = True
+#: Inputs that a thread of a command may still read: a new file must not get their descriptor.
+_KEPT: list[IO[bytes]] = []
 
 
 def run(
-    *args: str, text: str = "", env: dict[str, str] | None = None, folder: Path = ROOT
+    *args: str,
+    text: str = "",
+    env: dict[str, str] | None = None,
+    folder: Path = ROOT,
+    alone: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     """Run the program with the text on standard input; a traceback fails whatever is tested."""
-    done = pipe(*args, data=text.encode(), env=env, folder=folder)
+    done = pipe(*args, data=text.encode(), env=env, folder=folder, alone=alone)
     out, err = (each.decode().replace("\r\n", "\n") for each in (done.stdout, done.stderr))
     return subprocess.CompletedProcess(args, done.returncode, out, err)
 
 
 def pipe(
-    *args: str, data: bytes = b"", env: dict[str, str] | None = None, folder: Path = ROOT
+    *args: str,
+    data: bytes = b"",
+    env: dict[str, str] | None = None,
+    folder: Path = ROOT,
+    alone: bool = False,
 ) -> subprocess.CompletedProcess[bytes]:
     """Do the same with bytes, in a folder; TimeoutExpired after longer than any command takes.
 
     With an environment of its own the process is a fresh one, for modules read it when imported.
     """
-    fork = _FORKS and env is None
-    done = _forked(args, data, folder) if fork else _fresh(args, data, env, folder)
+    if env is not None or not _FORKS:
+        done = _fresh(args, data, env, folder)
+    elif alone or args[:1] in [(name,) for name in _ALONE] or not _is_main_thread():
+        done = _forked(args, data, folder)
+    else:
+        done = _inside(args, data, folder)
     assert b"Traceback" not in done.stderr, done.stderr.decode()
     assert b"Exception ignored" not in done.stderr, done.stderr.decode()
     return done
 
 
-def _fresh(
-    args: Sequence[str], data: bytes, env: dict[str, str] | None, folder: Path
-) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-m", "geolookup", *args],
-        input=data,
-        capture_output=True,
-        check=False,
+def refused(*args: str, status: int = 2, text: str = "", folder: Path = ROOT) -> str:
+    """Return standard error of a command that must print nothing else and end with a status."""
+    done = run(*args, text=text, folder=folder)
+    assert (done.returncode, done.stdout) == (status, ""), done
+    assert done.stderr.strip(), done
+    return done.stderr
+
+
+def refusal(*args: str, status: int = 2, text: str = "", folder: Path = ROOT) -> str:
+    """Return the one line of ``refused``, without the name of the program."""
+    (line,) = refused(*args, status=status, text=text, folder=folder).splitlines()
+    assert line.startswith("geolookup: "), line
+    return line.removeprefix("geolookup: ")
+
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+@contextmanager
+def started(
+    *args: str,
+    folder: Path = ROOT,
+    env: Mapping[str, str] | None = None,
+    python: Sequence[str] = ("-m", "geolookup"),
+    **options: Any,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the program as a process, with the streams that ``Popen`` takes; kill it in the end.
+
+    ``python`` is what Python runs.
+    """
+    paths = os.pathsep.join([str(ROOT), *sys.path])
+    process = subprocess.Popen(
+        [sys.executable, *python, *args],
         cwd=folder,
-        timeout=_SECONDS,
-        env={
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]),
-            **(env or {}),
-        },
+        env={**os.environ, "PYTHONPATH": paths, **(env or {})},
+        **options,
     )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                with suppress(BrokenPipeError):
+                    stream.close()
+
+
+#: Runs the program, and stops it at the first audit event of this name with a path that ends so.
+_HELD = """
+import os, sys, time
+event, end = sys.argv.pop(1), sys.argv.pop(1)
+def hold(name, arguments):
+    if name == event and any(str(each).endswith(end) for each in arguments[:2]):
+        if os.path.exists(arguments[0]):
+            print("held", flush=True)
+            time.sleep(600)
+sys.addaudithook(hold)
+from geolookup.cli import main
+main()
+"""
+
+
+@contextmanager
+def held(
+    event: str, end: str, *args: str, folder: Path = ROOT, **env: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run the program until an audit event of Python, such as os.rename; it waits there.
+
+    ``end`` is the end of a path of the event. The block sends a signal to the process.
+    """
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    python = ("-c", _HELD, event, end)
+    with started(*args, folder=folder, env=env, python=python, **streams) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n", process.communicate()
+        yield process
+
+
+def _fresh(
+    args: Sequence[str], data: bytes, env: Mapping[str, str] | None, folder: Path
+) -> subprocess.CompletedProcess[bytes]:
+    pipe = subprocess.PIPE
+    with started(*args, folder=folder, env=env, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        out, err = process.communicate(data, _SECONDS)
+    return subprocess.CompletedProcess(args, process.returncode, out, err)
 
 
 def _forked(args: Sequence[str], data: bytes, folder: Path) -> subprocess.CompletedProcess[bytes]:
@@ -76,8 +177,7 @@ def _forked(args: Sequence[str], data: bytes, folder: Path) -> subprocess.Comple
     with TemporaryDirectory() as streams:
         paths = [Path(streams, name) for name in ("in", "out", "err")]
         paths[0].write_bytes(data)
-        given = (list(args), dict(os.environ), paths, folder)
-        process = context.Process(target=_main, args=given)
+        process = context.Process(target=_main, args=(list(args), dict(os.environ), paths, folder))
         process.start()
         process.join(_SECONDS)
         if process.exitcode is None:
@@ -99,3 +199,80 @@ def _main(args: list[str], environment: dict[str, str], paths: list[Path], folde
     os.chdir(folder)
     sys.argv = ["geolookup", *args]
     cli.main()
+
+
+class _OverdueError(BaseException):
+    """The command takes longer than any; no code of it catches this."""
+
+
+def _inside(args: Sequence[str], data: bytes, folder: Path) -> subprocess.CompletedProcess[bytes]:
+    before = set(threading.enumerate())
+    streams: list[IO[bytes]] = [TemporaryFile() for _ in range(3)]  # noqa: SIM115
+    streams[0].write(data)
+    streams[0].seek(0)
+    try:
+        with _process_state(), pytest.MonkeyPatch.context() as patch:
+            patch.chdir(folder)
+            patch.setattr(sys, "argv", ["geolookup", *args])
+            texts = [*map(_text_stream, streams[:2]), _text_stream(streams[2], "backslashreplace")]
+            for name, text in zip(("stdin", "stdout", "stderr"), texts, strict=True):
+                patch.setattr(sys, name, text if has_input or name != "stdin" else None)
+            try:
+                status = _status(args)
+            finally:
+                for text in texts:
+                    text.detach()
+        for stream in streams[1:]:
+            stream.seek(0)
+        return subprocess.CompletedProcess(args, status, *(each.read() for each in streams[1:]))
+    finally:
+        if set(threading.enumerate()) > before:
+            _KEPT.append(streams.pop(0))
+        for stream in streams:
+            stream.close()
+
+
+def _text_stream(stream: IO[bytes], errors: str = "strict") -> TextIOWrapper:
+    return TextIOWrapper(stream, "utf-8", errors, write_through=True)
+
+
+def _status(args: Sequence[str]) -> int:
+    """Run the program; return its exit status."""
+    try:
+        cli.main()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except _OverdueError:
+        raise subprocess.TimeoutExpired(args, _SECONDS) from None
+    return 0
+
+
+@contextmanager
+def _process_state() -> Iterator[None]:
+    """Undo what a command changes for its process, and hide what pytest changed for this one."""
+    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "unraisablehook", sys.__unraisablehook__)
+        patch.setattr(threading, "excepthook", threading.__excepthook__)
+        patch.setattr(logging.root, "handlers", [])
+        sweep_once.cache_clear()
+        stack.callback(_restore_environment, dict(os.environ))
+        stack.callback(pa.set_cpu_count, pa.cpu_count())
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGALRM):
+            stack.callback(signal.signal, number, signal.getsignal(number))
+        signal.signal(signal.SIGALRM, _overdue)
+        stack.callback(signal.alarm, 0)
+        signal.alarm(_SECONDS)
+        # For what never returns to Python, where the alarm would be noticed.
+        stack.callback(faulthandler.cancel_dump_traceback_later)
+        faulthandler.dump_traceback_later(2 * _SECONDS, exit=True, file=sys.__stderr__)
+        yield
+
+
+def _overdue(_number: int, _frame: FrameType | None) -> None:
+    raise _OverdueError
+
+
+def _restore_environment(before: dict[str, str]) -> None:
+    if os.environ != before:
+        os.environ.clear()
+        os.environ.update(before)

@@ -1,4 +1,4 @@
-"""``geolookup accounts`` as a shell runs it."""
+"""``geolookup accounts``, ``keys`` and ``plans`` as a shell runs them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from geolookup.errors import InvalidKeyError, QuotaError
 from geolookup.gate import open_accounts
-from tests.cli.program import run
+from tests.cli.program import refusal, refused, run
 
 
 @pytest.fixture
 def url(tmp_path: Path) -> str:
-    found = f"sqlite:///{tmp_path}/a.db"
-    with open_accounts(found) as accounts:
+    """An accounts file with one key."""
+    url = f"sqlite:///{tmp_path}/a.db"
+    with open_accounts(url) as accounts:
         accounts.create_key("Acme", "free")
-    return found
+    return url
 
 
 def names(url: str) -> list[str]:
@@ -32,44 +34,44 @@ def test_a_backup_and_its_restore(url: str, tmp_path: Path) -> None:
     assert done.stderr == ""
     with open_accounts(url) as accounts:
         accounts.create_key("Late", "free")
-    again = run("accounts", "backup", backup, "--accounts", url)
-    assert again.returncode == 2
-    assert "exists already" in again.stderr
+    assert "exists already" in refused("accounts", "backup", backup, "--accounts", url)
     done = run("accounts", "restore", backup, "--accounts", url)
     assert done.stdout == f"{url}: accounts: 1, keys: 1, restored from {backup}\n"
     assert done.returncode == 0
     assert names(url) == ["Acme"]
     assert run("accounts", "backup", backup, "--accounts", url, "--force").returncode == 0
+    # The accounts file is not its own backup.
+    itself = ("accounts", "backup", str(tmp_path / "a.db"), "--accounts", url, "--force")
+    assert "itself" in refusal(*itself)
+    assert names(url) == ["Acme"]
 
 
-@pytest.mark.parametrize(
-    "kind", ["missing", "folder", "pipe", "text", "database", "damaged", "itself"]
-)
-def test_what_is_no_backup_changes_nothing(url: str, tmp_path: Path, kind: str) -> None:
-    backup = tmp_path / "backup"
+def _write_no_backup(path: Path, kind: str, url: str) -> None:
     if kind == "folder":
-        backup.mkdir()
+        path.mkdir()
     elif kind == "pipe":
-        os.mkfifo(backup)
+        os.mkfifo(path)
     elif kind == "text":
-        backup.write_text("x" * 5000)
+        path.write_text("x" * 5000)
     elif kind == "database":
-        with sqlite3.connect(backup) as db:
+        with sqlite3.connect(path) as db:
             db.execute("CREATE TABLE account (id)")
         db.close()
     elif kind == "damaged":
-        run("accounts", "backup", str(backup), "--accounts", url)
-        content = bytearray(backup.read_bytes())
+        run("accounts", "backup", str(path), "--accounts", url)
+        content = bytearray(path.read_bytes())
         content[1024:] = b"\xa5" * (len(content) - 1024)
-        backup.write_bytes(content)
-    elif kind == "itself":
-        backup = tmp_path / "a.db"
-    done = run("accounts", "restore", str(backup), "--accounts", url)
-    assert done.returncode == 2
-    assert str(backup) in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert ("no such file" in done.stderr) == (kind == "missing")
-    assert names(url) == ["Acme"]
+        path.write_bytes(content)
+
+
+def test_what_is_no_backup_changes_nothing(url: str, tmp_path: Path) -> None:
+    for kind in ("missing", "folder", "pipe", "text", "database", "damaged", "itself"):
+        backup = tmp_path / ("a.db" if kind == "itself" else f"backup-{kind}")
+        _write_no_backup(backup, kind, url)
+        told = refusal("accounts", "restore", str(backup), "--accounts", url)
+        assert str(backup) in told
+        assert ("no such file" in told) == (kind == "missing")
+        assert names(url) == ["Acme"]
 
 
 def test_a_damaged_accounts_file_is_moved_away_before_it_is_restored(
@@ -78,27 +80,77 @@ def test_a_damaged_accounts_file_is_moved_away_before_it_is_restored(
     backup, live = str(tmp_path / "backup"), tmp_path / "a.db"
     run("accounts", "backup", backup, "--accounts", url)
     live.write_bytes(b"\xa5" * 5000)
-    done = run("accounts", "restore", backup, "--accounts", url)
-    assert done.returncode == 2
-    assert "if it is damaged, move it, its -wal and its -shm away" in done.stderr
-    for each in tmp_path.glob("a.db*"):
-        each.rename(tmp_path / f"old-{each.name}")
+    told = refused("accounts", "restore", backup, "--accounts", url)
+    assert "if it is damaged, move it, its -wal and its -shm away" in told
+    for part in tmp_path.glob("a.db*"):
+        part.rename(tmp_path / f"old-{part.name}")
     assert run("accounts", "restore", backup, "--accounts", url).returncode == 0
     assert names(url) == ["Acme"]
 
 
-def test_the_accounts_file_is_not_its_own_backup(url: str, tmp_path: Path) -> None:
-    done = run("accounts", "backup", str(tmp_path / "a.db"), "--accounts", url, "--force")
-    assert done.returncode == 2
-    assert "itself" in done.stderr
-    assert names(url) == ["Acme"]
+def test_stores_that_have_their_own_backups(tmp_path: Path) -> None:
+    for command in ("backup", "restore"):
+        at = ("--accounts", "redis://:secret@127.0.0.1:1/0")
+        assert "secret" not in refusal("accounts", command, str(tmp_path / "x"), *at)
+        assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("command", ["backup", "restore"])
-def test_stores_that_have_their_own_backups(tmp_path: Path, command: str) -> None:
-    at = ("--accounts", "redis://:secret@127.0.0.1:1/0")
-    done = run("accounts", command, str(tmp_path / "x"), *at)
-    assert done.returncode == 2
-    assert len(done.stderr.splitlines()) == 1
-    assert "secret" not in done.stderr
-    assert list(tmp_path.iterdir()) == []
+def test_a_key_from_its_making_to_its_end(tmp_path: Path) -> None:
+    plans = tmp_path / "plans.toml"
+    plans.write_text("[plan.one]\nrate = 9\nquota = 1\n")
+    url = f"sqlite:///{tmp_path}/a.db"
+    at = ("--accounts", url)
+    options = ("--plan", "one", "--name", "Acme", "--plans", str(plans))
+    key = run("keys", "create", *at, *options).stdout.strip()
+    assert key.startswith("geo_live_")
+    test_key = run("keys", "create", *at, *options, "--env", "test", "--expires", "2020-01-01")
+    assert test_key.stdout.startswith("geo_test_")
+    with open_accounts(url, plans) as accounts:
+        accounts.admit(key)
+        with pytest.raises(QuotaError):
+            accounts.admit(key)
+        with pytest.raises(InvalidKeyError):
+            accounts.admit(test_key.stdout.strip())
+    listed = run("keys", "list", *at)
+    assert key[9:] not in listed.stdout + listed.stderr
+    live, expired = sorted(listed.stdout.splitlines(), key=lambda line: "until" in line)
+    assert live.split()[1:4] == ["valid", "live", "one"]
+    assert "until 2020-01-01T00:00:00Z" in expired
+    assert run("keys", "usage", *at, "--plans", str(plans)).stdout == (
+        "1 of 1 used  one  2 keys  Acme\n"
+    )
+    assert "no key has this identifier" in refusal("keys", "revoke", "0123456789ab", *at)
+    # A whole key in place of its identifier is not repeated.
+    assert key not in refused("keys", "revoke", key, *at)
+    identifier = live.split()[0]
+    assert run("keys", "revoke", identifier, *at).stdout == f"revoked {identifier} of Acme\n"
+    assert f"{identifier}  revoked" in run("keys", "list", *at).stdout
+    with open_accounts(url, plans) as accounts, pytest.raises(InvalidKeyError):
+        accounts.admit(key)
+
+
+def test_plans_are_listed(tmp_path: Path) -> None:
+    plans = tmp_path / "plans.toml"
+    plans.write_text("[plan.big]\nrate = 12345\n")
+    assert run("plans", "--plans", str(plans)).stdout.splitlines() == [
+        "free             5/s, 2,000 requests",
+        "paid             25/s, no quota",
+        "big              12,345/s, no quota",
+    ]
+
+
+def test_misuse_is_one_line_and_status_2(tmp_path: Path) -> None:
+    assert refused("keys")
+    file = f"sqlite:///{tmp_path}"
+    for args in (
+        ("keys", "create", "--accounts", f"{file}/a.db", "--plan", "none", "--name", "x"),
+        ("keys", "create", "--accounts", f"{file}/a.db", "--plan", "free", "--name", " "),
+        ("keys", "create", "--accounts", f"{file}/no/a.db", "--plan", "free", "--name", "x"),
+        ("keys", "create", "--accounts", "mysql://secret@x", "--plan", "free", "--name", "x"),
+        ("keys", "list", "--accounts", f"{file}/none.db"),
+        ("keys", "revoke", "0123456789ab", "--accounts", f"{file}/none.db"),
+        ("keys", "usage", "--accounts", "redis://:secret@127.0.0.1:1/0"),
+        ("plans", "--plans", f"{tmp_path}/none.toml"),
+    ):
+        assert "secret" not in refusal(*args)
+        assert not list(tmp_path.glob("*.db*")), args

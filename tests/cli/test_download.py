@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -15,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.builder.remote.serving import Act, Handler, file, kept_files, serving, status
-from tests.cli.program import run
-from tests.conftest import ROOT
+from tests.cli.program import run, started
 
 ROWS = b"network,isp\n" + b"8.8.8.0/24,one\n" * 20_000
 
@@ -39,17 +36,18 @@ def test_a_line_for_each_source(tmp_path: Path) -> None:
     assert (first.returncode, first.stderr) == (second.returncode, second.stderr) == (0, "")
 
 
-@pytest.mark.long
-def test_the_environment_names_the_cache_and_a_build_finds_it(tmp_path: Path) -> None:
-    env = {"GEOLOOKUP_CACHE": str(tmp_path / "cache")}
+def test_the_environment_names_the_cache_and_a_build_finds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GEOLOOKUP_CACHE", str(tmp_path / "cache"))
     output = str(tmp_path / "out")
     with serving(file(ROWS)) as site:
         recipe = write_recipe(tmp_path, f"{site.url}/a.csv")
-        refused = run("build", recipe, "--output", output, "--offline", env=env)
-        assert run("download", recipe, env=env).returncode == 0
+        refused = run("build", recipe, "--output", output, "--offline")
+        assert run("download", recipe).returncode == 0
     assert refused.returncode == 2
     assert "not in the cache" in refused.stderr
-    done = run("build", recipe, "--output", output, "--offline", env=env)
+    done = run("build", recipe, "--output", output, "--offline")
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -87,11 +85,10 @@ class Waiting:
 
 
 @contextmanager
-def begun(recipe: str, cache: str, act: Waiting) -> Iterator[subprocess.Popen[str]]:
+def begun(recipe: str, cache: str, act: Waiting) -> Iterator[subprocess.Popen[bytes]]:
     """A download in a process of its own, in the middle of its file."""
-    args = [sys.executable, "-m", "geolookup", "download", recipe, "--cache", cache]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(args, cwd=ROOT, stdout=pipe, stderr=pipe, text=True) as process:
+    args = ("download", recipe, "--cache", cache)
+    with started(*args, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert act.begun.wait(60)
         try:
             yield process
@@ -107,11 +104,11 @@ def test_a_second_run_at_the_same_time_is_refused(tmp_path: Path) -> None:
             second = run("download", recipe, "--cache", cache)
             building = run("build", recipe, "--output", str(tmp_path / "o"), "--cache", cache)
             act.go.set()
-            output, _ = first.communicate()
+            output, _ = first.communicate(timeout=60)
     refusal = f"{site.url}/a.csv: another process is downloading it; wait until it has finished\n"
     assert (second.returncode, second.stderr) == (1, f"geolookup: a.csv: {refusal}")
     assert (building.returncode, building.stderr) == (2, f"geolookup: {refusal}")
-    assert (first.returncode, output) == (0, f"a.csv: fetched {len(ROWS):,} bytes\n")
+    assert (first.returncode, output.decode()) == (0, f"a.csv: fetched {len(ROWS):,} bytes\n")
     assert len(site.asked) == 1
     assert kept_files(tmp_path, "a.csv") == [ROWS]
 
@@ -139,11 +136,12 @@ def test_the_end_in_the_middle_leaves_nothing_half(
             run("download", recipe, "--cache", cache)
         with begun(recipe, cache, act) as process:
             while not any(path.stat().st_size for path in Path(cache).glob("*/part/a.csv")):
+                assert process.poll() is None
                 time.sleep(0.01)
-            os.kill(process.pid, number)
-            _, errors = process.communicate()
-        assert process.returncode != 0
-        assert "Traceback" not in errors
+            process.send_signal(number)
+            _, errors = process.communicate(timeout=60)
+        assert process.returncode == (-number if number == signal.SIGKILL else 128 + number)
+        assert b"Traceback" not in errors
         assert kept_files(tmp_path, "a.csv") == ([before] if before else [])
         again = run("download", recipe, "--cache", cache)  # no lock is left either
     assert again.stdout.startswith(f"a.csv: fetched {len(ROWS):,} bytes")

@@ -1,4 +1,4 @@
-"""``geolookup prefixes``: the prefixes that ``engine.prefixes`` yields, in several formats."""
+"""``geolookup prefixes``: what ``engine.prefixes`` yields, in each format, and its changes."""
 
 from __future__ import annotations
 
@@ -7,22 +7,25 @@ import ipaddress
 import json
 from pathlib import Path
 
-import pytest
-
 import geolookup
-from geolookup.cli.prefixes import FORMATS
+from geolookup.cli.prefixes import _NAMES, FORMATS
 from geolookup.prefixes.syntaxes import SYNTAXES
-from tests.cli.program import run
+from geolookup.prefixes.syntaxes.settings import Settings
+from tests.cli.program import refusal, refused, run
+from tests.conftest import build_at
+from tests.prefixes.syntaxes.reading import READERS
+
+OLD = "network,country_code\n8.8.8.0/24,US\n9.0.0.0/15,DE\n2a00::/16,US\n"
+NEW = "network,country_code\n8.8.8.0/25,US\n9.1.0.0/16,US\n9.0.0.0/16,DE\n2a00::/16,US\n"
 
 
-def test_help_names_every_syntax() -> None:
+def test_help_names_every_syntax_and_the_defaults_of_names() -> None:
     assert tuple(SYNTAXES) == FORMATS
+    assert {name: default for name, _, default in _NAMES} == vars(Settings())
 
 
-@pytest.mark.long
 def test_formats_have_the_same_prefixes(sample: geolookup.Engine) -> None:
-    dataset = ("--dataset", str(sample.path))
-    question = ("--where", "country=US", "--not", "asn=null", *dataset)
+    question = ("--where", "country=US", "--not", "asn=null", "--dataset", str(sample.path))
     where = {"location.country_code": "US", "not": {"network.asn": None}}
     expected = [str(each) for each in sample.prefixes(where)]
     assert len(expected) > 10
@@ -42,35 +45,28 @@ def test_formats_have_the_same_prefixes(sample: geolookup.Engine) -> None:
     assert [str(each) for each in covered] == expected
 
 
-@pytest.mark.long
 def test_values(sample: geolookup.Engine) -> None:
     asked = ("--by", "asn,network.asn_organization", "--family", "4", "--dataset", str(sample.path))
     table = sample.prefix_table(by=["network.asn", "network.asn_organization"], family=4)
     assert json.loads(run("prefixes", *asked, "--format", "json").stdout) == table.to_pylist()
     rows = list(csv.DictReader(run("prefixes", *asked, "--format", "csv").stdout.splitlines()))
-    expected = [
-        {name: "" if value is None else str(value) for name, value in each.items()}
-        for each in table.to_pylist()
+    assert rows == [
+        {name: "" if value is None else str(value) for name, value in row.items()}
+        for row in table.to_pylist()
     ]
-    assert rows == expected
-    refused = run("prefixes", *asked)
-    assert refused.returncode == 2
-    assert refused.stderr == "geolookup: --by is for csv and json: cidr has no place for values\n"
+    problem = "--by is for csv and json: cidr has no place for values"
+    assert refusal("prefixes", *asked) == problem
 
 
-@pytest.mark.long
-def test_nothing_is_found(sample: geolookup.Engine) -> None:
+def test_nothing_meets_the_conditions(sample: geolookup.Engine) -> None:
     asked = ("--where", "country=XX", "--dataset", str(sample.path))
-    done = run("prefixes", *asked)
-    assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr.startswith("geolookup: no answer has the location.country_code 'XX'")
+    problem = refused("prefixes", *asked, status=0)
+    assert problem.startswith("geolookup: no answer has the location.country_code 'XX'")
     assert json.loads(run("prefixes", *asked, "--format", "json").stdout) == []
-    assert (
-        run("prefixes", *asked, "--by", "asn", "--format", "csv").stdout == "network,network_asn\n"
-    )
+    by_asn = run("prefixes", *asked, "--by", "asn", "--format", "csv")
+    assert by_asn.stdout == "network,network_asn\n"
 
 
-@pytest.mark.long
 def test_a_file_is_written_completely_or_not_at_all(
     sample: geolookup.Engine, tmp_path: Path
 ) -> None:
@@ -83,21 +79,56 @@ def test_a_file_is_written_completely_or_not_at_all(
     assert run("prefixes", *asked, "--force", "--not", "country=US").returncode == 0
     assert output.read_text() == ""
     assert list(tmp_path.iterdir()) == [output]
+    output.write_text("before")
+    asked = ("--format", "nft", "--output", str(output), "--force", "--fail-if-empty")
+    done = run("prefixes", "--where", "country=XX", *asked)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "geolookup: no prefix meets the conditions"
+    assert output.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [output]
+    assert run("prefixes", "--where", "country=US", *asked).returncode == 0
+    assert "add element inet geolookup geolookup_v4" in output.read_text()
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("option", "value", "message"),
-    [
-        ("--where", "locaton.country_code=AT", "did you mean 'location.country_code'?"),
-        ("--where", "country", "a condition has a path, an operator and a value"),
-        ("--not", "asn=x", "the values of network.asn are numbers; 'x' is none"),
-        ("--within", "8.8.8.8/8", "within must be a network"),
-        ("--by", "time.abbr", "time.abbr follows from the address or the time"),
-    ],
-)
-def test_misuse_is_one_line(option: str, value: str, message: str) -> None:
-    done = run("prefixes", option, value, "--format", "csv")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_misuse_is_one_line(tmp_path: Path) -> None:
+    for form, option, value, message in (
+        ("csv", "--where", "locaton.country_code=AT", "did you mean 'location.country_code'?"),
+        ("csv", "--where", "country", "a condition has a path, an operator and a value"),
+        ("csv", "--not", "asn=x", "the values of network.asn are numbers; 'x' is none"),
+        ("csv", "--within", "8.8.8.8/8", "within must be a network"),
+        ("csv", "--by", "time.abbr", "time.abbr follows from the address or the time"),
+        ("nft", "--name", "a; flush ruleset", "--name 'a; flush ruleset' is not a letter, then"),
+        ("nft", "--name", "a\nb", r"--name 'a\\nb' is not a letter, then"),
+        ("nft", "--value", "1", "--value is for nginx-geo, not for nft"),
+        ("nft", "--since", str(tmp_path / "none"), "none"),
+        ("pf", "--since", "list", "--since: pf has no form for changes; write the whole list, or"),
+    ):
+        where = () if option == "--where" else ("--where", "country=US")
+        assert message in refusal("prefixes", *where, "--format", form, option, value)
+
+
+def test_names_are_one_word() -> None:
+    asked = ("prefixes", "--where", "country=US", "--family", "4")
+    named = run(*asked, "--format", "nft", "--name", "listed", "--table", "my-filter")
+    assert named.stdout.startswith("add table inet my-filter\nadd set inet my-filter listed_v4 ")
+
+
+def test_changes_since_a_list_and_since_a_dataset(tmp_path: Path) -> None:
+    folders = []
+    for name, rows in (("old", OLD), ("new", NEW)):
+        (tmp_path / name).mkdir()
+        folders.append(str(build_at(tmp_path / name, {"a.csv": rows})[0]))
+    old, new = (("prefixes", "--where", "country=US", "--dataset", each) for each in folders)
+    written = tmp_path / "list.nft"
+    assert run(*old, "--format", "nft", "--output", str(written)).returncode == 0
+    changes = run(*new, "--format", "nft", "--since", str(written))
+    assert changes.stderr == f"geolookup: 2 added, 1 removed since {written}\n"
+    whole = READERS["nft"]({}, run(*new, "--format", "nft").stdout)
+    assert READERS["nft"](READERS["nft"]({}, written.read_text()), changes.stdout) == whole
+    signed = run(*new, "--since", folders[0])
+    assert signed.stdout == "-8.8.8.0/24\n+8.8.8.0/25\n+9.1.0.0/16\n"
+    assert signed.stderr == f"geolookup: 2 added, 1 removed since {folders[0]}\n"
+    replaced = refusal(*new, "--since", str(written), "--output", str(written), "--force")
+    assert replaced.startswith("--output is OLD, which its changes would replace")
+    same = run(*new, "--since", folders[1], "--format", "ipset")
+    assert (same.returncode, same.stdout) == (0, "")

@@ -1,6 +1,6 @@
 """Where a file belongs, a FIFO, a device or a folder is refused at once, by every command.
 
-Strategy: each input of each command, in a process that is killed if it waits.
+Strategy: each input of each command. A command that waits is ended after minutes.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from geolookup.dataset import layout as fmt
 from tests.cli.program import run
 from tests.datasets import SMALL
+from tests.tiers import one_of_each, scaled
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="FIFOs and devices are POSIX")
 
@@ -40,6 +40,14 @@ COMMANDS = [
 ]
 #: Commands whose input may be a folder of files.
 READ_FOLDERS = {"enrich", "summarize", "diff"}
+
+
+def _reader(args: list[str]) -> str:
+    """Return what reads the file: tables, texts, or the bytes of another format."""
+    kinds = {"enrich": "table", "summarize": "table", "annotate": "text", "grep": "text"}
+    return kinds.get(args[0], "bytes")
+
+
 RECIPES = {
     "source": SOURCE,
     "packed": SOURCE.replace("{}", "{}.csv.gz"),
@@ -62,9 +70,9 @@ PARTS = {
 }
 
 
-def refused(folder: Path, args: list[str]) -> str:
-    """The one line of a command that ends with 1 or 2 within a time that none of them needs."""
-    done = run(*args, folder=folder)
+def refused(folder: Path, *args: str) -> str:
+    """Return the message of a command that does not wait; with ``--all`` in a process."""
+    done = run(*args, folder=folder, alone=bool(scaled(0, 1)))
     assert done.returncode in (1, 2), done
     return done.stderr
 
@@ -77,6 +85,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 def make(path: Path, kind: str) -> None:
+    """Make the path, or replace it."""
+    if path.is_dir():
+        path.rmdir()
+    else:
+        path.unlink(missing_ok=True)
     if kind == "fifo":
         os.mkfifo(path)
     elif kind == "folder":
@@ -85,73 +98,53 @@ def make(path: Path, kind: str) -> None:
         path.symlink_to(kind)
 
 
-def check(folder: Path, kind: str, args: list[str]) -> None:
-    named = next(each for each in args if "{}" in each).format("special")
-    make(folder / named, kind)
-    assert refused(folder, [each.format("special") for each in args])
+def kinds() -> tuple[str, ...]:
+    """Return the special files: one that is read for ever only where the process can be killed."""
+    return ("fifo", "/dev/zero")[: scaled(1, 2)]
 
 
-def some(every: Iterable[Any], few: int) -> list[Any]:
-    """The first of them in each run, the others in the long one."""
-    marks = [()] * few + [(pytest.mark.long,)] * len(list(every))
-    return [pytest.param(each, marks=mark) for each, mark in zip(every, marks, strict=False)]
+def named(texts: Iterable[str]) -> str:
+    """Return the name of the special file among words of a command or recipe."""
+    return next(text for text in texts if "{}" in text).format("special")
 
 
-@pytest.mark.parametrize("args", some(COMMANDS, 2), ids=lambda args: str(args[0]))
-@pytest.mark.parametrize("kind", some(["fifo", "/dev/zero"], 1))
-def test_inputs(folder: Path, args: list[str], kind: str) -> None:
-    check(folder, kind, args)
+@pytest.mark.parametrize("args", one_of_each(COMMANDS, _reader), ids=lambda args: str(args[0]))
+def test_inputs(folder: Path, args: list[str]) -> None:
+    for kind in kinds() if args[0] in READ_FOLDERS else (*kinds(), "folder"):
+        make(folder / named(args), kind)
+        assert refused(folder, *(each.format("special") for each in args)), kind
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "args",
-    [args for args in COMMANDS if args[0] not in READ_FOLDERS],
-    ids=lambda args: str(args[0]),
-)
-def test_folders(folder: Path, args: list[str]) -> None:
-    check(folder, "folder", args)
-
-
-@pytest.mark.parametrize("what", some(RECIPES, 1))
-@pytest.mark.parametrize("kind", some(["fifo", "/dev/zero"], 1))
-def test_files_of_a_recipe(folder: Path, what: str, kind: str) -> None:
-    text = RECIPES[what]
-    named = next(part for part in text.split('"') if "{}" in part).format("special")
-    make(folder / named, kind)
+@pytest.mark.parametrize("recipe", one_of_each(RECIPES, kind=lambda _: "recipe"))
+def test_files_of_a_recipe(folder: Path, recipe: str) -> None:
+    text = RECIPES[recipe]
     (folder / "r.toml").write_text(RECIPE + text.format("special"), encoding="utf-8")
-    assert "special" in refused(folder, ["build", "r.toml", "--output", "out"])
-    assert not (folder / "out").exists()
+    for kind in kinds():
+        make(folder / named(text.split('"')), kind)
+        assert "special" in refused(folder, "build", "r.toml", "--output", "out")
+        assert not (folder / "out").exists()
 
 
-@pytest.mark.parametrize("command", some(PARTS, 1))
+@pytest.mark.parametrize("command", one_of_each(PARTS, kind=lambda command: PARTS[command]))
 def test_files_of_a_dataset(folder: Path, command: str) -> None:
-    path = folder / "dataset" / PARTS[command]
-    path.unlink()
-    os.mkfifo(path)
+    make(folder / "dataset" / PARTS[command], "fifo")
     args = {
         "lookup": ["lookup", "8.8.8.8", "--dataset", "dataset"],
         "pack": ["pack", "dataset", "a.tar.zst"],
         "publish": ["publish", "dataset", "store"],
         "diff": ["diff", "dataset", str(SMALL)],
     }.get(command, [command, "dataset"])
-    assert "dataset" in refused(folder, args)
+    assert "dataset" in refused(folder, *args)
 
 
-def test_the_pointer_of_a_store(folder: Path) -> None:
+def test_files_that_commands_keep(folder: Path) -> None:
+    """The pointer of a store, accounts, and an output: replacing a device would remove it."""
     (folder / "store" / "generations").mkdir(parents=True)
-    os.mkfifo(folder / "store" / "current")
-    assert "not a regular file" in refused(folder, ["generations", "store"])
-
-
-def test_an_accounts_file(folder: Path) -> None:
-    os.mkfifo(folder / "accounts")
-    assert refused(folder, ["keys", "list", "--accounts", "sqlite:///accounts"])
-
-
-def test_an_output_that_is_a_device(folder: Path) -> None:
-    """Replacing it by a file would remove it."""
-    (folder / "out.csv").symlink_to("/dev/null")
-    args = ["enrich", "a.csv", "--ip-column", "network", "--output", "out.csv", "--force"]
-    assert "not a regular file" in refused(folder, args)
+    make(folder / "store" / "current", "fifo")
+    assert "not a regular file" in refused(folder, "generations", "store")
+    make(folder / "accounts", "fifo")
+    assert refused(folder, "keys", "list", "--accounts", "sqlite:///accounts")
+    make(folder / "out.csv", "/dev/null")
+    args = ("enrich", "a.csv", "--ip-column", "network", "--output", "out.csv", "--force")
+    assert "not a regular file" in refused(folder, *args)
     assert (folder / "out.csv").is_symlink()

@@ -13,7 +13,6 @@ from types import MappingProxyType
 
 import pytest
 
-from geolookup.cli import json_text
 from geolookup.cli.terminal_text import in_charset, shortened, width_of
 from tests.conftest import ROOT, Build, build_at
 
@@ -61,11 +60,6 @@ def terminal(
     return written.decode(encoding).replace("\r\n", "\n"), process.returncode
 
 
-@pytest.fixture(scope="module")
-def brazil(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_at(tmp_path_factory.mktemp("brazil"), {"a.csv": CSV})[0]
-
-
 @pytest.mark.long
 def test_a_terminal_shows_a_line_for_each_address() -> None:
     shown, status = terminal("8.8.8.8", "10.0.0.1", "--at", "2026-11-20T00:00Z")
@@ -79,41 +73,37 @@ def test_a_terminal_shows_a_line_for_each_address() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("plain", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-@pytest.mark.parametrize("form", ["table", "json", "csv"])
-def test_without_colours(plain: dict[str, str], form: str) -> None:
-    shown, _ = terminal("8.8.8.8", "--format", form, environment=plain)
-    assert "\x1b" not in shown
-    assert ("🇺🇸" in shown) is ("NO_COLOR" in plain or form != "table")
+def test_without_colours() -> None:
+    for plain in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        for form in ("table", "json", "csv"):
+            shown, _ = terminal("8.8.8.8", "--format", form, environment=plain)
+            assert "\x1b" not in shown
+            assert ("🇺🇸" in shown) is ("NO_COLOR" in plain or form != "table")
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("columns", [20, 40, 80])
-@pytest.mark.parametrize("fields", [(), ("--fields", "location,network")])
-def test_lines_fit_a_narrow_terminal(columns: int, fields: tuple[str, ...]) -> None:
-    shown, status = terminal("8.8.8.8", "2606:4700:4700::1111", *fields, columns=columns)
-    lines = _STYLE.sub("", shown).splitlines()
-    assert status == 0
-    assert max(map(width_of, lines)) <= max(columns, len("2606:4700:4700::1111"))
-    assert [line for line in lines if not line.startswith("  ")][1].startswith("2606:")
-    assert len(lines) > 2
+def test_lines_fit_a_narrow_terminal(columns: int) -> None:
+    for fields in ((), ("--fields", "location,network")):
+        shown, status = terminal("8.8.8.8", "2606:4700:4700::1111", *fields, columns=columns)
+        lines = _STYLE.sub("", shown).splitlines()
+        assert status == 0
+        assert max(map(width_of, lines)) <= max(columns, len("2606:4700:4700::1111"))
+        assert [line for line in lines if not line.startswith("  ")][1].startswith("2606:")
+        assert len(lines) > 2
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("environment", "place"),
-    [
+def test_characters_that_the_terminal_lacks(tmp_path: Path) -> None:
+    dataset, _ = build_at(tmp_path, {"a.csv": CSV})
+    for environment, place in (
         ({"LC_ALL": "C"}, "Sao Paulo, Lodz ??, Brazil"),
         ({"PYTHONIOENCODING": "latin-1"}, "São Paulo, Lódz ??, Brazil"),
         ({"TERM": "linux"}, "São Paulo, Łódź 東京, Brazil"),
         ({}, "🇧🇷 São Paulo, Łódź 東京, Brazil"),
-    ],
-)
-def test_characters_that_the_terminal_lacks(
-    brazil: Path, environment: dict[str, str], place: str
-) -> None:
-    shown, _ = terminal("8.8.8.8", "--dataset", str(brazil), environment=environment)
-    assert f"  {place}  " in _STYLE.sub("", shown).replace("\x1b[0m", "")
+    ):
+        shown, _ = terminal("8.8.8.8", "--dataset", str(dataset), environment=environment)
+        assert f"  {place}  " in _STYLE.sub("", shown).replace("\x1b[0m", ""), environment
 
 
 @pytest.mark.long
@@ -127,28 +117,20 @@ def test_typed_addresses_are_answered_line_by_line() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "form",
-    [
+def test_text_of_a_dataset_does_not_act_on_the_terminal(build: Build) -> None:
+    folder, _ = build({"a.csv": "network,city_name\n8.8.8.0/24,\x1b]0;b\x07\x9b31m\x7f\n"})
+    for form in (
         *("--format=table", "--format=json", "--compact", "--format=csv"),
         "--fields=location.city_name",
         "--compact --fields=location.city_name",
-    ],
-)
-def test_text_of_a_dataset_does_not_act_on_the_terminal(build: Build, form: str) -> None:
-    folder, _ = build({"a.csv": "network,city_name\n8.8.8.0/24,\x1b]0;b\x07\x9b31m\x7f\n"})
-    named = ("8.8.8.8", "--dataset", str(folder), *form.split())
-    shown, _ = terminal(*named, environment={"NO_COLOR": "1"})
-    assert "b" in shown
-    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown)
-    if form == "--compact":
-        assert json.loads(shown)["data"]["location"]["city_name"] == "\x1b]0;b\x07\x9b31m\x7f"
-
-
-def test_json_is_inert_and_says_the_same() -> None:
-    document = {"name": "a\x1b]0;b\x07\x9b31m\x7f é"}
-    assert json_text(document).replace("\n", "").isprintable()
-    assert json.loads(json_text(document)) == document
+    ):
+        named = ("8.8.8.8", "--dataset", str(folder), *form.split())
+        shown, _ = terminal(*named, environment={"NO_COLOR": "1"})
+        assert "b" in shown
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown), form
+        if form == "--compact":
+            city = json.loads(shown)["data"]["location"]["city_name"]
+            assert city == "\x1b]0;b\x07\x9b31m\x7f"
 
 
 def test_widths_and_characters() -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
+import io
+import re
+import sys
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -17,8 +22,10 @@ import geolookup
 from geolookup.errors import TableFileError
 from geolookup.files.enrich import enrich_file
 from geolookup.files.enriched_rows import Counts, EnrichOptions
-from geolookup.files.formats import kind_of
+from geolookup.files.formats import FORMATS, kind_of
+from geolookup.files.parquet import GroupSink
 from geolookup.files.table_files import TableFile
+from tests.conftest import ROOT
 from tests.files.tables import (
     ADDRESSES,
     AT,
@@ -34,6 +41,7 @@ from tests.files.tables import (
 )
 
 OPTIONS = EnrichOptions("ip", FIELDS, at=AT)
+_ASN = EnrichOptions("ip", ("network.asn",))
 TEXT_KINDS = ("csv", "tsv")
 
 
@@ -56,16 +64,15 @@ def expected(engine: geolookup.Engine, source: str, target: str) -> list[dict[st
     return as_cells(whole) if target in TEXT_KINDS else whole
 
 
-@pytest.mark.parametrize("target", KINDS)
-@pytest.mark.parametrize("source", KINDS)
-def test_every_format_into_every_other(
-    source: str, target: str, sample: geolookup.Engine, tmp_path: Path
-) -> None:
-    before, after = tmp_path / f"in.{source}", tmp_path / f"out.{target}"
-    before.write_bytes(written(table(), source))
-    counts = enrich(sample, before, after)
-    assert read(after.read_bytes(), target) == expected(sample, source, target)
-    assert (counts.rows, counts.invalid, counts.private) == (10, 4, 1)
+def test_every_format_into_every_other(sample: geolookup.Engine, tmp_path: Path) -> None:
+    for source in KINDS:
+        for target in KINDS:
+            before, after = tmp_path / f"{target}.{source}", tmp_path / f"{source}.out.{target}"
+            before.write_bytes(written(table(), source))
+            counts = enrich(sample, before, after)
+            rows = read(after.read_bytes(), target)
+            assert rows == expected(sample, source, target), (source, target)
+            assert (counts.rows, counts.invalid, counts.private) == (10, 4, 1)
 
 
 @pytest.mark.long
@@ -88,16 +95,14 @@ def test_packed_by_other_programs(
         assert [path.name for path in tmp_path.iterdir()] == [before.name]
 
 
-@pytest.mark.parametrize("target", [".gz", ".zst"])
-@pytest.mark.parametrize("source", [".gz", ".zst"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_packed(
-    kind: str, source: str, target: str, sample: geolookup.Engine, tmp_path: Path
-) -> None:
-    before, after = tmp_path / f"in.{kind}{source}", tmp_path / f"out.{kind}{target}"
-    before.write_bytes(packed(written(table(), kind), source))
-    enrich(sample, before, after)
-    assert read(unpacked(after), kind) == expected(sample, kind, kind)
+def test_packed(sample: geolookup.Engine, tmp_path: Path) -> None:
+    for kind in KINDS:
+        for source, target in ((".gz", ".zst"), (".zst", ".gz"), (".gz", ".gz"), (".zst", ".zst")):
+            before, after = tmp_path / f"in.{kind}{source}", tmp_path / f"{source}.{kind}{target}"
+            before.write_bytes(packed(written(table(), kind), source))
+            enrich(sample, before, after)
+            rows = read(unpacked(after), kind)
+            assert rows == expected(sample, kind, kind), (kind, source, target)
 
 
 def test_the_level_of_compression_changes_the_size_only(
@@ -119,12 +124,8 @@ def test_csv_comes_out_as_it_went_in(sample: geolookup.Engine, tmp_path: Path) -
         b'id,note,"a ""name""",ip,id\n007,"",,8.8.8.8,1e5\n\xff\xfe,"x,y\n",2026-01-02 ,8.8.8.8,\n'
     )
     (tmp_path / "in.csv").write_bytes(b"\xef\xbb\xbf" + text.replace(b"\n0", b"\n\n0"))
-    enrich(
-        sample,
-        tmp_path / "in.csv",
-        tmp_path / "out.csv",
-        EnrichOptions("ip", ("location.country_code",)),
-    )
+    options = EnrichOptions("ip", ("location.country_code",))
+    enrich(sample, tmp_path / "in.csv", tmp_path / "out.csv", options)
     lines = text.replace(b",id\n", b",id,location_country_code\n")
     lines = lines.replace(b",1e5\n", b",1e5,US\n").replace(b"8.8.8.8,\n", b"8.8.8.8,,US\n")
     assert (tmp_path / "out.csv").read_bytes() == lines
@@ -134,7 +135,7 @@ def test_a_csv_of_one_column_keeps_its_empty_lines(
     sample: geolookup.Engine, tmp_path: Path
 ) -> None:
     (tmp_path / "in.csv").write_text("ip\n8.8.8.8\n\n1.1.1.1")
-    enrich(sample, tmp_path / "in.csv", tmp_path / "out.csv", EnrichOptions("ip", ("network.asn",)))
+    enrich(sample, tmp_path / "in.csv", tmp_path / "out.csv", _ASN)
     assert (tmp_path / "out.csv").read_text() == "ip,network_asn\n8.8.8.8,15169\n,\n1.1.1.1,13335\n"
 
 
@@ -146,9 +147,7 @@ def test_json_lines_come_out_as_they_went_in(sample: geolookup.Engine, tmp_path:
         '{"ip":null,"date":"2026-01-02 00:00:00"}',
     ]
     (tmp_path / "in.jsonl").write_text("\n\n".join(lines) + "\r\n")
-    enrich(
-        sample, tmp_path / "in.jsonl", tmp_path / "out.jsonl", EnrichOptions("ip", ("network.asn",))
-    )
+    enrich(sample, tmp_path / "in.jsonl", tmp_path / "out.jsonl", _ASN)
     found = (tmp_path / "out.jsonl").read_text().splitlines()
     added = ["15169", "13335", "null", "null"]
     commas = [",", ",", "", ","]
@@ -177,27 +176,24 @@ def _typed() -> pa.Table:
     )
 
 
-@pytest.mark.parametrize("kind", ["parquet", "arrow", "arrows"])
-def test_types_and_metadata_are_kept(kind: str, sample: geolookup.Engine, tmp_path: Path) -> None:
-    before, after = tmp_path / f"in.{kind}", tmp_path / f"out.{kind}"
-    before.write_bytes(written(_typed(), kind))
-    enrich(sample, before, after)
-    was, now = _open(before), _open(after)
-    assert now.schema.names[: was.num_columns] == was.schema.names
-    kept = now.select(range(was.num_columns))
-    assert kept.schema.equals(was.schema, check_metadata=False)
-    assert kept.drop(["float"]).equals(was.drop(["float"]))
-    assert (now.schema.metadata or {})[b"theirs"] == b"kept"
-    assert pa.types.is_dictionary(now.schema.field("location_country_code").type)
-    assert now["network_asn"].to_pylist() == [15169, 13335, None]
+def test_types_and_metadata_are_kept(sample: geolookup.Engine, tmp_path: Path) -> None:
+    for kind in ("parquet", "arrow", "arrows"):
+        before, after = tmp_path / f"in.{kind}", tmp_path / f"out.{kind}"
+        before.write_bytes(written(_typed(), kind))
+        enrich(sample, before, after)
+        was, now = _open(before), _open(after)
+        assert now.schema.names[: was.num_columns] == was.schema.names
+        kept = now.select(range(was.num_columns))
+        assert kept.schema.equals(was.schema, check_metadata=False)
+        assert kept.drop(["float"]).equals(was.drop(["float"]))
+        assert (now.schema.metadata or {})[b"theirs"] == b"kept"
+        assert pa.types.is_dictionary(now.schema.field("location_country_code").type)
+        assert now["network_asn"].to_pylist() == [15169, 13335, None]
 
 
 def _open(path: Path) -> pa.Table:
-    opened = {"parquet": pq.read_table, "arrow": _whole, "arrows": _whole}
-    return opened[path.suffix[1:]](path)
-
-
-def _whole(path: Path) -> pa.Table:
+    if path.suffix == ".parquet":
+        return pq.read_table(path)
     new = pa.ipc.open_file if path.suffix == ".arrow" else pa.ipc.open_stream
     return new(path.read_bytes()).read_all()
 
@@ -205,12 +201,7 @@ def _whole(path: Path) -> pa.Table:
 def test_every_type_as_text(sample: geolookup.Engine, tmp_path: Path) -> None:
     (tmp_path / "in.parquet").write_bytes(written(_typed(), "parquet"))
     for target in ("out.csv", "out.jsonl"):
-        enrich(
-            sample,
-            tmp_path / "in.parquet",
-            tmp_path / target,
-            EnrichOptions("ip", ("network.asn",)),
-        )
+        enrich(sample, tmp_path / "in.parquet", tmp_path / target, _ASN)
     rows = read((tmp_path / "out.csv").read_bytes(), "csv")
     assert rows[0] == {
         "ip": "8.8.8.8",
@@ -241,25 +232,25 @@ def test_every_type_as_text(sample: geolookup.Engine, tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("infer", [False, True])
 def test_csv_types_are_found_where_that_is_asked_for(
-    infer: bool, sample: geolookup.Engine, tmp_path: Path
+    sample: geolookup.Engine, tmp_path: Path
 ) -> None:
     (tmp_path / "in.csv").write_text("ip,zip,day\n8.8.8.8,007,2026-01-02\n")
-    options = EnrichOptions("ip", ("network.asn",), infer_types=infer)
-    enrich(sample, tmp_path / "in.csv", tmp_path / "out.parquet", options)
-    row = pq.read_table(tmp_path / "out.parquet").to_pylist()[0]
-    found = (7, date(2026, 1, 2)) if infer else ("007", "2026-01-02")
-    assert (row["zip"], row["day"]) == found
+    for infer, typed in ((True, (7, date(2026, 1, 2))), (False, ("007", "2026-01-02"))):
+        options = EnrichOptions("ip", ("network.asn",), infer_types=infer)
+        output = tmp_path / f"{infer}.parquet"
+        enrich(sample, tmp_path / "in.csv", output, options)
+        row = pq.read_table(output).to_pylist()[0]
+        assert (row["zip"], row["day"]) == typed
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_rows(kind: str, sample: geolookup.Engine, tmp_path: Path) -> None:
+def test_no_rows(sample: geolookup.Engine, tmp_path: Path) -> None:
     """A header alone, or a file without rows, is a table."""
-    before, after = tmp_path / f"in.{kind}", tmp_path / f"out.{kind}"
-    before.write_bytes(written(table().slice(0, 0), kind))
-    assert enrich(sample, before, after).rows == 0
-    assert read(after.read_bytes(), kind) == []
+    for kind in KINDS:
+        before, after = tmp_path / f"in.{kind}", tmp_path / f"out.{kind}"
+        before.write_bytes(written(table().slice(0, 0), kind))
+        assert enrich(sample, before, after).rows == 0
+        assert read(after.read_bytes(), kind) == []
 
 
 @pytest.mark.long
@@ -294,84 +285,74 @@ def _refusal(engine: geolookup.Engine, before: Path, after: Path) -> str | None:
     return None
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "told"),
-    [
-        ("a.csv", b"ip,n\n8.8.8.8,1\n8.8.8.8,1,2\n", "a.csv, row 3: 3 cells where the header"),
-        ("a.csv", b"ip,n\n" + b"8.8.8.8,1\n" * 600000 + b"8.8.8.8\n", "a.csv, row 600002: 1 cells"),
-        ("a.csv", b"", "a.csv: is empty"),
-        ("a.csv", gzip.compress(b"", mtime=0), "a.csv: this looks like gzip, not CSV; give"),
-        ("a.csv", "ip\n8.8.8.8\n".encode("utf-16"), "a.csv: this looks like UTF-16, not CSV; con"),
-        ("a.jsonl", b"PAR1\x15\x04\x15", "a.jsonl: this looks like Parquet, not text; name its"),
-        ("a.jsonl", b"SQLite format 3\0\x10", "a.jsonl: this looks like SQLite, not text; export"),
-        ("a.csv", b"IP ,n\n8.8.8.8,1\n", "a.csv: no column 'ip'; did you mean 'IP '?"),
-        ("a.csv", b"x,n\n8.8.8.8,1\n", "a.csv: no column 'ip'; known are x, n"),
-        ("a.csv", b"ip,ip\n8.8.8.8,1\n", "a.csv: column 'ip' is there twice"),
-        ("a.csv", b"ip,network_asn\n8.8.8.8,1\n", "there is a column 'network_asn' already"),
-        ("a.jsonl", b'{"ip":"8.8.8.8"}\n\n{"ip":"8.8.8.8"\n', "a.jsonl, row 3: no JSON object"),
-        ("a.jsonl", b'{"ip":"8.8.8.8"}\n8.8.8.8\n', "a.jsonl, row 2: no JSON object"),
-        ("a.jsonl", b'{"ip":"8.8.8.8"}\n{"ip":8}\n', "a.jsonl, row 2: a member changes its type"),
-        ("a.jsonl", b'{"ip":"8.8.8.8"} {"ip":"8.8.8.8"}\n', "not one object a line"),
-        ("a.jsonl", b'{"IP":"8.8.8.8"}\n', "a.jsonl: no column 'ip'; did you mean 'IP'?"),
-        ("a.parquet", b"8.8.8.8" * 100, "a.parquet: is damaged or no Parquet file"),
-        ("a.arrow", b"8.8.8.8" * 100, "a.arrow: is damaged or no Arrow file"),
-        ("a.csv.gz", b"8.8.8.8" * 100, "a.csv.gz: cannot be read"),
-        ("a.csv.zst", b"8.8.8.8" * 100, "a.csv.zst: cannot be read"),
-    ],
-)
-def test_what_is_wrong_is_told_in_a_line(
-    name: str, content: bytes, told: str, sample: geolookup.Engine, tmp_path: Path
-) -> None:
-    (tmp_path / name).write_bytes(content)
+WRONG: list[tuple[str, bytes, str]] = [
+    ("a.csv", b"ip,n\n8.8.8.8,1\n8.8.8.8,1,2\n", "a.csv, row 3: 3 cells where the header"),
+    ("a.csv", b"ip,n\n" + b"8.8.8.8,1\n" * 600000 + b"8.8.8.8\n", "a.csv, row 600002: 1 cells"),
+    ("a.csv", b"", "a.csv: is empty"),
+    ("a.csv", gzip.compress(b"", mtime=0), "a.csv: this looks like gzip, not CSV; give"),
+    ("a.csv", "ip\n8.8.8.8\n".encode("utf-16"), "a.csv: this looks like UTF-16, not CSV; con"),
+    ("a.jsonl", b"PAR1\x15\x04\x15", "a.jsonl: this looks like Parquet, not text; name its"),
+    ("a.jsonl", b"SQLite format 3\0\x10", "a.jsonl: this looks like SQLite, not text; export"),
+    ("a.csv", b"IP ,n\n8.8.8.8,1\n", "a.csv: no column 'ip'; did you mean 'IP '?"),
+    ("a.csv", b"x,n\n8.8.8.8,1\n", "a.csv: no column 'ip'; known are x, n"),
+    ("a.csv", b"ip,ip\n8.8.8.8,1\n", "a.csv: column 'ip' is there twice"),
+    ("a.csv", b"ip,network_asn\n8.8.8.8,1\n", "there is a column 'network_asn' already"),
+    ("a.jsonl", b'{"ip":"8.8.8.8"}\n\n{"ip":"8.8.8.8"\n', "a.jsonl, row 3: no JSON object"),
+    ("a.jsonl", b'{"ip":"8.8.8.8"}\n8.8.8.8\n', "a.jsonl, row 2: no JSON object"),
+    ("a.jsonl", b'{"ip":"8.8.8.8"}\n{"ip":8}\n', "a.jsonl, row 2: a member changes its type"),
+    ("a.jsonl", b'{"ip":"8.8.8.8"} {"ip":"8.8.8.8"}\n', "not one object a line"),
+    ("a.jsonl", b'{"IP":"8.8.8.8"}\n', "a.jsonl: no column 'ip'; did you mean 'IP'?"),
+    ("a.parquet", b"8.8.8.8" * 100, "a.parquet: is damaged or no Parquet file"),
+    ("a.arrow", b"8.8.8.8" * 100, "a.arrow: is damaged or no Arrow file"),
+    ("a.csv.gz", b"8.8.8.8" * 100, "a.csv.gz: cannot be read"),
+    ("a.csv.zst", b"8.8.8.8" * 100, "a.csv.zst: cannot be read"),
+]
+
+
+def _refused(
+    engine: geolookup.Engine, folder: Path, name: str, content: bytes, **options: Any
+) -> str:
+    """Return the one line for a file that is wrong; nothing is written."""
+    (folder / name).write_bytes(content)
     with pytest.raises(TableFileError) as raised:
-        enrich(
-            sample, tmp_path / name, tmp_path / f"out-{name}", EnrichOptions("ip", ("network.asn",))
-        )
-    text = str(raised.value)
-    assert told in text
-    assert "8.8.8.8" not in text
-    assert "\n" not in text
-    assert [path.name for path in tmp_path.iterdir()] == [name]
+        enrich(engine, folder / name, folder / f"out-{name}", replace(_ASN, **options))
+    told = str(raised.value)
+    assert "8.8.8.8" not in told
+    assert "\n" not in told
+    assert [path.name for path in folder.iterdir()] == [name]
+    (folder / name).unlink()
+    return told
 
 
-def test_text_that_is_not_utf8_stays_in_csv_only(sample: geolookup.Engine, tmp_path: Path) -> None:
+def test_what_is_wrong_is_told_in_a_line(sample: geolookup.Engine, tmp_path: Path) -> None:
+    for name, content, told in WRONG:
+        assert told in _refused(sample, tmp_path, name, content)
+    yesterday = b"ip,when\n8.8.8.8,yesterday\n"
+    options: dict[str, Any] = {"at_column": "when", "fields": ("time.current_time",)}
+    told = "row 2: an instant is of no known form"
+    assert told in _refused(sample, tmp_path, "a.csv", yesterday, **options)
+    private = b"ip\n8.8.8.8\n10.0.0.1\n"
+    told = "row 3: Cannot geolocate private IP"
+    assert told in _refused(sample, tmp_path, "a.csv", private, on_invalid="raise")
     (tmp_path / "a.csv").write_bytes(b"ip,n\n8.8.8.8,1\n8.8.8.8,\xff\n")
-    with pytest.raises(TableFileError, match=r"a\.csv, row 3: not UTF-8"):
+    with pytest.raises(TableFileError, match=r"a\.csv, row 3: not UTF-8"):  # stays in CSV only
         enrich(sample, tmp_path / "a.csv", tmp_path / "out.parquet")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_rows_with_their_own_instants(kind: str, sample: geolookup.Engine, tmp_path: Path) -> None:
-    before, after = tmp_path / f"in.{kind}", tmp_path / f"out.{kind}"
+def test_rows_with_their_own_instants(sample: geolookup.Engine, tmp_path: Path) -> None:
     texts = ["1795132800", "2026-11-20T01:00:00.9+01:00", None, "-1.5"]
-    before.write_bytes(written(pa.table({"ip": ["8.8.8.8"] * 4, "when": texts}), kind))
-    enrich(
-        sample, before, after, EnrichOptions("ip", ("time.current_timestamp",), at_column="when")
-    )
-    found = [row["time_current_timestamp"] for row in read(after.read_bytes(), kind)]
-    assert [int(each) if each else None for each in found] == [AT, AT, None, -2]
-
-
-def test_an_instant_that_is_none_ends_it(sample: geolookup.Engine, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("ip,when\n8.8.8.8,yesterday\n")
-    options = EnrichOptions("ip", ("time.current_time",), at_column="when")
-    with pytest.raises(TableFileError, match="row 2: an instant is of no known form"):
-        enrich(sample, tmp_path / "a.csv", tmp_path / "out.csv", options)
-
-
-def test_a_bad_address_ends_it_if_that_is_wished(sample: geolookup.Engine, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("ip\n8.8.8.8\n10.0.0.1\n")
-    options = EnrichOptions("ip", ("network.asn",), on_invalid="raise")
-    with pytest.raises(TableFileError, match="row 3: Cannot geolocate private IP"):
-        enrich(sample, tmp_path / "a.csv", tmp_path / "out.csv", options)
-    assert not (tmp_path / "out.csv").exists()
+    options = EnrichOptions("ip", ("time.current_timestamp",), at_column="when")
+    for kind in KINDS:
+        before, after = tmp_path / f"in.{kind}", tmp_path / f"out.{kind}"
+        before.write_bytes(written(pa.table({"ip": ["8.8.8.8"] * 4, "when": texts}), kind))
+        enrich(sample, before, after, options)
+        found = [row["time_current_timestamp"] for row in read(after.read_bytes(), kind)]
+        assert [int(each) if each else None for each in found] == [AT, AT, None, -2], kind
 
 
 def test_error_codes_and_a_column_of_that_name(sample: geolookup.Engine, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("ip,error_code\n8.8.8.8,404\n10.0.0.1,\n,\n")
-    counts = enrich(
-        sample, tmp_path / "a.csv", tmp_path / "b.csv", EnrichOptions("ip", ("network.asn",))
-    )
+    counts = enrich(sample, tmp_path / "a.csv", tmp_path / "b.csv", _ASN)
     assert (counts.rows, counts.invalid, counts.private) == (3, 1, 1)
     options = EnrichOptions("ip", ("network.asn",), prefix="geo_", error_code=True)
     enrich(sample, tmp_path / "a.csv", tmp_path / "c.csv", options)
@@ -402,3 +383,27 @@ def test_many_row_groups_and_batches(sample: geolookup.Engine, tmp_path: Path) -
     assert found["anetwork_asn"].equals(asn)
     assert found["bnetwork_asn"].cast(pa.int64()).equals(asn)
     assert pq.ParquetFile(tmp_path / "c.parquet").num_row_groups == 2
+
+
+def test_the_page_names_every_format() -> None:
+    page = (ROOT / "docs" / "tables" / "files.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    names = {name for line in rows for name in re.findall(r"`(\w+)`", line.split("|")[1])}
+    suffixes = {each for line in rows for each in re.findall(r"`(\.\w+)`", line.split("|")[2])}
+    assert names == set(FORMATS)
+    assert suffixes == {suffix for each in FORMATS.values() for suffix in each.suffixes}
+
+
+def test_a_sink_that_is_abandoned_writes_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after an error or a signal: its stream is closed, and nothing is reported."""
+    reported: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", reported.append)
+    monkeypatch.setattr("geolookup.files.parquet._GROUP_ROWS", 10)
+    batch = pa.record_batch({"ip": ["8.8.8.8"] * 10})
+    stream = io.BytesIO()
+    sink = GroupSink(stream, batch.schema)
+    sink.write(batch)
+    stream.close()
+    del sink
+    gc.collect()
+    assert reported == []

@@ -6,17 +6,29 @@ import csv
 import io
 from pathlib import Path
 
-import pytest
-
 from geolookup.files.formats import known_kind
 from tests.cli.program import run
 from tests.files.tables import packed
-from tests.tiers import few
 
 TIME = "[10/Oct/2000:13:55:36 -0700]"
 REQUEST = r'"GET /\"a\x22 HTTP/1.1"'
 COMMON = f"8.8.8.8 - joe b {TIME} {REQUEST} 200 2326"
 COMBINED = f'{COMMON} "https://a.example/?q=1,2" "Mozilla/5.0 (X11; \\"x\\")"'
+#: The row of that line.
+FIRST = {
+    "ip": "8.8.8.8",
+    "ident": "",
+    "user": "joe b",
+    "time": "2000-10-10 20:55:36Z",
+    "request": r"GET /\"a\x22 HTTP/1.1",
+    "status": "200",
+    "size": "2326",
+    "referer": "https://a.example/?q=1,2",
+    "user_agent": 'Mozilla/5.0 (X11; \\"x\\")',
+    "rest": "",
+    "malformed": "",
+    "location_country_code": "US",
+}
 WRONG = [
     f"8.8.8.8 - - [10/Okt/2000:13:55:36 -0700] {REQUEST} 200 2326",
     f"8.8.8.8 - - {TIME} {REQUEST} 2000 2326",
@@ -32,32 +44,19 @@ def enriched(path: Path, *options: str) -> tuple[list[dict[str, str]], str]:
     return list(csv.DictReader(io.StringIO(done.stdout))), done.stderr
 
 
-@pytest.mark.parametrize("suffix", few(["", ".gz", ".zst"], 3))
-def test_fields_and_malformed_lines(suffix: str, tmp_path: Path) -> None:
-    path = tmp_path / f"access.log{suffix}"
+def test_fields_and_malformed_lines(tmp_path: Path) -> None:
     lines = [COMBINED, "", WRONG[0], f'{COMBINED} "10.0.0.1"', WRONG[1], *WRONG[2:]]
-    path.write_bytes(packed(("\r\n".join(lines) + "\n").encode(), suffix))
-    rows, told = enriched(path)
-    assert rows[0] == {
-        "ip": "8.8.8.8",
-        "ident": "",
-        "user": "joe b",
-        "time": "2000-10-10 20:55:36Z",
-        "request": r"GET /\"a\x22 HTTP/1.1",
-        "status": "200",
-        "size": "2326",
-        "referer": "https://a.example/?q=1,2",
-        "user_agent": 'Mozilla/5.0 (X11; \\"x\\")',
-        "rest": "",
-        "malformed": "",
-        "location_country_code": "US",
-    }
-    assert rows[2] == {**rows[0], "rest": '"10.0.0.1"'}
-    assert [row["malformed"] for row in rows] == ["", WRONG[0], "", *WRONG[1:]]
-    assert {row["ip"] for row in rows if row["malformed"]} == {""}
-    name, closing = told.splitlines()
-    assert name == f"{path}: 4 lines are malformed: 3, 5, 6, 7"
-    assert closing.startswith("6 rows, 2 located, 0 unknown, 4 invalid")
+    for suffix in ("", ".gz", ".zst"):
+        path = tmp_path / f"access.log{suffix}"
+        path.write_bytes(packed(("\r\n".join(lines) + "\n").encode(), suffix))
+        rows, told = enriched(path)
+        assert rows[0] == FIRST
+        assert rows[2] == {**rows[0], "rest": '"10.0.0.1"'}
+        assert [row["malformed"] for row in rows] == ["", WRONG[0], "", *WRONG[1:]]
+        assert {row["ip"] for row in rows if row["malformed"]} == {""}
+        name, closing = told.splitlines()
+        assert name == f"{path}: 4 lines are malformed: 3, 5, 6, 7"
+        assert closing.startswith("6 rows, 2 located, 0 unknown, 4 invalid")
 
 
 def test_the_format_is_detected_or_named(tmp_path: Path) -> None:

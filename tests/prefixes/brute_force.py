@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -19,14 +19,32 @@ def meeting(
 
 def collapsed(networks: Iterable[Network]) -> list[Network]:
     """Return the fewest networks that cover the same addresses, IPv4 first."""
-    listed = list(networks)
+    listed = [(each.version, int(each[0]), int(each[-1])) for each in networks]
     return [
-        each
+        network
         for family in (4, 6)
-        for each in ipaddress.collapse_addresses(
-            [network for network in listed if network.version == family]  # type: ignore[type-var]
-        )
+        for network in fewest(family, [each[1:] for each in listed if each[0] == family])
     ]
+
+
+def fewest(
+    family: int, ranges: Sequence[tuple[int, int]], start: int = 0, bits: int | None = None
+) -> Iterator[Network]:
+    """Yield the fewest networks of disjoint ranges: the largest blocks that they cover wholly.
+
+    Each block of 2^bits addresses is one if all of them are covered; otherwise its halves are
+    asked.
+    """
+    length, network = (32, ipaddress.IPv4Network) if family == 4 else (128, ipaddress.IPv6Network)
+    bits = length if bits is None else bits
+    end = start + (1 << bits) - 1
+    inside = [(max(a, start), min(b, end)) for a, b in ranges if a <= end and b >= start]
+    covered = sum(last - first + 1 for first, last in inside)
+    if covered == 1 << bits:
+        yield network((start, length - bits))
+    elif covered:
+        for half in (start, start + (1 << bits - 1)):
+            yield from fewest(family, inside, half, bits - 1)
 
 
 def value(record: Mapping[str, Any], path: str) -> Any:

@@ -1,4 +1,4 @@
-"""Prefixes of ranges are the fewest that cover them, checked against ipaddress and netaddr."""
+"""Prefixes of ranges are the fewest that cover them: an oracle of ours, ipaddress, netaddr."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ import ipaddress
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from geolookup.contract.address import BITS, MAX
-from geolookup.prefixes.aggregate import Prefixes, prefixes_of
+from geolookup.prefixes.aggregate import prefixes_of
 from geolookup.prefixes.spans import Halves, Spans, joined
 from geolookup.prefixes.texts import cidr_texts, range_texts
+from tests.prefixes.brute_force import Network, fewest
+from tests.skips import needs, optional
 from tests.tiers import scaled
 
-netaddr = pytest.importorskip("netaddr")
+netaddr = optional("netaddr")
 
 Range = tuple[int, int]
-_LOW = (1 << 64) - 1
+_K = 1 << 64
+_LOW = _K - 1
 _ADDRESS: dict[int, Any] = {4: ipaddress.IPv4Address, 6: ipaddress.IPv6Address}
 
 
@@ -33,7 +35,15 @@ def ranges(draw: st.DrawFn, family: int) -> list[Range]:
     near = st.sampled_from((0, 1, MAX[family], 1 << BITS[family] - 1))
     bounds = sorted(draw(st.sets(aligned | near | st.integers(0, MAX[family]), max_size=16)))
     ends = [each - draw(st.sampled_from((0, 1))) for each in bounds[1::2]]
-    return [(first, max(first, last)) for first, last in zip(bounds[::2], ends, strict=False)]
+    listed = [(first, max(first, last)) for first, last in zip(bounds[::2], ends, strict=False)]
+    # A range cut in two is two adjacent ranges.
+    return [part for each in listed for part in _cut(each, draw(st.integers(0, MAX[family])))]
+
+
+def _cut(whole: Range, at: int) -> list[Range]:
+    first, last = whole
+    at = first + at % (last - first + 1)
+    return [(first, at), (at + 1, last)] if at < last else [whole]
 
 
 drawn = st.sampled_from((4, 6)).flatmap(lambda each: st.tuples(st.just(each), ranges(each)))
@@ -57,54 +67,104 @@ def listed_of(spans: Spans) -> list[Range]:
     return [(fh << 64 | fl, lh << 64 | ll) for fh, fl, lh, ll in zip(*columns, strict=True)]
 
 
-def networks(prefixes: Prefixes) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
-    """Return columns as networks."""
+def split(spans: Spans) -> list[tuple[Network, int]]:
+    """Return the prefixes of ranges as networks, each with the number of its range."""
+    prefixes, of = prefixes_of(spans)
     columns = zip(*(each.tolist() for each in prefixes[1:]), strict=True)
     address = _ADDRESS[prefixes.family]
-    return [
-        ipaddress.ip_network((address(high << 64 | low), length)) for high, low, length in columns
-    ]
+    networks = [ipaddress.ip_network((address(high << 64 | low), n)) for high, low, n in columns]
+    assert cidr_texts(prefixes).to_pylist() == [str(each) for each in networks]
+    return list(zip(networks, of.tolist(), strict=True))
 
 
+def joined_networks(family: int, listed: list[Range], batch: int = 16) -> list[Network]:
+    """Return the prefixes of ranges that come in batches, adjacent ones joined."""
+    batches = [listed[at : at + batch] for at in range(0, len(listed), batch)]
+    found = joined(spans_of(family, each) for each in batches)
+    return [network for spans in found for network, _ in split(spans)]
+
+
+@settings(max_examples=scaled(20, 150))
+@given(drawn, st.integers(1, 5))
+def test_any_ranges(family_and_ranges: tuple[int, list[Range]], batch: int) -> None:
+    family, listed = family_and_ranges
+    each = [(network, at) for at, one in enumerate(listed) for network in fewest(family, [one])]
+    assert split(spans_of(family, listed)) == each
+    together = list(fewest(family, listed))
+    assert joined_networks(family, listed, batch) == together
+    assert list(ipaddress.collapse_addresses(network for network, _ in each)) == together
+
+
+@needs("netaddr")
 @settings(max_examples=scaled(5, 40))
 @given(drawn)
-def test_prefixes_are_those_of_ipaddress(given_: tuple[int, list[Range]]) -> None:
-    family, listed = given_
-    address = _ADDRESS[family]
-    expected = [
-        (network, number)
-        for number, (first, last) in enumerate(listed)
-        for network in ipaddress.summarize_address_range(address(first), address(last))
-    ]
-    prefixes, of = prefixes_of(spans_of(family, listed))
-    assert list(zip(networks(prefixes), of.tolist(), strict=True)) == expected
-    assert cidr_texts(prefixes).to_pylist() == [str(network) for network, _ in expected]
+def test_netaddr_finds_the_same_prefixes(family_and_ranges: tuple[int, list[Range]]) -> None:
+    family, listed = family_and_ranges
+    ends = [[netaddr.IPAddress(each, family) for each in pair] for pair in listed]
+    merged = netaddr.cidr_merge([netaddr.IPRange(*each) for each in ends])
+    kind = ipaddress.IPv4Network if family == 4 else ipaddress.IPv6Network
+    assert joined_networks(family, listed) == [kind((one.first, one.prefixlen)) for one in merged]
 
 
-@settings(max_examples=scaled(5, 40))
-@given(drawn, st.integers(1, 5))
-def test_joined_ranges_are_the_fewest_prefixes(given_: tuple[int, list[Range]], batch: int) -> None:
-    family, listed = given_
-    batches = [listed[at : at + batch] for at in range(0, len(listed), batch)]
-    found = [*joined(spans_of(family, each) for each in batches)]
-    texts = [str(each) for spans in found for each in networks(prefixes_of(spans)[0])]
-    covered = netaddr.cidr_merge(
-        [netaddr.IPRange(*(netaddr.IPAddress(each, family) for each in pair)) for pair in listed]
-    )
-    assert [ipaddress.ip_network(each) for each in texts] == [
-        ipaddress.ip_network((each.first, each.prefixlen))
-        if family == 4
-        else ipaddress.IPv6Network((each.first, each.prefixlen))
-        for each in covered
-    ]
+def test_every_range_of_some_addresses() -> None:
+    """All ranges of 11 addresses, at both ends of the space and across its halves."""
+    for family, starts in ((4, (0, (1 << 31) - 5)), (6, (0, _K - 5, (1 << 127) - 4))):
+        for start in (*starts, MAX[family] - 10):
+            pairs = [(a, b) for a in range(11) for b in range(a, 11)]
+            listed = [(start + first, start + last) for first, last in pairs]
+            assert split(spans_of(family, listed)) == [
+                (network, at) for at, one in enumerate(listed) for network in fewest(family, [one])
+            ]
 
 
-@settings(max_examples=scaled(5, 40))
+_M4, _M6 = MAX[4], MAX[6]
+#: Ranges of a family, and the prefixes of them joined; literally, so that no oracle is needed.
+KNOWN: list[tuple[int, list[Range], list[str]]] = [
+    (4, [], []),
+    (4, [(0, _M4)], ["0.0.0.0/0"]),
+    (6, [(0, _M6)], ["::/0"]),
+    (4, [(0, 0)], ["0.0.0.0/32"]),
+    (4, [(_M4, _M4)], ["255.255.255.255/32"]),
+    (6, [(_M6, _M6)], ["ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128"]),
+    # Halves of the space, and of a prefix, are one; neighbours that are not siblings are two.
+    (4, [(0, _M4 >> 1), ((_M4 >> 1) + 1, _M4)], ["0.0.0.0/0"]),
+    (6, [(0, _M6 >> 1), ((_M6 >> 1) + 1, _M6)], ["::/0"]),
+    (4, [(0x01000000, 0x010000FF), (0x01000100, 0x010001FF)], ["1.0.0.0/23"]),
+    (4, [(0x01000100, 0x010001FF), (0x01000200, 0x010002FF)], ["1.0.1.0/24", "1.0.2.0/24"]),
+    (4, [(0x01000000, 0x010000FF), (0x01000200, 0x010002FF)], ["1.0.0.0/24", "1.0.2.0/24"]),
+    # A gap of one address, and three ranges of which the last joins those before it.
+    (4, [(8, 9), (11, 15)], ["0.0.0.8/31", "0.0.0.11/32", "0.0.0.12/30"]),
+    (4, [(8, 9), (10, 10), (11, 15)], ["0.0.0.8/29"]),
+    # Across the halves of 64 bits.
+    (6, [(_K - 1, _K)], ["::ffff:ffff:ffff:ffff/128", "0:0:0:1::/128"]),
+    (6, [(0, _K)], ["::/64", "0:0:0:1::/128"]),
+    (6, [(0, _K - 1), (_K, 2 * _K - 1)], ["::/63"]),
+    (6, [(_K, 3 * _K - 1)], ["0:0:0:1::/64", "0:0:0:2::/64"]),
+]
+
+
+def test_known_prefixes() -> None:
+    for family, listed, expected in KNOWN:
+        assert [*map(str, joined_networks(family, listed))] == expected
+        assert [*map(str, joined_networks(family, listed, 1))] == expected
+        assert [*map(str, fewest(family, listed))] == expected
+    for family, bits in BITS.items():  # all addresses but one take a prefix of each length
+        lengths = list(range(1, bits + 1))
+        for ends, expected_lengths in (
+            ((1, MAX[family]), lengths[::-1]),
+            ((0, MAX[family] - 1), lengths),
+        ):
+            found = [network for network, _ in split(spans_of(family, [ends]))]
+            assert [network.prefixlen for network in found] == expected_lengths
+            assert sum(network.num_addresses for network in found) == MAX[family]
+
+
+@settings(max_examples=scaled(10, 60))
 @given(drawn, st.data())
 def test_ranges_with_other_codes_stay_apart(
-    given_: tuple[int, list[Range]], data: st.DataObject
+    family_and_ranges: tuple[int, list[Range]], data: st.DataObject
 ) -> None:
-    family, listed = given_
+    family, listed = family_and_ranges
     codes = data.draw(st.lists(st.integers(0, 1), min_size=len(listed), max_size=len(listed)))
     expected: list[tuple[int, int, int]] = []
     for (first, last), code in zip(listed, codes, strict=True):
@@ -121,16 +181,24 @@ def test_ranges_with_other_codes_stay_apart(
 
 @settings(max_examples=scaled(5, 40))
 @given(drawn)
-def test_range_texts(given_: tuple[int, list[Range]]) -> None:
-    family, listed = given_
-    address = _ADDRESS[family]
-    expected = [f"{address(first)}-{address(last)}" for first, last in listed]
-    # From Python 3.13 on, ipaddress writes mapped addresses with an IPv4 address at their end.
-    if not any(last >= 0xFFFF << 32 and first < 1 << 48 for first, last in listed):
-        assert range_texts(spans_of(family, listed)).to_pylist() == expected
+def test_range_texts(family_and_ranges: tuple[int, list[Range]]) -> None:
+    family, listed = family_and_ranges
+    listed += [] if family == 4 else [(0xFFFF << 32, (0xFFFF << 32) + 0x10002)]
+    expected = [f"{_text(family, first)}-{_text(family, last)}" for first, last in listed]
+    assert range_texts(spans_of(family, listed)).to_pylist() == expected
+
+
+def _text(family: int, value: int) -> str:
+    if family == 6 and value >> 32 == 0xFFFF:  # from Python 3.13 on, ipaddress writes 1.2.3.4
+        return f"::ffff:{value >> 16 & 0xFFFF:x}:{value & 0xFFFF:x}"
+    return str(_ADDRESS[family](value))
 
 
 def test_a_family_ends_a_range() -> None:
     """The last IPv4 address does not touch the first IPv6 address."""
-    found = [*joined([spans_of(4, [(1, MAX[4])]), spans_of(6, [(0, 1)])])]
-    assert [(each.family, listed_of(each)) for each in found] == [(4, [(1, MAX[4])]), (6, [(0, 1)])]
+    for begin in (0, MAX[4] + 1):
+        found = [*joined([spans_of(4, [(1, MAX[4])]), spans_of(6, [(begin, begin + 1)])])]
+        assert [(each.family, *listed_of(each)) for each in found] == [
+            (4, (1, MAX[4])),
+            (6, (begin, begin + 1)),
+        ]

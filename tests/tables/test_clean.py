@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
-
 import geolookup
+from tests.skips import needs, optional
 
 DIRTY = ["8.8.8.8:53", " [2001:4860:4860::8888]:443", "10.0.0.1, 8.8.8.8", "nonsense", None]
 ASNS = [15169, 15169, 15169, None, None]
 
 
+@needs("pandas")
 def test_pandas(sample: geolookup.Engine) -> None:
-    pd = pytest.importorskip("pandas")
-    pytest.importorskip("geolookup.tables.pandas")
+    pd = optional("pandas")
+    optional("geolookup.tables.pandas")  # registers Series.geo
     for column in (pd.Series(DIRTY), pd.Series(DIRTY, dtype="category"), pd.Series([*DIRTY, 1])):
         dirty = column.geo.enrich("network.asn", engine=sample)
         cleaned = column.geo.enrich("network.asn", engine=sample, clean=True)
@@ -21,10 +21,10 @@ def test_pandas(sample: geolookup.Engine) -> None:
         assert found[:5] == ASNS
 
 
-@pytest.mark.long
+@needs("polars")
 def test_polars(sample: geolookup.Engine) -> None:
-    pl = pytest.importorskip("polars")
-    pytest.importorskip("geolookup.tables.polars")
+    pl = optional("polars")
+    optional("geolookup.tables.polars")  # registers Expr.geo
     frame = pl.DataFrame({"ip": DIRTY, "at": [0] * 5})
     for at in (0, pl.col("at")):
         made = frame.select(
@@ -35,12 +35,9 @@ def test_polars(sample: geolookup.Engine) -> None:
     assert lazy["network_asn"].to_list() == ASNS
 
 
-@pytest.mark.long
+@needs("duckdb")
 def test_duckdb(sample: geolookup.Engine) -> None:
-    duckdb = pytest.importorskip("duckdb")
-    from geolookup.tables.duckdb import register
-
-    with duckdb.connect() as connection:
-        register(connection, sample, clean=True)
+    with optional("duckdb").connect() as connection:
+        optional("geolookup.tables.duckdb").register(connection, sample, clean=True)
         rows = connection.execute("select geo_asn(unnest(?))", [DIRTY]).fetchall()
     assert [row[0] for row in rows] == ASNS

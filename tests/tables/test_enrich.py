@@ -71,10 +71,11 @@ def test_bare_columns(engine: geolookup.Engine, data: pa.Table, wanted: dict[str
         assert found.to_pydict() == wanted
 
 
-@pytest.mark.parametrize("data", [["8.8.8.8"], "8.8.8.8", None, 5, {"ip": ["8.8.8.8"]}, object()])
-def test_what_is_no_table(engine: geolookup.Engine, data: Any) -> None:
-    with pytest.raises(TypeError, match="is no table"):
-        engine.enrich(data)
+def test_what_is_no_table(engine: geolookup.Engine) -> None:
+    data: Any
+    for data in (["8.8.8.8"], "8.8.8.8", None, 5, {"ip": ["8.8.8.8"]}, object()):
+        with pytest.raises(TypeError, match="is no table"):
+            engine.enrich(data)
 
 
 def test_default_fields(engine: geolookup.Engine, data: pa.Table) -> None:
@@ -145,32 +146,26 @@ def _read(found: Any) -> pa.Table:
     return found.read_all() if isinstance(found, pa.RecordBatchReader) else found
 
 
-@pytest.mark.parametrize(
-    ("texts", "error", "row"),
-    [
+def test_refusing(engine: geolookup.Engine) -> None:
+    cases: list[tuple[list[str | None], type[Exception], int]] = [
         (["8.8.8.8", "2a03::1", "10.0.0.1", "x"], geolookup.PrivateAddressError, 2),
         (["8.8.8.8", "x"], geolookup.InvalidAddressError, 1),
         ([None], geolookup.InvalidAddressError, 0),
-        (["8.8.8.8"] * 200_000 + ["::1", None], geolookup.PrivateAddressError, 200_000),
-    ],
-)
-@pytest.mark.parametrize("threads", [1, 3])
-def test_refusing(
-    engine: geolookup.Engine, texts: list[str], error: type[Exception], row: int, threads: int
-) -> None:
-    column = pa.array(texts)
-    data = pa.Table.from_batches([*pa.table({"ip": column}).to_batches(50_000)])
-    for given in (data, data.to_reader(50_000)):
-        with pytest.raises(error) as caught:
-            _read(engine.enrich(given, fields="ip_type", on_invalid="raise", threads=threads))
-        assert f"in row {row}, counted from 0" in caught.value.__notes__
-    good = engine.enrich(data.slice(0, row), fields="ip_type", on_invalid="raise", threads=threads)
-    assert good.num_rows == row
+        (["8.8.8.8"] * 100_000 + ["::1", None], geolookup.PrivateAddressError, 100_000),
+    ]
+    for texts, error, row in cases:
+        data = pa.Table.from_batches(pa.table({"ip": pa.array(texts)}).to_batches(30_000))
+        for threads in (1, 3):
+            options: Any = {"fields": "ip_type", "on_invalid": "raise", "threads": threads}
+            for given in (data, data.to_reader(30_000)):
+                with pytest.raises(error) as caught:
+                    _read(engine.enrich(given, **options))
+                assert f"in row {row}, counted from 0" in caught.value.__notes__
+            assert engine.enrich(data.slice(0, row), **options).num_rows == row
 
 
-@pytest.mark.parametrize(
-    ("wishes", "error", "text"),
-    [
+def test_wishes_that_cannot_be(engine: geolookup.Engine, data: pa.Table) -> None:
+    cases: list[tuple[dict[str, Any], type[Exception], str]] = [
         ({"on_invalid": "ignore"}, ValueError, "on_invalid"),
         ({"threads": 0}, ValueError, "at least 1"),
         ({"threads": -2}, ValueError, "at least 1"),
@@ -178,13 +173,10 @@ def test_refusing(
         ({"at": "n", "fields": ["x"]}, ValueError, "no field"),
         ({"at": "ip"}, TypeError, "at must hold"),
         ({"at": b"n"}, TypeError, "at must be"),
-    ],
-)
-def test_wishes_that_cannot_be(
-    engine: geolookup.Engine, data: pa.Table, wishes: dict[str, Any], error: Any, text: str
-) -> None:
-    with pytest.raises(error, match=text):
-        engine.enrich(data, **wishes)
+    ]
+    for wishes, error, text in cases:
+        with pytest.raises(error, match=text):
+            engine.enrich(data, **wishes)
 
 
 def test_input_is_as_it_was(engine: geolookup.Engine, data: pa.Table) -> None:

@@ -7,6 +7,7 @@ which files they open and move.
 from __future__ import annotations
 
 import random
+import shlex
 import shutil
 import sys
 from collections import Counter
@@ -17,7 +18,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -26,22 +27,26 @@ import geolookup
 from geolookup.archives.pack import pack
 from tests.conftest import build_at
 from tests.near_addresses import near_addresses
+from tests.skips import needs, optional
 from tests.tables import columns
 from tests.tiers import scaled
 
-pytest.importorskip("pyspark")
-if shutil.which("java") is None:
-    pytest.skip("no java", allow_module_level=True)
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
-from pyspark import SparkContext
-from pyspark.errors import PythonException
-from pyspark.find_spark_home import _find_spark_home
-from pyspark.sql import DataFrame, SparkSession
+    from geolookup.tables import spark as adapter
+else:
+    SparkSession = optional("pyspark.sql").SparkSession
+    adapter = optional("geolookup.tables.spark")
+SparkContext = optional("pyspark").SparkContext
+PythonException = optional("pyspark.errors").PythonException
 
-from geolookup.tables import spark as adapter
-
-# It says so whatever is done with pandas; nothing is, here.
-pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning")
+pytestmark = [
+    needs("pyspark"),
+    pytest.mark.skipif(shutil.which("java") is None, reason="no java"),
+    # It says so whatever is done with pandas; nothing is, here.
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"),
+]
 
 _WATCH = """
 import os, sys
@@ -88,16 +93,22 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     log = folder / "log"
     log.touch()
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_HOME", str(_home(folder / "home")))
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
         session = _session(folder, log)
         yield Cluster(session, log)
-        context = session.sparkContext
-        name = context.applicationId
         session.stop()
-        # Executors of such a cluster work below Spark itself.
-        shutil.rmtree(Path(_find_spark_home()) / "work" / name, ignore_errors=True)
         _stop_java()
+
+
+def _home(folder: Path) -> Path:
+    """Return a folder with Spark's files; executors of such a cluster work below Spark itself."""
+    folder.mkdir()
+    for part in Path(optional("pyspark.find_spark_home")._find_spark_home()).iterdir():
+        if part.name != "work":
+            (folder / part.name).symlink_to(part)
+    return folder
 
 
 def _session(folder: Path, log: Path) -> SparkSession:
@@ -325,7 +336,7 @@ def _unpacked_size(archive: Path) -> tuple[Path, int]:
 def test_many_processes_unpack_at_once(dataset_path: Path, tmp_path: Path) -> None:
     archive = tmp_path / "geolookup-abc.tar.zst"
     pack(dataset_path, archive, force=False)
-    with ProcessPoolExecutor(6, mp_context=get_context("forkserver")) as pool:
+    with ProcessPoolExecutor(3, mp_context=get_context("forkserver")) as pool:
         found = set(pool.map(_unpacked_size, [archive] * 12))
     assert found == {(tmp_path / "geolookup-abc", len(list(dataset_path.iterdir())))}
     assert sorted(each.name for each in tmp_path.iterdir()) == ["geolookup-abc", archive.name]
@@ -367,7 +378,8 @@ def test_executors_without_geolookup(
             (packages / found.name).symlink_to(found)
     python = tmp_path / "python"
     python.write_text(
-        f'#!/bin/sh\nPYTHONPATH={packages}:"$PYTHONPATH" exec {sys.executable} -S "$@"\n'
+        f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(packages))}:"$PYTHONPATH"'
+        f' exec {shlex.quote(sys.executable)} -S "$@"\n'
     )
     python.chmod(0o755)
     monkeypatch.setattr(cluster.session.sparkContext, "pythonExec", str(python))

@@ -29,14 +29,13 @@ def _reader(batches: Iterator[pa.RecordBatch]) -> pa.RecordBatchReader:
     return pa.RecordBatchReader.from_batches(_SCHEMA, batches)
 
 
-@pytest.mark.parametrize("threads", [1, 2, 9])
-@pytest.mark.parametrize(
-    "counts", [[], [0], [0, 0, 5, 0, 1, 0], [1] * 40, [CHUNK + 1, 0, 3 * CHUNK - 1], [CHUNK] * 9]
-)
-def test_equal_to_the_table(engine: geolookup.Engine, counts: list[int], threads: int) -> None:
-    stream = engine.enrich(_reader(_batches(counts)), fields=_FIELDS, threads=threads)
-    table = pa.Table.from_batches(_batches(counts), _SCHEMA)
-    assert stream.read_all() == engine.enrich(table, fields=_FIELDS, threads=threads)
+def test_equal_to_the_table(engine: geolookup.Engine) -> None:
+    for counts in ([], [0], [0, 0, 5, 0, 1, 0], [1] * 40, [CHUNK + 1, 0, 3 * CHUNK - 1]):
+        table = pa.Table.from_batches(_batches(counts), _SCHEMA)
+        for threads in (1, 2, 9):
+            stream = engine.enrich(_reader(_batches(counts)), fields=_FIELDS, threads=threads)
+            wanted = engine.enrich(table, fields=_FIELDS, threads=threads)
+            assert stream.read_all() == wanted, (counts, threads)
 
 
 def new_threads(before: set[threading.Thread]) -> set[threading.Thread]:

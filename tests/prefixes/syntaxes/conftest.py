@@ -11,6 +11,7 @@ import pytest
 
 @pytest.fixture
 def short_folder() -> Iterator[Path]:
-    """A folder with a short name: the path of a socket has at most 107 bytes."""
-    with tempfile.TemporaryDirectory() as folder:
+    """A folder with a short name, without blanks: programs read it unquoted, a socket at most 107
+    bytes of it."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         yield Path(folder)

@@ -19,7 +19,7 @@ def main(port: int, addresses: list[str]) -> None:
 
 
 def _until_open(port: int) -> None:
-    ends = time.monotonic() + 20
+    ends = time.monotonic() + 60
     while True:
         try:
             socket.create_connection(("127.0.0.1", port)).close()
@@ -33,7 +33,7 @@ def _until_open(port: int) -> None:
 
 def _answer(port: int, client: str) -> bytes:
     stated = f"TCP6 {client} ::1" if ":" in client else f"TCP4 {client} 127.0.0.1"
-    with socket.create_connection(("127.0.0.1", port), 20) as line:
+    with socket.create_connection(("127.0.0.1", port), 60) as line:
         # Where nothing listens, so that a request which is not refused fails at once.
         line.sendall(f"PROXY {stated} 1 2\r\nGET http://127.0.0.1:9/ HTTP/1.0\r\n\r\n".encode())
         return line.recv(1 << 12).split(b"\r\n")[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -42,5 +43,5 @@ def test_packets_from_the_list_are_dropped(name: str, tmp_path: Path) -> None:
     (tmp_path / "rules").write_text(_RULES)
     inside, outside = members(LIST)[::67], neighbours(LIST)[::67]
     assert {":" in each for each in inside} == {":" in each for each in outside} == {True, False}
-    asked = " ".join([sys.executable, packets, *inside, *outside])
+    asked = shlex.join([sys.executable, packets, *inside, *outside])
     assert script(tmp_path, f"{LOADED[name]}; {asked}").split() == outside

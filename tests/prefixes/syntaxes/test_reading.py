@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +12,7 @@ from geolookup.prefixes.syntaxes import SYNTAXES
 from geolookup.prefixes.syntaxes.settings import Settings
 from tests.prefixes.syntaxes.lists import changes_text, drawn, whole_text
 from tests.prefixes.syntaxes.reading import READERS, Held
-from tests.tiers import few
+from tests.tiers import scaled
 
 #: Syntaxes whose list does not replace another: a group that is in use cannot be replaced, and
 #: nothing holds a list of lines.
@@ -33,28 +32,25 @@ def test_every_syntax_is_read_back() -> None:
     assert set(READERS) == {name for name, each in SYNTAXES.items() if each.entries == "prefix"}
 
 
-@pytest.mark.parametrize("name", few(READERS, 5))
-def test_a_selection_read_back_is_what_the_engine_yields(
-    name: str, sample: geolookup.Engine
-) -> None:
-    dataset = sample._open_state().dataset
-    selected = selection_lists(Selection(dataset, question("country=US")), SYNTAXES[name].entries)
-    text = b"".join(SYNTAXES[name].whole(selected, Settings())).decode("ascii")
+def test_a_selection_read_back_is_what_the_engine_yields(sample: geolookup.Engine) -> None:
+    selected = Selection(sample._open_state().dataset, question("country=US"))
     found = sorted(str(each) for each in sample.prefixes("country=US"))
-    assert _prefixes(READERS[name]({}, text)) == found
+    assert found
+    for name, read in READERS.items():
+        listed = selection_lists(selected, SYNTAXES[name].entries)
+        text = b"".join(SYNTAXES[name].whole(listed, Settings())).decode("ascii")
+        assert _prefixes(read({}, text)) == found, name
 
 
-@pytest.mark.long
-@settings(max_examples=30)
-@pytest.mark.parametrize("name", READERS)
+@settings(max_examples=scaled(2, 30))
 @given(old=_FILES, new=_FILES)
-def test_a_list_read_back_is_the_list(
-    name: str, old: tuple[int, int], new: tuple[int, int]
-) -> None:
-    before, after, read = drawn(*old), drawn(*new), READERS[name]
-    held = read({}, whole_text(name, before))
-    assert _prefixes(held) == _listed(before)
-    if name not in _ADDING:
-        assert _prefixes(read(held, whole_text(name, after))) == _listed(after)
-    if SYNTAXES[name].changes is not None:
-        assert _prefixes(read(held, changes_text(name, before, after))) == _listed(after)
+def test_a_list_read_back_is_the_list(old: tuple[int, int], new: tuple[int, int]) -> None:
+    before, after = drawn(*old), drawn(*new)
+    for name, read in READERS.items():
+        held = read({}, whole_text(name, before))
+        assert _prefixes(held) == _listed(before), name
+        if name not in _ADDING:
+            assert _prefixes(read(held, whole_text(name, after))) == _listed(after), name
+        if SYNTAXES[name].changes is not None:
+            changed = read(held, changes_text(name, before, after))
+            assert _prefixes(changed) == _listed(after), name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -43,15 +44,15 @@ def _parsed(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
     return run("squid", "-k", "parse", "-f", _configured(folder, text))
 
 
-def test_a_list_is_accepted(tmp_path: Path) -> None:
-    done = _parsed(tmp_path, whole_text("squid", LIST))
+def test_a_list_is_accepted(short_folder: Path) -> None:
+    done = _parsed(short_folder, whole_text("squid", LIST))
     assert done.returncode == 0
     assert not {"WARNING", "ERROR", "FATAL"} & set(done.stderr.replace(":", " ").split())
 
 
-def test_a_malformed_file_is_refused(tmp_path: Path) -> None:
+def test_a_malformed_file_is_refused(short_folder: Path) -> None:
     """The check would notice a syntax error."""
-    assert _parsed(tmp_path, "1.0.0.0/24\n1.0.1.0/33\n").returncode
+    assert _parsed(short_folder, "1.0.0.0/24\n1.0.1.0/33\n").returncode
 
 
 @needs_root
@@ -61,7 +62,7 @@ def test_clients_from_the_list_are_refused(short_folder: Path) -> None:
     configuration = _configured(short_folder, whole_text("squid", LIST))
     short_folder.chmod(0o777)  # for the user that Squid becomes
     inside, outside = members(LIST)[::37], neighbours(LIST)[::37]
-    asked = " ".join([sys.executable, proxied.__file__, "3128", *inside, *outside])
+    asked = shlex.join([sys.executable, proxied.__file__, "3128", *inside, *outside])
     # The service's name, for memory that it shares, differs from that of another Squid.
     squid = f"squid -N -n tests{os.getpid()} -f {configuration}"
     text = f"ip link set lo up; {squid} 2>errors & {asked}; kill $!; wait"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from geolookup.prefixes.syntaxes import SYNTAXES
 from geolookup.prefixes.syntaxes.settings import Settings
 from tests.prefixes.syntaxes.lists import changes_text, whole_text
@@ -142,19 +140,15 @@ destroy listed_v4_new
 NAMED = Settings(name="listed", table="filter", target="LOG-DROP", value="yes", acl="#1")
 
 
-@pytest.mark.parametrize("name", WHOLE)
-def test_a_list(name: str) -> None:
-    assert whole_text(name, OLD, NAMED) == WHOLE[name]
-
-
-@pytest.mark.parametrize("name", CHANGES)
-def test_changes(name: str) -> None:
-    assert changes_text(name, OLD, NEW, NAMED) == CHANGES[name]
-
-
-@pytest.mark.parametrize("name", EMPTY)
-def test_a_list_of_one_family_without_a_prefix(name: str) -> None:
-    assert whole_text(name, {4: []}, NAMED) == EMPTY[name]
+def test_a_list_its_changes_and_an_empty_list() -> None:
+    for name, text in WHOLE.items():
+        assert whole_text(name, OLD, NAMED) == text, name
+        assert whole_text(name, {4: []}, NAMED) == EMPTY[name], name
+    for name, text in CHANGES.items():
+        assert changes_text(name, OLD, NEW, NAMED) == text, name
+    assert {*WHOLE, "cidr"} == {name for name, each in SYNTAXES.items() if each.entries == "prefix"}
+    assert set(CHANGES) == {name for name, each in SYNTAXES.items() if each.changes}
+    assert set(WHOLE) == set(EMPTY)
 
 
 def test_long_lists_are_several_commands_of_nft() -> None:
@@ -162,8 +156,3 @@ def test_long_lists_are_several_commands_of_nft() -> None:
     text = whole_text("nft", {4: prefixes})
     assert [each.count(",") for each in text.split("add element")] == [0, 10_000, 10_000, 1]
     assert re.findall(r"\S+/24", text) == prefixes
-
-
-def test_the_syntaxes_that_have_no_form_for_changes() -> None:
-    without = {name for name, each in SYNTAXES.items() if each.changes is None}
-    assert without == {"range", "csv", "json", "nginx-geo", "pf", "bird", "squid"}

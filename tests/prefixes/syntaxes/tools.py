@@ -72,11 +72,11 @@ def running(ready: Path, *command: str) -> Iterator[None]:
         yield
     finally:
         process.terminate()
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
 
 
 def _until_open(ready: Path, process: subprocess.Popen[bytes]) -> None:
-    ends = time.monotonic() + 20
+    ends = time.monotonic() + 60
     while True:
         try:
             with socket.socket(socket.AF_UNIX) as line:
@@ -92,7 +92,7 @@ def _until_open(ready: Path, process: subprocess.Popen[bytes]) -> None:
 def said(place: Path, text: bytes) -> bytes:
     """Send a text to a socket and return all that comes back."""
     with socket.socket(socket.AF_UNIX) as line:
-        line.settimeout(20)
+        line.settimeout(60)
         line.connect(str(place))
         line.sendall(text)
         line.shutdown(socket.SHUT_WR)

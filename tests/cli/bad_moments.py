@@ -1,0 +1,79 @@
+"""Signals at a bad moment: ``python -m tests.cli.bad_moments NAME`` ends by the signal's exit.
+
+The first signal is repeated at once, and not half a second later.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from geolookup import cli
+
+
+def _interrupted() -> None:
+    """Raise the SystemExit of a signal in here."""
+    os.kill(os.getpid(), signal.SIGTERM)
+    for _ in range(100_000):
+        pass
+
+
+class _Dropping:
+    def __del__(self) -> None:
+        _interrupted()
+
+
+def _wait() -> None:
+    ends = time.monotonic() + 60
+    while time.monotonic() < ends:
+        time.sleep(0.01)
+
+
+def dropped_by_a_destructor() -> None:
+    """Python drops what a destructor raises."""
+    _Dropping()
+    _wait()
+
+
+def dropped_by_a_library() -> None:
+    """The C++ of a library drops what Python code raises that it calls."""
+    with suppress(SystemExit):
+        _interrupted()
+    _wait()
+
+
+def repeated_while_files_are_removed() -> None:
+    """The exit is on its way: further signals must not interrupt what removes files."""
+    signals: list[int] = []
+    interrupt = cli.interrupt_main
+
+    def counted(number: int) -> None:
+        signals.append(number)
+        interrupt(number)
+
+    cli.interrupt_main = counted
+    try:
+        _interrupted()
+    finally:
+        try:
+            Path("/nowhere").unlink()
+        except FileNotFoundError:
+            ends = time.monotonic() + 60
+            while len(signals) < 3 and time.monotonic() < ends:
+                time.sleep(0.001)
+        print(f"removed after {len(signals)} signals")
+
+
+MOMENTS = {
+    each.__name__: each
+    for each in (dropped_by_a_destructor, dropped_by_a_library, repeated_while_files_are_removed)
+}
+
+if __name__ == "__main__":
+    cli._REPEAT = 0.02
+    cli.exit_on_signals()
+    MOMENTS[sys.argv[1]]()

@@ -1,0 +1,161 @@
+"""``geolookup diff`` and ``score`` as a shell runs them: text, JSON, gates and exit status."""
+
+from __future__ import annotations
+
+import json
+import signal
+from dataclasses import asdict
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import geolookup
+from geolookup import comparison as diff
+from tests.cli.program import held, refused, run
+from tests.comparison.conftest import NEW, OLD, dataset
+from tests.datasets import once
+
+
+@pytest.fixture(scope="module")
+def pair() -> tuple[str, str]:
+    old = once("cli-comparison-old", lambda folder: dataset(folder, world=OLD))
+    new = once("cli-comparison-new", lambda folder: dataset(folder, world=NEW))
+    return str(old / "dataset"), str(new / "dataset")
+
+
+@pytest.fixture(scope="module")
+def truth(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("truth") / "truth.csv"
+    path.write_text("8.8.8.0/24,US,,Boston,\n2a00::/32,FR,,Paris,\n", encoding="utf-8")
+    return str(path)
+
+
+def test_json_is_the_comparison(pair: tuple[str, str]) -> None:
+    done = run("diff", *pair, "--json", "--fail-if", "ipv6.country_moved < 50%")
+    printed = json.loads(done.stdout)
+    gates = printed.pop("gates")
+    assert printed == json.loads(json.dumps(asdict(diff.compare(*pair))))
+    measured = {"ipv6.country_moved": 0.5}
+    text = "ipv6.country_moved < 50%"
+    assert gates == [{"gate": text, "limit": 0.5, "measured": measured, "failed": []}]
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_json_is_the_score(pair: tuple[str, str], truth: str) -> None:
+    done = run("score", *pair, "--truth", truth, "--json", "--worst", "1")
+    expected = geolookup.score([*pair], truth, worst=1)
+    assert json.loads(done.stdout) == json.loads(json.dumps(asdict(expected)))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_text_names_what_moved(pair: tuple[str, str]) -> None:
+    done = run("diff", *pair)
+    assert "country moved    64 (16.67 %) of 384 known in both" in done.stdout
+    assert "AS2 Two" in done.stdout
+    assert "world.csv" in done.stdout
+    assert done.returncode == 0
+
+
+def test_failed_gates_are_status_1_with_one_line_each(pair: tuple[str, str], truth: str) -> None:
+    gates = ("country_moved > 20%", "ipv6.km_max > 800", "coverage_lost > 50%")
+    done = run("diff", *pair, *(word for gate in gates for word in ("--fail-if", gate)))
+    assert done.returncode == 1
+    first, second = done.stderr.splitlines()
+    assert first == (
+        "gate failed: country_moved > 20%: ipv6.country_moved is 50 %, the limit is 20 %"
+    )
+    assert second.startswith("gate failed: ipv6.km_max > 800: ipv6.km_max is 87")
+    assert second.endswith(" km, the limit is 800 km")
+
+    gates = ("ipv4.country_agree < 95%", "networks.city_null > 90%")
+    options = [word for gate in gates for word in ("--fail-if", gate)]
+    done = run("score", pair[1], "--truth", truth, *options)
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "gate failed: ipv4.country_agree < 95%: ipv4.country_agree is 75 %, the limit is 95 %"
+    ]
+    assert "country agree  75.00 %" in done.stdout
+    assert "8.8.8.128/26" in done.stdout
+
+
+def test_traffic_weighs(pair: tuple[str, str], truth: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("ip,n\n8.8.8.129,3\n8.8.8.1,1\n10.0.0.1,7\nx,2\n", encoding="utf-8")
+    options = ("--traffic", str(path), "--ip-column", "ip", "--traffic-count", "n")
+    done = run("diff", *pair, *options, "--fail-if", "country_moved >= 75%")
+    assert done.returncode == 1
+    assert "country_moved is 75 %" in done.stderr
+    assert "requests  13, of which 7 for private addresses and 2 for no addresses" in done.stdout
+    assert "8.8.8.1" not in done.stdout + done.stderr
+
+    text = "8.8.8.129\n8.8.8.129\n8.8.8.1\n10.0.0.1\n"
+    gate = ("--fail-if", "requests.country_wrong > 50%")
+    done = run("score", pair[1], "--truth", truth, "--traffic", "-", *gate, text=text)
+    assert done.returncode == 1
+    assert "requests.country_wrong is 66.6667 %" in done.stderr
+    assert "requests  4, of which 1 for private addresses and 0 for no addresses" in done.stdout
+    assert "8.8.8.129" not in done.stdout + done.stderr
+
+
+def test_traffic_from_standard_input_is_a_list(pair: tuple[str, str]) -> None:
+    text = "8.8.8.129\n10.0.0.1\n"
+    done = run("diff", *pair, "--traffic", "-", text=text)
+    assert "requests  2, of which 1 for private addresses and 0 for no addresses" in done.stdout
+    csv = ("--input-format", "csv", "--no-header", "--ip-column", "column1")
+    assert run("diff", *pair, "--traffic", "-", *csv, text=text).stdout == done.stdout
+
+
+def test_misuse_is_status_2(pair: tuple[str, str], truth: str) -> None:
+    compare, score = ("diff", *pair), ("score", pair[0], "--truth", truth)
+    for args in (
+        (*compare, "--fail-if", "country_moved"),
+        (*compare, "--fail-if", "country_moves > 2%"),
+        (*compare, "--traffic", "/nowhere.csv"),
+        (*compare, "--traffic", "README.md", "--traffic-count", "n"),
+        (*compare, "--top", "-1"),
+        ("diff", "/nowhere", pair[1]),
+        ("diff", pair[0], "/nowhere"),
+        ("diff", pair[0]),
+        (*score, "--fail-if", "country_agree"),
+        (*score, "--fail-if", "country_agree < 95"),
+        (*score, "--fail-if", "km_p50 > 1"),
+        (*score, "--truth", "/nowhere.csv"),
+        (*score, "--truth-format", "geofed"),
+        (*score, "--truth-format", "addresses"),
+        (*score, "--traffic", "/nowhere.csv"),
+        (*score, "--worst", "-1"),
+        ("score", "/nowhere", "--truth", truth),
+        ("score", pair[0]),
+        ("score", "--truth", truth),
+    ):
+        assert refused(*args)
+
+
+@pytest.mark.long
+def test_a_signal_leaves_no_temporary_files(
+    pair: tuple[str, str], truth: str, tmp_path: Path
+) -> None:
+    """The process waits where it reads the recipe that it wrote for the truth."""
+    args = ("score", pair[0], "--truth", truth)
+    with held("open", "truth.toml", *args, TMPDIR=str(tmp_path)) as process:
+        assert list(tmp_path.glob("*/truth.toml"))
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 128 + signal.SIGTERM
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_table_files_are_described_by_the_same_options() -> None:
+    """Options that several commands share mean the same in each."""
+    for command in ("summarize", "diff"):
+        for name in ("ip_column", "input_format", "delimiter", "header"):
+            here, there = _option(command, name), _option("enrich", name)
+            assert here.to_info_dict() == there.to_info_dict(), (command, name)
+            assert here.callback is there.callback, (command, name)
+
+
+def _option(command: str, name: str) -> Any:
+    function = getattr(import_module(f"geolookup.cli.{command}"), command)
+    (option,) = (each for each in function.params if each.name == name)
+    return option
