@@ -172,13 +172,12 @@ def test_columns_are_found_by_name_in_any_order_and_older_releases_lack_some(rea
 
 def test_another_language_with_english_where_it_is_silent(build: Build) -> None:
     dataset, _ = build(CITY_FILES, one("maxmind", "*.csv", 'locale = "de"'))
-    members = ("city_name", "region_name", "country_name")
     with geolookup.open(dataset) as engine:
         places = [engine.data(address, at=0)["location"] for address in ("8.8.4.4", "8.8.5.5")]
     # Names of countries are of the reference table.
-    assert [[place[name] for name in members] for place in places] == [
-        ["Alphastadt", "Limassol District", "Cyprus"],
-        ["Betaville", "Zurich", "Switzerland"],
+    assert [(each["city_name"], each["region_name"], each["country_name"]) for each in places] == [
+        ("Alphastadt", "Limassol District", "Cyprus"),
+        ("Betaville", "Zurich", "Switzerland"),
     ]
 
 
