@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from itertools import chain, islice
 from typing import TypeVar
 
@@ -45,8 +46,11 @@ def in_order(
     block no thread is running.
     """
     threads = min(cores(), _MOST_THREADS) if threads is None else threads
+    if not threads:
+        yield map(function, items)
+        return
     running: deque[Future[_R]] = deque()
-    with ThreadPoolExecutor(threads or 1) as pool:  # it starts a thread when it has work for it
+    with ThreadPoolExecutor(threads) as pool:  # it starts a thread when it has work for it
         try:
             yield _results(function, iter(items), pool, running, threads + 1)
         finally:
@@ -62,7 +66,7 @@ def _results(
     ahead: int,
 ) -> Iterator[_R]:
     head = list(islice(items, 2))
-    if ahead == 1 or len(head) < 2:
+    if len(head) < 2:
         yield from map(function, chain(head, items))
         return
     for item in chain(head, items):
@@ -75,10 +79,14 @@ def _results(
 
 
 @contextmanager
-def alongside(call: Callable[[], _R]) -> Iterator[Callable[[], _R]]:
+def alongside(call: Callable[[], _R], rows: int) -> Iterator[Callable[[], _R]]:
     """Run a call in a thread during the block; yield a function that waits for its result.
 
-    After the block the call has ended. That function raises the exception of the call.
+    After the block the call has ended. That function raises the exception of the call. ``rows`` is
+    the size of its table: for a small one the function runs the call itself, when first called.
     """
-    with ThreadPoolExecutor(1) as pool:
-        yield pool.submit(call).result
+    if threads_for(rows):
+        with ThreadPoolExecutor(1) as pool:
+            yield pool.submit(call).result
+    else:
+        yield cache(call)

@@ -43,7 +43,7 @@ def damaged_rows(
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """A dataset: its manifest, and the columns of its files by file name; the mapped files."""
+    """A dataset: its manifest, and the columns of its files by file name; mapped large files."""
 
     folder: Path
     manifest: Manifest
