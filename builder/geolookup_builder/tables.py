@@ -117,6 +117,10 @@ def _column(column: pa.Array) -> pa.Array:
 
 def encoded(column: pa.Array) -> pa.Array:
     """Return a dictionary column with the narrowest index type for its distinct values."""
+    if column.null_count == len(column):  # as most fields of most datasets
+        return pa.DictionaryArray.from_arrays(
+            pa.nulls(len(column), pa.int8()), pa.array([], column.type)
+        )
     found = column.dictionary_encode()
     last = len(found.dictionary) - 1
     kinds = (kind for kind in (np.int8, np.int16, np.int32) if last <= np.iinfo(kind).max)

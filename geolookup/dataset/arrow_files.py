@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import mmap
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -118,9 +117,13 @@ def generation(
     A thread decodes the next column while one is digested. ``digested`` is called after each.
     """
     digest = hashlib.sha256(manifest.logical())
-    named = ((name, column) for name in sorted(tables) for column in tables[name].schema.names)
+    named = (
+        (f"{name}/{column}", values)
+        for name in sorted(tables)
+        for column, values in zip(tables[name].schema.names, tables[name].columns, strict=True)
+    )
     threads = min(1, threads_for(max(len(table) for table in tables.values())))
-    with in_order(partial(_parts_of, tables), named, threads) as columns:
+    with in_order(_parts_of, named, threads) as columns:
         for parts in columns:
             for part in parts:
                 digest.update(part)
@@ -128,10 +131,9 @@ def generation(
     return digest.hexdigest()
 
 
-def _parts_of(tables: Mapping[str, Any], named: tuple[str, str]) -> list[Any]:
+def _parts_of(named: tuple[str, pa.Array | pa.ChunkedArray]) -> list[Any]:
     """Return what the digest of a column covers: its head, the bits of what is known, buffers."""
-    name, column = named
-    values = tables[name][column]
+    name, values = named
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if values.null_count == len(values):  # as most fields of most datasets
@@ -141,7 +143,7 @@ def _parts_of(tables: Mapping[str, Any], named: tuple[str, str]) -> list[Any]:
         values = _decoded(values)
         valid = _valid(values)
         kind, buffers = _text(values, valid) if _is_text(values.type) else _numbers(values)
-    head = f"{name}/{column}:{kind}:{len(values)}\n".encode()
+    head = f"{name}:{kind}:{len(values)}\n".encode()
     return [head, np.packbits(valid), *buffers]
 
 
@@ -172,7 +174,7 @@ def _text(values: pa.Array, valid: Bools) -> tuple[str, list[Any]]:
     _, offsets, data = values.buffers()
     width = np.int32 if pa.types.is_string(values.type) else np.int64
     bounds = np.frombuffer(offsets, width)[values.offset :][: len(values) + 1]
-    lengths = bounds[1:] - bounds[:-1]
+    lengths = np.subtract(bounds[1:], bounds[:-1])
     if values.null_count and lengths[~valid].any():  # bytes that belong to no value
         return _text(values.fill_null(""), np.ones_like(valid))
     text = memoryview(data or b"")[bounds[0] : bounds[-1]]

@@ -31,8 +31,9 @@ def structure(tables: Tables) -> Iterator[DatasetError]:
     yield from _coordinates(tables)
     yield from _amounts(tables)
     yield from _numbers_and_texts(tables)
+    sources = len(tables.manifest.metadata().sources)
     for name in fmt.PROVENANCE.values():
-        yield from _provenance(tables, name)
+        yield from _provenance(tables, name, sources)
 
 
 def _intervals(tables: Tables, name: str) -> Iterator[DatasetError]:
@@ -172,11 +173,10 @@ def _empty_items(tables: Tables, name: str, column: str, lists: pa.Array) -> Ite
     return tables.bad(name, column, bad, "an empty text in a list")
 
 
-def _provenance(tables: Tables, name: str) -> Iterator[DatasetError]:
+def _provenance(tables: Tables, name: str, sources: int) -> Iterator[DatasetError]:
     """Yield what is wrong with the deciding sources of one family."""
     yield from _ascending(tables, name)
     layers = [each for each in fields.LAYERS if each in tables.batches[name].schema.names]
-    sources = len(tables.manifest.metadata().sources)
     for layer in layers:
         numbers = tables.numbers(name, layer)
         yield from tables.bad(name, layer, numbers > sources, f"of {sources} sources")
