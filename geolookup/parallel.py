@@ -10,7 +10,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from itertools import chain, islice
 from typing import TypeVar
@@ -50,9 +50,9 @@ def in_order(
         yield map(function, items)
         return
     running: deque[Future[_R]] = deque()
-    with ThreadPoolExecutor(threads) as pool:  # it starts a thread when it has work for it
+    with ExitStack() as block:
         try:
-            yield _results(function, iter(items), pool, running, threads + 1)
+            yield _results(function, iter(items), block, running, threads)
         finally:
             for each in running:
                 each.cancel()
@@ -61,18 +61,19 @@ def in_order(
 def _results(
     function: Callable[[_T], _R],
     items: Iterator[_T],
-    pool: ThreadPoolExecutor,
+    block: ExitStack,
     running: deque[Future[_R]],
-    ahead: int,
+    threads: int,
 ) -> Iterator[_R]:
     head = list(islice(items, 2))
     if len(head) < 2:
-        yield from map(function, chain(head, items))
+        yield from map(function, head)
         return
+    pool = block.enter_context(ThreadPoolExecutor(threads))
     for item in chain(head, items):
         running.append(pool.submit(function, item))
         del item  # may be large
-        if len(running) >= ahead:
+        if len(running) > threads:
             yield running.popleft().result()
     while running:
         yield running.popleft().result()

@@ -31,7 +31,7 @@ def measured(rows: int | None) -> Result:
 
 def told(result: Result) -> Iterator[Table]:
     """Yield the time of a build in milliseconds."""
-    cells: list[tuple[str, Cell, Cell]] = [
+    cells: list[tuple[Cell, ...]] = [
         (name, *(Number(result[name][clock], ".1f") for clock in ("wall", "cpu")))
         for name in ("without syncs", "with syncs")
     ]

@@ -138,7 +138,9 @@ def _differ(columns: list[pa.Array], table: str, stored: pa.Array) -> Bools:
         kept = pa.array(np.flatnonzero(same))
         stored, columns = stored.take(kept), [each.take(kept) for each in columns]
     members = map(_decoded, columns, absent)
-    written = pc.binary_join_element_wise(*members, _LINE_FEED)
+    written = pc.binary_join_element_wise(
+        *members, _LINE_FEED, null_handling="replace", null_replacement=_NULL
+    )
     same[same] = pc.equal(written, stored).to_numpy(zero_copy_only=False)
     return ~same
 
@@ -170,12 +172,13 @@ def _written(column: pa.Array, absent: str) -> pa.Array:
 
 
 def _decoded(column: pa.Array, absent: str) -> pa.Array:
-    """Return each JSON text, ``absent`` for null."""
+    """Return each JSON text, ``absent`` for null; null may stay where that is ``_NULL``."""
     if column.null_count == len(column):
         return pa.repeat(pa.scalar(absent, pa.string()), len(column))
     if not pa.types.is_dictionary(column.type):
         return column
-    return without_nulls(column.dictionary.take(column.indices), absent)
+    texts = column.dictionary.take(column.indices)
+    return texts if absent == _NULL else without_nulls(texts, absent)
 
 
 def _quoted(texts: pa.Array) -> pa.Array:
