@@ -10,7 +10,8 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from itertools import chain, islice
 from typing import TypeVar
 
@@ -45,10 +46,13 @@ def in_order(
     block no thread is running.
     """
     threads = min(cores(), _MOST_THREADS) if threads is None else threads
+    if not threads:
+        yield map(function, items)
+        return
     running: deque[Future[_R]] = deque()
-    with ThreadPoolExecutor(threads or 1) as pool:  # it starts a thread when it has work for it
+    with ExitStack() as block:
         try:
-            yield _results(function, iter(items), pool, running, threads + 1)
+            yield _results(function, iter(items), block, running, threads)
         finally:
             for each in running:
                 each.cancel()
@@ -57,28 +61,33 @@ def in_order(
 def _results(
     function: Callable[[_T], _R],
     items: Iterator[_T],
-    pool: ThreadPoolExecutor,
+    block: ExitStack,
     running: deque[Future[_R]],
-    ahead: int,
+    threads: int,
 ) -> Iterator[_R]:
     head = list(islice(items, 2))
-    if ahead == 1 or len(head) < 2:
-        yield from map(function, chain(head, items))
+    if len(head) < 2:
+        yield from map(function, head)
         return
+    pool = block.enter_context(ThreadPoolExecutor(threads))
     for item in chain(head, items):
         running.append(pool.submit(function, item))
         del item  # may be large
-        if len(running) >= ahead:
+        if len(running) > threads:
             yield running.popleft().result()
     while running:
         yield running.popleft().result()
 
 
 @contextmanager
-def alongside(call: Callable[[], _R]) -> Iterator[Callable[[], _R]]:
+def alongside(call: Callable[[], _R], rows: int) -> Iterator[Callable[[], _R]]:
     """Run a call in a thread during the block; yield a function that waits for its result.
 
-    After the block the call has ended. That function raises the exception of the call.
+    After the block the call has ended. That function raises the exception of the call. ``rows`` is
+    the size of its table: for a small one the function runs the call itself, when first called.
     """
-    with ThreadPoolExecutor(1) as pool:
-        yield pool.submit(call).result
+    if threads_for(rows):
+        with ThreadPoolExecutor(1) as pool:
+            yield pool.submit(call).result
+    else:
+        yield cache(call)

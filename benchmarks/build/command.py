@@ -11,7 +11,7 @@ from functools import partial
 
 import click
 
-from benchmarks.build import based, explained, generated, scaling, size, writer
+from benchmarks.build import based, explained, generated, scaling, size, small, writer
 from benchmarks.harness import reports
 from benchmarks.harness.processes import Result
 
@@ -63,6 +63,12 @@ PARTS = {
         scaling.told,
         "an exponent of 1, at most 200 bytes a row",
         "such of 0.1 M to 20 M rows (--rows: the most); five minutes",
+    ),
+    "small": Part(
+        small.measured,
+        small.told,
+        "at most 20 ms without syncs",
+        "a generic CSV of one row (--rows: up to 65,536), again and again; a few seconds",
     ),
     "size": Part(
         size.measured,

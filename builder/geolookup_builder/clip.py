@@ -39,11 +39,12 @@ def count(ranges: Ranges, family: int) -> Clipped:
     both families.
     """
     private, excluded = ranges_of(family, PRIVATE), _EXCLUDED if family == 6 else ()
+    in_private, in_excluded = _rows_inside(ranges, private), _rows_inside(ranges, excluded)
     return Clipped(
-        _rows_inside(ranges, private),
-        _addresses_inside(ranges, private),
-        int(_rows_inside(ranges, excluded).sum()) if excluded else 0,
-        _addresses_inside(ranges, excluded),
+        in_private,
+        _addresses_inside(ranges, private) if in_private.any() else 0,
+        int(in_excluded.sum()),
+        _addresses_inside(ranges, excluded) if in_excluded.any() else 0,
     )
 
 

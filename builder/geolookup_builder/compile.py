@@ -249,7 +249,7 @@ class _Build:
             self._merged[family] = underlay(self._merged[family], found.layered)
             return found
 
-        with alongside(partial(overlaid, 6)) as ipv6:
+        with alongside(partial(overlaid, 6), report.read) as ipv6:
             families = [overlaid(4), ipv6()]
         count(families, report)
         return {each.deciding.starts.family: each.deciding for each in families}
@@ -315,7 +315,8 @@ class _Build:
             described = manifest.logical(self._plan, interned, content, added, self._rows)
         limits.check_space(output, sum(table.nbytes for table in content.values()))
         with self._progress.stage("writing"), atomic.staged_folder(output) as folder:
-            with alongside(partial(generation, described, content)) as identity:
+            rows = max(table.num_rows for table in content.values())
+            with alongside(partial(generation, described, content), rows) as identity:
                 files = write.write_tables(folder, content)
             complete = described.completed(identity(), files, self._base.of(identity()))
             write.write_manifest(folder, complete)

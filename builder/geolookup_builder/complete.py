@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from geolookup.dataset.arrow_files import without_nulls
 from geolookup_builder.enrichment import Finder
 from geolookup_builder.factorize import Codes, factorize
 from geolookup_builder.layer_values import UNKNOWN, Tuples
@@ -71,8 +72,8 @@ def _filled(tuples: Tuples, finder: Finder, report: BuildReport) -> Tuples:
 def _numbered(values: pa.Array) -> tuple[list[str | None], Codes]:
     """Number the sorted distinct values from 1; null is 0."""
     distinct = pc.unique(values.drop_null()).sort()
-    rows = pc.add(pc.index_in(values, distinct), 1).fill_null(0)
-    return [None, *distinct.to_pylist()], np.asarray(rows.to_numpy(zero_copy_only=False), np.int32)
+    rows = without_nulls(pc.index_in(values, distinct), -1).to_numpy()
+    return [None, *distinct.to_pylist()], rows + np.int32(1)
 
 
 def _pairs(

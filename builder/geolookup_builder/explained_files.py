@@ -27,6 +27,9 @@ from geolookup_builder.tables import encoded, starts
 
 #: Values whose texts are made at once.
 _PART = 1 << 16
+_BEGIN, _END, _COMMA, _EMPTY, _NONE = (
+    pa.scalar(text, pa.string()) for text in ("{", "}", ",", "", None)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ def tables(
     source and the name of each file, ``values`` the distinct values of each layer, by field.
     """
     begins = np.cumsum([1, *map(len, rows)])
-    with alongside(partial(_ranges, rows, begins)) as ranges:
+    with alongside(partial(_ranges, rows, begins), int(begins[-1])) as ranges:
         valued = _values(values)
     return {
         **{fmt.EXPLAINED[family]: _intervals(rows, begins, family) for family in fmt.EXPLAINED},
@@ -204,7 +207,8 @@ def objects(values: pa.Table) -> pa.Array:
     members = []
     for name in values.column_names:
         column = values[name].combine_chunks()
-        member = pc.binary_join_element_wise(f'"{name}":', json_texts(column), "")
-        members.append(pc.if_else(column.is_valid(), member, pa.scalar(None, member.type)))
-    inside = pc.binary_join_element_wise(*members, ",", null_handling="skip")
-    return pc.binary_join_element_wise("{", inside, "}", "")
+        key = pa.scalar(f'"{name}":', pa.string())
+        member = pc.binary_join_element_wise(key, json_texts(column), _EMPTY)
+        members.append(pc.if_else(column.is_valid(), member, _NONE))
+    inside = pc.binary_join_element_wise(*members, _COMMA, null_handling="skip")
+    return pc.binary_join_element_wise(_BEGIN, inside, _END, _EMPTY)

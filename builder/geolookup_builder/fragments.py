@@ -17,34 +17,48 @@ from numpy.typing import NDArray
 
 from geolookup import kernel
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.rows import SEPARATOR, UNKNOWN
 from geolookup.errors import BuildError
 
 _NEEDS_ESCAPE = r'["\\\x00-\x1f]'
+# Of a stated type: to find that of a Python value, Arrow looks for ``dateutil`` each time.
+_QUOTE, _EMPTY, _SEPARATOR = (pa.scalar(text, pa.string()) for text in ('"', "", SEPARATOR))
+_ZERO, _TINY = (pa.scalar(number, pa.float64()) for number in (0.0, 1e-4))
 
 
 def json_texts(column: pa.Array, absent: str = UNKNOWN) -> pa.Array:
-    """Return the JSON text of each value (strings or numbers); ``absent`` stands for null."""
-    if not pa.types.is_string(column.type):
-        return _numbers(column).fill_null(absent)
-    encoded = column.dictionary_encode()
-    values = encoded.dictionary
-    quoted = pc.binary_join_element_wise('"', values, '"', "")
+    """Return the JSON text of each value (strings or numbers); ``absent`` stands for null.
+
+    Strings may be a dictionary column.
+    """
+    if column.null_count == len(column):  # as most fields of most datasets
+        return pa.repeat(pa.scalar(absent, pa.string()), len(column))
+    if pa.types.is_string(column.type):
+        column = column.dictionary_encode()
+    is_text = pa.types.is_dictionary(column.type)
+    texts = _quoted(column.dictionary).take(column.indices) if is_text else _numbers(column)
+    return without_nulls(texts, absent)
+
+
+def _quoted(values: pa.Array) -> pa.Array:
+    quoted = pc.binary_join_element_wise(_QUOTE, values, _QUOTE, _EMPTY)
     special = pc.match_substring_regex(values, _NEEDS_ESCAPE)
     if pc.any(special).as_py():
         escaped = [
             json.dumps(text, ensure_ascii=False) for text in values.filter(special).to_pylist()
         ]
         quoted = pc.replace_with_mask(quoted, special, pa.array(escaped, pa.string()))
-    return quoted.take(encoded.indices).fill_null(absent)
+    return quoted
 
 
 def _numbers(column: pa.Array) -> pa.Array:
     texts = column.cast(pa.string())
     if pa.types.is_floating(column.type):
         # Below 1e-4 Arrow writes 0.00001 and 1e-7 where Python writes 1e-05 and 1e-07.
-        tiny = pc.and_(pc.less(pc.abs(column), 1e-4), pc.not_equal(column, 0.0)).fill_null(False)
+        tiny = pc.and_(pc.less(pc.abs(column), _TINY), pc.not_equal(column, _ZERO))
         if pc.any(tiny).as_py():
+            tiny = without_nulls(tiny, False)
             written = [json.dumps(number) for number in column.filter(tiny).to_pylist()]
             texts = pc.replace_with_mask(texts, tiny, pa.array(written, pa.string()))
     return texts
@@ -64,17 +78,20 @@ def json_columns(texts: list[pa.Array]) -> dict[str, pa.Array]:
 
 def rows(columns: list[pa.Array]) -> pa.Array:
     """Join the JSON texts of each row's members."""
-    texts = [column.cast(pa.large_string()) for column in columns]
-    joined = pc.binary_join_element_wise(*texts, pa.scalar(SEPARATOR, pa.large_string()))
-    if joined.nbytes >= 1 << 31:
+    size = sum(int(np.ptp(_bounds(column))) for column in columns)
+    if size + (len(columns) - 1) * len(columns[0]) >= 1 << 31:
         raise BuildError("dataset", "more than 2 GiB of distinct values in one table")
-    return joined.cast(pa.string())
+    return pc.binary_join_element_wise(*columns, _SEPARATOR)
 
 
 def checksums(texts: pa.Array) -> NDArray[np.uint32]:
     """Return the CRC-32C of each text."""
-    _, offsets, data = texts.buffers()
-    bounds = np.frombuffer(offsets, np.int32)[texts.offset :][: len(texts) + 1]
     sums = np.empty(len(texts), np.uint32)
-    kernel.checksums(np.frombuffer(data or b"", np.uint8), bounds, sums)
+    data = np.frombuffer(texts.buffers()[2] or b"", np.uint8)
+    kernel.checksums(data, _bounds(texts), sums)
     return sums
+
+
+def _bounds(texts: pa.Array) -> NDArray[np.int32]:
+    """Return where each text begins in the array's bytes, and where the last one ends."""
+    return np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :][: len(texts) + 1]

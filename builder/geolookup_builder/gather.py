@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import I64, Addresses, Bools, clamp, concat, empty
 from geolookup_builder.clip import FOLDED
 from geolookup_builder.factorize import Codes
@@ -257,7 +258,7 @@ def _unknown_words(batch: Batch, invalid: Mapping[str, Bools]) -> dict[str, Coun
 def _column(name: str, cells: pa.DictionaryArray, known: Known) -> tuple[Column, Bools]:
     """Clean a column; return it with the mask of the rows whose value is invalid."""
     cleaned = clean(name, cells.dictionary, known)
-    codes = cells.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    codes = without_nulls(cells.indices, -1).to_numpy()
     # One more entry, so that the index -1 of an empty cell is null and valid.
     bad = (
         np.append(cleaned.invalid, False)[codes]

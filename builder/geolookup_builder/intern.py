@@ -48,6 +48,11 @@ class Interned:
     networks: pa.Table
     provenance: dict[int, Provenance]
 
+    @property
+    def intervals(self) -> int:
+        """How many intervals the families have together."""
+        return sum(len(each.starts) for each in self.families.values())
+
 
 def intern(
     merged: Mapping[int, Layered],
@@ -57,9 +62,10 @@ def intern(
     report: BuildReport,
 ) -> Interned:
     """Return the rows that ``merged`` (by family) uses, and its intervals by row number."""
+    size = sum(len(layered.starts) for layered in merged.values())
     with (
-        alongside(partial(_networks, merged, layers)) as of_networks,
-        alongside(partial(_provenance, merged, layers)) as decided,
+        alongside(partial(_networks, merged, layers), size) as of_networks,
+        alongside(partial(_provenance, merged, layers), size) as decided,
     ):
         location, located = _locations(merged, layers["location"], known, finders, report)
         network, networks = of_networks()

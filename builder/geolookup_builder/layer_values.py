@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import Bools
 from geolookup.parallel import in_order, threads_for
 from geolookup_builder.factorize import Codes, factorize
@@ -48,7 +49,7 @@ class Tuples:
     def replaced(self, name: str, values: pa.Array) -> Tuples:
         """Return the tuples with new values of one field, one for each tuple."""
         encoded = values.dictionary_encode()
-        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        codes = without_nulls(encoded.indices, -1).to_numpy()
         return Tuples({**self.fields, name: Column(codes, encoded.dictionary)})
 
     def codes(self, *names: str) -> list[Codes]:
@@ -58,6 +59,8 @@ class Tuples:
     def values(self, name: str) -> pa.Array:
         """Return a field's value in each tuple."""
         column = self.fields[name]
+        if not len(column.values):
+            return pa.nulls(len(column.codes), column.values.type)
         return column.values.take(pa.array(column.codes, mask=column.codes < 0))
 
 
@@ -155,9 +158,11 @@ def _nulls(size: int, name: str) -> Column:
 
 def _joined(parts: list[Column]) -> Column:
     """Join columns whose values may repeat, within a part and between parts."""
+    if not any(len(part.values) for part in parts):  # as most fields of most sources
+        return Column(np.concatenate([part.codes for part in parts]), parts[0].values)
     encoded = pa.concat_arrays([part.values for part in parts]).dictionary_encode()
     # One more entry, so that the code -1 maps to -1.
-    renumbered = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    renumbered = without_nulls(encoded.indices, -1).to_numpy()
     codes, begin = [], 0
     for part in parts:
         of_part = np.append(renumbered[begin : begin + len(part.values)], -1).astype(np.int32)

@@ -30,7 +30,7 @@ def as_in_base(interned: Interned, base: Base) -> Interned:
     """Return the same content, with the row numbers of the base."""
     if not base.batches:
         return interned
-    with alongside(partial(_networks, interned, base)) as of_networks:
+    with alongside(partial(_networks, interned, base), interned.intervals) as of_networks:
         location, located = _locations(interned, base)
         network, networks = of_networks()
     families = {

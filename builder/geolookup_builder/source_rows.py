@@ -50,7 +50,7 @@ class DecidingRows:
         for each in deciding.values():
             used[each.owner] = True
         used[-1] = False
-        with alongside(partial(positions.of, np.flatnonzero(used))) as located:
+        with alongside(partial(positions.of, np.flatnonzero(used)), len(used)) as located:
             number = np.where(used, np.cumsum(used) - 1, -1)
             intervals = {
                 family: coalesce(Intervals(each.starts, number[each.owner]))

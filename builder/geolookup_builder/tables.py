@@ -22,7 +22,7 @@ from geolookup_builder.values import Known
 def tables(interned: Interned, known: Known) -> dict[str, pa.Table]:
     """Return every table by file name."""
     ipv4, ipv6 = interned.families[4], interned.families[6]
-    with alongside(partial(_location, interned)) as location:
+    with alongside(partial(_location, interned), interned.intervals) as location:
         network, country = _network(interned), _country(interned, known)
     return {
         fmt.IPV4: _intervals(ipv4),
@@ -62,23 +62,26 @@ def _intervals(family: FamilyIntervals) -> pa.Table:
 
 def _location(interned: Interned) -> pa.Table:
     located = interned.located
-    own = {each.column: located.tuples.values(each.column) for each in in_table(LOCATION)}
+    own = {each.column: _column(located.tuples.values(each.column)) for each in in_table(LOCATION)}
     return pa.table(
         {
             "country": located.country.astype(np.uint16),
             "zone": located.zone.astype(np.uint16),
-            **{name: _column(column) for name, column in own.items()},
+            **own,
             **json_columns([json_texts(column) for column in own.values()]),
         }
     )
 
 
 def _network(interned: Interned) -> pa.Table:
-    own = {each: interned.networks[each.column].combine_chunks() for each in in_table(NETWORK)}
+    networks = interned.networks
+    columns = {
+        each.column: _column(networks[each.column].combine_chunks()) for each in in_table(NETWORK)
+    }
     texts = [
-        json_texts(values, ABSENT if each.optional else UNKNOWN) for each, values in own.items()
+        json_texts(columns[each.column], ABSENT if each.optional else UNKNOWN)
+        for each in in_table(NETWORK)
     ]
-    columns = {each.column: _column(values) for each, values in own.items()}
     return pa.table({**columns, **json_columns(texts)})
 
 
@@ -114,6 +117,10 @@ def _column(column: pa.Array) -> pa.Array:
 
 def encoded(column: pa.Array) -> pa.Array:
     """Return a dictionary column with the narrowest index type for its distinct values."""
+    if column.null_count == len(column):  # as most fields of most datasets
+        return pa.DictionaryArray.from_arrays(
+            pa.nulls(len(column), pa.int8()), pa.array([], column.type)
+        )
     found = column.dictionary_encode()
     last = len(found.dictionary) - 1
     kinds = (kind for kind in (np.int8, np.int16, np.int32) if last <= np.iinfo(kind).max)

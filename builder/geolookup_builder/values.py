@@ -22,7 +22,11 @@ from geolookup_builder.vocabulary import VOCABULARY, Words, translated
 
 _FLOAT = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _ASN = r"^([Aa][Ss])?[0-9]{1,10}$"
-_ASN_MAX = (1 << 32) - 1
+# Of a stated type: to find that of a Python value, Arrow looks for ``dateutil`` each time.
+_EMPTY, _NO_TEXT = (pa.scalar(text, pa.string()) for text in ("", None))
+_ZERO, _NO_NUMBER = (pa.scalar(number, pa.float64()) for number in (0.0, None))
+_ASN_MAX, _TOO_LARGE = (pa.scalar(number, pa.uint64()) for number in ((1 << 32) - 1, None))
+_AS_0, _NO_ASN = (pa.scalar(number, pa.uint32()) for number in (0, None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,7 @@ Cleaner = Callable[[pa.Array, Known], Cleaned]
 def clean(field: str, cells: pa.Array, known: Known) -> Cleaned:
     """Clean the distinct cells (string array) of a field."""
     trimmed = pc.utf8_trim_whitespace(cells)
-    present = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
+    present = pc.if_else(pc.equal(trimmed, _EMPTY), _NO_TEXT, trimmed)
     return _CLEANERS.get(field, _text)(present, known)
 
 
@@ -65,7 +69,9 @@ def _text(cells: pa.Array, _known: Known) -> Cleaned:
 
 def _listed(cells: pa.Array, words: Sequence[str]) -> Cleaned:
     """Return the words that are in a list, in any case, in the list's spelling."""
-    found = pc.index_in(pc.utf8_lower(cells), pa.array([word.lower() for word in words]))
+    found = pc.index_in(
+        pc.utf8_lower(cells), pa.array([word.lower() for word in words], pa.string())
+    )
     values = pa.array(words, pa.string()).take(found)
     return Cleaned(values, _lost(cells, values))
 
@@ -80,7 +86,7 @@ def _continent(cells: pa.Array, known: Known) -> Cleaned:
 
 def _zone(cells: pa.Array, known: Known) -> Cleaned:
     found = pc.is_in(cells, pa.array(known.zones, pa.string()))
-    values = pc.if_else(found, cells, pa.scalar(None, pa.string()))
+    values = pc.if_else(found, cells, _NO_TEXT)
     return Cleaned(values, _lost(cells, values))
 
 
@@ -93,9 +99,9 @@ def _words(cells: pa.Array, _known: Known, *, words: Words) -> Cleaned:
 
 def _degrees(cells: pa.Array, _known: Known, *, limit: float) -> Cleaned:
     degrees = _floats(cells)
-    inside = pc.less_equal(pc.abs(degrees), limit)
+    inside = pc.less_equal(pc.abs(degrees), pa.scalar(limit, pa.float64()))
     # Adding zero turns -0.0 into 0.0.
-    values = pc.add(pc.if_else(inside, degrees, pa.scalar(None, pa.float64())), 0.0)
+    values = pc.add(pc.if_else(inside, degrees, _NO_NUMBER), _ZERO)
     return Cleaned(values, _lost(cells, values))
 
 
@@ -105,18 +111,18 @@ def _floats(cells: pa.Array) -> pa.Array:
         return cells.cast(pa.float64())
     except pa.ArrowInvalid:  # it does not state the cell: find the numbers first, which is slower
         number = pc.match_substring_regex(cells, _FLOAT)
-        return pc.if_else(number, cells, pa.scalar(None, pa.string())).cast(pa.float64())
+        return pc.if_else(number, cells, _NO_TEXT).cast(pa.float64())
 
 
 def _asn(cells: pa.Array, _known: Known) -> Cleaned:
     number = pc.match_substring_regex(cells, _ASN)
     digits = pc.replace_substring_regex(cells, "^[Aa][Ss]", "")
-    numbers = pc.if_else(number, digits, pa.scalar(None, pa.string())).cast(pa.uint64())
+    numbers = pc.if_else(number, digits, _NO_TEXT).cast(pa.uint64())
     fits = pc.less_equal(numbers, _ASN_MAX)
-    values = pc.if_else(fits, numbers, pa.scalar(None, pa.uint64())).cast(pa.uint32())
+    values = pc.if_else(fits, numbers, _TOO_LARGE).cast(pa.uint32())
     invalid = _lost(cells, values)
     # Several vendors write AS 0 for "none" (RFC 7607 reserves it).
-    return Cleaned(pc.if_else(pc.equal(values, 0), pa.scalar(None, pa.uint32()), values), invalid)
+    return Cleaned(pc.if_else(pc.equal(values, _AS_0), _NO_ASN, values), invalid)
 
 
 def _lost(cells: pa.Array, values: pa.Array) -> Bools:

@@ -20,9 +20,9 @@ from geolookup.signing.statement import SIGNATURE, serial_in, stated
 
 def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, FileDescription]:
     """Write every table as an uncompressed Arrow IPC file; return the manifest's ``files``."""
-    # The largest first, so that the threads end at about the same time.
-    by_size = sorted(tables, key=lambda name: -tables[name].nbytes)
-    threads = threads_for(len(tables[by_size[0]]))
+    # The longest first, so that the threads end at about the same time.
+    by_size = sorted(tables, key=lambda name: -tables[name].num_rows)
+    threads = threads_for(tables[by_size[0]].num_rows)
     files = ((folder / name, tables[name]) for name in by_size)
     with in_order(_write_table, files, threads) as described:
         found = dict(zip(by_size, described, strict=True))
@@ -32,17 +32,18 @@ def write_tables(folder: Path, tables: Mapping[str, pa.Table]) -> dict[str, File
 def _write_table(file: tuple[Path, pa.Table]) -> FileDescription:
     path, table = file
     batch = table.combine_chunks().to_batches()[0]
-    with path.open("wb") as stream, pa.ipc.new_file(stream, batch.schema) as writer:
-        writer.write_batch(batch)
-    atomic.fsync_file(path)
+    with path.open("wb") as stream:
+        with pa.ipc.new_file(stream, batch.schema) as writer:
+            writer.write_batch(batch)
+        atomic.sync(stream)
     return describe(path)
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Write the canonical manifest, after the tables: a folder without it is not a dataset."""
-    path = folder / fmt.MANIFEST
-    path.write_bytes(manifest.canonical())
-    atomic.fsync_file(path)
+    with (folder / fmt.MANIFEST).open("wb") as stream:
+        stream.write(manifest.canonical())
+        atomic.sync(stream)
 
 
 def write_signature(folder: Path, output: Path, keys: Sequence[PrivateKey]) -> None:

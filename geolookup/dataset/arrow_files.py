@@ -11,18 +11,22 @@ from __future__ import annotations
 import hashlib
 import mmap
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.intervals import Bools
 from geolookup.dataset.manifest import BufferDescription, FileDescription, Manifest
 from geolookup.parallel import in_order, threads_for
+
+# Of a stated type: to find that of a Python value, Arrow looks for ``dateutil`` each time.
+_COMMA = pa.scalar(",", pa.string())
 
 
 def type_of(field: fields.Field) -> pa.DataType:
@@ -113,9 +117,13 @@ def generation(
     A thread decodes the next column while one is digested. ``digested`` is called after each.
     """
     digest = hashlib.sha256(manifest.logical())
-    named = ((name, column) for name in sorted(tables) for column in tables[name].schema.names)
+    named = (
+        (f"{name}/{column}", values)
+        for name in sorted(tables)
+        for column, values in zip(tables[name].schema.names, tables[name].columns, strict=True)
+    )
     threads = min(1, threads_for(max(len(table) for table in tables.values())))
-    with in_order(partial(_parts_of, tables), named, threads) as columns:
+    with in_order(_parts_of, named, threads) as columns:
         for parts in columns:
             for part in parts:
                 digest.update(part)
@@ -123,52 +131,74 @@ def generation(
     return digest.hexdigest()
 
 
-def _parts_of(tables: Mapping[str, Any], named: tuple[str, str]) -> list[Any]:
+def _parts_of(named: tuple[str, pa.Array | pa.ChunkedArray]) -> list[Any]:
     """Return what the digest of a column covers: its head, the bits of what is known, buffers."""
-    name, column = named
-    values = _decoded(tables[name][column])
-    kind, buffers = _text(values) if _is_text(values) else _numbers(values)
-    head = f"{name}/{column}:{kind}:{len(values)}\n".encode()
-    return [head, np.packbits(_valid(values)), *buffers]
-
-
-def _decoded(values: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Decode dictionaries, and write lists as text, so that only values count."""
+    name, values = named
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
+    if values.null_count == len(values):  # as most fields of most datasets
+        valid = np.zeros(len(values), bool)
+        kind, buffers = _nulls(values)
+    else:
+        values = _decoded(values)
+        valid = _valid(values)
+        kind, buffers = _text(values, valid) if _is_text(values.type) else _numbers(values)
+    head = f"{name}:{kind}:{len(values)}\n".encode()
+    return [head, np.packbits(valid), *buffers]
+
+
+def _decoded(values: pa.Array) -> pa.Array:
+    """Decode dictionaries, and write lists as text, so that only values count."""
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
-    return pc.binary_join(values, ",") if pa.types.is_list(values.type) else values
+    return pc.binary_join(values, _COMMA) if pa.types.is_list(values.type) else values
 
 
-def _without_nulls(values: pa.Array, filling: object) -> pa.Array:
-    # ``fill_null`` copies, also where there is no null.
+def without_nulls(values: pa.Array, filling: object) -> pa.Array:
+    """Return values with nulls replaced; unlike ``fill_null`` copy nothing if there are none."""
     return values.fill_null(filling) if values.null_count else values
 
 
-def _is_text(values: pa.Array) -> bool:
-    return bool(pa.types.is_string(values.type) or pa.types.is_large_string(values.type))
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _valid(values: pa.Array) -> np.typing.NDArray[np.bool_]:
+def _valid(values: pa.Array) -> Bools:
     if not values.null_count:
         return np.ones(len(values), bool)
     return np.asarray(values.is_valid().to_numpy(zero_copy_only=False), bool)
 
 
-def _text(values: pa.Array) -> tuple[str, list[Any]]:
-    """Return lengths as little-endian 64-bit integers, and the bytes of all texts."""
-    values = _without_nulls(values.cast(pa.large_string()), "")
+def _text(values: pa.Array, valid: Bools) -> tuple[str, list[Any]]:
+    """Return lengths as little-endian 64-bit integers, and all bytes; null is an empty text."""
     _, offsets, data = values.buffers()
-    bounds = np.frombuffer(offsets, np.int64)[values.offset :][: len(values) + 1]
+    width = np.int32 if pa.types.is_string(values.type) else np.int64
+    bounds = np.frombuffer(offsets, width)[values.offset :][: len(values) + 1]
+    lengths = np.subtract(bounds[1:], bounds[:-1])
+    if values.null_count and lengths[~valid].any():  # bytes that belong to no value
+        return _text(values.fill_null(""), np.ones_like(valid))
     text = memoryview(data or b"")[bounds[0] : bounds[-1]]
-    return "text", [np.diff(bounds).astype("<i8"), text]
+    return "text", [lengths.astype("<i8"), text]
 
 
 def _numbers(values: pa.Array) -> tuple[str, list[Any]]:
     """Return the values as numpy lays them out, little-endian; null is 0."""
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.uint8())
-    plain = _without_nulls(values, 0).to_numpy(zero_copy_only=False)
-    little = plain.astype(plain.dtype.newbyteorder("<"), copy=False)
+    return _little_endian(without_nulls(values, 0).to_numpy(zero_copy_only=False))
+
+
+def _nulls(values: pa.Array) -> tuple[str, list[Any]]:
+    """Return the same for values of which none is known, without decoding them."""
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if _is_text(kind) or pa.types.is_list(kind):
+        return "text", [np.zeros(len(values), "<i8")]
+    is_boolean = pa.types.is_boolean(kind)
+    return _little_endian(np.zeros(len(values), np.uint8 if is_boolean else kind.to_pandas_dtype()))
+
+
+def _little_endian(numbers: NDArray[Any]) -> tuple[str, list[Any]]:
+    little = numbers.astype(numbers.dtype.newbyteorder("<"), copy=False)
     return str(little.dtype), [np.ascontiguousarray(little)]

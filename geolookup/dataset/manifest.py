@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from json.encoder import encode_basestring
 from stat import S_ISREG
 
 from geolookup.dataset import layout as fmt
@@ -264,8 +265,30 @@ class Manifest:
 
 
 def canonical(stated: Mapping[str, object]) -> bytes:
-    """Return the canonical text of a JSON object: sorted keys, UTF-8, one item a line."""
-    return (json.dumps(stated, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
+    """Return the canonical text of a JSON object: sorted keys, UTF-8, one item a line.
+
+    The text is that of ``json.dumps`` with ``indent=1``, which takes twice as long.
+    """
+    return (_indented(stated, "\n") + "\n").encode()
+
+
+def _indented(value: object, end: str) -> str:
+    """Return a JSON text; ``end`` is the line feed and the indentation of its last line."""
+    if type(value) is int:
+        return repr(value)
+    if isinstance(value, str):
+        return encode_basestring(value)
+    if value is None:
+        return "null"
+    inner = f"{end} "
+    if isinstance(value, dict) and value:
+        members = [
+            f"{encode_basestring(key)}: {_indented(value[key], inner)}" for key in sorted(value)
+        ]
+        return f"{{{inner}{f',{inner}'.join(members)}{end}}}"
+    if isinstance(value, list | tuple) and value:
+        return f"[{inner}{f',{inner}'.join([_indented(each, inner) for each in value])}{end}]"
+    return json.dumps(value)
 
 
 def read_manifest(folder: str | os.PathLike[str], expected: int = fmt.FORMAT_VERSION) -> Manifest:

@@ -14,8 +14,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from typing import IO
 
 from geolookup.errors import OutputError
 from geolookup.filesystem.leftovers import claimed, sweep, sweep_once, temporary_name
@@ -136,6 +137,12 @@ def output_errors(output: Path) -> Iterator[None]:
         raise OutputError(output, problem, "check space and permissions") from error
 
 
+def sync(stream: IO[bytes]) -> None:
+    """Sync what was written to an open file to the disk."""
+    stream.flush()
+    os.fsync(stream.fileno())
+
+
 def fsync_file(path: Path) -> None:
     """Sync a closed file to the disk."""
     # Windows can sync only a file opened for writing; elsewhere it may belong to another user.
@@ -168,12 +175,17 @@ def _rename_into(fresh: Path, output: Path) -> None:
             shutil.rmtree(aside, ignore_errors=True)
 
 
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
 def _exchange(one: Path, other: Path) -> bool:
     """Swap two folders atomically (Linux renameat2); return False if the system cannot."""
     if not sys.platform.startswith("linux"):
         return False
     with contextlib.suppress(OSError, AttributeError):
-        rename = ctypes.CDLL(None, use_errno=True).renameat2
+        rename = _libc().renameat2
         names = (os.fsencode(one), os.fsencode(other))
         return bool(rename(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE) == 0)
     return False

@@ -24,6 +24,9 @@ from geolookup.signing.keys import PublicKey
 from geolookup.signing.statement import SIGNATURE, read_signature, read_statement
 from geolookup.signing.trust import Trust
 
+#: Bytes of a file whose pages are worth returning.
+_LARGE = 1 << 14
+
 
 def manifest_of(folder: Path, version: int = fmt.FORMAT_VERSION) -> Manifest:
     """Return a complete manifest of a format version; DatasetError for any other."""
@@ -106,7 +109,8 @@ def load(tables: Tables) -> Iterator[DatasetError]:
             yield damaged(path, f"Arrow cannot read it ({lines[0]})")
             continue
         tables.batches[name] = batch
-        tables.mapped.append(file)
+        if len(file) >= _LARGE:
+            tables.mapped.append(file)
         problem, column = _layout_problem(described, batch.num_rows, columns)
         if problem:
             yield damaged(path, problem, column)

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import I64, Addresses, Bools
 from geolookup.errors import DatasetError
 from geolookup.integrity.tables import Tables, damaged
@@ -156,7 +156,7 @@ def _lines(tables: Tables) -> Iterator[DatasetError]:
         bad[0] = True
     yield from tables.bad(name, "file", bad, "of no file")
     lines = tables.batches[name].column("line")
-    bad = pc.equal(lines, 0).fill_null(False).to_numpy(zero_copy_only=False)
+    bad = without_nulls(lines, 1).to_numpy() == 0
     bad[0] |= lines[0].is_valid
     yield from tables.bad(name, "line", bad, "no line")
 
@@ -201,8 +201,8 @@ def _number_values(tables: Tables) -> Iterator[DatasetError]:
     name, batch = fmt.EXPLAINED_VALUES, tables.batches[fmt.EXPLAINED_VALUES]
     for column, limit in fields.DEGREES.items():
         if column in batch.schema.names:
-            degrees = batch.column(column).fill_null(0.0).to_numpy()
+            degrees = without_nulls(batch.column(column), 0.0).to_numpy()
             yield from tables.bad(name, column, ~(np.abs(degrees) <= limit), "not a coordinate")
     if "asn" in batch.schema.names:
-        zero = batch.column("asn").fill_null(1).to_numpy() == 0
+        zero = without_nulls(batch.column("asn"), 1).to_numpy() == 0
         yield from tables.bad(name, "asn", zero, "0")

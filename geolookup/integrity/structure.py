@@ -11,11 +11,10 @@ import pyarrow.compute as pc
 from geolookup.contract import fields
 from geolookup.contract.tzdatabase import database, is_key, rules
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.arrow_files import without_nulls
 from geolookup.errors import DatasetError
 from geolookup.integrity.tables import Tables, damaged
 
-# Made once: Arrow looks for pandas at each Python value, which takes long where there is none.
-_FALSE, _TRUE, _ZERO, _EMPTY = map(pa.scalar, (False, True, 0.0, ""))
 _NO_BYTES = pa.scalar(0, pa.int32())
 
 
@@ -32,8 +31,9 @@ def structure(tables: Tables) -> Iterator[DatasetError]:
     yield from _coordinates(tables)
     yield from _amounts(tables)
     yield from _numbers_and_texts(tables)
+    sources = len(tables.manifest.metadata().sources)
     for name in fmt.PROVENANCE.values():
-        yield from _provenance(tables, name)
+        yield from _provenance(tables, name, sources)
 
 
 def _intervals(tables: Tables, name: str) -> Iterator[DatasetError]:
@@ -107,7 +107,7 @@ def _unknown_rows(tables: Tables) -> Iterator[DatasetError]:
 def _coordinates(tables: Tables) -> Iterator[DatasetError]:
     for column, limit in fields.DEGREES.items():
         values = tables.batches[fmt.LOCATION].column(column)
-        degrees = values.fill_null(_ZERO).to_numpy()
+        degrees = without_nulls(values, 0.0).to_numpy()
         yield from tables.bad(fmt.LOCATION, column, ~(np.abs(degrees) <= limit), "not a coordinate")
 
 
@@ -130,18 +130,19 @@ def _amounts(tables: Tables) -> Iterator[DatasetError]:
     """Yield areas and populations that are negative or not finite."""
     for column in ("country_area_km2", "country_population"):
         values = tables.batches[fmt.COUNTRY].column(column).cast(pa.float64())
-        bad = ~(values.fill_null(_ZERO).to_numpy() >= 0)
-        bad |= np.isinf(values.fill_null(_ZERO).to_numpy())
+        amounts = without_nulls(values, 0.0).to_numpy()
+        bad = ~(amounts >= 0) | np.isinf(amounts)
         yield from tables.bad(fmt.COUNTRY, column, bad, "not an amount")
 
 
 def _numbers_and_texts(tables: Tables) -> Iterator[DatasetError]:
     """Yield zeros and empty texts that must be null."""
-    zero = pc.equal(tables.batches[fmt.NETWORK].column("asn"), 0).fill_null(_FALSE)
-    yield from tables.bad(fmt.NETWORK, "asn", zero.to_numpy(zero_copy_only=False), "0")
+    asn = without_nulls(tables.batches[fmt.NETWORK].column("asn"), 1).to_numpy()
+    yield from tables.bad(fmt.NETWORK, "asn", asn == 0, "0")
     for name, batch in tables.batches.items():
-        stored = [each for each in fmt.COLUMNS[name].items() if each[0] in batch.schema.names]
-        for column, kind in stored:
+        for column, kind in fmt.COLUMNS[name].items():
+            if column not in batch.schema.names or batch.column(column).null_count == len(batch):
+                continue
             if kind.nullable and kind.type in ("string", "dictionary<string>"):
                 yield from _empty_texts(tables, name, column, batch.column(column))
             elif kind.type == fields.TEXTS:
@@ -152,27 +153,30 @@ def _empty_texts(
     tables: Tables, name: str, column: str, values: pa.Array
 ) -> Iterator[DatasetError]:
     if pa.types.is_dictionary(values.type):
-        at = pc.index(values.dictionary, _EMPTY).as_py()
-        bad = pc.equal(values.indices, at)
+        empty = _is_empty(values.dictionary)
+        bad = empty.take(values.indices) if empty.true_count else empty
     else:
-        bad = pc.equal(pc.binary_length(values), _NO_BYTES)
-    marked = bad.fill_null(_FALSE).to_numpy(zero_copy_only=False)
+        bad = _is_empty(values)
+    marked = without_nulls(bad, False).to_numpy(zero_copy_only=False)
     return tables.bad(name, column, marked, "an empty text")
+
+
+def _is_empty(texts: pa.Array) -> pa.BooleanArray:
+    return pc.equal(pc.binary_length(texts), _NO_BYTES)
 
 
 def _empty_items(tables: Tables, name: str, column: str, lists: pa.Array) -> Iterator[DatasetError]:
     """Yield lists with an empty or unknown text."""
-    empty = pc.equal(pc.binary_length(lists.flatten()), _NO_BYTES).fill_null(_TRUE)
+    empty = without_nulls(_is_empty(lists.flatten()), True)
     bad = np.zeros(len(lists), bool)
     bad[pc.list_parent_indices(lists).filter(empty).to_numpy()] = True
     return tables.bad(name, column, bad, "an empty text in a list")
 
 
-def _provenance(tables: Tables, name: str) -> Iterator[DatasetError]:
+def _provenance(tables: Tables, name: str, sources: int) -> Iterator[DatasetError]:
     """Yield what is wrong with the deciding sources of one family."""
     yield from _ascending(tables, name)
     layers = [each for each in fields.LAYERS if each in tables.batches[name].schema.names]
-    sources = len(tables.manifest.metadata().sources)
     for layer in layers:
         numbers = tables.numbers(name, layer)
         yield from tables.bad(name, layer, numbers > sources, f"of {sources} sources")

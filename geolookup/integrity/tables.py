@@ -43,7 +43,7 @@ def damaged_rows(
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """A dataset: its manifest, and the columns of its files by file name; the mapped files."""
+    """A dataset: its manifest, and the columns of its files by file name; mapped large files."""
 
     folder: Path
     manifest: Manifest
@@ -81,7 +81,8 @@ class Tables:
 
     def bad(self, name: str, column: str, rows: Bools, problem: str) -> Iterator[DatasetError]:
         """Yield an error for the marked rows."""
-        return damaged_rows(self.folder / name, column, rows, problem)
+        if rows.any():
+            yield from damaged_rows(self.folder / name, column, rows, problem)
 
     def outside(self, name: str, column: str, target: str) -> Iterator[DatasetError]:
         """Yield an error for row numbers beyond the end of their table."""

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from geolookup import kernel
 from geolookup.contract import fields
 from geolookup.dataset import layout as fmt
+from geolookup.dataset.arrow_files import without_nulls
 from geolookup.dataset.intervals import Bools
 from geolookup.errors import DatasetError
 from geolookup.integrity.tables import THREADS, Tables, damaged
@@ -31,11 +32,12 @@ _TABLES = (fields.LOCATION, fields.NETWORK, fields.COUNTRY)
 #: Rows that are compared at once. Four times as many take 40 MB more and no less time.
 PART = 1 << 14
 _ESCAPED = r'["\\\x00-\x1f]'
-# Made once: Arrow looks for pandas at each Python value, which takes long where there is none.
-_LINE_FEED, _QUOTE, _OPEN, _CLOSE, _BEGIN, _END, _COMMA, _EMPTY, _NULL = map(
-    pa.scalar, (_SEPARATOR, '"', *"[]{},", "", "null")
+# Of a stated type: to find that of a Python value, Arrow looks for ``dateutil`` each time.
+_LINE_FEED, _QUOTE, _OPEN, _CLOSE, _BEGIN, _END, _COMMA, _EMPTY, _NONE = (
+    pa.scalar(text, pa.string()) for text in (_SEPARATOR, '"', *"[]{},", "", None)
 )
-_FALSE, _ZERO, _TINY, _NULL_LENGTH = map(pa.scalar, (False, 0.0, 1e-4, len("null")))
+_ZERO, _TINY = (pa.scalar(number, pa.float64()) for number in (0.0, 1e-4))
+_NULL = "null"
 
 
 def texts(tables: Tables) -> Iterator[DatasetError]:
@@ -113,7 +115,8 @@ def _objects(columns: dict[str, pa.Array]) -> pa.Array:
     for name, column in columns.items():
         is_text = pa.types.is_dictionary(column.type)
         text = column.dictionary.take(column.indices) if is_text else _numbers(column)
-        members.append(pc.binary_join_element_wise(pa.scalar(f'"{name}":'), text, _EMPTY))
+        key = pa.scalar(f'"{name}":', pa.string())
+        members.append(pc.binary_join_element_wise(key, text, _EMPTY))
     inside = pc.binary_join_element_wise(*members, _COMMA, null_handling="skip")
     return pc.binary_join_element_wise(_BEGIN, inside, _END, _EMPTY)
 
@@ -127,47 +130,66 @@ def _values(column: pa.Array) -> pa.Array:
 
 def _differ(columns: list[pa.Array], table: str, stored: pa.Array) -> Bools:
     """Return the rows whose stored text is not that of their values."""
-    described = list(zip(columns, fields.in_table(table), strict=True))
-    lengths = sum(_length(column, field) for column, field in described) + len(columns) - 1
+    absent = ["" if each.optional else _NULL for each in fields.in_table(table)]
+    columns = [_written(each, of) for each, of in zip(columns, absent, strict=True)]
+    lengths = sum(map(_length, columns, absent)) + len(columns) - 1
     same: Bools = lengths == _lengths(stored)
-    kept = pa.array(np.flatnonzero(same))
-    members = [_written(column.take(kept), field) for column, field in described]
-    written = pc.binary_join_element_wise(*members, _LINE_FEED)
-    same[same] = pc.equal(written, stored.take(kept)).to_numpy(zero_copy_only=False)
+    if not same.all():
+        kept = pa.array(np.flatnonzero(same))
+        stored, columns = stored.take(kept), [each.take(kept) for each in columns]
+    members = map(_decoded, columns, absent)
+    written = pc.binary_join_element_wise(
+        *members, _LINE_FEED, null_handling="replace", null_replacement=_NULL
+    )
+    same[same] = pc.equal(written, stored).to_numpy(zero_copy_only=False)
     return ~same
 
 
-def _length(column: pa.Array, field: fields.Field) -> Any:
-    """Return the length in bytes of each value as JSON text."""
-    if pa.types.is_dictionary(column.type):
-        lengths = pa.array(_lengths(column.dictionary), pa.int64())
-        return lengths.take(column.indices).fill_null(_NULL_LENGTH).to_numpy()
-    return _lengths(_written(column, field))
+def _length(column: pa.Array, absent: str) -> Any:
+    """Return the length in bytes of each JSON text; null has that of ``absent``."""
+    if not pa.types.is_dictionary(column.type):
+        return _lengths(column)
+    lengths = np.append(_lengths(column.dictionary), len(absent))
+    return lengths[without_nulls(column.indices, -1).to_numpy()]
 
 
 def _lengths(array: pa.Array) -> Any:
-    return pc.binary_length(array).cast(pa.int64()).to_numpy(zero_copy_only=False)
+    """Return the length in bytes of each text of an array without nulls."""
+    return pc.binary_length(array).to_numpy().astype(np.int64)
 
 
-def _written(column: pa.Array, field: fields.Field) -> pa.Array:
-    """Return the JSON text of each value; an empty text for an unknown optional field."""
+def _written(column: pa.Array, absent: str) -> pa.Array:
+    """Return the JSON text of each value, ``absent`` for null; dictionaries stay as they are."""
     if pa.types.is_dictionary(column.type):
-        found = column.dictionary.take(column.indices)
-    elif pa.types.is_list(column.type):
-        found = _lists(column)
+        return column
+    if pa.types.is_list(column.type):
+        texts = _lists(column)
     elif pa.types.is_string(column.type):
-        found = _quoted(column)
+        texts = _quoted(column)
     else:
-        found = _numbers(column)
-    return found.fill_null(_EMPTY if field.optional else _NULL)
+        texts = _numbers(column)
+    return without_nulls(texts, absent)
+
+
+def _decoded(column: pa.Array, absent: str) -> pa.Array:
+    """Return each JSON text, ``absent`` for null; null may stay where that is ``_NULL``."""
+    if column.null_count == len(column):
+        return pa.repeat(pa.scalar(absent, pa.string()), len(column))
+    if not pa.types.is_dictionary(column.type):
+        return column
+    texts = column.dictionary.take(column.indices)
+    return texts if absent == _NULL else without_nulls(texts, absent)
 
 
 def _quoted(texts: pa.Array) -> pa.Array:
     """Return JSON strings; the standard library writes those with characters to escape."""
+    if not len(texts):
+        return texts
     quoted = pc.binary_join_element_wise(_QUOTE, texts, _QUOTE, _EMPTY)
-    special = pc.match_substring_regex(texts, _ESCAPED).fill_null(_FALSE)
+    special = pc.match_substring_regex(texts, _ESCAPED)
     if not pc.any(special).as_py():
         return quoted
+    special = without_nulls(special, False)
     chosen = texts.filter(special)
     parts = (chosen.slice(begin, PART) for begin in range(0, len(chosen), PART))
     escaped = pa.chunked_array([_escaped(part) for part in parts], pa.string())
@@ -183,8 +205,8 @@ def _lists(column: pa.Array) -> pa.Array:
     """Return JSON arrays of texts; a list with an unknown text has no text."""
     lists = pc.take(column, pa.array(np.arange(len(column))))  # without offset
     quoted = pa.ListArray.from_arrays(lists.offsets, _quoted(lists.values))
-    joined = pc.binary_join_element_wise(_OPEN, pc.binary_join(quoted, ","), _CLOSE, _EMPTY)
-    return pc.if_else(column.is_valid(), joined, pa.scalar(None, pa.string()))
+    joined = pc.binary_join_element_wise(_OPEN, pc.binary_join(quoted, _COMMA), _CLOSE, _EMPTY)
+    return pc.if_else(column.is_valid(), joined, _NONE)
 
 
 def _numbers(column: pa.Array) -> pa.Array:
@@ -193,8 +215,9 @@ def _numbers(column: pa.Array) -> pa.Array:
     if not pa.types.is_floating(column.type):
         return texts
     # Below 1e-4 Arrow and the standard library write exponents differently.
-    tiny = pc.and_(pc.less(pc.abs(column), _TINY), pc.not_equal(column, _ZERO)).fill_null(_FALSE)
+    tiny = pc.and_(pc.less(pc.abs(column), _TINY), pc.not_equal(column, _ZERO))
     if not pc.any(tiny).as_py():
         return texts
+    tiny = without_nulls(tiny, False)
     written = [json.dumps(number) for number in column.filter(tiny).to_pylist()]
     return pc.replace_with_mask(texts, tiny, pa.array(written, pa.string()))

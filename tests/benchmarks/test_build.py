@@ -79,6 +79,14 @@ def test_build_scaling_prints_exponent_and_bytes_a_row(run: Run) -> None:
     )
 
 
+@pytest.mark.long
+def test_build_small_prints_milliseconds(run: Run) -> None:
+    printed = run("build", "small", "--rows", "2000")
+    assert "\nsmall: 2,000 rows " in printed
+    for name in ("without syncs", "with syncs"):
+        assert re.search(rf"\n{name} +\d+\.\d +\d+\.\d\n", printed)
+
+
 def test_build_beside_the_mmdb_writer_says_the_same_rows(measured: Measured) -> None:
     pytest.importorskip("mmdb_writer", reason="[bench] brings the writer")
     result = measured("writer", "--rows", "6000")

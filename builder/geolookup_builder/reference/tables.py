@@ -91,6 +91,11 @@ def _read_countries(source: Path | Traversable) -> dict[str, Country]:
 
 def load_continents() -> dict[str, str]:
     """Return the English names of the seven continents by code."""
+    return dict(_packaged_continents())
+
+
+@cache
+def _packaged_continents() -> dict[str, str]:
     rows = read_table(_packaged("continents.csv"), ("continent_code", "continent_name"))
     return {row["continent_code"]: row["continent_name"] for _, row in rows}
 
