@@ -27,9 +27,9 @@ def test_a_file_adds_and_replaces(tmp_path: Path) -> None:
     assert plans["paid"] == read_plans()["paid"]
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
+def test_what_is_wrong_is_said_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "plans.toml"
+    for content, says in (
         ("[plan.a]", "[plan.a] has no rate"),
         ("[plan.a]\nrate = 0", "rate = 0"),
         ("[plan.a]\nrate = 1000001", "rate = 1000001"),
@@ -38,21 +38,18 @@ def test_a_file_adds_and_replaces(tmp_path: Path) -> None:
         ("[plan.a]\nrate = 2\nquota = -1", "quota = -1"),
         ('[plan.a]\nrate = 2\nquota = "9"', "quota = '9'"),
         ("[plan.a]\nrates = 2", "'rates'"),
-        ("[plans.a]\nrate = 2", "plans"),
+        ("[plans.a]\nrate = 2", "plans is not expected"),
         ("[plan]\na = 2", "plan.a is not a table"),
         ("plan = 2", "plan is not expected"),
         ("[plan", "not a TOML file"),
         ("\udcff", "not a TOML file"),
-    ],
-)
-def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, text: str, says: str) -> None:
-    path = tmp_path / "plans.toml"
-    path.write_bytes(text.encode(errors="surrogateescape"))
-    with pytest.raises(PlansError) as wrong:
-        read_plans(path)
-    assert str(wrong.value).startswith(f"{path}: ")
-    assert says in str(wrong.value)
-    assert "\n" not in str(wrong.value)
+    ):
+        path.write_bytes(content.encode(errors="surrogateescape"))
+        with pytest.raises(PlansError) as wrong:
+            read_plans(path)
+        assert str(wrong.value).startswith(f"{path}: "), content
+        assert says in str(wrong.value).removeprefix(f"{path}: "), content
+        assert "\n" not in str(wrong.value), content
 
 
 def test_a_missing_file_and_a_missing_plan(tmp_path: Path) -> None:
