@@ -251,7 +251,7 @@ def test_a_redis_that_is_killed_and_comes_back(
         assert accounts.usage()[0].used == 2
 
 
-def test_one_wait_for_a_redis_that_says_nothing_is_enough_for_all(
+def test_one_failure_is_remembered_by_all(
     tmp_path: Path, plans: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from geolookup.gate.redis_server import RedisServer
