@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -57,11 +57,14 @@ def accepts(address: int | Path) -> bool:
 
 @contextmanager
 def started(
-    command: Sequence[str], address: int | Path, output: Path = Path(os.devnull)
+    command: Sequence[str],
+    address: int | Path,
+    output: Path = Path(os.devnull),
+    environment: Mapping[str, str] | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a server until it accepts connections, and while in use."""
     with output.open("wb") as file:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=file)
+        process = subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=file, env=environment)
     try:
         ends = time.monotonic() + PATIENCE
         while not accepts(address):
