@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import marshal
 import os
-import signal
 import socket
 import sys
 import tempfile
@@ -67,13 +66,14 @@ def _serve(place: str) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(place)
         listener.listen()
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that wait
         while True:
+            with suppress(ChildProcessError):  # none is left
+                while os.waitpid(-1, os.WNOHANG)[0]:
+                    pass
             line, _ = listener.accept()
             if not os.fork():
                 break
             line.close()
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     size, streams, _, _ = socket.recv_fds(line, 8, 3)
     if not size:  # who asked only whether somebody listens
         os._exit(0)

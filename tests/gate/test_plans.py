@@ -8,6 +8,8 @@ import pytest
 
 from geolookup.errors import PlansError
 from geolookup.gate import Plan, read_plans
+from tests.conftest import ROOT
+from tests.docs.blocks import blocks
 
 
 def test_the_built_in_plans() -> None:
@@ -57,3 +59,12 @@ def test_a_missing_file_and_a_missing_plan(tmp_path: Path) -> None:
         read_plans(tmp_path / "none.toml")
     with pytest.raises(PlansError, match="did you mean 'free'"):
         read_plans().named("fre")
+
+
+def test_the_plans_file_of_the_page(tmp_path: Path) -> None:
+    (shown,) = (block for block in blocks(ROOT / "docs" / "gate.md") if block.kind == "toml")
+    path = tmp_path / "plans.toml"
+    path.write_text(shown.text, encoding="utf-8")
+    plans = read_plans(path)
+    assert plans["startup"].quota == 1_000_000
+    assert plans["enterprise"].leased

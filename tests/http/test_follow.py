@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("granian")
-
 from geolookup.http import follow_status
 from geolookup.mirrors.status import Status
 from geolookup.store.publish import publish

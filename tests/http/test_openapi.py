@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from geolookup.http.answers import NO_SUCH_METHOD, NO_SUCH_PATH, OUTCOMES
 from geolookup.http.application import PATH
+from geolookup.http.settings import HEAD_LIMIT
 from tests import envelopes as contract
 from tests.conftest import ROOT
 from tests.http.serving import Server, Store
+from tests.skips import needs, optional
 from tests.tiers import scaled
 
-httpx = pytest.importorskip("httpx")
-requests = pytest.importorskip("requests")
-schemathesis = pytest.importorskip("schemathesis")
-from schemathesis.checks import CHECKS  # noqa: E402
-from schemathesis.generation.modes import GenerationMode  # noqa: E402
+requests, schemathesis = optional("requests"), optional("schemathesis")
+CHECKS = optional("schemathesis.checks").CHECKS
+GenerationMode = optional("schemathesis.generation.modes").GenerationMode
+generating = needs("requests", "schemathesis")
 
 DOCUMENT = ROOT / "docs" / "openapi.json"
 #: Malformed requests take long to generate.
@@ -84,6 +87,7 @@ def generated(mode: Any, count: int) -> Callable[[Callable[..., None]], Callable
     return lambda test: quick(given(cases)(test))
 
 
+@generating
 def test_well_formed_requests(server: Server, store: Store, session: Any) -> None:
     """Every outcome of the contract is met, and each is as the document says."""
     keys = [store.key(), None, "unknown", store.key("small"), store.key("slow")]
@@ -106,6 +110,7 @@ def test_well_formed_requests(server: Server, store: Store, session: Any) -> Non
     assert {(429, 30001), *met} == {(200, None), *errors}
 
 
+@generating
 def test_malformed_requests(server: Server, key: str, session: Any) -> None:
     keys = itertools.cycle([key, key, key, None])
 
@@ -127,7 +132,15 @@ def test_the_document_names_every_status_of_the_operation() -> None:
 
 def test_its_examples_are_answered(server: Server, key: str) -> None:
     document = json.loads(DOCUMENT.read_text(encoding="utf-8"))
-    for example in document["components"]["parameters"]["ip"]["examples"].values():
-        url = f"http://127.0.0.1:{server.port}{PATH}"
-        reply = httpx.get(url, params={"ip": example["value"]}, headers={"X-API-Key": key})
-        assert reply.json()["success"]
+    examples = document["components"]["parameters"]["ip"]["examples"].values()
+    assert examples
+    for example in examples:
+        reply = server.ask(f"?ip={quote(example['value'])}", [("X-API-Key", key)])
+        assert json.loads(reply.body)["success"], example
+
+
+def test_every_status_and_limit_is_on_the_page() -> None:
+    page = (ROOT / "docs" / "http.md").read_text(encoding="utf-8")
+    said = {int(status) for status in re.findall(r"^\| (\d{3})", page, re.MULTILINE)}
+    assert {one.status for one in OUTCOMES} <= said
+    assert f"{HEAD_LIMIT >> 10} KiB" in page
