@@ -20,8 +20,9 @@ _AXE = """([without, options]) => axe.run(
     .map(each => `${each.id}: ${each.nodes[0].target}`))"""
 #: Marks what looks like an element elsewhere on the page: tags, classes and styles are the same,
 #: up to the root. Contrast takes most of the time of a check, and needs one element of each look.
-_MARK = """() => {
-  const seen = new Set(), paths = new Map([[document.documentElement, ""]]);
+#: Returns the looks of the page and of those before it.
+_MARK = """before => {
+  const seen = new Set(before), paths = new Map([[document.documentElement, ""]]);
   const all = [...document.body.querySelectorAll("*")];
   for (const each of [document.body, ...all]) {
     const look = ["class", "style"].map(name => each.getAttribute(name));
@@ -32,6 +33,7 @@ _MARK = """() => {
     if (same) each.dataset.alike = "";
     seen.add(paths.get(each));
   }
+  return [...seen];
 }"""
 _STRUCTURE: tuple[object, object] = [], {"rules": {"color-contrast": {"enabled": False}}}
 _CONTRAST = [["[data-alike]"]], {"runOnly": ["color-contrast"]}
@@ -70,10 +72,15 @@ class Reader:
         self.page.goto(url)
         self.page.evaluate(axe.AXE_SCRIPT)
 
-    def check(self) -> None:
-        """Structure is the same in light and dark, contrast is not."""
+    def check(self, looks: list[str] | None = None) -> None:
+        """Structure is the same in light and dark, contrast is not.
+
+        ``looks`` are those of which other pages of the same style had an element, and become those
+        of this page as well.
+        """
         self._check("structure", _STRUCTURE)
-        self.page.evaluate(_MARK)
+        looks = [] if looks is None else looks
+        looks[:] = self.page.evaluate(_MARK, looks)
         for scheme in ("light", "dark"):
             self.page.emulate_media(color_scheme=scheme)
             self._check(scheme, _CONTRAST)

@@ -11,11 +11,14 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import geolookup
+from tests.cli.program import run
 from tests.conftest import ROOT
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -37,18 +40,16 @@ def test_version_has_one_source() -> None:
     assert "version" not in PROJECT
     dynamic = PYPROJECT["tool"]["setuptools"]["dynamic"]["version"]
     assert dynamic == {"attr": "geolookup.__version__"}
-    assert _printed("-m", "geolookup", "--version").split()[-1] == geolookup.__version__
-
-
-def test_version_costs_no_import() -> None:
+    # It costs no import of the metadata.
     code = (
-        "import sys, geolookup; geolookup.__version__; print('importlib.metadata' in sys.modules)"
+        "import sys, geolookup; print(geolookup.__version__, 'importlib.metadata' in sys.modules)"
     )
-    assert _printed("-c", code) == "False\n"
+    assert _printed("-c", code).split() == [geolookup.__version__, "False"]
+    assert geolookup.__version__ in run("--version").stdout.split()
 
 
-def _printed(*arguments: str) -> str:
-    command = [sys.executable, *arguments]
+def _printed(*arguments: str, python: str | Path = sys.executable) -> str:
+    command = [python, *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
@@ -118,9 +119,19 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("built")
     shutil.copytree(ROOT, folder / "source", ignore=_left_out)
     command = [sys.executable, "-m", "build", "--outdir", str(folder), str(folder / "source")]
+    if all(_is_installed(each) for each in PYPROJECT["build-system"]["requires"]):
+        command.append("--no-isolation")  # else the tools come from the network
     environment = {**os.environ, "CC": "/nonexistent/cc"}
     subprocess.run(command, check=True, capture_output=True, env=environment)
     return folder
+
+
+def _is_installed(requirement: str) -> bool:
+    wanted = Requirement(requirement)
+    try:
+        return version(wanted.name) in wanted.specifier
+    except PackageNotFoundError:
+        return False
 
 
 def _left_out(folder: str, names: list[str]) -> set[str]:
@@ -164,29 +175,84 @@ def test_wheel_holds_what_runs_and_no_sources_of_the_kernel(built: Path) -> None
     assert f"]({HOME}/raw/main/docs/terminal.svg)" in text
 
 
-@pytest.mark.long
-def test_sdist_runs_its_own_tests(built: Path, tmp_path: Path) -> None:
-    (sdist,) = built.glob("*.tar.gz")
+@pytest.fixture(scope="module")
+def sdist(built: Path) -> Path:
+    """The folder of the unpacked sdist."""
+    (archive,) = built.glob("*.tar.gz")
     # Not ``extractall``: early releases of Python 3.11 have no filters, later ones ask for one.
-    subprocess.run(["tar", "-xzf", sdist, "-C", tmp_path], check=True)
-    (folder,) = tmp_path.iterdir()
-    there = {each.relative_to(folder).as_posix() for each in folder.rglob("*") if each.is_file()}
+    subprocess.run(["tar", "-xzf", archive, "-C", built], check=True)
+    return built / archive.name.removesuffix(".tar.gz")
+
+
+@pytest.fixture(scope="module")
+def installed(built: Path) -> Path:
+    """A fresh environment with the wheel, and beside it the packages of this one; its Python."""
+    (wheel,) = built.glob("*.whl")
+    environment = built / "environment"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
+    python = environment / "bin" / "python"
+    install = ["install", "--quiet", "--no-index", "--no-deps", str(wheel)]
+    subprocess.run([sys.executable, "-m", "pip", "--python", python, *install], check=True)
+    code = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    beside = Path(_printed("-c", code, python=python).strip(), "beside.pth")
+    beside.write_text("\n".join(each for each in sys.path if "-packages" in each) + "\n")
+    return python
+
+
+@pytest.mark.long
+def test_sdist_holds_every_source(sdist: Path) -> None:
+    held = {path.relative_to(sdist).as_posix() for path in sdist.rglob("*") if path.is_file()}
     parts = (".ci", ".github", "benchmarks", "builder", "docs", "geolookup", "sample_data", "tests")
     pages = {path.name for path in ROOT.glob("*.md")}
-    assert _sources(*(each for each in parts if (ROOT / each).is_dir())) | pages <= there
-    chosen = [
-        *("tests/contract/test_envelope.py", "tests/dataset/test_format_doc.py"),
-        *("tests/test_imports.py", "tests/test_sample_data.py", "tests/builder/test_recipe.py"),
-        "tests/test_readme.py",
+    assert _sources(*(part for part in parts if (ROOT / part).is_dir())) | pages <= held
+
+
+#: What the sdist's tests of these modules need beside the installed wheel.
+OF_THE_SDIST = [
+    *("tests/test_engine_lookup.py", "tests/dataset/test_format_doc.py"),
+    *("tests/test_sample_data.py", "tests/builder/test_recipe.py", "tests/test_readme.py"),
+]
+
+
+@pytest.mark.long
+def test_the_installed_wheel_passes_its_tests_away_from_its_sources(
+    sdist: Path, installed: Path, tmp_path: Path
+) -> None:
+    """With what cibuildwheel copies, and with all of the sdist but the packages."""
+    settings = PYPROJECT["tool"]["cibuildwheel"]
+    command = settings["test-command"].split()
+    assert command[:3] == ["python", "-m", "pytest"]
+    _run_away(sdist, settings["test-sources"], command[3:], installed, tmp_path / "wheels")
+    everything = [
+        path.name for path in sdist.iterdir() if path.name not in ("geolookup", "builder")
     ]
-    # Without the extension, which an sdist does not hold.
-    environment = {key: text for key, text in os.environ.items() if key != "GEOLOOKUP_KERNEL"}
+    _run_away(sdist, everything, ["-q", *OF_THE_SDIST], installed, tmp_path / "sdist")
+
+
+def _run_away(
+    sdist: Path, names: list[str], arguments: list[str], python: Path, folder: Path
+) -> None:
+    """Run tests in a folder with copies of these files and folders, on what is installed."""
+    for name in names:
+        kind = shutil.copytree if (sdist / name).is_dir() else shutil.copy
+        folder.mkdir(exist_ok=True)
+        kind(sdist / name, folder / name)
+    (folder / "where.py").write_text(_WHERE, encoding="utf-8")
+    left_out = ("GEOLOOKUP_KERNEL", "GEOLOOKUP_TESTS_DATASETS", "PYTHONPATH")
+    environment = {key: text for key, text in os.environ.items() if key not in left_out}
+    options = ["-m", "pytest", "-p", "where", "-p", "no:cacheprovider", *arguments]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        env={**environment, "PYTHONPATH": f"{folder}{os.pathsep}{folder / 'builder'}"},
-        check=False,
+        [python, *options], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+#: A plugin of pytest: the packages under test are those of the environment.
+_WHERE = """
+import sys
+from pathlib import Path
+import geolookup, geolookup_builder
+for module in (geolookup, geolookup_builder):
+    path = Path(module.__file__)
+    assert path.is_relative_to(sys.prefix) and "site-packages" in path.parts, path
+"""

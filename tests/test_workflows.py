@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 
-import pytest
-
 from tests.conftest import ROOT
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -15,27 +13,24 @@ TEXTS = {path.name: path.read_text(encoding="utf-8") for path in WORKFLOWS}
 _PIN = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_actions_are_pinned_by_hash_with_their_version(name: str) -> None:
-    used = re.findall(r"uses: (.+)$", TEXTS[name], re.MULTILINE)
-    assert used
-    assert [each for each in used if not _PIN.fullmatch(each)] == []
-
-
-def test_an_action_has_one_hash() -> None:
-    pins = {
-        pin for text in TEXTS.values() for pin in re.findall(r"uses: (.+)$", text, re.MULTILINE)
-    }
+def test_actions_are_pinned_by_hash_with_their_version() -> None:
+    assert TEXTS
+    pins = set[str]()
+    for name, text in TEXTS.items():
+        used = re.findall(r"uses: (.+)$", text, re.MULTILINE)
+        assert used, name
+        assert [action for action in used if not _PIN.fullmatch(action)] == [], name
+        pins.update(used)
     assert len({pin.partition("@")[0] for pin in pins}) == len(pins)
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_jobs_have_the_least_permissions(name: str) -> None:
-    assert "\npermissions: {}\n" in TEXTS[name]
-    granted = re.findall(r"^      ([\w-]+): (?:read|write)\b", TEXTS[name], re.MULTILINE)
-    assert set(granted) <= {"contents", "id-token"}
-    assert "contents: write" not in TEXTS[name]
-    assert TEXTS[name].count("actions/checkout@") == TEXTS[name].count("persist-credentials: false")
+def test_jobs_have_the_least_permissions() -> None:
+    for name, text in TEXTS.items():
+        assert "\npermissions: {}\n" in text, name
+        granted = re.findall(r"^      ([\w-]+): (?:read|write)\b", text, re.MULTILINE)
+        assert set(granted) <= {"contents", "id-token"}, name
+        assert "contents: write" not in text, name
+        assert text.count("actions/checkout@") == text.count("persist-credentials: false"), name
 
 
 def test_versions_are_those_of_the_metadata() -> None:

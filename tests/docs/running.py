@@ -19,7 +19,7 @@ from tests.docs.matching import matches
 from tests.docs.namespace import Namespace, namespace
 from tests.docs.shell import Shell, environment, shell
 from tests.docs.stated import Presumed
-from tests.http.serving import free_port
+from tests.servers import free_port
 
 #: The ports of the examples. Each stands for a free one.
 _PORTS = re.compile(r"(?<=[ :=])(80(?:00|01|80))\b")
@@ -107,11 +107,16 @@ RUNS: dict[str, Callable[[Page, Block, str], None]] = {
 }
 
 
-def read(found: Iterable[Block], presumed: Presumed, folder: Path) -> None:
-    """Run blocks in a reader's folder ``~/geo``, after a script that makes what they presume."""
+def read(
+    found: Iterable[Block], presumed: Presumed, folder: Path, commands_in: Path | None = None
+) -> None:
+    """Run blocks in a reader's folder ``~/geo``, after a script that makes what they presume.
+
+    The commands of a folder come before all others.
+    """
     (folder / "outputs").mkdir()
     (folder / "home" / "geo").mkdir(parents=True)
-    variables = {**environment(folder / "home"), **presumed.variables}
+    variables = {**environment(folder / "home", commands_in), **presumed.variables}
     with ExitStack() as ending:
         commands = ending.enter_context(
             shell(folder / "home" / "geo", folder / "outputs", variables)

@@ -10,7 +10,8 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_SECONDS = 180
+#: Seconds until a page fails: a safety net, on a loaded machine too.
+_SECONDS = 1200
 
 
 class Shell:
@@ -64,19 +65,20 @@ def _end(process: subprocess.Popen[str]) -> None:
         process.stdin.write("kill -TERM $(jobs -p); wait; exit\n")
         process.stdin.close()
     try:
-        process.wait(15)
+        process.wait(60)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
     process.stdout.close()
 
 
-def environment(home: Path) -> dict[str, str]:
-    """Return the environment of a reader: this Python's commands come first in the path, the
-    bundled dataset answers, the home folder is one of its own, and a terminal has all characters.
+def environment(home: Path, commands_in: Path | None = None) -> dict[str, str]:
+    """Return the environment of a reader: the commands of a folder and then this Python's come
+    first in the path, the bundled dataset answers, the home folder is one of its own, and a
+    terminal has all characters.
     """
-    scripts = Path(sys.executable).parent
+    first = [str(commands_in)] if commands_in else []
     left_out = ("GEOLOOKUP_DATASET", "GEOLOOKUP_STORE", "GEOLOOKUP_CACHE", "XDG_CACHE_HOME")
     kept = {name: text for name, text in os.environ.items() if name not in left_out}
-    path = f"{scripts}{os.pathsep}{os.environ['PATH']}"
+    path = os.pathsep.join([*first, str(Path(sys.executable).parent), os.environ["PATH"]])
     return {**kept, "PATH": path, "HOME": str(home), "LC_ALL": "C.UTF-8"}

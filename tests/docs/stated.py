@@ -53,6 +53,7 @@ PRESUMED = {
     "docs/how-to/reports.md": Presumed(
         modules=("jinja2", "PIL", "vl_convert"),
         script=_MYDATA + f"cp -r '{ROOT}/geolookup/world' older\n",
+        variables={"GEOLOOKUP_DATASET": str(SMALL)},
     ),
     "docs/how-to/databases.md": Presumed(
         modules=("chdb", "duckdb"), programs=("psql",), script=_MYDATA + _POSTGRESQL

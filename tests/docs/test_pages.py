@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.docs.blocks import PAGES, Block, blocks, name_of, sessions
 from tests.docs.matching import matches
+from tests.docs.program import program
 from tests.docs.running import RUNS, read
 from tests.docs.shell import environment, shell
 from tests.docs.stated import NOT_RUN, PRESUMED, SHOWN, Presumed
@@ -27,24 +29,36 @@ def runs(block: Block) -> bool:
 
 
 def _parameters() -> list[object]:
-    """The README runs in the fast tier, the other pages with ``--all``."""
+    """The README runs in the fast tier, the other pages with ``--all``. A page that others come
+    after runs with them.
+    """
+    before = {presumed.after for presumed in PRESUMED.values()}
     return [
         pytest.param(page, marks=() if page == "README.md" else pytest.mark.long)
         for page, found in BLOCKS.items()
-        if any(runs(block) for block in found)
+        if any(runs(block) for block in found) and page not in before
     ]
 
 
+@pytest.fixture(scope="module")
+def commands_in() -> Iterator[Path]:
+    """The folder of a command ``geolookup`` that starts in no time."""
+    with program() as folder:
+        yield folder
+
+
 @pytest.mark.parametrize("page", _parameters())
-def test_the_examples_of_a_page(page: str, tmp_path: Path) -> None:
+def test_the_examples_of_a_page(page: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """Commands of the README are processes of their own."""
     presumed = PRESUMED.get(page, Presumed())
     for module in presumed.modules:
         pytest.importorskip(module)
-    for program in presumed.programs:
-        if shutil.which(program) is None:
-            pytest.skip(f"no {program} here")
+    for needed in presumed.programs:
+        if shutil.which(needed) is None:
+            pytest.skip(f"no {needed} here")
     found = [*BLOCKS.get(presumed.after, []), *BLOCKS[page]]
-    read(filter(runs, found), presumed, tmp_path)
+    folder = None if page == "README.md" else request.getfixturevalue("commands_in")
+    read(filter(runs, found), presumed, tmp_path, folder)
 
 
 def test_every_block_runs_or_has_a_reason() -> None:
@@ -73,20 +87,19 @@ def _above(page: str, line: int) -> str:
     return "\n".join(lines[max(0, line - 6) : line - 1])
 
 
-@pytest.mark.parametrize(("page", "start", "reason"), NOT_RUN)
-def test_a_reason_is_about_a_block(page: str, start: str, reason: str) -> None:
-    assert any(block.text.startswith(start) for block in BLOCKS[page])
-    for test in re.findall(r"tests/\S+\.py", reason):
-        assert page in (ROOT / test).read_text(encoding="utf-8")
+def test_a_reason_is_about_a_block() -> None:
+    for page, start, reason in NOT_RUN:
+        assert any(block.text.startswith(start) for block in BLOCKS[page]), (page, start)
+        for test in re.findall(r"tests/\S+\.py", reason):
+            assert page in (ROOT / test).read_text(encoding="utf-8"), (page, test)
 
 
 def test_what_is_presumed_is_of_pages_that_run() -> None:
     assert {*PRESUMED} <= {page for page, found in BLOCKS.items() if any(map(runs, found))}
 
 
-@pytest.mark.parametrize(
-    ("shown", "printed", "same"),
-    [
+def test_an_ellipsis_is_a_part_of_a_line_or_some_lines() -> None:
+    for shown, printed, same in (
         ("a 1\n", "a 1\n", True),
         ("a 1\n", "a 2\n", False),
         ("a …\n", "a 2\n", True),
@@ -96,18 +109,14 @@ def test_what_is_presumed_is_of_pages_that_run() -> None:
         ("a\n…\nc\n", "a\nb\n", False),
         ("", "", True),
         ("", "a\n", False),
-    ],
-)
-def test_an_ellipsis_is_a_part_of_a_line_or_some_lines(
-    shown: str, printed: str, *, same: bool
-) -> None:
-    assert matches(shown, printed) == same
+    ):
+        assert matches(shown, printed) == same, (shown, printed)
 
 
-@pytest.mark.parametrize("page", BLOCKS)
-def test_a_page_begins_with_a_sentence_about_it(page: str) -> None:
-    text = (ROOT / page).read_text(encoding="utf-8")
-    assert re.match(r"# .+\n\n(?!```)[A-Z`\[][^|]+?[.:]", text)
+def test_a_page_begins_with_a_sentence_about_it() -> None:
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        assert re.match(r"# .+\n\n(?!```)[A-Z`\[][^|]+?[.:]", text), page
 
 
 def test_directives_are_no_examples(tmp_path: Path) -> None:
@@ -123,10 +132,10 @@ def test_commands_of_several_lines() -> None:
     assert list(sessions(shown)) == [("cat <<'E'\na\nE", "a\n"), ("b", "")]
 
 
-@pytest.mark.parametrize("name", ["POSIX", "C"])
 def test_a_reader_has_all_characters_in_any_locale(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LC_ALL", name)
-    with shell(tmp_path, tmp_path, environment(tmp_path)) as commands:
-        assert commands.run("locale charmap") == (0, "UTF-8\n")
+    for name in ("POSIX", "C"):
+        monkeypatch.setenv("LC_ALL", name)
+        with shell(tmp_path, tmp_path, environment(tmp_path)) as commands:
+            assert commands.run("locale charmap") == (0, "UTF-8\n"), name

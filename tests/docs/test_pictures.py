@@ -8,17 +8,18 @@ from html import unescape
 import numpy as np
 import pytest
 
-pytest.importorskip("fcntl", reason="docs.terminal needs pseudo-terminals, which are POSIX")
-pytest.importorskip("vl_convert", reason="[report] draws the charts")
-
 import geolookup
-from docs import address_map, pictures
 from geolookup.contract.address import canonical
 from geolookup.contract.special import is_private
 from geolookup.engine import BUNDLED
 from geolookup.pictures import hilbert
 from geolookup.pictures.views import SPECIAL, UNKNOWN, View
 from tests.conftest import ROOT
+from tests.skips import needs, optional
+
+# docs.terminal needs pseudo-terminals, which are POSIX; [report] draws the charts.
+pytestmark = needs("fcntl", "docs.pictures", "vl_convert")
+pictures, address_map = optional("docs.pictures"), optional("docs.address_map")
 
 
 def texts(svg: str) -> list[str]:
@@ -35,18 +36,14 @@ def test_the_chart_of_speed_shows_every_figure_of_the_readme() -> None:
     assert drawn == texts(pictures.speed().decode())  # positions depend on the fonts of a machine
 
 
-@pytest.mark.parametrize("name", sorted(pictures.PICTURES))
-def test_a_page_shows_each_picture_and_says_what_it_shows(name: str) -> None:
+def test_a_page_shows_each_picture_and_says_what_it_shows() -> None:
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
-    alternatives = [
-        alternative
-        for page in pages
-        for alternative in re.findall(
-            rf"!\[([^\]]+)\]\((?:[\w./]+/)?{name}\)", page.read_text(encoding="utf-8")
-        )
-    ]
-    assert alternatives
-    assert min(map(len, alternatives)) >= 40
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    assert pictures.PICTURES
+    for name in pictures.PICTURES:
+        alternatives = re.findall(rf"!\[([^\]]+)\]\((?:[\w./]+/)?{re.escape(name)}\)", text)
+        assert alternatives, name
+        assert min(map(len, alternatives)) >= 40, name
 
 
 #: Where the square of the map begins in the picture, and its side in pixels: 2^11.

@@ -7,11 +7,10 @@ import re
 import pytest
 
 from tests.conftest import ROOT
+from tests.skips import needs, optional
 
-pytest.importorskip("fcntl", reason="pseudo-terminals are POSIX")
-
-from docs import terminal
-
+pytestmark = needs("fcntl")  # pseudo-terminals are POSIX
+terminal = optional("docs.terminal")
 #: What differs from run to run: a local time and a duration.
 _VARYING = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d P[DS]T|in \d+\.\d s")
 

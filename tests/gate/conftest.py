@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import socket
-import subprocess
-import time
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import pytest
 
-from geolookup.gate import Accounts, open_accounts
+from geolookup.gate import Accounts, accounts_file, open_accounts
+from tests.servers import PATIENCE, redis
 
 PLANS = """
 [plan.tiny]
@@ -54,39 +52,37 @@ def plans(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a Redis or Valkey server of our own, which writes through like a careful one."""
-    program = shutil.which("redis-server") or shutil.which("valkey-server")
-    pytest.importorskip("redis")
-    if program is None:
-        pytest.skip("no redis-server or valkey-server installed")
-    port = free_port()
-    folder = tmp_path_factory.mktemp("redis")
-    options = ["--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)]
-    command = [program, *options, "--save", "", "--appendonly", "yes"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as server:
-        try:
-            wait_for(port)
-            yield f"redis://127.0.0.1:{port}/0"
-        finally:
-            server.kill()
+    with redis(tmp_path_factory.mktemp("redis")) as server:
+        yield server.url
 
 
 @pytest.fixture
-def emptied(redis_server: str) -> str:
-    """The URL of the server, emptied."""
-    import redis
+def emptied(redis_server: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The URL of the server, emptied; a loaded machine may take its time to answer."""
+    from redis import Redis
 
-    with redis.Redis.from_url(redis_server) as client:
+    from geolookup.gate import redis_server as client_module
+
+    monkeypatch.setattr(client_module, "_TIMEOUT", PATIENCE)
+    with Redis.from_url(redis_server) as client:
         client.flushall()
     return redis_server
 
 
 @pytest.fixture(params=["sqlite", "redis"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a store without accounts, of each kind."""
+def url(request: pytest.FixtureRequest, file: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The URL of a store without accounts, of each kind; nobody gives up on a loaded machine."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/accounts.db"
+        monkeypatch.setattr(accounts_file, "_BUSY_TIMEOUT", PATIENCE)
+        return f"sqlite:///{file}"
     emptied: str = request.getfixturevalue("emptied")
     return emptied
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Where the accounts file of a test is, or will be."""
+    return tmp_path / "accounts.db"
 
 
 Open = Callable[[], Accounts]
@@ -105,21 +101,3 @@ def worker(url: str, plans: Path, clock: FakeClock) -> Generator[Open, None, Non
     for accounts in opened:
         accounts.close()
         shutil.rmtree(accounts._store.leases_folder(), ignore_errors=True)
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
-
-
-def wait_for(port: int) -> None:
-    for _ in range(200):
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    raise TimeoutError(f"nothing listens on {port}")

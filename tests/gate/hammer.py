@@ -23,7 +23,7 @@ from pathlib import Path
 from threading import Event
 
 from geolookup.errors import QuotaError, RateLimitError
-from geolookup.gate import Accounts, open_accounts
+from geolookup.gate import Accounts, accounts_file, open_accounts
 from geolookup.gate.admission import Leased
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.gate.held_tokens import Record
@@ -34,7 +34,7 @@ _MOMENTS = struct.Struct("=QQ")
 _LEASING, _RETURNING = range(2)
 #: Seconds of nothing but QuotaError: longer than any worker holds a token.
 _OVER = 0.5
-_PATIENCE = 60
+_PATIENCE = 600
 
 
 def start(
@@ -138,6 +138,11 @@ async def _outcome(gate: Accounts | GroupCommit, key: str) -> type[Exception] | 
 if __name__ == "__main__":
     given_url, given_plans, given_key, given_log, given_turn, given_pause = sys.argv[1:]
     mark_leases(Path(given_log))
+    accounts_file._BUSY_TIMEOUT = _PATIENCE
+    if given_url.startswith("redis"):
+        from geolookup.gate import redis_server
+
+        redis_server._TIMEOUT = _PATIENCE
     told = Event()
     signal.signal(signal.SIGTERM, lambda *_: told.set())
     with open_accounts(given_url, given_plans) as opened:

@@ -7,23 +7,22 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import cycle
 from pathlib import Path
 from typing import NamedTuple
 
 from geolookup.gate import open_accounts
-from geolookup.gate.leases import FREE_DIVISOR
+from geolookup.gate.leases import LEASE_DIVISOR
 from geolookup.gate.plans import MAX_EXACT_RATE, MAX_QUOTA
 from tests.gate import hammer
+from tests.servers import PATIENCE
 
 _WORKERS = 3
 #: Requests that a worker has under way at once; one worker after the other.
 _TURNS = (1, 8)
-#: Seconds from kill to kill; a new worker takes up to half a second to be there.
-_BETWEEN = 0.3
-#: Seconds until a worker must have been admitted.
-_PATIENCE = 30
+#: Seconds from the first admission of a worker that is watched to its death, at most.
+_LONGEST = 0.1
 #: Plans: requests a second, and the pause between two turns of a worker. With a pause they stay
 #: under the rate, so a worker holds most of a large lease whenever it is killed.
 _PLANS = ((100, 0.0), (1000, 0.0), (8000, 0.002))
@@ -45,28 +44,23 @@ class Worker(NamedTuple):
     turn: int
     log: Path
 
-    def kill(self, others: Sequence[Worker], lease: int) -> int:
-        """Kill the worker at some moment after an admission of now; return what may be lost.
+    def kill(self, delay: float, lease: int) -> int:
+        """Kill the worker some time after an admission of now; return what may be lost.
 
         These are the requests in progress, which the store counted and no log has, and a
-        lease if it was leasing or returning tokens at that moment. Another worker was admitted
-        just before, so the store moves no tokens, and a lease is of free tokens alone.
+        lease if it was leasing or returning tokens at that moment. Its size does not depend on the
+        others: a worker that the system leaves alone for a second leases moved tokens as well.
         """
-        before = self.size(), [other.size() for other in others]
-        self.wait(
-            lambda: (
-                self.size() > before[0]
-                and any(other.size() > size for other, size in zip(others, before[1], strict=True))
-            )
-        )
-        time.sleep(random.uniform(0, 0.02))
+        before = self.size()
+        self.wait(lambda: self.size() > before)
+        time.sleep(delay)
         self.process.kill()
         self.process.wait()
         return self.turn + lease * hammer.leasing(self.log, self.process.pid)
 
     def wait(self, condition: Callable[[], bool]) -> None:
         """Wait for what a worker under load brings about."""
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + PATIENCE
         while not condition():
             assert self.process.poll() is None, "ended by itself"
             assert time.monotonic() < until, "not admitted, so its death would show nothing"
@@ -87,7 +81,8 @@ def run(url: str, folder: Path, count: int, *, rate: int, pause: float) -> Outco
     plans = folder / "plans.toml"
     plan(plans, rate, MAX_QUOTA)
     turns, logs, allowed = cycle(_TURNS), list[Path](), 0
-    lease = rate // FREE_DIVISOR if rate > MAX_EXACT_RATE else 0
+    lease = rate // LEASE_DIVISOR if rate > MAX_EXACT_RATE else 0
+    delays = random.Random(rate)
     with open_accounts(url, plans) as accounts:
         key = accounts.create_key(f"kills {rate} {time.time_ns()}", "p")
 
@@ -100,12 +95,11 @@ def run(url: str, folder: Path, count: int, *, rate: int, pause: float) -> Outco
 
         workers = [start(pause) for _ in range(_WORKERS)]
         for _ in range(count):
-            time.sleep(_BETWEEN * random.uniform(0.5, 1.5))
-            killed = workers.pop(0)
-            allowed += killed.kill(workers, lease)
+            allowed += workers.pop(0).kill(delays.uniform(0, _LONGEST), lease)
             workers.append(start(pause))
         for worker in workers:
             worker.end()
+        accounts.return_ended()  # what no worker had the time for
         quota = accounts.usage()[-1].used + rate * 3 // 2
         plan(plans, rate, quota)
         last = [start(0) for _ in range(_WORKERS)]

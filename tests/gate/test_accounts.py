@@ -100,7 +100,7 @@ def test_keys_of_an_account_share_rate_and_quota_test_keys_too(
 
 
 def test_the_free_plan_is_2000_for_life_at_5_a_second(worker: Open, clock: FakeClock) -> None:
-    workers = [worker() for _ in range(8)]
+    workers = [worker() for _ in range(6)]
     key = workers[0].create_key("Acme", "free")
     admitted = 0
     for _ in range(402):
@@ -149,9 +149,9 @@ def test_a_flood_of_refused_requests_does_not_reach_the_store(
 
 @pytest.mark.long
 def test_a_hundred_thousand_wrong_keys_change_nothing_for_a_good_one(
-    tmp_path: Path, clock: FakeClock
+    file: Path, clock: FakeClock
 ) -> None:
-    accounts = open_accounts(f"sqlite:///{tmp_path}/a.db", clock=clock)
+    accounts = open_accounts(f"sqlite:///{file}", clock=clock)
     good = accounts.create_key("Acme", "free")
     accounts.admit(good)
     kept = set(vars(accounts)["_cache"])
@@ -235,15 +235,17 @@ def test_redis_holds_no_key(emptied: str) -> None:
     assert key[20:30].encode() not in stored
 
 
-@pytest.mark.parametrize(
-    ("name", "plan", "environment"),
-    [("", "free", "live"), (" ", "free", "live"), ("x", "free", "prod"), ("Acme", "paid", "live")],
-)
-def test_what_no_key_is_made_for(worker: Open, name: str, plan: str, environment: str) -> None:
+def test_what_no_key_is_made_for(worker: Open) -> None:
     accounts = worker()
     accounts.create_key("Acme", "free")
-    with pytest.raises(ValueError, match=r"Acme|a key has"):
-        accounts.create_key(name, plan, environment=environment)
+    for name, plan, environment, says in (
+        ("", "free", "live", "a key has"),
+        (" ", "free", "live", "a key has"),
+        ("x", "free", "prod", "a key has"),
+        ("Acme", "paid", "live", "Acme"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            accounts.create_key(name, plan, environment=environment)
     with pytest.raises(PlansError, match="no plan 'none'"):
         accounts.create_key("x", "none")
     assert len(accounts.keys()) == 1

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from queue import Queue
 
@@ -21,13 +21,9 @@ from geolookup.gate import Accounts, accounts_file, open_accounts, outage, sqlit
 from geolookup.gate.group_commit import GroupCommit
 from geolookup.gate.keys import make
 from tests.conftest import ROOT
-from tests.gate.conftest import FakeClock, free_port, wait_for
+from tests.gate.conftest import FakeClock
 from tests.gate.sliding_log import SECOND
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "accounts.db"
+from tests.servers import PATIENCE, free_port, redis
 
 
 @pytest.fixture
@@ -69,9 +65,8 @@ def nonsense(file: Path) -> None:
 
 def foreign(file: Path) -> None:
     file.unlink()
-    with sqlite3.connect(file) as db:
+    with closing(sqlite3.connect(file)) as db:
         db.execute("CREATE TABLE account (id INTEGER PRIMARY KEY)")
-    db.close()
 
 
 def folder(file: Path) -> None:
@@ -80,9 +75,8 @@ def folder(file: Path) -> None:
 
 
 def newer(file: Path) -> None:
-    with sqlite3.connect(file) as db:
+    with closing(sqlite3.connect(file)) as db:
         db.execute("PRAGMA user_version = 99")
-    db.close()
 
 
 def truncated(file: Path) -> None:
@@ -114,14 +108,20 @@ def test_a_file_that_is_none_of_ours(
 def test_a_file_locked_by_another(
     file: Path, plans: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """One wait is enough for all: the failure is remembered for a time."""
     monkeypatch.setattr(accounts_file, "_BUSY_TIMEOUT", 0.05)
-    other = sqlite3.connect(file, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr(outage, "_REMEMBERED", 3600)
     with open_accounts(f"sqlite:///{file}", plans) as accounts:
-        all_fail(accounts, made, "locked")
-        other.execute("ROLLBACK")
-        until_admitted(accounts, made)
-    other.close()
+        for key in made:
+            accounts.admit(key)
+        with closing(sqlite3.connect(file, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(AccountsError, match="locked"):
+                accounts.admit(made[0])
+        all_fail(accounts, made, "locked")  # nobody asked the file, which is free
+        monkeypatch.setattr(outage, "monotonic", lambda: time.monotonic() + 3601)
+        for key in made:
+            accounts.admit(key)
 
 
 def test_a_file_locked_for_a_moment_is_asked_again_at_once(
@@ -148,35 +148,37 @@ _LIMITED = """
 import os, resource, sys
 from geolookup.errors import AccountsError
 from geolookup.gate import open_accounts
-how, url, plans, *keys = sys.argv[1:]
-accounts = open_accounts(url, plans)
-if how == "full":
-    size = os.stat(url.removeprefix("sqlite:///")).st_size // 2
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
-elif os.geteuid() == 0:
+file, plans, *keys = sys.argv[1:]
+accounts = open_accounts(f"sqlite:///{file}", plans)
+def refused(how):
+    for key in keys:
+        try:
+            accounts.admit(key)
+        except AccountsError as error:
+            print(how, error)
+    accounts.close()
+accounts.admit(keys[0])  # imports all that it needs, while this user may
+size = os.stat(file).st_size // 2
+resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+refused("full")
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+os.chmod(file, 0o444)
+os.chmod(os.path.dirname(file), 0o555)
+if os.geteuid() == 0:
     os.seteuid(65534)
-for key in keys:
-    try:
-        accounts.admit(key)
-    except AccountsError as error:
-        print(error)
+refused("read-only")
 """
 
 
-@pytest.mark.parametrize("how", ["full", "read-only"])
-def test_a_disk_that_takes_no_more(made: list[str], file: Path, plans: Path, how: str) -> None:
+def test_a_disk_that_takes_no_more(made: list[str], file: Path, plans: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:  # open to others, as tmp_path is not
-        place = Path(scratch)
-        for path in (file, plans):
-            shutil.copy(path, place)
-            (place / path.name).chmod(0o444)
-        place.chmod(0o555)
-        url = f"sqlite:///{place / file.name}"
-        command = [sys.executable, "-c", _LIMITED, how, url, str(place / plans.name), *made]
+        copy = Path(shutil.copy(file, scratch))
+        command = [sys.executable, "-c", _LIMITED, str(copy), str(plans), *made]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        place.chmod(0o755)
+        copy.parent.chmod(0o755)
     assert done.stderr == ""
-    assert len(done.stdout.splitlines()) == 2
+    for how in ("full", "read-only"):
+        assert done.stdout.count(f"{how} {copy}: ") == len(made)
 
 
 def test_a_file_replaced_while_in_use(file: Path, plans: Path, made: list[str]) -> None:
@@ -192,9 +194,8 @@ def test_a_file_replaced_while_in_use(file: Path, plans: Path, made: list[str]) 
             accounts.admit(key)
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_a_url_of_no_store() -> None:
+    for url in (
         "mysql://user:secret@host/x",
         "accounts.db",
         "sqlite://",
@@ -203,12 +204,10 @@ def test_a_file_replaced_while_in_use(file: Path, plans: Path, made: list[str]) 
         "sqlite:///a.db?synchronous=off",
         "redis://user:secret@host:port/0",
         "",
-    ],
-)
-def test_a_url_of_no_store(url: str) -> None:
-    with pytest.raises(AccountsError) as wrong:
-        open_accounts(url)
-    assert "secret" not in str(wrong.value)
+    ):
+        with pytest.raises(AccountsError) as wrong:
+            open_accounts(url)
+        assert "secret" not in str(wrong.value), url
 
 
 def test_writes_that_survive_power_loss(file: Path, made: list[str]) -> None:
@@ -220,109 +219,70 @@ def test_writes_that_survive_power_loss(file: Path, made: list[str]) -> None:
             assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
-Server = Callable[[], subprocess.Popen[bytes]]
+@contextmanager
+def patience(seconds: float) -> Generator[None]:
+    """Wait so long for the answers of Redis."""
+    from geolookup.gate import redis_server
 
-
-@pytest.fixture
-def server(redis_server: str, tmp_path: Path) -> Iterator[tuple[str, Server]]:
-    """The URL of a server of this test alone, and how to start it (again)."""
-    port = free_port()
-    program = shutil.which("redis-server") or shutil.which("valkey-server") or ""
-    running: list[subprocess.Popen[bytes]] = []
-
-    def start() -> subprocess.Popen[bytes]:
-        options = ["--port", str(port), "--dir", str(tmp_path), "--save", ""]
-        durable = ["--appendonly", "yes", "--appendfsync", "always"]
-        running.append(subprocess.Popen([program, *options, *durable], stdout=subprocess.DEVNULL))
-        wait_for(port)
-        return running[-1]
-
-    yield f"redis://127.0.0.1:{port}/0", start
-    for process in running:
-        process.kill()
-        process.wait()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(redis_server, "_TIMEOUT", seconds)
+        yield
 
 
 def test_a_redis_that_is_killed_and_comes_back(
-    server: tuple[str, Server], plans: Path, clock: FakeClock
+    tmp_path: Path, plans: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url, start = server
-    process = start()
-    with open_accounts(url, plans, clock=clock) as accounts:
+    monkeypatch.setattr(outage, "_REMEMBERED", 0.1)
+    port, options = free_port(), ("--appendfsync", "always")
+    with ExitStack() as stack:
+        stack.enter_context(patience(PATIENCE))
+        server = stack.enter_context(redis(tmp_path, *options, port=port))
+        accounts = open_accounts(server.url, plans, clock=clock)
         made = [accounts.create_key(plan, plan) for plan in ("mid", "endless")]
         for key in made:
             accounts.admit(key)
-        process.kill()
-        process.wait()
+        server.end()
         clock.now += SECOND
         all_fail(accounts, made, "redis://127.0.0.1")
-        start()
+        stack.enter_context(redis(tmp_path, *options, port=port))
+        stack.enter_context(accounts)
         until_admitted(accounts, made)
         accounts.give_back()
         assert accounts.usage()[0].used == 2
 
 
-def test_a_redis_that_says_nothing(
-    server: tuple[str, Server], plans: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from geolookup.gate import redis_server as redis_module
-
-    monkeypatch.setattr(redis_module, "_TIMEOUT", 0.1)
-    url, start = server
-    process = start()
-    with open_accounts(url, plans) as accounts:
-        key = accounts.create_key("mid", "mid")
-        process.send_signal(signal.SIGSTOP)
-        all_fail(accounts, [key], "redis://127.0.0.1")
-        process.send_signal(signal.SIGCONT)
-        until_admitted(accounts, [key])
-
-
 def test_one_failure_is_remembered_by_all(
-    server: tuple[str, Server], plans: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, plans: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from geolookup.gate import redis_server as redis_module
+    from geolookup.gate.redis_server import RedisServer
 
-    monkeypatch.setattr(redis_module, "_TIMEOUT", 0.5)
-    url, start = server
-    process = start()
-    with open_accounts(url, plans) as accounts:
-        keys = [accounts.create_key(f"account {number}", "mid") for number in range(20)]
-        process.send_signal(signal.SIGSTOP)
-        gate = GroupCommit(accounts)
-        began = time.monotonic()
-        assert asyncio.run(answers(gate, keys)) == [AccountsError] * len(keys)
-        assert asyncio.run(answers(gate, [make("live") for _ in keys])) == [AccountsError] * 20
-        assert time.monotonic() - began < 0.5 * len(keys)  # each of them waited in turn
-        process.send_signal(signal.SIGCONT)
-        until_admitted(accounts, keys)
-
-
-def test_one_wait_for_a_locked_file_is_enough_for_all(
-    file: Path, made: list[str], plans: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(accounts_file, "_BUSY_TIMEOUT", 0.1)
+    waits = list[object]()
+    noted = RedisServer._unusable
+    monkeypatch.setattr(
+        RedisServer, "_unusable", lambda *given: waits.append(given) or noted(*given)
+    )
     monkeypatch.setattr(outage, "_REMEMBERED", 3600)
-    with open_accounts(f"sqlite:///{file}", plans) as accounts:
-        for key in made:
-            accounts.admit(key)
-        lock = sqlite3.connect(file, isolation_level=None)
-        lock.execute("BEGIN IMMEDIATE")
-        with pytest.raises(AccountsError, match="locked"):
-            accounts.admit(made[0])
-        lock.close()
-        all_fail(accounts, made, "locked")  # nobody asked the file, which is free
-        monkeypatch.setattr(outage, "monotonic", lambda: time.monotonic() + 3601)
-        for key in made:
-            accounts.admit(key)
+    with redis(tmp_path) as server:
+        with open_accounts(server.url, plans) as accounts:
+            keys = [accounts.create_key(f"account {number}", "mid") for number in range(20)]
+        server.silence()
+        with patience(0.1), open_accounts(server.url, plans) as accounts:
+            gate = GroupCommit(accounts)
+            assert asyncio.run(answers(gate, keys)) == [AccountsError] * 20
+            assert asyncio.run(answers(gate, [make("live") for _ in keys])) == [AccountsError] * 20
+            all_fail(accounts, keys[:1], "redis://127.0.0.1")
+            assert len(waits) == 1
+            server.answer()
+            monkeypatch.setattr(outage, "monotonic", lambda: time.monotonic() + 3601)
+            until_admitted(accounts, keys)
 
 
 def test_a_lost_account_fails_alone(emptied: str, plans: Path) -> None:
-    import redis
+    from redis import Redis
 
     with open_accounts(emptied, plans) as accounts:
         lost, other = (accounts.create_key(name, "mid") for name in ("Lost", "Other"))
-        with redis.Redis.from_url(emptied) as client:
+        with Redis.from_url(emptied) as client:
             client.delete("geolookup:account:1")
         gate = GroupCommit(accounts)
         found = asyncio.run(answers(gate, [other, lost, other]))
@@ -338,12 +298,12 @@ def test_an_account_that_a_restore_removes_fails_alone(url: str, plans: Path, fi
         for key in keys:
             accounts.admit(key)  # cached from now on
         if url.startswith("sqlite"):
-            with sqlite3.connect(file) as db:
+            with closing(sqlite3.connect(file, isolation_level=None)) as db:
                 db.execute("DELETE FROM account WHERE name = 'Removed'")
-            db.close()
         else:
-            redis = pytest.importorskip("redis")
-            with redis.Redis.from_url(url) as client:
+            from redis import Redis
+
+            with Redis.from_url(url) as client:
                 client.delete("geolookup:account:2")
         kept = type(None)
         found = asyncio.run(answers(GroupCommit(accounts), [*keys, keys[0]]))
@@ -362,47 +322,44 @@ async def answers(gate: GroupCommit, keys: list[str]) -> list[object]:
 
 
 def until_admitted(accounts: Accounts, keys: list[str]) -> None:
-    """Ask until the failure is forgotten, then with every key."""
-    ends = time.monotonic() + 20
-    while True:
-        try:
-            accounts.admit(keys[0])
-        except AccountsError:
-            assert time.monotonic() < ends
-            time.sleep(0.05)
-        else:
-            break
-    for key in keys[1:]:
-        accounts.admit(key)
+    """Ask with every key until the failure is forgotten."""
+    ends = time.monotonic() + PATIENCE
+    for key in keys:
+        while True:
+            try:
+                accounts.admit(key)
+            except AccountsError:
+                assert time.monotonic() < ends
+                time.sleep(0.02)
+            else:
+                break
 
 
 @pytest.mark.long
-def test_a_watched_store_reports_its_state(
-    url: str, plans: Path, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_a_watched_store_reports_its_state(url: str, plans: Path, file: Path) -> None:
     states: Queue[AccountsError | None] = Queue()
     with open_accounts(url, plans) as accounts:
         accounts.create_key("Acme", "mid")
         accounts.watch(states.put)
-        assert states.get(timeout=20) is None
+        assert states.get(timeout=PATIENCE) is None
         if url.startswith("sqlite"):
-            (tmp_path / "accounts.db").unlink()
+            file.unlink()
         else:
-            import redis
+            from redis import Redis
 
-            with redis.Redis.from_url(request.getfixturevalue("redis_server")) as client:
+            with Redis.from_url(url) as client:
                 client.flushall()
-        while states.get(timeout=20) is None:
+        while states.get(timeout=PATIENCE) is None:
             pass
         accounts.create_key("New", "mid")
-        while states.get(timeout=20) is not None:
+        while states.get(timeout=PATIENCE) is not None:
             pass
 
 
 def test_a_redis_that_takes_no_writes(emptied: str, plans: Path) -> None:
-    import redis
+    from redis import Redis
 
-    with open_accounts(emptied, plans) as accounts, redis.Redis.from_url(emptied) as client:
+    with open_accounts(emptied, plans) as accounts, Redis.from_url(emptied) as client:
         made = [accounts.create_key(plan, plan) for plan in ("mid", "endless")]
         client.config_set("maxmemory", 1)
         all_fail(accounts, made, "redis://127.0.0.1")

@@ -23,8 +23,8 @@ Outcome = type[Exception] | None
 
 
 @pytest.fixture
-def file(tmp_path: Path, plans: Path, clock: FakeClock) -> Iterator[Accounts]:
-    with open_accounts(f"sqlite:///{tmp_path}/accounts.db", plans, clock=clock) as accounts:
+def in_file(file: Path, plans: Path, clock: FakeClock) -> Iterator[Accounts]:
+    with open_accounts(f"sqlite:///{file}", plans, clock=clock) as accounts:
         yield accounts
 
 
@@ -110,29 +110,27 @@ def test_a_turn_asks_the_store_once(worker: Open, monkeypatch: pytest.MonkeyPatc
     assert calls == [20, 1]
 
 
-@pytest.mark.parametrize("count", [2, 5, 600])
 def test_a_refusal_among_many_accounts_is_of_its_account_alone(
-    worker: Open, clock: FakeClock, count: int
+    worker: Open, clock: FakeClock
 ) -> None:
     accounts = worker()
-    names = [
-        f"account {clock.now} {count} {number}" for number in range(scaled(min(count, 40), count))
-    ]
-    keys = [accounts.create_key(name, "tiny" if name[-1] == "1" else "mid") for name in names]
-    gate = GroupCommit(accounts)
-    assert together(gate, keys) == [None] * len(keys)
-    at_rate = [key for key, name in zip(keys, names, strict=True) if name[-1] == "1"]
-    for key in at_rate:
-        assert one_by_one(accounts, [key] * 3) == [None, None, RateLimitError]
-    clock.now += SECOND // 2
-    expected = [RateLimitError if key in at_rate else None for key in keys]
-    assert together(gate, keys) == expected
-    used = {row.name: row.used for row in accounts.usage()}
-    assert [used[name] for name in names] == [2 if each is None else 3 for each in expected]
+    for count in (2, 5, scaled(40, 600)):
+        names = [f"account {count} {number}" for number in range(count)]
+        keys = [accounts.create_key(name, "tiny" if name[-1] == "1" else "mid") for name in names]
+        gate = GroupCommit(accounts)
+        assert together(gate, keys) == [None] * len(keys)
+        at_rate = [key for key, name in zip(keys, names, strict=True) if name[-1] == "1"]
+        for key in at_rate:
+            assert one_by_one(accounts, [key] * 3) == [None, None, RateLimitError]
+        clock.now += SECOND // 2
+        expected = [RateLimitError if key in at_rate else None for key in keys]
+        assert together(gate, keys) == expected
+        used = {row.name: row.used for row in accounts.usage()}
+        assert [used[name] for name in names] == [2 if each is None else 3 for each in expected]
 
 
-def test_a_lease_of_a_file_is_taken_without_waiting(file: Accounts, clock: FakeClock) -> None:
-    key, gate = file.create_key("Acme", "fast"), GroupCommit(file)
+def test_a_lease_of_a_file_is_taken_without_waiting(in_file: Accounts, clock: FakeClock) -> None:
+    key, gate = in_file.create_key("Acme", "fast"), GroupCommit(in_file)
     assert together(gate, [key]) == [None]  # reads the key
     clock.now += BUCKET
     assert [gate.admit(key) for _ in range(30)] == [None] * 30
@@ -154,8 +152,8 @@ def test_a_client_that_has_gone_changes_nothing_for_others(worker: Open) -> None
     assert others == [None] * 5
 
 
-def test_a_decision_of_a_file_comes_in_the_next_turn(file: Accounts) -> None:
-    key, gate = file.create_key("Acme", "tiny"), GroupCommit(file)
+def test_a_decision_of_a_file_comes_in_the_next_turn(in_file: Accounts) -> None:
+    key, gate = in_file.create_key("Acme", "tiny"), GroupCommit(in_file)
 
     async def turns() -> list[bool]:
         tasks = [asyncio.ensure_future(asked(gate, key)) for _ in range(3)]
@@ -166,8 +164,8 @@ def test_a_decision_of_a_file_comes_in_the_next_turn(file: Accounts) -> None:
     assert asyncio.run(turns()) == [True] * 3
 
 
-def test_a_client_that_was_alone_and_has_gone_is_counted(file: Accounts) -> None:
-    key, gate = file.create_key("Acme", "tiny"), GroupCommit(file)
+def test_a_client_that_was_alone_and_has_gone_is_counted(in_file: Accounts) -> None:
+    key, gate = in_file.create_key("Acme", "tiny"), GroupCommit(in_file)
 
     async def turn() -> None:
         task = asyncio.ensure_future(asked(gate, key))
@@ -177,13 +175,16 @@ def test_a_client_that_was_alone_and_has_gone_is_counted(file: Accounts) -> None
             await task
 
     asyncio.run(turn())
-    assert file.usage()[0].used == 1
+    assert in_file.usage()[0].used == 1
     assert together(gate, [key]) == [None]
-    assert file.usage()[0].used == 2
+    assert in_file.usage()[0].used == 2
 
 
-def test_a_decision_may_be_awaited_after_those_of_others(file: Accounts) -> None:
-    keys, gate = [file.create_key(str(number), "tiny") for number in range(3)], GroupCommit(file)
+def test_a_decision_may_be_awaited_after_those_of_others(in_file: Accounts) -> None:
+    keys, gate = (
+        [in_file.create_key(str(number), "tiny") for number in range(3)],
+        GroupCommit(in_file),
+    )
 
     async def turn() -> None:
         late = gate.admit(keys[0])
@@ -192,7 +193,7 @@ def test_a_decision_may_be_awaited_after_those_of_others(file: Accounts) -> None
         await late
 
     asyncio.run(turn())
-    assert [row.used for row in file.usage()] == [1, 1, 1]
+    assert [row.used for row in in_file.usage()] == [1, 1, 1]
 
 
 def test_without_its_store_nobody_waits_and_nobody_passes(tmp_path: Path, plans: Path) -> None:

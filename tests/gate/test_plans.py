@@ -8,6 +8,8 @@ import pytest
 
 from geolookup.errors import PlansError
 from geolookup.gate import Plan, read_plans
+from tests.conftest import ROOT
+from tests.docs.blocks import blocks
 
 
 def test_the_built_in_plans() -> None:
@@ -27,9 +29,9 @@ def test_a_file_adds_and_replaces(tmp_path: Path) -> None:
     assert plans["paid"] == read_plans()["paid"]
 
 
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
+def test_what_is_wrong_is_said_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "plans.toml"
+    for content, says in (
         ("[plan.a]", "[plan.a] has no rate"),
         ("[plan.a]\nrate = 0", "rate = 0"),
         ("[plan.a]\nrate = 1000001", "rate = 1000001"),
@@ -38,21 +40,18 @@ def test_a_file_adds_and_replaces(tmp_path: Path) -> None:
         ("[plan.a]\nrate = 2\nquota = -1", "quota = -1"),
         ('[plan.a]\nrate = 2\nquota = "9"', "quota = '9'"),
         ("[plan.a]\nrates = 2", "'rates'"),
-        ("[plans.a]\nrate = 2", "plans"),
+        ("[plans.a]\nrate = 2", "plans is not expected"),
         ("[plan]\na = 2", "plan.a is not a table"),
         ("plan = 2", "plan is not expected"),
         ("[plan", "not a TOML file"),
         ("\udcff", "not a TOML file"),
-    ],
-)
-def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, text: str, says: str) -> None:
-    path = tmp_path / "plans.toml"
-    path.write_bytes(text.encode(errors="surrogateescape"))
-    with pytest.raises(PlansError) as wrong:
-        read_plans(path)
-    assert str(wrong.value).startswith(f"{path}: ")
-    assert says in str(wrong.value)
-    assert "\n" not in str(wrong.value)
+    ):
+        path.write_bytes(content.encode(errors="surrogateescape"))
+        with pytest.raises(PlansError) as wrong:
+            read_plans(path)
+        assert str(wrong.value).startswith(f"{path}: "), content
+        assert says in str(wrong.value).removeprefix(f"{path}: "), content
+        assert "\n" not in str(wrong.value), content
 
 
 def test_a_missing_file_and_a_missing_plan(tmp_path: Path) -> None:
@@ -60,3 +59,12 @@ def test_a_missing_file_and_a_missing_plan(tmp_path: Path) -> None:
         read_plans(tmp_path / "none.toml")
     with pytest.raises(PlansError, match="did you mean 'free'"):
         read_plans().named("fre")
+
+
+def test_the_plans_file_of_the_page(tmp_path: Path) -> None:
+    (shown,) = (block for block in blocks(ROOT / "docs" / "gate.md") if block.kind == "toml")
+    path = tmp_path / "plans.toml"
+    path.write_text(shown.text, encoding="utf-8")
+    plans = read_plans(path)
+    assert plans["startup"].quota == 1_000_000
+    assert plans["enterprise"].leased

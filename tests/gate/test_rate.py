@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from geolookup.gate.leases import BUCKET, BUCKETS, Lease
 from geolookup.gate.plans import Plan
 from tests.gate.conftest import START, FakeClock, Open
 from tests.gate.sliding_log import SECOND, SlidingLog, most_in_a_second, passes
-from tests.tiers import scaled
+from tests.tiers import one_of_each, scaled
 
 #: Waits that lie on, before and after every edge there is, and any others.
 WAITS = st.one_of(
@@ -246,15 +247,17 @@ def at_random(rate: int, rng: random.Random) -> list[int]:
 ARRIVALS = [paced, at_once, at_random]
 
 
-@pytest.mark.parametrize("arrivals", ARRIVALS)
-@pytest.mark.parametrize(("rate", "count"), [(101, 8), (250, 2), (1000, 8)])
+Arrivals = Callable[[int, random.Random], list[int]]
+#: Arrivals, rate and workers: the first three have one of each.
+CALLERS = [(paced, 1000, 8), (at_once, 250, 2), (at_random, 101, 8)]
+CALLERS += [(how, *more) for how in ARRIVALS for more in ((101, 8), (250, 2), (1000, 8))]
+
+
+@pytest.mark.parametrize("caller", one_of_each(dict.fromkeys(CALLERS), itemgetter(0)))
 def test_a_caller_at_the_rate_of_a_fast_plan_loses_at_most_5_percent(
-    worker: Open,
-    clock: FakeClock,
-    arrivals: Callable[[int, random.Random], list[int]],
-    rate: int,
-    count: int,
+    worker: Open, clock: FakeClock, caller: tuple[Arrivals, int, int]
 ) -> None:
+    arrivals, rate, count = caller
     number = account(worker())
     rng = random.Random(f"{rate} {count}")
     workers = [leased(worker(), number, rate) for _ in range(count)]
@@ -282,21 +285,18 @@ def test_a_caller_at_the_rate_of_a_fast_plan_with_one_worker_loses_nothing(
             assert passes(alone) is True
 
 
-@pytest.mark.parametrize("kind", [exact, leased])
-@pytest.mark.parametrize("back", [1, BUCKET, SECOND // 2, SECOND, 3600 * SECOND])
-def test_a_clock_set_back_delays_by_two_seconds_at_most(
-    worker: Open, clock: FakeClock, kind: Callable[..., Exact | Leased], back: int
-) -> None:
+def test_a_clock_set_back_delays_by_two_seconds_at_most(worker: Open, clock: FakeClock) -> None:
     accounts = worker()
-    number = account(accounts)
-    one = kind(accounts, number, 5)
-    assert [passes(one) for _ in range(6)] == [True] * 5 + [False]
-    clock.now -= back
-    asked = []
-    for _ in range(21):
-        asked.append(passes(one))
-        clock.now += SECOND // 10
-    assert True in asked
+    for kind in (exact, leased):
+        for back in (1, BUCKET, SECOND // 2, SECOND, 3600 * SECOND):
+            one = kind(accounts, account(accounts), 5)
+            assert [passes(one) for _ in range(6)] == [True] * 5 + [False]
+            clock.now -= back
+            asked = []
+            for _ in range(21):
+                asked.append(passes(one))
+                clock.now += SECOND // 10
+            assert True in asked, (kind, back)
 
 
 def test_retry_after_is_when_a_request_is_admitted(worker: Open, clock: FakeClock) -> None:
@@ -351,11 +351,10 @@ def test_a_leased_quota_is_refused_when_it_is_used_up_and_not_before(
     assert admitted == quota == used_of(worker(), number)
 
 
-@pytest.mark.parametrize("rates", [(5, 2), (2, 5), (5, 300), (300, 5)])
-def test_a_plan_may_change(worker: Open, clock: FakeClock, rates: tuple[int, int]) -> None:
+def test_a_plan_may_change(worker: Open, clock: FakeClock) -> None:
     accounts = worker()
     number = account(accounts)
-    for rate in rates:
+    for rate in (5, 2, 5, 300, 5):
         clock.now += SECOND
         one = (exact if rate < 100 else leased)(accounts, number, rate)
-        assert [passes(one) for _ in range(rate + 1)] == [True] * rate + [False]
+        assert [passes(one) for _ in range(rate + 1)] == [True] * rate + [False], rate

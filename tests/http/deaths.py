@@ -14,17 +14,17 @@ from geolookup.store.publish import publish
 from tests.conftest import build_at
 from tests.datasets import SMALL
 from tests.http.serving import Server
+from tests.servers import PATIENCE
 
-_PATIENCE = 30
 _STARTED = re.compile(r"Spawning worker-\d+ with PID: (\d+)")
 
 
 def workers(server: Server) -> list[int]:
     """Return the processes of all workers that were started, in order."""
-    return [int(each) for each in _STARTED.findall(server.output.read_text(encoding="utf-8"))]
+    return [int(process) for process in _STARTED.findall(server.log)]
 
 
-def kill_workers(server: Server, times: int, within: float) -> int:
+def kill_workers(server: Server, times: int, within: float = PATIENCE) -> int:
     """Kill each worker as soon as it is started, so often at most; return how often."""
     killed: set[int] = set()
     ends = time.monotonic() + within
@@ -57,19 +57,19 @@ def truncate(dataset: Path) -> None:
 
 def until_answered(server: Server, key: str) -> str:
     """Wait for an answer; return its generation."""
-    ends = time.monotonic() + _PATIENCE
+    ends = time.monotonic() + PATIENCE
     while True:
         with suppress(OSError):
             answer = server.ask("?ip=8.8.8.8", [("X-API-Key", key)])
             if answer.status == 200:
                 return answer.headers["x-dataset-generation"]
-        assert time.monotonic() < ends, server.output.read_text(encoding="utf-8")
+        assert time.monotonic() < ends, server.log
         time.sleep(0.02)
 
 
 def until_free(port: int) -> None:
     """Wait until nobody listens on a port."""
-    ends = time.monotonic() + _PATIENCE
+    ends = time.monotonic() + PATIENCE
     while True:
         with suppress(OSError), socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

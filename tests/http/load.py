@@ -27,6 +27,7 @@ class Load:
         #: which country was said for the address, by the generation that the headers name
         self.said: set[tuple[str, str]] = set()
         self.told_to_leave = 0
+        self.last = ""
         self._server, self._headers = server, {"X-API-Key": key}
         self._stop = threading.Event()
         self._threads = [threading.Thread(target=self._run) for _ in range(threads)]
@@ -49,6 +50,10 @@ class Load:
         self._stop.set()
         for thread in self._threads:
             thread.join()
+
+    def answered_from(self, generation: str, before: int) -> bool:
+        """Whether twenty answers came after so many, and the last from a generation."""
+        return self.outcomes.total() >= before + 20 and self.last == generation
 
     def _run(self) -> None:
         while not self._stop.is_set():
@@ -73,6 +78,7 @@ class Load:
             generation = str(answer.getheader("x-dataset-generation"))
             self.outcomes[answer.status] += 1
             self.generations[generation] += 1
+            self.last = generation
             if answer.status == 200:
                 self.said.add((generation, json.loads(body)["data"]["location"]["country_code"]))
             if answer.will_close:

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from geolookup.gate import open_accounts
 from tests.conftest import ROOT
+from tests.servers import PATIENCE, free_port
 
 PATH = "/v1/geo/lookup"
 #: "endless" never refuses in a test; the others do at once.
@@ -28,7 +29,6 @@ rate = 1
 rate = 100
 quota = 2
 """
-_PATIENCE = 30
 
 
 class Reply(NamedTuple):
@@ -77,7 +77,7 @@ class Server:
 
     def raw(self, request: bytes) -> Reply:
         """Send bytes, read one answer; HEAD is told by its first word."""
-        with closing(socket.create_connection(("127.0.0.1", self.port), _PATIENCE)) as line:
+        with closing(socket.create_connection(("127.0.0.1", self.port), PATIENCE)) as line:
             line.sendall(request)
             method = request.partition(b" ")[0].decode("latin-1")
             answer = http.client.HTTPResponse(line, method=method)
@@ -87,7 +87,7 @@ class Server:
 
     def show(self, path: str) -> Reply:
         """GET a path of the admin port."""
-        with closing(http.client.HTTPConnection("127.0.0.1", self.admin, _PATIENCE)) as line:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.admin, PATIENCE)) as line:
             line.request("GET", path)
             answer = line.getresponse()
             return Reply(answer.status, dict(answer.getheaders()), answer.read())
@@ -103,20 +103,26 @@ class Server:
     def signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
 
+    @property
+    def log(self) -> str:
+        """What it has written so far."""
+        return self.output.read_text(encoding="utf-8")
+
     def until(self, text: str, times: int = 1) -> None:
         """Wait until the server has logged a text so often."""
-        ends = time.monotonic() + _PATIENCE
-        while self.output.read_text(encoding="utf-8").count(text) < times:
-            assert time.monotonic() < ends, self.output.read_text(encoding="utf-8")
-            assert self.process.poll() is None, self.output.read_text(encoding="utf-8")
+        self.becomes(lambda: self.log.count(text) >= times)
+
+    def until_ready(self, status: int) -> None:
+        """Wait for a status of the readiness probe."""
+        self.becomes(lambda: self.show("/readyz").status == status)
+
+    def becomes(self, condition: Callable[[], bool]) -> None:
+        """Wait for what the running server brings about."""
+        ends = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < ends, self.log
+            assert self.process.poll() is None, self.log
             time.sleep(0.02)
-
-
-def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @contextmanager
@@ -126,12 +132,12 @@ def serving(
     *options: str,
     workers: int = 1,
     drain: float = 0.1,
-    ended: int = 0,
+    ended: int | None = None,
     has_admin: bool = True,
 ) -> Iterator[Server]:
     """Serve while in use; the output goes to a file of the folder.
 
-    ``ended`` is the exit status; other than 0, the server must end while in use.
+    ``ended`` is the exit status of a server that is ended while in use.
     """
     port, admin = free_port(), free_port()
     output = folder / f"output-{port}"
@@ -146,12 +152,12 @@ def serving(
         # The second line of a worker: its socket listens.
         server.until("runtime-1", workers)
         yield server
-        assert ended or process.poll() is None, output.read_text(encoding="utf-8")
+        assert ended is not None or process.poll() is None, server.log
     finally:
         process.send_signal(signal.SIGTERM)
         try:
-            process.wait(_PATIENCE)
+            process.wait(PATIENCE)
         finally:
             process.kill()
-    assert process.returncode == ended, output.read_text(encoding="utf-8")
-    assert "Traceback" not in output.read_text(encoding="utf-8")
+    assert process.returncode == (ended or 0), server.log
+    assert "Traceback" not in server.log

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from contextlib import suppress
@@ -15,6 +16,8 @@ import geolookup
 from geolookup.http.answers import ANSWERED, OUTCOMES
 from geolookup.http.metrics import BOUNDS, Counters, exposition, readings
 from tests.http.serving import PATH, Server, Store, serving
+from tests.store.numbered import numbered
+from tests.store.test_age import days_ago
 
 REQUESTS = "geolookup_http_requests_total"
 GENERATION = "ab" * 32
@@ -109,13 +112,24 @@ def test_places_are_the_order() -> None:
     assert [outcome.counter for outcome in OUTCOMES] == list(range(len(OUTCOMES)))
 
 
-def test_no_admin_port_unless_asked_for(own_store: Store, server: Server, tmp_path: Path) -> None:
-    """Its processes listen on the port of the service alone, which does not show metrics."""
+def test_a_server_without_options_has_no_admin_port_and_trusts_nobody(
+    own_store: Store, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its processes listen on the port of the service alone, which does not show metrics, and each
+    worker tells of old data.
+    """
+    monkeypatch.delenv("GEOLOOKUP_AGE_NOTICE")
+    old = str(numbered(tmp_path / "old", 1, date=days_ago(200)))
+    key, claims = own_store.key(), (("X-Forwarded-For", "8.8.8.8"), ("Forwarded", "for=8.8.8.8"))
     assert listening(server.process.pid) == {server.port, server.admin}
-    with serving(own_store, tmp_path, has_admin=False, workers=2) as without:
+    with serving(own_store, tmp_path, "--dataset", old, has_admin=False, workers=2) as without:
         assert listening(without.process.pid) == {without.port}
         for path in ("/metrics", "/livez", "/readyz"):
             assert without.raw(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode()).status == 404
+        for claim in claims:
+            reply = without.ask("", [("X-API-Key", key), claim])
+            assert json.loads(reply.body)["error_code"] == 10002  # this machine
+    assert len(re.findall(r"the age of the data is 20\d days", without.log)) == 2
 
 
 def listening(process: int) -> set[int]:

@@ -33,8 +33,10 @@ def test_silent_connections_shut_nobody_out(server: Server, key: str) -> None:
 @pytest.mark.long
 def test_many_honest_clients_are_all_answered(server: Server, key: str) -> None:
     allow_descriptors(4_096)
-    clients = asyncio.run(kept(server, key, clients=2_000, seconds=8))
-    assert {(len(client.took), client.refused) for client in clients} == {(8, 0)}
+    clients = asyncio.run(kept(server, key, clients=2_000, seconds=4))
+    # A machine that is slow may ask less often than once a second.
+    assert min(client.asked for client in clients) > 1
+    assert all((len(client.took), client.refused) == (client.asked, 0) for client in clients)
 
 
 @pytest.mark.long

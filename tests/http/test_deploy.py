@@ -8,15 +8,14 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from geolookup.cli.follow import follow
 from geolookup.cli.serve import serve as command
 from geolookup.http.settings import Settings
 from tests.conftest import ROOT
 from tests.http.serving import Server
+from tests.skips import needs, optional
 
-yaml = pytest.importorskip("yaml")
+yaml = optional("yaml")
 DEPLOY = ROOT / "docs" / "deploy"
 
 
@@ -45,16 +44,14 @@ def _unit_arguments() -> list[str]:
     return shlex.split(found[1])[1:]
 
 
-@pytest.mark.parametrize(
-    "arguments", [_docker_arguments(), _unit_arguments(), _container()[1]["args"]]
-)
-def test_the_command_lines_are_understood(arguments: list[str]) -> None:
-    name, *options = arguments
-    assert name == "serve"
-    settings = Settings(**command.make_context(name, options).params)
-    assert settings.admin is not None
-    assert settings.admin.endswith(":9090")
-    assert settings.trusted_proxies == ()
+@needs("yaml")
+def test_the_command_lines_are_understood() -> None:
+    for name, *options in (_docker_arguments(), _unit_arguments(), _container()[1]["args"]):
+        assert name == "serve"
+        settings = Settings(**command.make_context(name, options).params)
+        assert settings.admin is not None
+        assert settings.admin.endswith(":9090")
+        assert settings.trusted_proxies == ()
 
 
 def test_the_unit_that_follows_is_understood() -> None:
@@ -69,6 +66,7 @@ def test_the_unit_that_follows_is_understood() -> None:
         assert line in _text("geolookup-follow.service")
 
 
+@needs("yaml")
 def test_the_probes_are_answered(server: Server) -> None:
     _, container = _container()
     for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
@@ -77,6 +75,7 @@ def test_the_probes_are_answered(server: Server) -> None:
         assert server.show(asked["path"]).status == 200
 
 
+@needs("yaml")
 def test_nobody_runs_as_root_or_writes_to_the_root() -> None:
     pod, container = _container()
     assert pod["securityContext"]["runAsNonRoot"]
@@ -85,6 +84,7 @@ def test_nobody_runs_as_root_or_writes_to_the_root() -> None:
     assert "DynamicUser=yes" in _text("geolookup.service")
 
 
+@needs("yaml")
 def test_there_is_time_to_drain() -> None:
     pod, container = _container()
     settings = Settings(**command.make_context("serve", container["args"][1:]).params)

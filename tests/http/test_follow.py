@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -13,20 +12,17 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("granian")
-
 from geolookup.http import follow_status
 from geolookup.mirrors.status import Status
 from geolookup.store.publish import publish
 from tests.builder.remote.serving import status
-from tests.conftest import ROOT
-from tests.http.serving import Server, Store, free_port, serving
+from tests.cli.program import run
+from tests.http.serving import Server, Store, serving
 from tests.http.test_admin import _LINE
 from tests.mirrors.following import Edge, edge_of
 from tests.mirrors.site import folder_act
+from tests.servers import PATIENCE, free_port
 from tests.store.numbered import generation, named
-
-_PATIENCE = 30.0
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +38,7 @@ def edge(tmp_path: Path, datasets: list[Path]) -> Iterator[Edge]:
 
 
 def until(found: Callable[[], object]) -> None:
-    ends = time.monotonic() + _PATIENCE
+    ends = time.monotonic() + PATIENCE
     while not found():
         assert time.monotonic() < ends
         time.sleep(0.05)
@@ -77,7 +73,7 @@ def test_what_the_mirror_publishes_is_answered(
         assert server.metric("geolookup_follow_downloaded_bytes_total") > 5000
         assert server.metric(f'geolookup_follow_generation_info{{generation="{second}"}}') == 1
         passed = time.time() - server.metric("geolookup_follow_last_success_timestamp_seconds")
-        assert -1 < passed < _PATIENCE
+        assert -1 < passed < PATIENCE
         for line in server.show("/metrics").body.decode().splitlines():
             assert line.startswith(("# HELP ", "# TYPE ")) or _LINE.fullmatch(line)
 
@@ -140,34 +136,18 @@ def followers(edge: Edge) -> list[int]:
     return listed
 
 
-@pytest.mark.parametrize(
-    ("more", "problem"),
-    [
-        (["--follow", "."], "--follow needs the store that follows"),
-        (["--follow", ".", "--dataset", "here", "--trust", "/nowhere"], "cannot follow"),
-        (["--dataset", "here", "--trust", "/nowhere"], "--trust is an option of --follow"),
-    ],
-    ids=["no store", "no key", "no mirror"],
-)
 @pytest.mark.long
-def test_a_server_that_cannot_follow_does_not_start(
-    own_store: Store, tmp_path: Path, more: list[str], problem: str
-) -> None:
-    command = [sys.executable, "-m", "geolookup", "serve", "--accounts", own_store.url]
-    command += ["--port", str(free_port()), *more]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
-    done = subprocess.run(
-        command,
-        check=False,
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=_PATIENCE,
-    )
-    assert done.returncode == 2
-    assert problem in done.stderr
-    assert "Traceback" not in done.stderr
+def test_a_server_that_cannot_follow_does_not_start(own_store: Store, tmp_path: Path) -> None:
+    here = ("--dataset", str(tmp_path / "here"), "--trust", "/nowhere")
+    for more, problem in (
+        (("--follow", "."), "--follow needs the store that follows"),
+        (("--follow", ".", *here), "cannot follow"),
+        (here, "--trust is an option of --follow"),
+    ):
+        port = str(free_port())
+        done = run("serve", "--accounts", own_store.url, "--port", port, *more, folder=tmp_path)
+        assert done.returncode == 2, more
+        assert problem in done.stderr
 
 
 def test_a_store_that_follows_nothing_has_no_line() -> None:

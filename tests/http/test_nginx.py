@@ -4,68 +4,40 @@ from __future__ import annotations
 
 import json
 import select
-import shutil
 import socket
-import subprocess
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests import servers
 from tests.conftest import ROOT
-from tests.http.serving import PATH, Server, free_port
+from tests.http.serving import PATH, Server
 
-pytestmark = pytest.mark.skipif(shutil.which("nginx") is None, reason="no nginx here")
 CONFIGURATION = (ROOT / "docs" / "deploy" / "nginx.conf").read_text(encoding="utf-8")
-_TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 
-def _configured(folder: Path, port: int, upstream: int, changes: dict[str, str]) -> str:
-    places = "".join(f"{name}_temp_path {folder}/{name};\n" for name in _TEMPORARY)
-    text = CONFIGURATION
+def nginx(
+    folder: Path, upstream: int, changes: dict[str, str] | None = None
+) -> AbstractContextManager[int]:
+    """Run nginx in front of a port; the context is its own port."""
+    port, text = servers.free_port(), CONFIGURATION
     for old, new in {
-        "worker_processes auto;": f"worker_processes 1;\ndaemon off;\npid {folder}/pid;",
+        "worker_processes auto;": f'worker_processes 1;\ndaemon off;\npid "{folder}/pid";',
         "listen 80;": f"listen 127.0.0.1:{port};",
         "127.0.0.1:8000;": f"127.0.0.1:{upstream};",
-        "http {": f"http {{\n{places}",
-        **changes,
+        "http {": f"http {{\n{servers.nginx_files(folder)}",
+        **(changes or {}),
     }.items():
         assert text.count(old) == 1, old
         text = text.replace(old, new)
-    return text
+    return servers.nginx(folder, port, text)
 
 
-@contextmanager
-def nginx(folder: Path, upstream: int, changes: dict[str, str] | None = None) -> Iterator[int]:
-    """Run nginx in front of a port; yield its own port."""
-    port, file = free_port(), folder / "nginx.conf"
-    file.write_text(_configured(folder, port, upstream, changes or {}), encoding="utf-8")
-    output = folder / "nginx.log"
-    command = ["nginx", "-p", str(folder), "-e", "stderr", "-c", str(file)]
-    with output.open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log)
-    try:
-        _until_listening(port, process, output)
-        yield port
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-def _until_listening(port: int, process: subprocess.Popen[bytes], output: Path) -> None:
-    ends = time.monotonic() + 20
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), 5).close()
-        except ConnectionRefusedError:
-            assert process.poll() is None, output.read_text(encoding="utf-8")
-            assert time.monotonic() < ends
-            time.sleep(0.02)
-        else:
-            return
+def _connected(port: int) -> AbstractContextManager[socket.socket]:
+    return closing(socket.create_connection(("127.0.0.1", port), servers.PATIENCE))
 
 
 @pytest.fixture
@@ -92,9 +64,9 @@ def test_nothing_that_a_client_says_of_itself_is_believed(front: Server, key: st
     assert json.loads(reply.body)["error_code"] == 10002  # the client, which is this machine
 
 
-@pytest.mark.parametrize("path", ["/v1%2Fgeo/lookup", "/v1/geo/%6cookup", "/", f"{PATH}/"])
-def test_other_paths_are_404(front: Server, path: str) -> None:
-    assert front.raw(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode()).status == 404
+def test_other_paths_are_404(front: Server) -> None:
+    for path in ("/v1%2Fgeo/lookup", "/v1/geo/%6cookup", "/", f"{PATH}/"):
+        assert front.raw(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode()).status == 404, path
 
 
 def test_idle_connections_are_closed_when_room_is_needed(
@@ -104,7 +76,9 @@ def test_idle_connections_are_closed_when_room_is_needed(
     with nginx(tmp_path, server.port, few) as port, ExitStack() as stack:
         front = replace(server, port=port)
         for _ in range(100):
-            stack.enter_context(closing(socket.create_connection(("127.0.0.1", port), 20)))
+            stack.enter_context(
+                closing(socket.create_connection(("127.0.0.1", port), servers.PATIENCE))
+            )
             assert front.ask("?ip=8.8.8.8", [("X-API-Key", key)]).status == 200
 
 
@@ -114,10 +88,12 @@ def test_requests_in_progress_are_limited_by_address(tmp_path: Path) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as silent, ExitStack() as stack:
         port = stack.enter_context(nginx(tmp_path, silent.getsockname()[1], five))
         lines = [
-            stack.enter_context(closing(socket.create_connection(("127.0.0.1", port), 20)))
+            stack.enter_context(
+                closing(socket.create_connection(("127.0.0.1", port), servers.PATIENCE))
+            )
             for _ in range(6)
         ]
         for line in lines:
             line.sendall(asked)
-        answered, _, _ = select.select(lines, [], [], 20)
+        answered, _, _ = select.select(lines, [], [], servers.PATIENCE)
         assert [line.recv(65536)[:13] for line in answered] == [b"HTTP/1.1 503 "]

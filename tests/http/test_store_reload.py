@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import time
+import os
+import signal
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from geolookup.cli.serve import serve as command
 from geolookup.store.generations import rollback
 from geolookup.store.publish import publish
 from tests.conftest import build_at
 from tests.datasets import SMALL
 from tests.http.load import Load
 from tests.http.serving import Store, serving
-
-CHANGES = 30
+from tests.store.numbered import numbered
+from tests.store.test_age import days_ago
+from tests.tiers import scaled
 
 
 @pytest.fixture
@@ -34,43 +38,36 @@ def test_generations_come_and_go_under_load(
     # One of the two knows the country alone.
     options = ("--dataset", str(store), "--watch", "0.05", "--allow-lost-fields")
     key = own_store.key()
-    with serving(own_store, tmp_path, *options, workers=2) as server, Load(server, key) as load:
-        for _ in range(CHANGES // 2):
-            rollback(store)
-            time.sleep(0.15)
-            publish(SMALL, store)
-            time.sleep(0.15)
-        load.stop()
+    with serving(own_store, tmp_path, *options, workers=2) as server:
+        with Load(server, key, threads=2) as load:
+            for _ in range(scaled(2, 15)):
+                for change in (rollback, partial(publish, SMALL)):
+                    installed = change(store)
+                    server.becomes(partial(load.answered_from, installed, load.outcomes.total()))
+        # Without a request, too: who publishes waits until the metric names the new generation.
+        line = f'geolookup_dataset_workers{{generation="{rollback(store)}"}} 2'
+        server.becomes(lambda: line in server.show("/metrics").body.decode())
     assert load.broken == []
     assert set(load.outcomes) == {200}
     assert load.said == set(datasets.items())
     assert load.told_to_leave == 0
 
 
-def test_an_idle_worker_says_which_generation_it_installed(
-    own_store: Store, tmp_path: Path, datasets: dict[str, str]
-) -> None:
-    """Without a request: who publishes waits until the metric names the new generation."""
-    store = tmp_path / "store"
-    options = ("--dataset", str(store), "--watch", "0.05", "--allow-lost-fields")
-    with serving(own_store, tmp_path, *options, workers=2) as server:
-        before, after = publish(SMALL, store), rollback(store)
-        assert datasets[before] != datasets[after]
-        line = f'geolookup_dataset_workers{{generation="{after}"}} 2'
-        deadline = time.monotonic() + 60
-        while line not in server.show("/metrics").body.decode():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-
-
-def test_data_too_old_are_tagged(
-    own_store: Store, tmp_path: Path, datasets: dict[str, str]
-) -> None:
+def test_data_too_old_are_tagged(own_store: Store, tmp_path: Path) -> None:
+    old, store = numbered(tmp_path / "old", 1, date=days_ago(200)), tmp_path / "store"
+    publish(old, store)
     header = [("X-API-Key", own_store.key())]
-    undated = rollback(tmp_path / "store")
-    options = ("--dataset", str(tmp_path / "store"), "--max-age", "30d", "--on-stale", "tag")
+    options = ("--dataset", str(store), "--max-age", "30d", "--on-stale", "tag")
     with serving(own_store, tmp_path, *options) as server:
+        assert server.ask("?ip=8.8.8.8", header).headers["x-dataset-stale"] == "true"
+        publish(numbered(tmp_path / "undated", 2), store)
+        server.signal(signal.SIGHUP)
+        server.until("answering from generation", times=2)
         answer = server.ask("?ip=8.8.8.8", header)
-    assert (answer.status, answer.headers["x-dataset-stale"]) == (200, "true")
-    assert answer.headers["x-dataset-generation"] == undated
-    assert datasets[undated] == "FR"
+        assert (answer.status, answer.headers["x-dataset-stale"]) == (200, "true")
+
+
+def test_the_notice_about_old_data_can_be_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEOLOOKUP_AGE_NOTICE", "1")
+    command.make_context("serve", ["--accounts", "x", "--no-age-notice"])
+    assert os.environ["GEOLOOKUP_AGE_NOTICE"] == "0"

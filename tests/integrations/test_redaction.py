@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,13 +33,12 @@ def test_no_container_keeps_it(value: object) -> None:
 
 @given(st.recursive(st.text(alphabet="0123456789abc.: ") | st.floats(), _containers, max_leaves=5))
 def test_what_has_no_address_stays_the_same_object(value: object) -> None:
-    if IP not in repr(value) and IPV6 not in repr(value):
-        assert Redaction("203.0.113.77").value(value) is value
+    """No text has an f, and other addresses stay."""
+    assert Redaction("fdff::f").value(value) is value
 
 
-@pytest.mark.parametrize(
-    ("given_text", "text", "left"),
-    [
+def test_texts() -> None:
+    for address, text, left in (
         (IP, f"source:{IP}", f"source:{REMOVED}"),
         (IPV6, f"source:{IPV6}", f"source:{REMOVED}"),
         (IPV6, f"face {IPV6}.", f"face {REMOVED}."),
@@ -54,10 +52,8 @@ def test_what_has_no_address_stays_the_same_object(value: object) -> None:
         (".", "a.b", "a.b"),
         (f"{IP}, 10.0.0.1", f"10.0.0.1 {IP} 10.0.0.2", f"{REMOVED} {REMOVED} 10.0.0.2"),
         (f"{IP}:443", f"{IP}:80", f"{REMOVED}:80"),
-    ],
-)
-def test_texts(given_text: str, text: str, left: str) -> None:
-    assert Redaction(given_text).text(text) == left
+    ):
+        assert Redaction(address).text(text) == left, (address, text)
 
 
 def test_with_many_addresses_all_are_removed() -> None:

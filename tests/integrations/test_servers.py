@@ -9,41 +9,37 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import shutil
-import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 
 import geolookup
-from tests.conftest import ROOT, Build
-from tests.http.serving import free_port
+from tests import servers
+from tests.conftest import Build
 
 pytestmark = pytest.mark.long
 IP, IPV6, LIE = "8.8.8.8", "2001:4860:4860::8888", "1.1.1.1"
 _MODULE = "tests.integrations.applications"
 _DJANGO = "tests.integrations.django.site"
-_PATIENCE = 30
 _NGINX = """
-{user} daemon off; worker_processes 1; pid {folder}/pid; error_log stderr emerg;
+{user} daemon off; worker_processes 1; pid "{folder}/pid"; error_log stderr emerg;
 events {{ worker_connections 64; }}
 http {{
     access_log off;
-    client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/fcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+    {files}
     server {{
         listen 127.0.0.1:{port} proxy_protocol;
         set_real_ip_from 127.0.0.1;
         real_ip_header proxy_protocol;
         location / {{
-            proxy_pass http://{upstream};
+            proxy_pass "http://{upstream}";
             proxy_set_header Host x;
             proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
         }}
@@ -68,54 +64,28 @@ SERVERS: dict[str, Sequence[str]] = {
 
 
 @contextmanager
-def started(command: Sequence[str], address: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a server until it accepts connections, and while in use."""
-    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
-    try:
-        ends = time.monotonic() + _PATIENCE
-        while not _accepts(address):
-            assert process.poll() is None, command
-            assert time.monotonic() < ends, command
-            time.sleep(0.02)
-        yield process
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(_PATIENCE)
+def serving(name: str) -> Iterator[int | Path]:
+    """Run a server; yield its port or its Unix socket, whose path has 107 bytes at most."""
+    with TemporaryDirectory(prefix="geo-") as folder:
+        port, path = servers.free_port(), Path(folder, "socket")
+        module, *arguments = SERVERS[name]
+        places = {"address": f"127.0.0.1:{port}", "port": port, "socket": path}
+        options = [argument.format(**places) for argument in arguments]
+        address = path if any("{socket}" in argument for argument in arguments) else port
+        with servers.started([sys.executable, "-m", module, *options], address):
+            yield address
 
 
-def _accepts(address: str) -> bool:
-    host, _, port = address.rpartition(":")
-    family = socket.AF_UNIX if host == "unix" else socket.AF_INET
-    with closing(socket.socket(family)) as line:
-        try:
-            line.connect(port if host == "unix" else (host, int(port)))
-        except (ConnectionRefusedError, FileNotFoundError):
-            return False
-        return True
-
-
-@contextmanager
-def serving(name: str, folder: Path) -> Iterator[str]:
-    """Run a server; yield its address, as nginx writes it."""
-    port, path = free_port(), folder / "socket"
-    module, *arguments = SERVERS[name]
-    places = {"address": f"127.0.0.1:{port}", "port": port, "socket": path}
-    options = [each.format(**places) for each in arguments]
-    address = f"unix:{path}" if any("{socket}" in each for each in arguments) else places["address"]
-    with started([sys.executable, "-m", module, *options], str(address)):
-        yield str(address)
-
-
-@contextmanager
-def nginx(folder: Path, upstream: str) -> Iterator[int]:
-    """Run nginx in front of a server; yield its port."""
-    port, file = free_port(), folder / "nginx.conf"
-    # As root, nginx would answer as a user that may not open sockets in this folder.
-    places = {"user": "user root;" if os.getuid() == 0 else "", "folder": folder, "port": port}
-    file.write_text(_NGINX.format(upstream=upstream, **places), encoding="utf-8")
-    command = ["nginx", "-p", str(folder), "-e", "stderr", "-c", str(file)]
-    with started(command, f"127.0.0.1:{port}"):
-        yield port
+def nginx(folder: Path, upstream: int | Path) -> AbstractContextManager[int]:
+    """Run nginx in front of a server; the context is its port."""
+    port = servers.free_port()
+    places = {
+        # As root, nginx would answer as a user that may not open sockets in a folder of ours.
+        "user": "user root;" if os.getuid() == 0 else "",
+        "upstream": f"127.0.0.1:{upstream}" if isinstance(upstream, int) else f"unix:{upstream}",
+        "files": servers.nginx_files(folder),
+    }
+    return servers.nginx(folder, port, _NGINX.format(folder=folder, port=port, **places))
 
 
 def ask(port: int, client: str, *lines: str) -> Any:
@@ -123,11 +93,11 @@ def ask(port: int, client: str, *lines: str) -> Any:
     family = "TCP6" if ":" in client else "TCP4"
     own = "::1" if ":" in client else "127.0.0.1"
     head = f"PROXY {family} {client} {own} 51000 80\r\n"
-    return _asked(("127.0.0.1", port), head, lines)
+    return _asked(port, head, lines)
 
 
-def _asked(address: tuple[str, int], head: str, lines: Sequence[str]) -> Any:
-    with closing(socket.create_connection(address, _PATIENCE)) as connection:
+def _asked(port: int, head: str, lines: Sequence[str]) -> Any:
+    with closing(socket.create_connection(("127.0.0.1", port), servers.PATIENCE)) as connection:
         request = ["GET / HTTP/1.1", "Host: x", *lines, "Connection: close", "", ""]
         connection.sendall((head + "\r\n".join(request)).encode("latin-1"))
         answer = http.client.HTTPResponse(connection)
@@ -138,10 +108,8 @@ def _asked(address: tuple[str, int], head: str, lines: Sequence[str]) -> Any:
 @pytest.fixture(params=SERVERS)
 def front(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[int]:
     """The port of nginx in front of each server."""
-    if shutil.which("nginx") is None:
-        pytest.skip("no nginx here")
     pytest.importorskip(SERVERS[request.param][0])
-    with serving(request.param, tmp_path) as upstream, nginx(tmp_path, upstream) as port:
+    with serving(request.param) as upstream, nginx(tmp_path, upstream) as port:
         yield port
 
 
@@ -170,21 +138,21 @@ def test_workers_that_were_forked_follow_the_store(
 
     publish("Paris")
     monkeypatch.setenv("GEOLOOKUP_DATASET", str(store))
-    with serving("gunicorn", tmp_path) as address:
+    with serving("gunicorn") as port:
         publish("Lyon")
-        host, _, port = address.rpartition(":")
-        ends = time.monotonic() + _PATIENCE
+        assert isinstance(port, int)
+        ends = time.monotonic() + servers.PATIENCE
         lines = [f"X-Forwarded-For: {IP}"]
-        while (found := _asked((host, int(port)), "", lines))["city"] != "Lyon":
+        while (found := _asked(port, "", lines))["city"] != "Lyon":
             assert time.monotonic() < ends
             time.sleep(0.05)
     assert found["forked"]
 
 
-def test_a_web_socket(tmp_path: Path) -> None:
+def test_a_web_socket() -> None:
     pytest.importorskip("uvicorn")
     client = pytest.importorskip("websockets.sync.client")
-    with serving("uvicorn", tmp_path) as address:
+    with serving("uvicorn") as port:
         headers = {"X-Forwarded-For": IP}
-        with client.connect(f"ws://{address}/", additional_headers=headers) as line:
+        with client.connect(f"ws://127.0.0.1:{port}/", additional_headers=headers) as line:
             assert json.loads(line.recv())["ip"] == IP

@@ -12,11 +12,10 @@ import pytest
 import geolookup
 from geolookup.cli import COMMANDS
 from tests.conftest import ROOT
+from tests.skips import needs
 from tests.test_packaging import HOME, KINDS
 
-pytest.importorskip("sphinx")
-pytest.importorskip("furo")
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, needs("sphinx", "furo")]
 
 
 class _Page(HTMLParser):

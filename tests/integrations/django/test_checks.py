@@ -6,8 +6,6 @@ from pathlib import Path
 from shutil import copytree
 from typing import Any
 
-import pytest
-
 from tests.datasets import SMALL
 
 
@@ -36,9 +34,8 @@ def test_nothing_is_wrong() -> None:
     assert found(everything) == []
 
 
-@pytest.mark.parametrize(
-    ("setting", "text"),
-    [
+def test_a_wrong_setting() -> None:
+    settings: list[tuple[object, str]] = [
         ([], "GEOLOOKUP is not a dict; write it like"),
         ({"DATSET": "x"}, "GEOLOOKUP has an unknown name 'DATSET'; did you mean 'DATASET'?"),
         ({5: "x"}, "GEOLOOKUP has an unknown name 5"),
@@ -49,14 +46,13 @@ def test_nothing_is_wrong() -> None:
         ({"MAX_AGE": "soon"}, "max_age"),
         ({"ON_STALE": "cry"}, "on_stale"),
         ({"DATASET": 5}, "DATASET"),
-    ],
-)
-def test_a_wrong_setting(setting: object, text: str) -> None:
-    ((name, shown),) = found(setting)
-    assert name == "geolookup.E001"
-    assert text in shown
-    assert "\n" not in shown
-    assert shown.startswith("GEOLOOKUP")
+    ]
+    for setting, says in settings:
+        ((name, shown),) = found(setting)
+        assert name == "geolookup.E001", setting
+        assert says in shown, setting
+        assert "\n" not in shown, setting
+        assert shown.startswith("GEOLOOKUP"), setting
 
 
 def test_a_dataset_that_cannot_be_used(tmp_path: Path) -> None:

@@ -1,0 +1,128 @@
+"""Servers that tests start: ports that nobody else is given, and the wait for a start."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.conftest import ROOT
+
+#: Seconds until a test fails: a safety net, on a loaded machine too.
+PATIENCE = 120
+_REDIS = shutil.which("redis-server") or shutil.which("valkey-server")
+#: Folders that nginx makes among the system's unless it is told another place.
+_TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+_reserved: list[socket.socket] = []
+
+
+def free_port() -> int:
+    """Reserve a port of the loopback interface until this process ends, and return it.
+
+    A bound socket that does not listen keeps the system from giving its port to others. With
+    SO_REUSEADDR, which servers set as well, Linux lets one of them bind it beside.
+    """
+    holder = socket.socket()
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    holder.bind(("127.0.0.1", 0))
+    port: int = holder.getsockname()[1]
+    if sys.platform.startswith("linux"):
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        _reserved.append(holder)
+    else:  # elsewhere the server could not bind it
+        holder.close()
+    return port
+
+
+def accepts(address: int | Path) -> bool:
+    """Whether a server accepts connections at a port or a Unix socket."""
+    unix = isinstance(address, Path)
+    with closing(socket.socket(socket.AF_UNIX if unix else socket.AF_INET)) as line:
+        try:
+            line.connect(str(address) if unix else ("127.0.0.1", address))
+        except (ConnectionRefusedError, FileNotFoundError):
+            return False
+        return True
+
+
+@contextmanager
+def started(
+    command: Sequence[str],
+    address: int | Path,
+    output: Path = Path(os.devnull),
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a server until it accepts connections, and while in use."""
+    with output.open("wb") as file:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=file, stderr=file, env=environment)
+    try:
+        ends = time.monotonic() + PATIENCE
+        while not accepts(address):
+            assert process.poll() is None, f"{command}: {output.read_text(encoding='utf-8')}"
+            assert time.monotonic() < ends, command
+            time.sleep(0.01)
+        yield process
+    finally:
+        process.send_signal(signal.SIGCONT)
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+class Redis(NamedTuple):
+    """A running server, and the URL of its first database."""
+
+    process: subprocess.Popen[bytes]
+    port: int
+    url: str
+
+    def end(self) -> None:
+        """Kill it, as a crash does."""
+        self.process.kill()
+        self.process.wait()
+
+    def silence(self) -> None:
+        """Let it accept connections and answer nothing, until ``answer``."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def answer(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
+
+
+@contextmanager
+def redis(folder: Path, *options: str, port: int | None = None) -> Iterator[Redis]:
+    """Run a Redis or Valkey server that keeps its data in a folder and no write to itself."""
+    pytest.importorskip("redis")
+    if _REDIS is None:
+        pytest.skip("no redis-server or valkey-server installed")
+    port = port or free_port()
+    command = [_REDIS, "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder)]
+    command += ["--save", "", "--appendonly", "yes", *options]
+    with started(command, port) as process:
+        yield Redis(process, port, f"redis://127.0.0.1:{port}/0")
+
+
+@contextmanager
+def nginx(folder: Path, port: int, configuration: str) -> Iterator[int]:
+    """Run nginx by the text of its configuration, which begins inside of ``http``."""
+    if shutil.which("nginx") is None:
+        pytest.skip("no nginx installed")
+    file = folder / "nginx.conf"
+    file.write_text(configuration, encoding="utf-8")
+    command = ["nginx", "-p", str(folder), "-e", "stderr", "-c", str(file)]
+    with started(command, port, folder / "nginx.log"):
+        yield port
+
+
+def nginx_files(folder: Path) -> str:
+    """Return the lines of a configuration by which all files of nginx are in a folder."""
+    return "".join(f'{name}_temp_path "{folder}/{name}";\n' for name in _TEMPORARY)
