@@ -10,14 +10,7 @@ import pytest
 
 from geolookup.store.publish import publish
 from tests.mirrors.following import Edge, edge_of
-from tests.store.numbered import named
-
-
-@pytest.fixture(scope="session")
-def datasets(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Five datasets of the name "acme", number 0 to 4; nobody may change them."""
-    folder = tmp_path_factory.mktemp("acme")
-    return [named(folder / str(number), "acme", number) for number in range(5)]
+from tests.store.numbered import datasets as datasets  # noqa: PLC0414 - a fixture
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from geolookup.signing.keys import PrivateKey, generate, read_private
-from tests.store.numbered import named
+from tests.store.numbered import shared
 
 
 @pytest.fixture(scope="session")
@@ -33,17 +33,10 @@ def theirs(key_files: list[Path]) -> PrivateKey:
     return read_private(key_files[1])
 
 
-@pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Three datasets of one name, unsigned."""
-    folder = tmp_path_factory.mktemp("built")
-    return [named(folder / str(number), "geo", number) for number in range(3)]
-
-
 @pytest.fixture
-def datasets(tmp_path: Path, built: list[Path]) -> list[Path]:
-    """Copies of the three datasets, which a test may sign."""
+def datasets(tmp_path: Path) -> list[Path]:
+    """Copies of three datasets of one name, which a test may sign."""
     copies = [tmp_path / "datasets" / str(number) for number in range(3)]
-    for source, copy in zip(built, copies, strict=True):
-        shutil.copytree(source, copy)
+    for number, copy in enumerate(copies):
+        shutil.copytree(shared(number), copy)
     return copies

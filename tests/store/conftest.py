@@ -7,14 +7,7 @@ from pathlib import Path
 import pytest
 
 from geolookup.store.publish import publish
-from tests.store.numbered import numbered
-
-
-@pytest.fixture(scope="session")
-def datasets(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Eight datasets, number 0 to 7; nobody may change them."""
-    folder = tmp_path_factory.mktemp("numbered")
-    return [numbered(folder / str(number), number) for number in range(8)]
+from tests.store.numbered import datasets as datasets  # noqa: PLC0414 - a fixture
 
 
 @pytest.fixture
