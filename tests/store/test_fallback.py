@@ -27,9 +27,7 @@ def _damage(store: Path, generation: str, name: str) -> None:
     os.truncate(store / "generations" / generation / name, 10)
 
 
-@pytest.mark.parametrize(
-    "name", one_of_each(NAMES, lambda name: name == "manifest.json")
-)
+@pytest.mark.parametrize("name", one_of_each(NAMES, lambda name: name == "manifest.json"))
 def test_the_last_one_that_opens_answers(
     store: tuple[Path, list[str]], name: str, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -16,7 +16,6 @@ from tests.cli.program import run
 from tests.store.numbered import number
 
 
-
 @pytest.fixture
 def store(tmp_path: Path, datasets: list[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """The user's store with one generation, number 0."""
