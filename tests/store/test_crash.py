@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -20,7 +18,7 @@ from geolookup.integrity import verify
 from geolookup.store.generations import prune, rollback
 from geolookup.store.publish import publish
 from tests.conftest import ROOT
-from tests.store.dying import DONE, KILLED, REFUSED, Kind, ending
+from tests.store.dying import DONE, KILLED, REFUSED, Kind, endings
 from tests.store.numbered import answers_of, generation
 from tests.tiers import one_of_each, scaled
 
@@ -51,21 +49,15 @@ def steps(
     After each the store must answer from a whole generation, and take the change up again.
     """
     outcomes: list[tuple[str, str]] = []
-    for step in count(0, stride):
-        shutil.rmtree(place, ignore_errors=True)
-        shutil.copytree(store, place)
-        ended = ending(partial(change, datasets, place), kind, step)
+    for ended in endings(partial(change, datasets, place), kind, store, place, stride=stride):
         with geolookup.open(place) as engine:
             found = engine.generation
             verify(engine.path)
         outcomes.append((ended, found))
-        assert step < 300
-        if ended == DONE and outcomes[-2:-1] == outcomes[-1:]:
-            return outcomes  # twice without an end: there are no more steps
         if found == generation(datasets[1]):
             change(datasets, place)
         check_tidy(place)
-    raise AssertionError
+    return outcomes
 
 
 def check_tidy(store: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 import geolookup
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import canonical, read_manifest
+from geolookup.dataset.manifest import canonical
 from geolookup.store import pointer
 from tests.cli.program import run
 from tests.conftest import Build
@@ -25,7 +25,7 @@ from tests.corrupt import forging
 from tests.damage import CSV, copied
 from tests.datasets import SMALL, once
 from tests.former_dataset import former
-from tests.store.numbered import shared
+from tests.store.numbered import generation, shared
 
 upgrade = import_module("geolookup.updates.upgrade")
 
@@ -94,9 +94,11 @@ def test_damaged_source_rows(build: Build, tmp_path: Path) -> None:
     made = former(compiled, tmp_path / "made")
     for name, column, value, said in DAMAGED_ROWS:
         old = copied(made, tmp_path / "old")
-        forging.replaced(
-            old, name, column, lambda values, value=value: values.__setitem__(1, value)
-        )  # type: ignore[misc]
+
+        def change(values: list[object], value: int = value) -> None:
+            values[1] = value
+
+        forging.replaced(old, name, column, change)
         before = content(old)
         with pytest.raises(geolookup.DatasetError, match=said):
             geolookup.upgrade(old)
@@ -157,10 +159,7 @@ def test_a_generation_that_is_published_meanwhile_stays_current(
             patched.setattr(upgrade, name, after_another)
             with suppress(geolookup.DatasetError):
                 geolookup.upgrade(tmp_path / "store")
-        assert (
-            geolookup.generations(tmp_path / "store")[0].generation
-            == read_manifest(other).generation
-        )
+        assert geolookup.generations(tmp_path / "store")[0].generation == generation(other)
         shutil.rmtree(tmp_path / "store")
 
 
