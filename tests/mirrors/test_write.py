@@ -41,7 +41,7 @@ def test_two_packs_and_a_delta_from_each_generation(
     index = index_of(folder)
     first, second, third = map(generation, datasets[:3])
     assert (found.state, found.index, found.removed) == ("published", index, ())
-    assert (index.name, index.current, index.expires_at) == ("acme", third, None)
+    assert (index.name, index.current, index.expires_at) == ("geo", third, None)
     assert [each.generation for each in index.generations] == [third, second]
     assert [each.base for each in index.now.deltas] == [second, first]
     assert {file.path for file in found.added} == archives_of(folder)
@@ -323,7 +323,7 @@ def test_a_damaged_index_is_an_error(store: Path, folder: Path) -> None:
 def test_a_dataset_of_another_name_is_refused(store: Path, folder: Path, tmp_path: Path) -> None:
     mirror(store, folder)
     publish(numbered(tmp_path / "7", 7), store)
-    with pytest.raises(DatasetError, match="is a mirror of 'acme', but the store has 'n7'"):
+    with pytest.raises(DatasetError, match="is a mirror of 'geo', but the store has 'n7'"):
         mirror(store, folder)
 
 

@@ -32,17 +32,6 @@ CHANGES: dict[str, Change] = {
 }
 
 
-@pytest.fixture
-def store(tmp_path: Path, datasets: list[Path], ours: PrivateKey) -> Path:
-    """A store that trusts one key, with two generations."""
-    place = tmp_path / "store"
-    trust(place, [ours.public])
-    for dataset in datasets[:2]:
-        geolookup.sign(dataset, ours)
-        geolookup.publish(dataset, place)
-    return place
-
-
 def check(place: Path, unsigned: Path, serial: int) -> None:
     """Check that a store answers, accepts nothing unsigned, and knows how new its data are."""
     geolookup.verify(place)
