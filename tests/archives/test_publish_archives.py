@@ -20,23 +20,21 @@ from geolookup.integrity import verify
 from geolookup.store import pointer
 from geolookup.store.generations import prune, rollback
 from tests.archives.test_pack import archived, digests, members, named
+from tests.datasets import once
 from tests.store.dying import DONE, KILLED, REFUSED, Kind, endings
-from tests.store.numbered import answers_of, generation
+from tests.store.numbered import answers_of, generation, published, shared
 
 
 @pytest.fixture
-def store(tmp_path: Path, datasets: list[Path]) -> Path:
+def store(tmp_path: Path) -> Path:
     """A store that has published number 0 and then number 2."""
-    for number in (0, 2):
-        publish(datasets[number], tmp_path / "store")
-    return tmp_path / "store"
+    return published(tmp_path / "store", 0, 2)
 
 
 @pytest.fixture
-def full(tmp_path: Path, datasets: list[Path]) -> Path:
-    """Number 1, whole."""
-    pack(datasets[1], tmp_path / "full.tar.zst")
-    return tmp_path / "full.tar.zst"
+def full() -> Path:
+    """Number 1, whole; nobody may change it."""
+    return once("archives-full.tar.zst", partial(pack, shared(1)))
 
 
 def folder_of(store: Path, dataset: Path) -> Path:

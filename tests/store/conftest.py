@@ -6,14 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.store.publish import publish
 from tests.store.numbered import datasets as datasets  # noqa: PLC0414 - a fixture
+from tests.store.numbered import published
 
 
 @pytest.fixture
-def store(tmp_path: Path, datasets: list[Path]) -> Path:
+def store(tmp_path: Path) -> Path:
     """A store that has published number 0 and then number 1."""
-    place = tmp_path / "store"
-    for dataset in datasets[:2]:
-        publish(dataset, place)
-    return place
+    return published(tmp_path / "store", 0, 1)

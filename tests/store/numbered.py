@@ -6,7 +6,9 @@ datasets would hold two numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import pytest
 import geolookup
 from geolookup.dataset.manifest import read_manifest
 from geolookup.integrity import verify
+from geolookup.store.publish import publish
 from tests.conftest import build_at
 from tests.datasets import once
 
@@ -55,6 +58,17 @@ def datasets() -> Iterator[list[Path]]:
     for dataset in made:  # stores have hard links to them
         verify(dataset)
         assert not (dataset / "signature.json").exists()
+
+
+def published(place: Path, *numbers: int) -> Path:
+    """Copy a store that has published the shared datasets of these numbers, in order."""
+    name = f"store-of-{'-'.join(map(str, numbers))}"
+    return shutil.copytree(once(name, partial(_published, numbers)), place)
+
+
+def _published(numbers: Sequence[int], store: Path) -> None:
+    for number in numbers:
+        publish(shared(number), store, copy=True)
 
 
 def generation(dataset: Path) -> str:

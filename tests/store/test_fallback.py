@@ -10,17 +10,16 @@ import pytest
 
 import geolookup
 from geolookup.store.generations import rollback
-from geolookup.store.publish import publish
+from tests.store.numbered import generation, published, shared
 from tests.tiers import one_of_each
 
 NAMES = ("ipv4.arrow", "manifest.json", "zone.arrow")
 
 
 @pytest.fixture
-def store(tmp_path: Path, datasets: list[Path]) -> tuple[Path, list[str]]:
+def store(tmp_path: Path) -> tuple[Path, list[str]]:
     """A store of three generations; their ids, the oldest first."""
-    folder = tmp_path / "store"
-    return folder, [publish(each, folder, copy=True) for each in datasets[:3]]
+    return published(tmp_path / "store", 0, 1, 2), [generation(shared(n)) for n in range(3)]
 
 
 def _damage(store: Path, generation: str, name: str) -> None:
@@ -58,8 +57,8 @@ def test_a_withdrawn_one_never_answers(store: tuple[Path, list[str]]) -> None:
 
 def test_none_opens(store: tuple[Path, list[str]]) -> None:
     folder, generations = store
-    for generation in generations:
-        _damage(folder, generation, NAMES[0])
+    for each in generations:
+        _damage(folder, each, NAMES[0])
     with pytest.raises(geolookup.DatasetError, match=generations[-1]):
         geolookup.open(folder, fallback=True)
 

@@ -13,14 +13,13 @@ import geolookup
 from geolookup.engine import BUNDLED
 from geolookup.store import user_store
 from tests.cli.program import run
-from tests.store.numbered import number
+from tests.store.numbered import number, published
 
 
 @pytest.fixture
-def store(tmp_path: Path, datasets: list[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The user's store with one generation, number 0."""
-    folder = tmp_path / "user"
-    geolookup.publish(datasets[0], folder, copy=True)
+    folder = published(tmp_path / "user", 0)
     monkeypatch.setenv("GEOLOOKUP_STORE", str(folder))
     monkeypatch.delenv("GEOLOOKUP_DATASET", raising=False)
     return folder
