@@ -7,19 +7,12 @@ from pathlib import Path
 import pytest
 
 from geolookup.archives.pack import pack
-from tests.store.numbered import named
+from tests.datasets import once
+from tests.store.numbered import datasets as datasets  # noqa: PLC0414 - a fixture
+from tests.store.numbered import shared
 
 
 @pytest.fixture(scope="session")
-def datasets(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Three datasets of one name; nobody may change them."""
-    folder = tmp_path_factory.mktemp("archived")
-    return [named(folder / str(number), "geo", number) for number in range(3)]
-
-
-@pytest.fixture(scope="session")
-def delta(datasets: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """From number 0 to number 1."""
-    path = tmp_path_factory.mktemp("packed") / "delta.tar.zst"
-    pack(datasets[1], path, base=datasets[0])
-    return path
+def delta() -> Path:
+    """From number 0 to number 1; nobody may change it."""
+    return once("archives-delta.tar.zst", lambda path: pack(shared(1), path, base=shared(0)))

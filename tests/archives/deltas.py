@@ -9,6 +9,7 @@ from geolookup.archives.pack import pack
 from tests.archives.test_pack import Members, digests, members
 from tests.builder.building import recipe
 from tests.conftest import build_at
+from tests.datasets import once
 
 #: Whether sources are explained in full: such a dataset has further files.
 _RECIPES = (
@@ -44,20 +45,36 @@ class Line:
     def members(self, base: int | None, target: int) -> Members:
         return members(self.archives[base, target])
 
+    @property
+    def results(self) -> list[dict[str, str]]:
+        """The digests of the files of each dataset."""
+        return [digests(each) for each in self.datasets]
+
     def result(self, target: int) -> dict[str, str]:
         """The digest of each file of a dataset."""
         return digests(self.datasets[target])
 
 
-def line(folder: Path) -> Line:
-    """Build three generations, the last of which is explained in full, and all archives."""
+def line() -> Line:
+    """Three generations, the last of which is explained in full, and all archives.
+
+    They are made once in a run; nobody may change them.
+    """
+    folder = once("archives-line", _line)
+    datasets = [folder / str(number) / "dataset" for number in range(3)]
+    pairs = [(base, target) for base in (None, 0, 1, 2) for target in range(3) if base != target]
+    return Line(datasets, {pair: folder / _name(*pair) for pair in pairs})
+
+
+def _line(folder: Path) -> None:
     datasets = [
-        generation(folder / f"data-{number}", number, explained=number == 2) for number in range(3)
+        generation(folder / str(number), number, explained=number == 2) for number in range(3)
     ]
-    archives: dict[tuple[int | None, int], Path] = {}
     for base in (None, 0, 1, 2):
         for target in {0, 1, 2} - {base}:
-            archives[base, target] = folder / f"{base}-{target}.tar.zst"
             against = None if base is None else datasets[base]
-            pack(datasets[target], archives[base, target], base=against)
-    return Line(datasets, archives)
+            pack(datasets[target], folder / _name(base, target), base=against)
+
+
+def _name(base: int | None, target: int) -> str:
+    return f"{base}-{target}.tar.zst"

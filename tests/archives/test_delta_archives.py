@@ -1,128 +1,74 @@
-"""A delta as an archive: with its base it makes the same bytes as the whole archive, or nothing."""
+"""A delta as an archive: with its base it makes the same bytes as the whole archive, or nothing.
+
+Strategy: an attacker has the archives of three generations and all deltas between them. Whatever
+is composed, cut, swapped or forged of their members, the result is one of the three datasets,
+byte by byte, or the archive is refused in one line and nothing has changed.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from geolookup import DatasetError
 from geolookup.archives.head import open_archive
-from geolookup.archives.header import DELTA, Header
+from geolookup.archives.header import DELTA, Header, parsed_header
 from geolookup.archives.pack import pack
 from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
+from geolookup.integrity import verify
 from geolookup.store.generations import rollback
 from geolookup.store.publish import publish
-from tests.archives.test_pack import SUM, Members, archived, digests, members, named
+from tests.archives.deltas import Line, line
+from tests.archives.test_pack import SUM, Members, archived, compressed, digests, named, plain
+from tests.conftest import build_at
 from tests.damage import copied
-from tests.store.numbered import generation
+from tests.oracle import Source
+from tests.range_strategies import as_csv, recipe, recipes
+from tests.store.numbered import generation, shared
+from tests.tiers import scaled
 
 
-def header_of(archive: Path) -> Header | None:
-    with open_archive(archive) as (head, _):
-        return head.header
+@pytest.fixture(scope="module")
+def made() -> Iterator[Line]:
+    """Datasets and archives; no test may change a byte of the datasets."""
+    found = line()
+    before = [digests(each) for each in found.datasets]
+    yield found
+    assert [digests(each) for each in found.datasets] == before
 
 
-def check_refused(archive: Path, base: Path | None, place: Path) -> DatasetError:
-    """Unpacking fails with one line, and leaves nothing."""
+def outcome(archive: Path, base: Path | None, place: Path) -> dict[str, str] | str:
+    """Unpack; return the digests of the result, or the problem of what was refused."""
     before = sorted(place.parent.iterdir())
-    with pytest.raises(DatasetError) as caught:
+    try:
         unpack(archive, place, base=base)
-    assert "\n" not in str(caught.value)
-    assert caught.value.remedy
-    assert sorted(place.parent.iterdir()) == before
-    return caught.value
+    except DatasetError as error:
+        refusal = error
+    else:
+        verify(place, deep=True)
+        result = digests(place)
+        shutil.rmtree(place)
+        return result
+    assert "\n" not in str(refusal)
+    assert refusal.remedy
+    assert sorted(place.parent.iterdir()) == before  # nothing is left
+    return f"{refusal.path}: {refusal.problem}"
 
 
-# --- there and back
-
-
-def test_with_its_base_it_is_the_dataset(delta: Path, datasets: list[Path], tmp_path: Path) -> None:
-    unpack(delta, tmp_path / "out", base=datasets[0])
-    assert digests(tmp_path / "out") == digests(datasets[1])
-
-
-def test_the_base_may_be_any_generation_of_a_store(
-    delta: Path, datasets: list[Path], tmp_path: Path
-) -> None:
-    for dataset in (datasets[2], datasets[0]):
-        publish(dataset, tmp_path / "store")
-    rollback(tmp_path / "store")  # withdraws the base
-    unpack(delta, tmp_path / "out", base=tmp_path / "store")
-    assert digests(tmp_path / "out") == digests(datasets[1])
-
-
-def test_the_base_stays_its_own(delta: Path, datasets: list[Path], tmp_path: Path) -> None:
-    """No file of the result is a hard link to a file of the base."""
-    unpack(delta, tmp_path / "out", base=datasets[0])
-    assert {path.stat().st_nlink for path in (tmp_path / "out").iterdir()} == {1}
-
-
-def test_a_whole_archive_needs_no_base(datasets: list[Path], tmp_path: Path) -> None:
-    pack(datasets[1], tmp_path / "a.tar.zst")
-    unpack(tmp_path / "a.tar.zst", tmp_path / "out", base=datasets[0])
-    assert digests(tmp_path / "out") == digests(datasets[1])
-    assert header_of(tmp_path / "a.tar.zst") is None
-
-
-def test_a_delta_of_nothing(datasets: list[Path], tmp_path: Path) -> None:
-    pack(datasets[0], tmp_path / "a.tar.zst", base=datasets[0])
-    assert [each.name for each, _ in members(tmp_path / "a.tar.zst")] == [DELTA, fmt.MANIFEST, SUM]
-    unpack(tmp_path / "a.tar.zst", tmp_path / "out", base=datasets[0])
-    assert digests(tmp_path / "out") == digests(datasets[0])
-
-
-def test_the_same_bytes_each_time(delta: Path, datasets: list[Path], tmp_path: Path) -> None:
-    base, target = (copied(each, tmp_path / each.parent.name) for each in datasets[:2])
-    pack(target, tmp_path / "a.tar.zst", base=base)
-    assert (tmp_path / "a.tar.zst").read_bytes() == delta.read_bytes()
-
-
-def test_the_header_names_both_generations(delta: Path, datasets: list[Path]) -> None:
-    header = header_of(delta)
-    assert header is not None
-    assert (header.base, header.target) == tuple(map(generation, datasets[:2]))
-
-
-# --- the base
-
-
-def test_without_its_base(delta: Path, datasets: list[Path], tmp_path: Path) -> None:
-    base = generation(datasets[0])
-    error = check_refused(delta, None, tmp_path / "out")
-    assert error.problem == f"a delta of generation {base}"
-    assert error.remedy == "name its base with --base, or unpack an archive of the whole dataset"
-    publish(datasets[2], tmp_path / "store")
-    for place in (datasets[2], tmp_path / "store", tmp_path / "nothing"):
-        error = check_refused(delta, place, tmp_path / "out")
-        assert error.problem == f"a delta of generation {base}, which {place} does not have"
-
-
-def test_a_damaged_base(delta: Path, datasets: list[Path], tmp_path: Path) -> None:
-    base = copied(datasets[0], tmp_path / "base")
-    for name in (fmt.IPV4, fmt.COUNTRY):
-        content = (base / name).read_bytes()
-        (base / name).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-        error = check_refused(delta, base, tmp_path / "out")
-        assert error.path == str(base / name)
-        assert f"it is the base of {delta}" in error.problem
-        (base / name).write_bytes(content)
-
-
-def test_a_base_of_other_bytes(delta: Path, datasets: list[Path], tmp_path: Path) -> None:
-    """Such as one of another version of Arrow: the same generation, in other bytes."""
-    listed = members(delta)
-    header = json.loads(listed[0][1])
-    header["files"][fmt.COUNTRY] = "0" * 64
-    other = changed(tmp_path, listed, DELTA, json.dumps(header).encode())
-    error = check_refused(other, datasets[0], tmp_path / "out")
-    assert "a delta of other bytes of generation" in error.problem
-
-
-# --- deltas that are damaged or forged
+def refused(archive: Path, base: Path | None, place: Path) -> str:
+    """Return the problem of an archive that must be refused."""
+    problem = outcome(archive, base, place)
+    assert isinstance(problem, str)
+    return problem.removeprefix(f"{archive}: ")
 
 
 def changed(tmp_path: Path, listed: Members, name: str, content: bytes) -> Path:
@@ -134,97 +80,290 @@ def changed(tmp_path: Path, listed: Members, name: str, content: bytes) -> Path:
     return archived(tmp_path / "a.tar.zst", fresh)
 
 
-def test_cut_anywhere(delta: Path, datasets: list[Path], tmp_path: Path) -> None:
-    content, cut = delta.read_bytes(), tmp_path / "cut.tar.zst"
-    for size in range(0, len(content), len(content) // 20):
-        cut.write_bytes(content[:size])
-        assert check_refused(cut, datasets[0], tmp_path / "out").path == str(cut)
+# --- there and back
 
 
-def test_flipped_anywhere(delta: Path, datasets: list[Path], tmp_path: Path) -> None:
-    content, whole, refused = delta.read_bytes(), digests(datasets[1]), 0
-    for place in range(0, len(content), len(content) // 60):
-        flipped = content[:place] + bytes([content[place] ^ 0x10]) + content[place + 1 :]
-        (tmp_path / "a.tar.zst").write_bytes(flipped)
-        try:
-            unpack(tmp_path / "a.tar.zst", tmp_path / "out", base=datasets[0], force=True)
-        except DatasetError:
-            refused += 1
-        else:
-            assert digests(tmp_path / "out") == whole
-    assert refused > 50
+def test_every_delta_of_a_line(made: Line, tmp_path: Path) -> None:
+    for (base, target), archive in made.archives.items():
+        folder = None if base is None else made.datasets[base]
+        assert outcome(archive, folder, tmp_path / "out") == made.result(target), (base, target)
+        with open_archive(archive) as (head, _):
+            header = head.header
+        ids = None if header is None else (header.base, header.target)
+        expected = None if folder is None else (generation(folder), head.manifest.generation)
+        assert ids == expected
 
 
-HEADERS: dict[str, Callable[[dict[str, object]], object]] = {
-    "no object": lambda _: [],
-    "another format": lambda header: header | {"format": "geolookup"},
-    "no version": lambda header: {k: v for k, v in header.items() if k != "format_version"},
-    "version true": lambda header: header | {"format_version": True},
-    "base of 63 digits": lambda header: header | {"base": "0" * 63},
-    "base that leaves the store": lambda header: header | {"base": "../" * 21 + "x"},
-    "files as a list": lambda header: header | {"files": [fmt.IPV4]},
-    "unknown file": lambda header: header | {"files": {"../x": "0" * 64}},
-    "digest that is none": lambda header: header | {"files": {fmt.IPV4: "0"}},
-}
+def test_the_base_may_be_any_generation_of_a_store(made: Line, tmp_path: Path) -> None:
+    for number in (2, 0):
+        publish(made.datasets[number], tmp_path / "store")
+    rollback(tmp_path / "store")  # withdraws the base
+    unpack(made.archives[0, 1], tmp_path / "out", base=tmp_path / "store")
+    assert digests(tmp_path / "out") == made.result(1)
+    # No file of the result is a hard link to a file of the base.
+    assert {path.stat().st_nlink for path in (tmp_path / "out").iterdir()} == {1}
 
 
-@pytest.mark.parametrize("name", HEADERS)
-def test_a_malformed_header(delta: Path, datasets: list[Path], tmp_path: Path, name: str) -> None:
-    listed = members(delta)
-    text = json.dumps(HEADERS[name](json.loads(listed[0][1]))).encode()
-    error = check_refused(changed(tmp_path, listed, DELTA, text), datasets[0], tmp_path / "out")
-    assert error.problem == f"{DELTA} is damaged"
+def test_a_whole_archive_needs_no_base(made: Line, tmp_path: Path) -> None:
+    assert outcome(made.archives[None, 1], made.datasets[0], tmp_path / "out") == made.result(1)
 
 
-def test_a_header_of_a_later_version(delta: Path, datasets: list[Path], tmp_path: Path) -> None:
-    listed = members(delta)
-    text = json.dumps(json.loads(listed[0][1]) | {"format_version": 2}).encode()
-    error = check_refused(changed(tmp_path, listed, DELTA, text), datasets[0], tmp_path / "out")
-    assert error.problem == "a delta of format version 2, but this geolookup reads 1"
+def test_a_delta_of_nothing(made: Line, tmp_path: Path) -> None:
+    archive = tmp_path / "a.tar.zst"
+    pack(made.datasets[0], archive, base=made.datasets[0])
+    with open_archive(archive) as (_, members):
+        assert members.next() is None  # after delta.json, the manifest and its digest
+    assert outcome(archive, made.datasets[0], tmp_path / "out") == made.result(0)
 
 
-def test_a_header_of_another_target(delta: Path, datasets: list[Path], tmp_path: Path) -> None:
-    listed = members(delta)
-    text = json.dumps(json.loads(listed[0][1]) | {"generation": "0" * 64}).encode()
-    error = check_refused(changed(tmp_path, listed, DELTA, text), datasets[0], tmp_path / "out")
-    assert error.problem == f"{DELTA} and {fmt.MANIFEST} name different generations"
+def test_the_same_bytes_each_time(made: Line, tmp_path: Path) -> None:
+    base, target = (copied(made.datasets[each], tmp_path / str(each)) for each in (0, 1))
+    pack(target, tmp_path / "a.tar.zst", base=base)
+    assert (tmp_path / "a.tar.zst").read_bytes() == made.archives[0, 1].read_bytes()
 
 
-def test_members_that_are_missing_or_unexpected(
-    delta: Path, datasets: list[Path], tmp_path: Path
+def with_rows(folder: Path, listed: list[Source]) -> Path:
+    folder.mkdir()
+    files: dict[str, str | bytes] = {f"{n}.csv": as_csv(each) for n, each in enumerate(listed)}
+    return build_at(folder, files, recipe(listed))[0]
+
+
+@pytest.mark.long
+@settings(max_examples=20, suppress_health_check=list(HealthCheck))
+@given(recipes, recipes, st.booleans(), st.data())
+def test_applied_to_its_base_it_gives_its_target(
+    one: list[Source], other: list[Source], is_successor: bool, data: st.DataObject
 ) -> None:
-    listed = members(delta)
-    name = listed[-1][0].name
+    """Of unrelated datasets, and of one whose sources lost and moved some rows."""
+    if is_successor:
+        other = [
+            Source(
+                data.draw(st.permutations(each.rows))[data.draw(st.integers(0, 3)) :], each.provides
+            )
+            for each in one
+        ]
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        base, target = with_rows(folder / "base", one), with_rows(folder / "target", other)
+        pack(target, folder / "a.tar.zst", base=base)
+        assert outcome(folder / "a.tar.zst", base, folder / "out") == digests(target)
+
+
+# --- the base
+
+
+def test_without_its_base(made: Line, tmp_path: Path) -> None:
+    archive, base = made.archives[0, 1], generation(made.datasets[0])
+    with pytest.raises(DatasetError) as caught:
+        unpack(archive, tmp_path / "out")
+    error = caught.value
+    assert error.problem == f"a delta of generation {base}"
+    assert error.remedy == "name its base with --base, or unpack an archive of the whole dataset"
+    publish(shared(2), tmp_path / "store")
+    others = (made.datasets[1], made.datasets[2], tmp_path / "store", tmp_path / "nothing")
+    for place in others:  # also where it was applied already
+        problem = f"a delta of generation {base}, which {place} does not have"
+        assert refused(archive, place, tmp_path / "out") == problem
+
+
+def test_a_damaged_base(made: Line, tmp_path: Path) -> None:
+    """Never a dataset of other bytes; the base itself is not touched."""
+    archive, base = made.archives[0, 1], copied(made.datasets[0], tmp_path / "base")
+    for name in sorted([*fmt.FILES, fmt.MANIFEST]):
+        content, end = (base / name).read_bytes(), (base / name).stat().st_size - 1
+        for at in {0: (0, end), 1: (0, end // 3, end * 2 // 3, end)}[scaled(0, 1)]:
+            (base / name).write_bytes(content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :])
+            before, found = digests(base), outcome(archive, base, tmp_path / "out")
+            assert digests(base) == before
+            if name != fmt.MANIFEST:  # of that the last byte is no data
+                assert isinstance(found, str), (name, at)
+                assert found.startswith(f"{base / name}: ")
+                assert f"it is the base of {archive}" in found
+            assert isinstance(found, str) or found == made.result(1)
+        (base / name).unlink()
+        assert refused(archive, base, tmp_path / "out")
+        (base / name).write_bytes(content)
+
+
+# --- members that are cut, swapped and forged
+
+
+@pytest.mark.parametrize("base", [None, 0])
+def test_cut_anywhere(made: Line, tmp_path: Path, base: int | None) -> None:
+    """The compressed file, and what is in it."""
+    archive, cut = made.archives[base, 1], tmp_path / "cut.tar.zst"
+    folder = None if base is None else made.datasets[base]
+    content, inner = archive.read_bytes(), plain(archive)
+    end = sum(512 + len(each) + -len(each) % 512 for _, each in made.members(base, 1))
+    sizes = {0, 1, 4, len(content) - 5, len(content) - 1}
+    for size in sorted({*sizes, *range(0, len(content), len(content) // scaled(6, 60))}):
+        cut.write_bytes(content[:size])
+        assert outcome(cut, folder, tmp_path / "out") not in made.results, size
+    sizes = {0, 1, 511, 512, 600, 1024, end - 1, end}
+    for size in sorted({*sizes, *range(0, end, end // scaled(6, 60))}):
+        assert refused(compressed(cut, inner[:size]), folder, tmp_path / "out") == "truncated"
+    one_block = compressed(cut, inner[: end + 512])  # two are an end
+    assert "does not end" in refused(one_block, folder, tmp_path / "out")
+
+
+@pytest.mark.parametrize("base", [None, 0])
+def test_flipped_anywhere(made: Line, tmp_path: Path, base: int | None) -> None:
+    """What says nothing, such as the owner in a header, may change; the dataset may not."""
+    archive, flipped, found = made.archives[base, 1], tmp_path / "flipped.tar.zst", []
+    folder = None if base is None else made.datasets[base]
+    writers: dict[bytes, Callable[[bytes], object]] = {
+        archive.read_bytes(): flipped.write_bytes,
+        plain(archive): lambda content: compressed(flipped, content),
+    }
+    for content, write in writers.items():
+        for at in range(0, len(content), len(content) // scaled(15, 80)):
+            write(content[:at] + bytes([content[at] ^ 0x21]) + content[at + 1 :])
+            found.append(outcome(flipped, folder, tmp_path / "out"))
+    assert all(isinstance(each, str) or each == made.result(1) for each in found)
+    assert sum(isinstance(each, str) for each in found) > len(found) // 2
+
+
+@settings(max_examples=scaled(10, 100), suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_composed_of_stolen_members(made: Line, data: st.DataObject) -> None:
+    """The members of a delta, of which some are left out, exchanged for others or moved."""
+    choice = st.sampled_from(sorted(made.archives, key=str))
+    listed, stolen = made.members(*data.draw(choice)), made.members(*data.draw(choice))
+    for _ in range(data.draw(st.integers(1, 3))):
+        _compose(listed, stolen, data)
+    base = data.draw(st.none() | st.sampled_from(made.datasets))
+    with TemporaryDirectory() as place:
+        archive = archived(Path(place, "a.tar.zst"), listed)
+        result = outcome(archive, base, Path(place, "out"))
+    if isinstance(result, str):
+        return
+    assert result in made.results
+    manifest = next(content for member, content in listed if member.name == fmt.MANIFEST)
+    assert result[fmt.MANIFEST] == hashlib.sha256(manifest).hexdigest()
+
+
+def _compose(listed: Members, stolen: Members, data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(listed) - 1))
+    member, _ = listed[at]
+    kind = data.draw(st.sampled_from(("leave out", "other content", "other member", "move")))
+    if kind == "leave out" and len(listed) > 1:
+        listed.pop(at)
+    elif kind == "other content":
+        _, content = data.draw(st.sampled_from(stolen))
+        listed[at] = named(member.name, content)
+    elif kind == "other member":
+        listed.insert(at, data.draw(st.sampled_from(stolen)))
+    else:
+        listed.insert(data.draw(st.integers(0, len(listed) - 1)), listed.pop(at))
+
+
+@pytest.mark.long
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_patches_of_any_bytes(made: Line, data: st.DataObject) -> None:
+    listed = made.members(0, 1)
+    patches = [at for at, (member, _) in enumerate(listed) if member.name.endswith(".delta")]
+    at = data.draw(st.sampled_from(patches))
+    member, content = listed[at]
+    begin = data.draw(st.integers(0, len(content)))
+    end = min(len(content), begin + data.draw(st.sampled_from((0, 1, 2, 4, 8, 64, 1 << 20))))
+    other = data.draw(st.binary(max_size=16))
+    listed[at] = named(member.name, content[:begin] + other + content[end:])
+    with TemporaryDirectory() as place:
+        archive = archived(Path(place, "a.tar.zst"), listed)
+        result = outcome(archive, made.datasets[0], Path(place, "out"))
+    assert isinstance(result, str) or result == made.result(1)
+
+
+def headers(made: Line) -> Iterator[tuple[str, bytes, str]]:
+    """Headers of other bases and targets, and what is no header, with what is said of them."""
+    damaged, text = f"{DELTA} is damaged", made.members(0, 1)[0][1]
+    stated = json.loads(text)
+    ids = [generation(each) for each in made.datasets]
+    digest = next(iter(stated["files"].values()))
+    for change, problem in (
+        ({"base": ids[2]}, "which {base} does not have"),
+        ({"base": ids[1]}, "which {base} does not have"),
+        ({"generation": ids[2]}, f"{DELTA} and {fmt.MANIFEST} name different generations"),
+        ({"generation": "0" * 64}, f"{DELTA} and {fmt.MANIFEST} name different generations"),
+        ({"files": {**stated["files"], fmt.COUNTRY: "0" * 64}}, "of other bytes of generation"),
+        ({"files": {}}, ""),
+        ({"format_version": 2}, "of format version 2, but this geolookup reads 1"),
+        ({"format_version": 0}, "of format version 0, but this geolookup reads 1"),
+        *(({name: None}, damaged) for name in stated),
+        *(({"base": base}, damaged) for base in ("../" * 21 + "x", f"{ids[0]}/../x", "/" * 64)),
+        *(({"base": base}, damaged) for base in (ids[0].upper(), ids[0][1:], ids[0] + "\n")),
+        *(({"generation": each}, damaged) for each in (ids[0].upper(), 5)),
+        *(({"format_version": each}, damaged) for each in (True, "1", 1.0)),
+        ({"format": "geolookup-store"}, damaged),
+        ({"format": "geolookup-store", "format_version": 2}, damaged),
+        ({"files": [fmt.IPV4]}, damaged),
+        ({"files": {"../ipv4.arrow": digest}}, damaged),
+        ({"files": {fmt.MANIFEST: digest}}, damaged),
+        ({"files": {fmt.IPV4: digest[1:]}}, damaged),
+    ):
+        yield str(change)[:80], json.dumps(stated | change).encode(), problem
+    for name in stated:
+        rest = {other: value for other, value in stated.items() if other != name}
+        yield f"no {name}", json.dumps(rest).encode(), damaged
+    for other in (b"{}", b"[]", b"[" * 60_000, b"\xff", b"", b"null"):
+        yield repr(other[:9]), other, damaged
+    yield "too long", text + b" " * ((1 << 16) + 1 - len(text)), "does not begin with"
+
+
+def test_forged_headers(made: Line, tmp_path: Path) -> None:
+    (member, text), *rest = made.members(0, 1)
+    assert member.name == DELTA
+    longest = text + b" " * ((1 << 16) - len(text))
+    archive = archived(tmp_path / "a.tar.zst", [named(DELTA, longest), *rest])
+    assert outcome(archive, made.datasets[0], tmp_path / "out") == made.result(1)
+    for name, forged, problem in headers(made):
+        archive = archived(tmp_path / "a.tar.zst", [named(DELTA, forged), *rest])
+        found = refused(archive, made.datasets[0], tmp_path / "out")
+        assert problem.format(base=made.datasets[0]) in found, name
+
+
+def test_what_a_header_is(made: Line) -> None:
+    """Such as one that lists files of explained rows."""
+    header = Header("a" * 64, "b" * 64, {fmt.EXPLAINED_FILES: "c" * 64, fmt.IPV4: "d" * 64})
+    assert parsed_header(header.text(), "x") == header
+
+
+def test_members_that_are_missing_or_unexpected(made: Line, tmp_path: Path) -> None:
+    listed, whole = made.members(0, 1), made.members(None, 1)
+    assert [member.name for member, _ in listed[:3]] == [DELTA, fmt.MANIFEST, SUM]
+    name, content = listed[-1][0].name, listed[-1][1]
     unchanged = min(set(fmt.FILES) - {each.name.removesuffix(".delta") for each, _ in listed})
-    for content, problem in (
+    others = ("x", "../x", "/x", "", unchanged, fmt.MANIFEST)
+    cases = [
         (listed[:-1], f"{name} is missing"),
         ([*listed, listed[-1]], f"unexpected member '{name}'"),
-        ([*listed, named(f"{unchanged}.delta")], f"unexpected member '{unchanged}.delta'"),
-        ([*listed, named(unchanged)], f"unexpected member '{unchanged}'"),
-        ([*listed, named("x.delta")], "unexpected member 'x.delta'"),
+        *(([*listed, named(f"{x}.delta", content)], f"unexpected member '{x}.") for x in others),
+        *(([*listed[:-1], named(x, content)], f"unexpected member '{x}'") for x in others),
         (listed[1:], f"unexpected member '{listed[3][0].name}'"),  # as a whole archive
-    ):
-        archive = archived(tmp_path / "a.tar.zst", content)
-        assert check_refused(archive, datasets[0], tmp_path / "out").problem == problem
+        ([listed[0], *whole], "unexpected member"),  # the files of a pack where patches belong
+    ]
+    for members, problem in cases:
+        archive = archived(tmp_path / "a.tar.zst", members)
+        assert refused(archive, made.datasets[0], tmp_path / "out").startswith(problem), problem
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.tar.zst"]
 
 
-def test_patches_that_are_swapped(datasets: list[Path], delta: Path, tmp_path: Path) -> None:
+def test_patches_that_are_swapped(made: Line, tmp_path: Path) -> None:
     """A right patch of another delta is none of this one: the digest of its file tells."""
-    pack(datasets[2], tmp_path / "other.tar.zst", base=datasets[0])
-    other = {member.name: content for member, content in members(tmp_path / "other.tar.zst")}
-    listed = members(delta)
-    for member, content in listed[3:]:
-        if other[member.name] != content:
-            forged = changed(tmp_path, listed, member.name, other[member.name])
-            error = check_refused(forged, datasets[0], tmp_path / "out")
-            assert error.problem.startswith(member.name.removesuffix(".delta"))
+    other = {member.name: content for member, content in made.members(0, 2)}
+    listed = made.members(0, 1)
+    swapped = [m.name for m, content in listed[3:] if other.get(m.name, content) != content]
+    assert len(swapped) > 2
+    for name in swapped:
+        forged = changed(tmp_path, listed, name, other[name])
+        problem = refused(forged, made.datasets[0], tmp_path / "out")
+        assert problem.startswith(name.removesuffix(".delta"))
 
 
-def test_a_patch_larger_than_a_patch_can_be(
-    delta: Path, datasets: list[Path], tmp_path: Path
-) -> None:
-    listed = members(delta)
+def test_a_patch_larger_than_a_patch_can_be(made: Line, tmp_path: Path) -> None:
+    listed = made.members(0, 1)
     name = listed[-1][0].name
     archive = changed(tmp_path, listed, name, bytes(20 << 20))
-    error = check_refused(archive, datasets[0], tmp_path / "out")
-    assert error.problem.startswith(f"{name} is larger than a patch of")
+    problem = refused(archive, made.datasets[0], tmp_path / "out")
+    assert problem.startswith(f"{name} is larger than a patch of")

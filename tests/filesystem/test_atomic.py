@@ -1,8 +1,11 @@
-"""A dataset takes its place whole or not at all, and never the place of something else."""
+"""A folder takes its place whole or not at all, and never the place of something else."""
 
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,48 +13,50 @@ import pytest
 from geolookup_builder import write
 
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import canonical
+from geolookup.dataset.manifest import canonical, is_dataset
+from geolookup.errors import OutputError
 from geolookup.filesystem import atomic
 from tests.builder.building import fails, isps, unwritable
 from tests.conftest import Build, build_at
+from tests.datasets import SMALL
 
 OLD: dict[str, str | bytes] = {"a.csv": "network,isp\n8.8.8.0/24,old\n"}
 NEW: dict[str, str | bytes] = {"a.csv": "network,isp\n8.8.8.0/24,new\n"}
-BAD: dict[str, str | bytes] = {"a.csv": "network,isp\nnowhere,x\n"}
+FULL = "cannot be written (No space left on device); check space and permissions"
 
 
 def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("content", ["network,isp\nnowhere,x\n", "network,ips\n", b"\xff"])
-def test_a_failed_build_leaves_nothing(tmp_path: Path, content: str | bytes) -> None:
-    fails(tmp_path, {"a.csv": content}, max_rejects=0)
-    assert names(tmp_path) == {"a.csv", "recipe.toml"}
+def full(*_arguments: Any) -> None:
+    raise OSError(28, "No space left on device")
 
 
-def test_a_failed_build_leaves_the_old_dataset(build: Build, tmp_path: Path) -> None:
+# --- by a build
+
+
+def test_a_failed_build_leaves_nothing_or_the_old_dataset(build: Build, tmp_path: Path) -> None:
+    for content in ("network,isp\nnowhere,x\n", "network,ips\n", b"\xff"):
+        fails(tmp_path, {"a.csv": content}, max_rejects=0)
+        assert names(tmp_path) == {"a.csv", "recipe.toml"}
     output, _ = build(OLD)
-    fails(tmp_path, BAD, max_rejects=0)
+    fails(tmp_path, {"a.csv": "network,isp\nnowhere,x\n"}, max_rejects=0)
     assert isps(output, "8.8.8.8") == ["old"]
     assert names(tmp_path) == {"a.csv", "recipe.toml", "dataset"}
 
 
-@pytest.mark.parametrize("step", ["write_tables", "write_manifest", "_rename_into", "fsync_folder"])
 def test_a_full_disk_leaves_the_old_dataset(
-    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     output, _ = build(OLD)
-
-    def full(*_arguments: Any) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(write if hasattr(write, step) else atomic, step, full)
-    error = unwritable(tmp_path, NEW)
-    problem = "cannot be written (No space left on device); check space and permissions"
-    assert str(error) == f"{output}: {problem}"
-    assert isps(output, "8.8.8.8") == ["old"]
-    assert names(tmp_path) == {"a.csv", "recipe.toml", "dataset"}
+    for step in ("write_tables", "write_manifest", "_rename_into", "fsync_folder"):
+        with monkeypatch.context() as patch:
+            patch.setattr(write if hasattr(write, step) else atomic, step, full)
+            error = unwritable(tmp_path, NEW)
+        assert str(error) == f"{output}: {FULL}", step
+        assert isps(output, "8.8.8.8") == ["old"]
+        assert names(tmp_path) == {"a.csv", "recipe.toml", "dataset"}
 
 
 def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,42 +69,14 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert names(tmp_path) == {"a.csv", "recipe.toml"}
 
 
-@pytest.mark.parametrize("exchange", [True, False])
-def test_force_replaces(
-    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exchange: bool
-) -> None:
-    build(OLD)
-    if not exchange:  # as on systems that cannot swap two folders in one step
-        monkeypatch.setattr(atomic, "_exchange", lambda *_: False)
-    output, _ = build(NEW)
-    assert isps(output, "8.8.8.8") == ["new"]
-    assert names(tmp_path) == {"a.csv", "recipe.toml", "dataset"}
-
-
-def test_a_rename_that_fails_puts_the_old_back(
-    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    output, _ = build(OLD)
-    rename = Path.rename
-
-    def failing(self: Path, target: Path) -> Path:
-        if target == output and self.name != "old":
-            raise PermissionError(13, "Permission denied")
-        return rename(self, target)
-
-    monkeypatch.setattr(atomic, "_exchange", lambda *_: False)
-    monkeypatch.setattr(Path, "rename", failing)
-    unwritable(tmp_path, NEW)
-    assert isps(output, "8.8.8.8") == ["old"]
-    assert names(tmp_path) == {"a.csv", "recipe.toml", "dataset"}
-
-
-def test_without_force_nothing_is_replaced(build: Build, tmp_path: Path) -> None:
+def test_a_dataset_is_replaced_with_force_only(build: Build, tmp_path: Path) -> None:
     output, _ = build(OLD)
     error = unwritable(tmp_path, NEW, force=False)
-    remedy = "choose another name or use --force"
-    assert str(error) == f"{output}: exists already; {remedy}"
+    assert str(error) == f"{output}: exists already; choose another name or use --force"
     assert isps(output, "8.8.8.8") == ["old"]
+    build(NEW)
+    assert isps(output, "8.8.8.8") == ["new"]
+    assert names(tmp_path) == {"a.csv", "recipe.toml", "dataset"}
 
 
 SOMETHING_ELSE = {
@@ -110,41 +87,111 @@ SOMETHING_ELSE = {
 }
 
 
-@pytest.mark.parametrize("name", SOMETHING_ELSE)
-def test_a_folder_that_holds_something_else_is_kept(tmp_path: Path, name: str) -> None:
+def test_a_folder_that_holds_something_else_is_kept(tmp_path: Path) -> None:
     folder = tmp_path / "dataset"
-    folder.mkdir()
-    (folder / name).write_text(SOMETHING_ELSE[name], encoding="utf-8")
-    error = unwritable(tmp_path, NEW)
-    assert str(error) == f"{folder}: is not empty and not a dataset; choose another name"
-    assert (folder / name).read_text(encoding="utf-8") == SOMETHING_ELSE[name]
+    for name, text in SOMETHING_ELSE.items():
+        folder.mkdir()
+        (folder / name).write_text(text, encoding="utf-8")
+        error = unwritable(tmp_path, NEW)
+        assert str(error) == f"{folder}: is not empty and not a dataset; choose another name"
+        assert (folder / name).read_text(encoding="utf-8") == text
+        shutil.rmtree(folder)
 
 
-def test_a_dataset_of_another_version_may_be_replaced(build: Build, tmp_path: Path) -> None:
-    folder = tmp_path / "dataset"
-    folder.mkdir()
-    (folder / fmt.MANIFEST).write_bytes(canonical({"format": fmt.FORMAT, "format_version": 99}))
-    output, _ = build(NEW)
-    assert isps(output, "8.8.8.8") == ["new"]
+# --- places that may be written, and others
 
 
-def test_an_empty_folder_is_taken_with_force(build: Build, tmp_path: Path) -> None:
-    (tmp_path / "dataset").mkdir()
-    assert isps(build(NEW)[0], "8.8.8.8") == ["new"]
+def test_folders_that_may_be_replaced(tmp_path: Path) -> None:
+    def check(*, force: bool) -> None:
+        atomic.check_folder(place, force=force, replaceable=is_dataset)
+
+    place = tmp_path / "place"
+    check(force=False)
+    place.mkdir()
+    check(force=True)  # empty
+    manifest = canonical({"format": fmt.FORMAT, "format_version": 99})
+    (place / fmt.MANIFEST).write_bytes(manifest)  # of another version
+    check(force=True)
+    with pytest.raises(OutputError, match="exists already; choose another name or use --force"):
+        check(force=False)
 
 
-def test_a_file_or_link_in_the_place(tmp_path: Path) -> None:
-    place = tmp_path / "dataset"
-    place.write_text("mine", encoding="utf-8")
-    assert (
-        str(unwritable(tmp_path, NEW)) == f"{place}: is not a dataset folder; choose another name"
-    )
-    place.unlink()
-    place.symlink_to(tmp_path / "nowhere")
-    assert (
-        str(unwritable(tmp_path, NEW)) == f"{place}: is not a dataset folder; choose another name"
-    )
-    assert "exists already" in str(unwritable(tmp_path, NEW, force=False))
+def test_files_and_links_are_no_folders(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine", encoding="utf-8")
+    for link, target in (("dangling", "nowhere"), ("to-dataset", SMALL)):
+        (tmp_path / link).symlink_to(target)
+    for name in ("file", "dangling", "to-dataset"):
+        place = tmp_path / name
+        with pytest.raises(OutputError) as caught:
+            atomic.check_folder(place, force=True, replaceable=is_dataset)
+        assert str(caught.value) == f"{place}: is not a dataset folder; choose another name"
+        with pytest.raises(OutputError, match="exists already"):
+            atomic.check_folder(place, force=False, replaceable=is_dataset)
+    with pytest.raises(OutputError, match=r"nowhere: no such folder; create it first"):
+        atomic.check_folder(tmp_path / "nowhere" / "x", force=True, replaceable=is_dataset)
+
+
+def test_files_that_may_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    atomic.check_file(tmp_path / "new", force=False)
+    atomic.check_file(tmp_path / "file", force=True)
+    for name, force, problem in (
+        ("file", False, "exists already"),
+        (".", True, "is a folder"),
+        ("nowhere/file", True, "no such folder"),
+    ):
+        with pytest.raises(OutputError, match=problem):
+            atomic.check_file(tmp_path / name, force=force)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a FIFO is POSIX")
+def test_a_file_that_is_not_regular_is_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(OutputError, match="is not a regular file"):
+        atomic.check_file(tmp_path / "fifo", force=True)
+
+
+# --- how a folder takes its place
+
+
+@contextmanager
+def replacing(output: Path) -> Iterator[None]:
+    """Write a new folder in the place of an old one for the block."""
+    output.mkdir(exist_ok=True)
+    (output / "a").write_text("old", encoding="utf-8")
+    with atomic.staged_folder(output) as fresh:
+        (fresh / "a").write_text("new", encoding="utf-8")
+        yield
+
+
+@pytest.mark.parametrize("exchange", [True, False])
+def test_a_folder_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exchange: bool
+) -> None:
+    if not exchange:  # as on systems that cannot swap two folders in one step
+        monkeypatch.setattr(atomic, "_exchange", lambda *_: False)
+    with replacing(tmp_path / "data"):
+        assert (tmp_path / "data" / "a").read_text(encoding="utf-8") == "old"
+    assert (tmp_path / "data" / "a").read_text(encoding="utf-8") == "new"
+    assert names(tmp_path) == {"data"}
+
+
+def test_a_rename_that_fails_puts_the_old_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output, rename = tmp_path / "data", Path.rename
+
+    def failing(self: Path, target: Path) -> Path:
+        if target == output and self.name != "old":
+            raise PermissionError(13, "Permission denied")
+        return rename(self, target)
+
+    monkeypatch.setattr(atomic, "_exchange", lambda *_: False)
+    monkeypatch.setattr(Path, "rename", failing)
+    with pytest.raises(OutputError, match="Permission denied"), replacing(output):
+        pass
+    assert (output / "a").read_text(encoding="utf-8") == "old"
+    assert names(tmp_path) == {"data"}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
@@ -167,5 +214,4 @@ def test_the_umask_of_the_process_is_never_changed(
         raise AssertionError
 
     monkeypatch.setattr(os, "umask", refused)
-    build(OLD)
-    assert isps(build(NEW)[0], "8.8.8.8") == ["new"]
+    build(NEW)

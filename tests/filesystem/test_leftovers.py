@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,50 +14,43 @@ from pathlib import Path
 import pytest
 
 from geolookup.filesystem import atomic, leftovers
-from tests.conftest import ROOT
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="flock is POSIX")
 
-WRITER = """
-import sys, time
-from pathlib import Path
-from geolookup.filesystem import atomic
-with getattr(atomic, sys.argv[1])(Path(sys.argv[2])) as fresh:
-    (fresh / "data" if fresh.is_dir() else fresh).write_bytes(bytes(1 << 16))
-    print(fresh.name, flush=True)
-    time.sleep(60)
-"""
-
 
 @contextmanager
-def writing(kind: str, output: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A process that writes, and the name of its temporary file or folder."""
-    command = [sys.executable, "-c", WRITER, kind, str(output)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
+def writing(kind: str, output: Path) -> Iterator[str]:
+    """The name of the temporary file or folder of a process, which is killed after the block."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
         try:
-            yield process, process.stdout.readline().strip()
+            with getattr(atomic, kind)(output) as fresh:
+                (fresh / "data" if fresh.is_dir() else fresh).write_bytes(bytes(1 << 16))
+                os.write(write, fresh.relative_to(output.parent).parts[0].encode())
+                signal.pause()
         finally:
-            process.kill()
+            os._exit(1)
+    try:
+        yield os.read(read, 255).decode()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(read)
+        os.close(write)
 
 
-@pytest.mark.parametrize("kind", ["staged_folder", "staged_file"])
-def test_what_a_killed_process_left_is_removed(tmp_path: Path, kind: str) -> None:
-    with writing(kind, tmp_path / "old") as (process, left):
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert [path.name for path in tmp_path.iterdir()] == [left]
-    with atomic.staged_folder(tmp_path / "new"):
-        pass
-    assert [path.name for path in tmp_path.iterdir()] == ["new"]
-
-
-@pytest.mark.parametrize("kind", ["staged_folder", "staged_file"])
-def test_what_a_process_writes_stays(tmp_path: Path, kind: str) -> None:
-    with writing(kind, tmp_path / "old") as (_, held):
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("kind", ["staged_folder", "staged_file", "staged_file_in_folder"])
+def test_what_a_process_writes_stays_until_it_is_killed(tmp_path: Path, kind: str) -> None:
+    with writing(kind, tmp_path / "old") as held:
         with atomic.staged_folder(tmp_path / "new"):
             pass
         assert {path.name for path in tmp_path.iterdir()} == {held, "new"}
+    assert {path.name for path in tmp_path.iterdir()} == {held, "new"}
+    with atomic.staged_folder(tmp_path / "newer"):
+        pass
+    assert {path.name for path in tmp_path.iterdir()} == {"new", "newer"}
 
 
 def test_our_own_stays(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
+import threading
 from pathlib import Path
 
 from geolookup.filesystem.lock import locked, locked_if_free
@@ -47,25 +47,18 @@ def test_a_held_lock_is_not_free(tmp_path: Path) -> None:
 
 
 def test_one_waits_for_the_other(tmp_path: Path) -> None:
-    path = tmp_path / "lock"
-    with holder(path) as other:
-        assert other.stdin is not None
-        ended = time.monotonic() + 0.3
-        ending = subprocess.Popen(["sleep", "0.3"])
-        with subprocess.Popen(
-            [sys.executable, "-c", _HOLDER, str(path)],
-            cwd=ROOT,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            text=True,
-        ) as waiting:
-            ending.wait()
-            assert waiting.poll() is None
-            other.stdin.close()
-            assert waiting.communicate()[0] == "held\n"
-        assert time.monotonic() > ended
+    path, held = tmp_path / "lock", threading.Event()
+
+    def wait() -> None:
+        with locked(path):
+            held.set()
+
+    waiting = threading.Thread(target=wait)
     with locked(path):
-        pass
+        waiting.start()
+        assert not held.wait(0.1)
+    waiting.join()
+    assert held.is_set()
 
 
 def test_the_file_keeps_its_content(tmp_path: Path) -> None:

@@ -16,7 +16,10 @@ from geolookup.mirrors.index import INDEX, Index, read_index, written
 from geolookup.mirrors.poll import poll
 from geolookup.mirrors.request import Polled, Request
 from geolookup.mirrors.write import mirror
+from geolookup.signing.keys import PublicKey
 from geolookup.store.publish import publish
+from geolookup.store.sign import sign
+from geolookup.store.trusted import trust
 from tests.builder.remote.serving import Site
 from tests.mirrors.site import mirror_site
 from tests.store.numbered import generation
@@ -36,11 +39,17 @@ class Edge:
     def request(self) -> Request:
         return Request(self.site.url, self.store)
 
-    def publish(self, number: int, **options: Any) -> str:
-        """Publish a dataset at the origin, mirror it, and return its generation."""
-        publish(self.datasets[number], self.origin)
-        mirror(self.origin, self.folder, **options)
+    def publish(self, number: int, *, keys: Sequence[Path] = (), **options: Any) -> str:
+        """Publish a dataset at the origin, signed, mirror it, and return its generation."""
+        publish(self.datasets[number], self.origin, copy=True)
+        if keys:
+            sign(self.origin, keys)
+        mirror(self.origin, self.folder, sign=keys, **options)
         return generation(self.datasets[number])
+
+    def trust(self, keys: Sequence[PublicKey]) -> None:
+        """Let the edge trust keys."""
+        trust(self.store, keys)
 
     def poll(self) -> Polled:
         return poll(self.request)

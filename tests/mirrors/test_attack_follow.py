@@ -14,9 +14,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-
-pytest.importorskip("cryptography", reason="geolookup[sign] is not installed")
-
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -30,6 +27,7 @@ from geolookup.signing.keys import generate, read_private
 from geolookup.store.sign import sign
 from geolookup.store.trusted import trust
 from tests.damage import copied
+from tests.skips import needs
 from tests.store.numbered import named
 
 #: The moments of the publisher's mirror, in order. The last is the withdrawal of the third.
@@ -185,6 +183,7 @@ def outcomes(world: World, attack: Attack, until: int) -> set[str | None]:
 
 
 @pytest.mark.long
+@needs("cryptography")
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_a_store_between_honest_polls(world: World, data: st.DataObject) -> None:

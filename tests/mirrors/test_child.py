@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -10,23 +9,26 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Thread
+from threading import Event
 
 import pytest
 
 from geolookup import OutputError
 from geolookup.errors import MirrorError
+from geolookup.mirrors import child
 from geolookup.mirrors.child import install_in_child
 from geolookup.mirrors.index import INDEX
 from geolookup.mirrors.poll import poll
+from tests.builder.remote.serving import Handler
 from tests.mirrors.following import Edge, content_of
+from tests.mirrors.site import folder_act
 from tests.store.numbered import generation
 
 pytestmark = [
     pytest.mark.long,
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads processes of Linux"),
 ]
-_PATIENCE = 30.0
+_PATIENCE = 120.0
 
 
 def in_child(edge: Edge) -> object:
@@ -69,33 +71,50 @@ def test_its_error_is_one_line(followed: Edge, capfd: pytest.CaptureFixture[str]
     assert capfd.readouterr().err == ""
 
 
-def test_a_child_that_is_killed_is_a_poll_that_failed(followed: Edge) -> None:
+#: A child that is killed while it installs, and one that ends without an answer.
+_KILLED = "import os, signal; input(); os.kill(os.getpid(), signal.SIGKILL)"
+_ENDED = "raise SystemExit(7)"
+
+
+def test_a_child_that_is_killed_is_a_poll_that_failed(
+    followed: Edge, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wanted = followed.publish(2)
     before = content_of(followed.store)
-    with stopped_children() as killed, pytest.raises(MirrorError, match="killed by SIGKILL"):
-        in_child(followed)
-    assert killed
+    for code, problem in ((_KILLED, "killed by SIGKILL"), (_ENDED, "ended with status 7")):
+        with monkeypatch.context() as patch:
+            patch.setattr(child, "command", lambda _, code=code: [sys.executable, "-c", code])
+            with pytest.raises(MirrorError, match=problem):
+                in_child(followed)
     assert content_of(followed.store) == before
     assert followed.current == generation(followed.datasets[1])
-    assert followed.state["failures"] == 1
+    assert followed.state["failures"] == 2
     in_child(followed)
     assert followed.current == wanted
 
 
 @contextmanager
-def stopped_children() -> Iterator[list[int]]:
-    """Kill the first child of this process that installs, while the block runs."""
-    killed: list[int] = []
+def hanging(edge: Edge) -> Iterator[None]:
+    """Let the server send no archive during the block: who installs one waits for it."""
+    go, whole = Event(), folder_act(edge.folder)
 
-    def kill() -> None:
-        until(lambda: children("geolookup.mirrors.child", os.getpid()))
-        killed.extend(children("geolookup.mirrors.child", os.getpid()))
-        os.kill(killed[0], signal.SIGKILL)
+    def act(handler: Handler) -> None:
+        if "deltas" in handler.path or "packs" in handler.path:
+            go.wait(_PATIENCE)
+        whole(handler)
 
-    thread = Thread(target=kill)
-    thread.start()
-    yield killed
-    thread.join()
+    edge.site.plan[:] = [act]
+    try:
+        yield
+    finally:
+        go.set()
+
+
+def installing(process: subprocess.Popen[str]) -> int:
+    """Wait until a follower has a child that installs; return that."""
+    found: list[int] = []
+    until(lambda: found.extend(children("geolookup.mirrors.child", process.pid)) or found)
+    return found[0]
 
 
 _FOLLOW = "import sys; from geolookup.cli import main; sys.argv[0] = 'geolookup'; main()"
@@ -120,26 +139,18 @@ def test_a_signal_ends_a_follower_that_waits(followed: Edge, number: signal.Sign
     assert content_of(followed.store) == before
 
 
-def test_a_signal_ends_a_follower_that_installs(followed: Edge) -> None:
-    followed.publish(2)
-    with follow(followed, "--every", "1h") as process:
-        until(lambda: children("geolookup.mirrors.child", process.pid))
-        (child,) = children("geolookup.mirrors.child", process.pid)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(_PATIENCE) == 0
-    until(lambda: not _runs(child))
-    assert followed.current in {generation(each) for each in followed.datasets[1:3]}
-    assert not list((followed.store / "generations").glob(".*"))
-
-
-def test_a_killed_follower_takes_its_child_with_it(followed: Edge) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=str)
+def test_a_follower_that_ends_takes_its_child_with_it(
+    followed: Edge, number: signal.Signals
+) -> None:
     wanted = followed.publish(2)
-    with follow(followed, "--every", "1h") as process:
-        until(lambda: children("geolookup.mirrors.child", process.pid))
-        (child,) = children("geolookup.mirrors.child", process.pid)
-        process.kill()
-    until(lambda: not _runs(child))
-    assert followed.current in {generation(each) for each in followed.datasets[1:3]}
+    with hanging(followed), follow(followed, "--every", "1h") as process:
+        installs = installing(process)
+        process.send_signal(number)
+        assert process.wait(_PATIENCE) == (0 if number == signal.SIGTERM else -number)
+        until(lambda: not _runs(installs))
+    assert followed.current == generation(followed.datasets[1])
+    assert not list((followed.store / "generations").glob(".*"))
     followed.poll()
     assert followed.current == wanted
 
@@ -166,8 +177,9 @@ def test_a_store_that_cannot_be_written_is_one_line(followed: Edge) -> None:
 
 
 def _runs(process: int) -> bool:
+    """Return whether a process runs; one that has ended may wait for its parent."""
     try:
-        os.kill(process, 0)
+        stat = Path(f"/proc/{process}/stat").read_text()
     except OSError:
         return False
-    return True
+    return stat.rpartition(")")[2].split()[0] not in "ZX"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.mirrors import follow
+from geolookup.errors import MirrorError, OutputError
+from geolookup.mirrors import child, follow
 from geolookup.mirrors.follow import Follower
 from geolookup.mirrors.poll import poll
 from geolookup.mirrors.request import Request
@@ -95,6 +96,21 @@ def test_news_is_a_line(follower: Follower, lines: Lines, followed: Edge) -> Non
     assert lines.told[0].startswith(f"generation {wanted} is current, from a delta of ")
 
 
+def test_what_fails_in_a_child_is_what_fails_here(tmp_path: Path) -> None:
+    """With its path, problem, remedy and wait; without a text by its kind."""
+    stated = {"path": str(tmp_path), "problem": "busy", "remedy": "wait"}
+    for error, wait in (
+        (MirrorError(str(tmp_path), "busy", "wait", wait=7.0), 7.0),
+        (OutputError(tmp_path, "busy", "wait"), None),
+    ):
+        assert child._stated(error, tmp_path / "store") == {**stated, "wait": wait}
+    store = str(tmp_path / "store")
+    others = {MemoryError(): "MemoryError", OSError(28, "full"): "[Errno 28] full"}
+    for other, problem in others.items():
+        found = child._stated(other, tmp_path / "store")
+        assert (found["path"], found["problem"], len(found)) == (store, problem, 3)
+
+
 @pytest.mark.long
 def test_one_poll_by_the_command(edge: Edge) -> None:
     options = ("follow", edge.site.url, "--store", str(edge.store), "--once")
@@ -111,9 +127,8 @@ def test_one_poll_by_the_command(edge: Edge) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "options",
-    [
+def test_options_that_are_refused(tmp_path: Path) -> None:
+    for option, value in (
         ("--every", "5"),
         ("--every", "0s"),
         ("--every", "-5m"),
@@ -121,35 +136,26 @@ def test_one_poll_by_the_command(edge: Edge) -> None:
         ("--budget", "100"),
         ("--budget", "5G"),
         ("--keep", "1"),
-    ],
-    ids=" ".join,
-)
-def test_options_that_are_refused(tmp_path: Path, options: tuple[str, str]) -> None:
-    done = run("follow", str(tmp_path), "--store", str(tmp_path / "store"), *options)
-    assert done.returncode == 2
-    assert options[0] in done.stderr
-    assert not (tmp_path / "store").exists()
+    ):
+        done = run("follow", str(tmp_path), "--store", str(tmp_path / "store"), option, value)
+        assert (done.returncode, option in done.stderr) == (2, True), (option, value)
+        assert not (tmp_path / "store").exists()
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("url", "store", "problem"),
-    [
+def test_what_no_later_poll_can_use_is_misuse(tmp_path: Path) -> None:
+    (tmp_path / "geo").mkdir()
+    (tmp_path / "geo" / "manifest.json").touch()
+    for url, store, problem in (
         ("ftp://example.com/", "edge", "unknown scheme ftp"),
         ("http://example.com/", "edge", "is not encrypted"),
-        ("/nowhere", "acme", "is a dataset, not a store"),
-    ],
-)
-@pytest.mark.parametrize("once", [("--once",), ()], ids=["once", "process"])
-def test_what_no_later_poll_can_use_is_misuse(
-    tmp_path: Path, url: str, store: str, problem: str, once: tuple[str, ...]
-) -> None:
-    (tmp_path / "acme").mkdir()
-    (tmp_path / "acme" / "manifest.json").touch()
-    done = run("follow", url, "--store", str(tmp_path / store), *once)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert problem in done.stderr
-    assert not (tmp_path / "edge").exists()
+        ("/nowhere", "geo", "is a dataset, not a store"),
+    ):
+        for once in (("--once",), ()):
+            done = run("follow", url, "--store", str(tmp_path / store), *once)
+            assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+            assert problem in done.stderr
+            assert not (tmp_path / "edge").exists()
 
 
 @pytest.mark.long

@@ -75,8 +75,8 @@ def test_an_archive_of_another_name_than_the_index_leaves_the_store(
     mirror(tmp_path / "origin", tmp_path / "www")
     other = replace(followed, folder=tmp_path / "www").index()
     followed.site.plan[:] = [folder_act(tmp_path / "www")]
-    replace(followed, folder=tmp_path / "www").forge(replace(other, name="acme"))
+    replace(followed, folder=tmp_path / "www").forge(replace(other, name="geo"))
     before = content_of(followed.store)
-    with pytest.raises(DatasetError, match="is the dataset 'other', but the index says 'acme'"):
+    with pytest.raises(DatasetError, match="is the dataset 'other', but the index says 'geo'"):
         followed.poll()
     assert content_of(followed.store) == before

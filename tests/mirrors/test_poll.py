@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import socket
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -24,6 +29,8 @@ from tests.builder.remote.serving import cut, status
 from tests.mirrors.following import Edge, content_of
 from tests.mirrors.site import etag_of, folder_act, kinds_asked
 from tests.store.numbered import generation
+
+poll_module = import_module("geolookup.mirrors.poll")
 
 
 def test_the_first_poll_fetches_the_pack(edge: Edge) -> None:
@@ -257,39 +264,62 @@ def _expired(index: Index) -> Index:
     return replace(index, expires_at=past, serial=index.serial + 1)
 
 
-FORGED: dict[str, tuple[Callable[[Index], Index], str]] = {
-    "older": (lambda index: replace(index, serial=5), "older than what was accepted before"),
-    "expired": (_expired, "expired at"),
-    "of another name": (lambda index: replace(index, name="evil"), "the dataset is 'evil'"),
-}
-
-
-@pytest.mark.parametrize("forged", FORGED)
-def test_an_index_that_must_not_be_followed(followed: Edge, forged: str) -> None:
-    followed.publish(2)
-    change, match = FORGED[forged]
-    followed.forge(change(followed.index()))
-    assert isinstance(assert_refused(followed, match), DatasetError)
-
-
-def test_an_index_that_expires_after_it_was_followed(followed: Edge) -> None:
-    soon = datetime.now(UTC) + timedelta(seconds=1000)
-    followed.forge(replace(followed.index(), expires_at=time_text(soon), serial=1 << 60))
-    assert followed.poll().state == "current"
-    path = followed.store / "follow.json"
-    stated = followed.state["expires_at"]
-    path.write_text(path.read_text().replace(stated, "2026-01-01T00:00:00Z"))
-    assert followed.poll().state == "current"  # it is read again, and has not expired
-    followed.forge(_expired(replace(followed.index(), serial=1 << 61)))
-    assert_refused(followed, "expired at")
-
-
-@pytest.mark.parametrize(
-    "text", [b"", b"{}", b"null", b"\xff\xfe", b"[" * 100_000, b"<html>no</html>", b" " * 6_000_000]
+FORGED: tuple[tuple[Callable[[Index], Index], str], ...] = (
+    (lambda index: replace(index, serial=5), "older than what was accepted before"),
+    (_expired, "expired at"),
+    (lambda index: replace(index, name="evil"), "the dataset is 'evil', but the store has 'geo'"),
 )
-def test_a_file_that_is_no_index(followed: Edge, text: bytes) -> None:
-    (followed.folder / INDEX).write_bytes(text)
-    assert_refused(followed, "index.json")
+
+
+def test_an_index_that_must_not_be_followed(followed: Edge) -> None:
+    followed.publish(2)
+    index = followed.index()
+    for change, match in FORGED:
+        followed.forge(change(index))
+        assert isinstance(assert_refused(followed, match), DatasetError)
+    for text in (
+        b"",
+        b"{}",
+        b"null",
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b"<html>no</html>",
+        b" " * 6_000_000,
+    ):
+        (followed.folder / INDEX).write_bytes(text)
+        assert_refused(followed, "index.json")
+
+
+def be_at(instant: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let polls take place at an instant."""
+    clock = SimpleNamespace(now=lambda _zone: instant)
+    for module in (poll_module, install):
+        monkeypatch.setattr(module, "datetime", clock)
+
+
+def test_an_index_that_expires_after_it_was_followed(
+    followed: Edge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is refused from then on, although the mirror answers that nothing has changed."""
+    end = datetime(2026, 11, 30, tzinfo=UTC)
+    followed.forge(replace(followed.index(), expires_at=time_text(end), serial=1 << 60))
+    for seconds in (-1, 0):
+        be_at(end + timedelta(seconds=seconds), monkeypatch)
+        assert followed.poll().state == "current"
+    be_at(end + timedelta(seconds=1), monkeypatch)
+    for _ in range(2):
+        assert_refused(followed, "expired at 2026-11-30T00:00:00Z")
+    followed.forge(replace(followed.index(), expires_at=None, serial=(1 << 60) + 1))
+    assert followed.poll().state == "current"
+    assert followed.state["expires_at"] == ""
+
+
+def test_a_record_that_says_that_the_index_expired(followed: Edge) -> None:
+    """The index is read again then, and has not."""
+    path = followed.store / "follow.json"
+    path.write_text(json.dumps({**followed.state, "expires_at": "2026-01-01T00:00:00Z"}))
+    assert followed.poll().state == "current"
+    assert followed.state["expires_at"] == ""
 
 
 @pytest.mark.long
@@ -347,22 +377,27 @@ def test_a_cut_download_is_resumed_by_the_next_poll(followed: Edge) -> None:
     assert followed.site.ranges == [None, "bytes=1000-"]
 
 
-@pytest.mark.parametrize(
-    ("url", "problem"),
-    [
+def test_an_address_that_is_no_mirror(tmp_path: Path) -> None:
+    for url, problem in (
         ("ftp://example.com/", "unknown scheme ftp"),
         ("http://example.com/", "not encrypted"),
         ("https://user:secret@example.com/", "holds a user or a password"),
         ("https:///geo", "not the address"),
         ("/nowhere", "cannot be read"),
-        pytest.param("http://127.0.0.1:1/", "cannot be reached", marks=pytest.mark.long),
-    ],
-)
-def test_an_address_that_is_no_mirror(tmp_path: Path, url: str, problem: str) -> None:
-    with pytest.raises(MirrorError, match=problem) as caught:
-        poll(Request(url, tmp_path / "edge"))
-    assert "secret" not in str(caught.value)
-    assert "recipe" not in str(caught.value)
+    ):
+        with pytest.raises(MirrorError, match=problem) as caught:
+            poll(Request(url, tmp_path / "edge"))
+        assert "secret" not in str(caught.value)
+        assert "recipe" not in str(caught.value)
+
+
+@pytest.mark.long
+def test_a_mirror_that_does_not_listen(tmp_path: Path) -> None:
+    with closing(socket.socket()) as nobody:
+        nobody.bind(("127.0.0.1", 0))  # and does not listen
+        url = f"http://127.0.0.1:{nobody.getsockname()[1]}/"
+        with pytest.raises(MirrorError, match="cannot be reached"):
+            poll(Request(url, tmp_path / "edge"))
 
 
 def test_a_folder_that_is_no_store_is_left_alone(edge: Edge, tmp_path: Path) -> None:

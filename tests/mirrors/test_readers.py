@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import http.client
+import os
 import re
 import shutil
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from email.message import Message
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -21,12 +25,11 @@ from geolookup.mirrors.index import INDEX, Index, read_index
 from geolookup.mirrors.write import mirror
 from geolookup.store.publish import publish
 from tests.conftest import ROOT
-from tests.http.serving import free_port
 
-_RUNS, _READERS, _PATIENCE = 50, 3, 30
+_RUNS, _READERS, _PATIENCE = 50, 3, 120
 _PAGE = (ROOT / "docs" / "mirror.md").read_text(encoding="utf-8")
 _NGINX = """
-worker_processes 1; daemon off; pid {folder}/pid; error_log stderr; {user}
+worker_processes 1; daemon off; pid "{folder}/pid"; error_log stderr; {user}
 events {{ }}
 http {{
     access_log off;
@@ -38,51 +41,72 @@ _TEMPORARY = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
 
 @contextmanager
-def running(command: list[str], port: int) -> Iterator[int]:
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        ends = time.monotonic() + _PATIENCE
-        while True:
-            try:
-                with closing(socket.create_connection(("127.0.0.1", port))):
-                    break
-            except OSError:
-                assert process.poll() is None
-                assert time.monotonic() < ends
-                time.sleep(0.02)
-        yield port
-    finally:
-        process.terminate()
-        process.wait(_PATIENCE)
-
-
-@contextmanager
 def http_server(root: Path, _folder: Path) -> Iterator[int]:
-    port = free_port()
-    command = [sys.executable, "-m", "http.server", "-d", str(root), "-b", "127.0.0.1", str(port)]
-    with running(command, port):
-        yield port
+    """Run the server of the standard library; yield its port."""
+    handler = partial(Quiet, directory=str(root))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_args: object) -> None:
+        """Keep the output of the tests clean."""
 
 
 @contextmanager
 def nginx(root: Path, folder: Path) -> Iterator[int]:
-    """Run nginx with the locations of docs/mirror.md."""
+    """Run nginx with the locations of docs/mirror.md; yield its port.
+
+    It inherits a socket that listens already, as one that is upgraded does: no other process can
+    have the port.
+    """
     if shutil.which("nginx") is None:
         pytest.skip("no nginx here")
     (found,) = re.findall(r"^```nginx\n(.*?)^```", _PAGE, re.DOTALL | re.MULTILINE)
     assert found.count("/srv/www") == 1
     places = {
-        "user": "user root;",  # nginx would answer as a user that may not enter this folder
-        "temporary": "".join(f"{name}_temp_path {folder}/{name};\n" for name in _TEMPORARY),
-        "locations": found.replace("/srv/www", str(root)),
+        # nginx would answer as a user that may not enter this folder
+        "user": "user root;" if os.geteuid() == 0 else "",
+        "temporary": "".join(f'{name}_temp_path "{folder}/{name}";\n' for name in _TEMPORARY),
+        "locations": found.replace("/srv/www", f'"{root}"'),
     }
-    port, file = free_port(), folder / "nginx.conf"
-    file.write_text(_NGINX.format(folder=folder, port=port, **places), encoding="utf-8")
-    with running(["nginx", "-p", str(folder), "-e", "stderr", "-c", str(file)], port):
-        yield port
+    file = folder / "nginx.conf"
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port, descriptor = listening.getsockname()[1], listening.fileno()
+        file.write_text(_NGINX.format(folder=folder, port=port, **places), encoding="utf-8")
+        with subprocess.Popen(
+            ["nginx", "-p", str(folder), "-e", "stderr", "-c", str(file)],
+            stderr=subprocess.DEVNULL,
+            pass_fds=[descriptor],
+            env={**os.environ, "NGINX": f"{descriptor};"},
+        ) as process:
+            try:
+                yield port
+            finally:
+                process.terminate()
 
 
 SERVERS = {"http.server": http_server, "nginx": nginx}
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: Message
+    content: bytes
+
+
+def asked(port: int, path: str, **headers: str) -> Answer:
+    """Ask a server for a file of a mirror."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=_PATIENCE)) as server:
+        server.request("GET", f"/geo/{path}", headers=headers)
+        answer = server.getresponse()
+        return Answer(answer.status, answer.headers, answer.read())
 
 
 class Reader(threading.Thread):
@@ -102,13 +126,13 @@ class Reader(threading.Thread):
                 self.problems.append(repr(error))
 
     def _index(self) -> Index:
-        status, text = self._get(INDEX)
+        status, _, text = asked(self._port, INDEX)
         assert status == 200
         return read_index(text, None, INDEX)
 
     def _read_all(self, index: Index) -> None:
         for file in index.files:
-            status, content = self._get(file.path)
+            status, _, content = asked(self._port, file.path)
             if status == 404:
                 self._check_late(index)
                 return
@@ -120,12 +144,6 @@ class Reader(threading.Thread):
         """A file may be gone only if two later indexes were published meanwhile."""
         later = {serial for serial in list(self._serials) if serial > index.serial}
         assert len(later | {self._index().serial}) >= 2
-
-    def _get(self, path: str) -> tuple[int, bytes]:
-        with closing(http.client.HTTPConnection("127.0.0.1", self._port, timeout=20)) as server:
-            server.request("GET", f"/geo/{path}")
-            answer = server.getresponse()
-            return answer.status, answer.read()
 
 
 def test_what_nginx_says_to_caches(store: Path, tmp_path: Path) -> None:
@@ -167,12 +185,6 @@ def test_an_index_within_the_same_second_is_another_version(
             assert asked(port, INDEX, **known).status == 200
 
 
-def asked(port: int, path: str, **headers: str) -> http.client.HTTPResponse:
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as server:
-        server.request("GET", f"/geo/{path}", headers=headers)
-        return server.getresponse()
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("server", SERVERS)
 def test_fifty_runs(store: Path, tmp_path: Path, datasets: list[Path], server: str) -> None:
@@ -188,6 +200,9 @@ def test_fifty_runs(store: Path, tmp_path: Path, datasets: list[Path], server: s
         for run in range(_RUNS):
             publish(datasets[run % len(datasets)], store)
             serials.append(mirror(store, root / "geo", deltas=2).index.serial)
+        ends = time.monotonic() + _PATIENCE
+        while sum(reader.read for reader in readers) <= _RUNS and time.monotonic() < ends:
+            time.sleep(0.01)
         ended.set()
         for reader in readers:
             reader.join()

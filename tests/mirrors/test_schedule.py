@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,9 +42,10 @@ def test_a_wait_that_the_mirror_asks_for_is_kept_within_reason(
     assert found <= max(schedule.every, 3600) * (1 + schedule.jitter)
 
 
-def test_waits_are_spread_over_their_range() -> None:
+def test_waits_are_spread_over_their_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Evenly between two ends, of which this takes each."""
     schedule = Schedule(100, 0.5)
-    found = sorted(schedule.next() for _ in range(1000))
-    assert found[0] < 60
-    assert found[-1] > 140
-    assert min(schedule.first() for _ in range(1000)) < 10
+    for end, waits in ((0, (0, 50, 50, 30)), (1, (100, 150, 150, 45))):
+        monkeypatch.setattr("random.uniform", lambda *ends, end=end: ends[end])
+        asked = schedule.retry(1, 30)
+        assert (schedule.first(), schedule.next(), schedule.retry(9, None), asked) == waits

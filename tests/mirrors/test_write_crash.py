@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
 from functools import partial
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -15,9 +13,9 @@ from geolookup.mirrors.write import mirror
 from geolookup.store.generations import rollback
 from geolookup.store.publish import publish
 from tests.mirrors.reading import archives_of, index_of
-from tests.store.dying import DONE, KILLED, REFUSED, Kind, ending
+from tests.store.dying import DONE, KILLED, REFUSED, Kind, endings
 from tests.store.numbered import generation
-from tests.tiers import few, scaled
+from tests.tiers import one_of_each, scaled
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system"),
@@ -29,17 +27,11 @@ _KINDS: dict[Kind, str] = {"kill": KILLED, "fault": REFUSED}
 def currents(store: Path, former: Path, place: Path, kind: Kind) -> list[tuple[str, str | None]]:
     """Return how a run ended before each step, and the generation that readers found then."""
     found: list[tuple[str, str | None]] = []
-    for step in count(0, scaled(20, 2)):
-        shutil.rmtree(place, ignore_errors=True)
-        if former.exists():
-            shutil.copytree(former, place)
-        ended = ending(partial(mirror, store, place, deltas=1), kind, step)
+    work = partial(mirror, store, place, deltas=1)
+    for ended in endings(work, kind, former, place, stride=scaled(24, 2), calm=1):
         found.append((ended, index_of(place).current if (place / INDEX).exists() else None))
         check_mended(store, former, place)
-        if ended == DONE:
-            return found
-        assert step < 500
-    raise AssertionError
+    return found
 
 
 def check_mended(store: Path, former: Path, place: Path) -> None:
@@ -63,7 +55,7 @@ def test_the_first_run(store: Path, tmp_path: Path, datasets: list[Path], kind: 
 
 
 @pytest.mark.parametrize("kind", _KINDS)
-@pytest.mark.parametrize("change", few(["publish", "rollback"], 2))
+@pytest.mark.parametrize("change", one_of_each(["publish", "rollback"], lambda _: "change"))
 def test_a_further_run(
     store: Path, tmp_path: Path, datasets: list[Path], kind: Kind, change: str
 ) -> None:

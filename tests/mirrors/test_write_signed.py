@@ -6,41 +6,32 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("cryptography")
-
 from geolookup import DatasetError
 from geolookup.mirrors.index import INDEX, read_index
 from geolookup.mirrors.write import mirror
-from geolookup.signing.keys import generate, read_public
 from geolookup.signing.statement import serial_of
 from geolookup.store.generations import rollback
 from geolookup.store.publish import publish
 from geolookup.store.sign import sign
 from geolookup.store.trusted import trust
 from tests.mirrors.reading import index_of
+from tests.signing.keys import public_keys
+from tests.skips import needs
 from tests.store.numbered import generation
 
-
-@pytest.fixture(scope="module")
-def keys(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The files of three private keys; those of the public keys are beside them."""
-    files = [tmp_path_factory.mktemp("keys") / str(number) for number in range(3)]
-    for each in files:
-        generate(each)
-    return files
-
-
-def public(key: Path) -> Path:
-    return key.with_name(f"{key.name}.pub")
+pytestmark = needs("cryptography")
 
 
 @pytest.fixture
-def folder(store: Path, tmp_path: Path, keys: list[Path]) -> Path:
-    """A signed mirror of the store, whose current generation is signed."""
-    sign(store, keys[0])
-    place = tmp_path / "mirror"
-    mirror(store, place, sign=keys[0])
-    return place
+def store(signed: tuple[Path, Path]) -> Path:
+    """A store whose current generation is signed."""
+    return signed[0]
+
+
+@pytest.fixture
+def folder(signed: tuple[Path, Path]) -> Path:
+    """A signed mirror of it."""
+    return signed[1]
 
 
 def assert_refused(store: Path, folder: Path, match: str, *keys: Path) -> None:
@@ -54,10 +45,11 @@ def assert_refused(store: Path, folder: Path, match: str, *keys: Path) -> None:
 def test_the_index_is_signed_by_each_key(store: Path, folder: Path, keys: list[Path]) -> None:
     mirror(store, folder, sign=keys[:2])
     text = (folder / INDEX).read_bytes()
-    for key in keys[:2]:
-        read_index(text, [read_public(public(key))], INDEX)
+    first, second, third = public_keys()
+    for key in (first, second):
+        read_index(text, [key], INDEX)
     with pytest.raises(DatasetError, match="signed by no trusted key"):
-        read_index(text, [read_public(public(keys[2]))], INDEX)
+        read_index(text, [third], INDEX)
 
 
 def test_the_index_has_the_statements(store: Path, folder: Path, datasets: list[Path]) -> None:
@@ -131,7 +123,7 @@ def test_what_followers_refuse_is_refused(
 def test_a_store_that_trusts_keys(
     store: Path, folder: Path, keys: list[Path], datasets: list[Path]
 ) -> None:
-    trust(store, [read_public(public(keys[0]))])
+    trust(store, public_keys()[:1])
     assert_refused(store, folder, "no key that the store trusts", keys[1])
     assert mirror(store, folder, sign=keys[:2]).state == "published"
     (store / "generations" / generation(datasets[2]) / "signature.json").unlink()

@@ -1,4 +1,4 @@
-"""Two pairs of keys, and three datasets of one name; nobody may change them."""
+"""Two keys, three datasets of one name, and a store of two of them that trusts the first key."""
 
 from __future__ import annotations
 
@@ -7,43 +7,56 @@ from pathlib import Path
 
 import pytest
 
-from geolookup.signing.keys import PrivateKey, generate, read_private
-from tests.store.numbered import named
-
-
-@pytest.fixture(scope="session")
-def key_files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The files of two private keys; those of the public keys are beside them."""
-    folder = tmp_path_factory.mktemp("keys")
-    files = [folder / "ours", folder / "theirs"]
-    for each in files:
-        generate(each)
-    return files
-
-
-@pytest.fixture(scope="session")
-def ours(key_files: list[Path]) -> PrivateKey:
-    """The key that is trusted in most tests."""
-    return read_private(key_files[0])
-
-
-@pytest.fixture(scope="session")
-def theirs(key_files: list[Path]) -> PrivateKey:
-    """A key that is not trusted in most tests."""
-    return read_private(key_files[1])
-
-
-@pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Three datasets of one name, unsigned."""
-    folder = tmp_path_factory.mktemp("built")
-    return [named(folder / str(number), "geo", number) for number in range(3)]
+import geolookup
+from geolookup.signing.keys import PrivateKey
+from geolookup.signing.statement import SIGNATURE
+from geolookup.store.trusted import trust
+from tests.damage import copied
+from tests.datasets import once
+from tests.signing import keys
+from tests.store.numbered import generation, shared
 
 
 @pytest.fixture
-def datasets(tmp_path: Path, built: list[Path]) -> list[Path]:
-    """Copies of the three datasets, which a test may sign."""
-    copies = [tmp_path / "datasets" / str(number) for number in range(3)]
-    for source, copy in zip(built, copies, strict=True):
-        shutil.copytree(source, copy)
-    return copies
+def key_files() -> list[Path]:
+    """The files of the two private keys; those of the public keys are beside them."""
+    return keys.key_files()[:2]
+
+
+@pytest.fixture
+def ours() -> PrivateKey:
+    """The key that is trusted in most tests."""
+    return keys.private_keys()[0]
+
+
+@pytest.fixture
+def theirs() -> PrivateKey:
+    """A key that is not trusted in most tests."""
+    return keys.private_keys()[1]
+
+
+@pytest.fixture
+def datasets(tmp_path: Path) -> list[Path]:
+    """Copies of three datasets of one name, which a test may sign."""
+    return [
+        shutil.copytree(shared(number), tmp_path / "datasets" / str(number)) for number in range(3)
+    ]
+
+
+@pytest.fixture
+def store(tmp_path: Path, datasets: list[Path]) -> Path:
+    """A store that trusts one key, with the first two datasets, which are signed then."""
+    store = shutil.copytree(once("signing-store", _store), tmp_path / "store")
+    for dataset in datasets[:2]:
+        shutil.copy(store / "generations" / generation(dataset) / SIGNATURE, dataset)
+    return store
+
+
+def _store(store: Path) -> None:
+    (ours, *_) = keys.private_keys()
+    trust(store, [ours.public])
+    for number in range(2):
+        dataset = copied(shared(number), store.with_name(f"{store.name}-{number}"))
+        geolookup.sign(dataset, ours)
+        geolookup.publish(dataset, store)
+        shutil.rmtree(dataset)

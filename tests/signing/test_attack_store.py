@@ -17,9 +17,6 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
-
-pytest.importorskip("cryptography", reason="geolookup[sign] is not installed")
-
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -28,14 +25,15 @@ import geolookup
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import canonical
 from geolookup.signing.envelope import sealed
-from geolookup.signing.keys import PrivateKey, Signing, generate, read_private
+from geolookup.signing.keys import PrivateKey, Signing
 from geolookup.store.signatures import latest_serial
 from geolookup.store.trusted import trust
-from tests.conftest import build_at
 from tests.damage import copied
-from tests.store.numbered import generation
+from tests.signing.keys import key_files, private_keys
+from tests.skips import needs
+from tests.store.numbered import generation, named, shared
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, needs("cryptography")]
 
 #: Whose keys: the publisher's, which the store trusts, and somebody's.
 PUBLISHER, SOMEBODY = 0, 1
@@ -55,21 +53,12 @@ def folder() -> Path:
 @cache
 def datasets() -> list[Path]:
     """Three datasets, all of one name but the last."""
-    return [_dataset(folder() / f"data-{number}", number) for number in DATASETS]
-
-
-def _dataset(place: Path, number: int) -> Path:
-    place.mkdir()
-    name = "other" if number == OTHER_NAME else "acme"
-    recipe = f'[dataset]\nname = "{name}"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
-    return build_at(place, {"a.csv": f"network,isp\n8.8.8.0/24,Carrier {number}\n"}, recipe)[0]
+    return [shared(0), shared(1), named(folder() / "other", "other", OTHER_NAME)]
 
 
 @cache
 def keys() -> list[PrivateKey]:
-    for owner in (PUBLISHER, SOMEBODY):
-        generate(folder() / f"key-{owner}")
-    return [read_private(folder() / f"key-{owner}") for owner in (PUBLISHER, SOMEBODY)]
+    return private_keys()
 
 
 def statement(number: int, owner: int, serial: int) -> bytes:
@@ -169,7 +158,7 @@ class AttackedStore(RuleBasedStateMachine):
     def roll_back(self, owner: int | None) -> None:
         """Without a signature only to a generation that has the greatest serial too."""
         before = self.standing[-2]
-        sign: Signing = () if owner is None else folder() / f"key-{owner}"
+        sign: Signing = () if owner is None else key_files()[owner]
         is_accepted = owner == PUBLISHER or (
             owner is None and self.serials[before] == self.accepted
         )

@@ -7,13 +7,9 @@ import pickle
 import stat
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-
-pytest.importorskip("cryptography", reason="geolookup[sign] is not installed")
-
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import ed448, ed25519, rsa
 
 from geolookup.errors import KeyFileError, OutputError, SettingsError
 from geolookup.signing.keys import (
@@ -23,6 +19,16 @@ from geolookup.signing.keys import (
     read_private,
     read_public,
 )
+from tests.skips import needs, optional
+
+_PRIMITIVES = "cryptography.hazmat.primitives"
+serialization = optional(f"{_PRIMITIVES}.serialization")
+ed448, ed25519, rsa = (
+    optional(f"{_PRIMITIVES}.asymmetric.{name}") for name in ("ed448", "ed25519", "rsa")
+)
+pytestmark = needs("cryptography")
+#: The encodings of the files of keys.
+_PEM, _SPKI = serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
 
 #: RFC 8032, section 7.1, TEST 2: seed, public key, message, signature.
 _SEED = "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb"
@@ -38,11 +44,12 @@ MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=
 """
 
 
-def written(path: Path, key: ed25519.Ed25519PrivateKey | ed448.Ed448PrivateKey) -> Path:
-    pem = serialization.Encoding.PEM
-    plain = serialization.NoEncryption()
-    path.write_bytes(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain))
+def written(path: Path, key: Any, encryption: Any = None) -> Path:
+    """Write a private key, and the public key beside it."""
+    how = encryption or serialization.NoEncryption()
+    path.write_bytes(key.private_bytes(_PEM, serialization.PrivateFormat.PKCS8, how))
     path.chmod(0o600)
+    path.with_suffix(".pub").write_bytes(key.public_key().public_bytes(_PEM, _SPKI))
     return path
 
 
@@ -68,31 +75,21 @@ _SMALL = [
 ]
 
 
-@pytest.mark.parametrize("sign", [0, 1 << 255])
-@pytest.mark.parametrize("y", [*_SMALL, 2**255 - 19, 2**255 - 18])  # two that are not canonical
-def test_a_key_for_which_anybody_can_sign_is_none(tmp_path: Path, y: int, sign: int) -> None:
-    raw = (y | sign).to_bytes(32, "little")
+def test_a_key_for_which_anybody_can_sign_is_none(tmp_path: Path) -> None:
     forged = (1).to_bytes(32, "little") + bytes(32)
-    key = ed25519.Ed25519PublicKey.from_public_bytes(raw)
-    (tmp_path / "key").write_bytes(
-        key.public_bytes(
-            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-        )
-    )
-    with pytest.raises(KeyFileError, match="anybody can make signatures"):
-        read_public(tmp_path / "key")
-    assert not any(PublicKey(raw).verify(forged, bytes([number])) for number in range(64))
-
-
-def test_forged_signatures_verify_without_that_check() -> None:
-    identity, forged = (1).to_bytes(32, "little"), (1).to_bytes(32, "little") + bytes(32)
+    for y in (*_SMALL, 2**255 - 19, 2**255 - 18):  # two that are not canonical
+        for sign in (0, 1 << 255):
+            raw = (y | sign).to_bytes(32, "little")
+            key = ed25519.Ed25519PublicKey.from_public_bytes(raw)
+            (tmp_path / "key").write_bytes(key.public_bytes(_PEM, _SPKI))
+            with pytest.raises(KeyFileError, match="anybody can make signatures"):
+                read_public(tmp_path / "key")
+            assert not any(PublicKey(raw).verify(forged, bytes([number])) for number in range(64))
+    # Without that check they verify.
+    identity = (1).to_bytes(32, "little")
     ed25519.Ed25519PublicKey.from_public_bytes(identity).verify(forged, b"any message")
-
-
-def test_other_keys_have_a_large_order() -> None:
     for number in range(50):
-        seed = number.to_bytes(32, "little")
-        private = ed25519.Ed25519PrivateKey.from_private_bytes(seed)
+        private = ed25519.Ed25519PrivateKey.from_private_bytes(number.to_bytes(32, "little"))
         assert not has_small_order(private.public_key().public_bytes_raw())
 
 
@@ -112,20 +109,24 @@ def test_a_generated_pair(tmp_path: Path) -> None:
     assert public != generate(tmp_path / "other")
 
 
-@pytest.mark.parametrize("there", ["key", "key.pub"])
-def test_no_file_is_replaced(tmp_path: Path, there: str) -> None:
-    (tmp_path / there).write_text("mine", encoding="utf-8")
-    with pytest.raises(OutputError, match="exists already"):
-        generate(tmp_path / "key")
-    assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["mine"]
+def test_no_file_is_replaced(tmp_path: Path) -> None:
+    for there in ("key", "key.pub"):
+        (tmp_path / there).write_text("mine", encoding="utf-8")
+        with pytest.raises(OutputError, match="exists already"):
+            generate(tmp_path / "key")
+        assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == ["mine"]
+        (tmp_path / there).unlink()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o601])
-def test_a_private_key_that_others_may_use_is_refused(tmp_path: Path, mode: int) -> None:
+def test_a_private_key_that_others_may_use_is_refused(tmp_path: Path) -> None:
     generate(tmp_path / "key")
-    (tmp_path / "key").chmod(mode)
-    with pytest.raises(KeyFileError, match="run chmod 600"):
+    for mode in (0o640, 0o604, 0o620, 0o610, 0o602, 0o601):
+        (tmp_path / "key").chmod(mode)
+        with pytest.raises(KeyFileError, match=f"mode {mode:04o}.; run chmod 600 {tmp_path}/key"):
+            read_private(tmp_path / "key")
+    for mode in (0o700, 0o400):
+        (tmp_path / "key").chmod(mode)
         read_private(tmp_path / "key")
 
 
@@ -155,24 +156,20 @@ def test_files_that_are_no_key(tmp_path: Path) -> None:
 
 
 def test_keys_of_other_kinds(tmp_path: Path) -> None:
-    other = ed448.Ed448PrivateKey.generate()
-    with pytest.raises(KeyFileError, match="not an Ed25519 key"):
-        read_private(written(tmp_path / "ed448", other))
-    pem, public = serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-    (tmp_path / "ed448.pub").write_bytes(other.public_key().public_bytes(pem, public))
-    with pytest.raises(KeyFileError, match="not an Ed25519 key"):
-        read_public(tmp_path / "ed448.pub")
+    for other in (
+        ed448.Ed448PrivateKey.generate(),
+        rsa.generate_private_key(public_exponent=65537, key_size=1024),
+    ):
+        written(tmp_path / "key", other)
+        for read, name in ((read_private, "key"), (read_public, "key.pub")):
+            with pytest.raises(KeyFileError, match="not an Ed25519 key"):
+                read(tmp_path / name)
 
 
 def test_an_encrypted_key(tmp_path: Path) -> None:
-    key = ed25519.Ed25519PrivateKey.generate()
     encryption = serialization.BestAvailableEncryption(b"word")
-    pem = serialization.Encoding.PEM
-    (tmp_path / "key").write_bytes(
-        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, encryption)
-    )
-    (tmp_path / "key").chmod(0o600)
-    with pytest.raises(KeyFileError, match="encrypted"):
+    written(tmp_path / "key", ed25519.Ed25519PrivateKey.generate(), encryption)
+    with pytest.raises(KeyFileError, match="is encrypted; decrypt it into a file of mode 0600"):
         read_private(tmp_path / "key")
 
 
@@ -228,11 +225,3 @@ def test_without_the_package_one_line_says_so(
     ):
         with pytest.raises(SettingsError, match=r"pip install 'geolookup\[sign\]'"):
             call()
-
-
-def test_an_rsa_key_is_no_key_of_ours(tmp_path: Path) -> None:
-    other = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    pem, public = serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-    (tmp_path / "rsa.pub").write_bytes(other.public_key().public_bytes(pem, public))
-    with pytest.raises(KeyFileError, match="not an Ed25519 key"):
-        read_public(tmp_path / "rsa.pub")

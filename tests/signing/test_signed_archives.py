@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("cryptography", reason="geolookup[sign] is not installed")
 
 import geolookup
 from geolookup.archives.members import MANIFEST_SUM, sum_line
@@ -16,11 +15,14 @@ from geolookup.dataset import layout as fmt
 from geolookup.errors import DatasetError
 from geolookup.signing.keys import PrivateKey
 from geolookup.signing.statement import SIGNATURE, read_signature, serial_in
-from geolookup.store.trusted import trust
+from geolookup.store import pointer
 from tests.archives.test_pack import archived, members, named
 from tests.cli.program import run
 from tests.signing.test_trusted_store import content
+from tests.skips import needs
+from tests.store.numbered import generation
 
+pytestmark = needs("cryptography")
 Kind = Callable[..., Path]
 
 
@@ -38,13 +40,13 @@ def packed(request: pytest.FixtureRequest, datasets: list[Path], tmp_path: Path)
 
 
 @pytest.fixture
-def store(tmp_path: Path, datasets: list[Path], ours: PrivateKey) -> Path:
-    """A store that trusts one key, with number 0."""
-    place = tmp_path / "store"
-    trust(place, [ours.public])
-    geolookup.sign(datasets[0], ours)
-    geolookup.publish(datasets[0], place)
-    return place
+def store(tmp_path: Path, datasets: list[Path], store: Path) -> Path:
+    """A store that trusts one key, with number 0; number 1 is unsigned."""
+    shutil.rmtree(store / "generations" / generation(datasets[1]))
+    (datasets[1] / SIGNATURE).unlink()
+    published = pointer.read(store)
+    pointer.write(store, published[:1])
+    return store
 
 
 def refused(archive: Path, store: Path, match: str) -> None:

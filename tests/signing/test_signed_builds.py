@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("cryptography", reason="geolookup[sign] is not installed")
-
 import geolookup
 from geolookup.errors import DatasetError, KeyFileError
 from geolookup.signing.keys import PrivateKey
@@ -18,6 +16,11 @@ from geolookup.store.signatures import latest_serial
 from geolookup.store.trusted import distrust, trust
 from tests.cli.program import run
 from tests.former_dataset import former
+from tests.signing.keys import public
+from tests.skips import needs
+from tests.store.numbered import shared
+
+pytestmark = needs("cryptography")
 
 
 @pytest.fixture
@@ -33,10 +36,6 @@ def recipe(tmp_path: Path) -> Path:
 def rewrite(recipe: Path, isp: str) -> None:
     text = f"network,isp\n8.8.8.0/24,{isp}\n"
     recipe.with_name("a.csv").write_text(text, encoding="utf-8")
-
-
-def public(key_file: Path) -> Path:
-    return key_file.with_name(f"{key_file.name}.pub")
 
 
 @pytest.mark.long
@@ -104,13 +103,11 @@ def test_an_update_without_keys_signs_nothing(recipe: Path, tmp_path: Path) -> N
     assert latest_serial(tmp_path / "store") == 0
 
 
-def test_an_upgrade_leaves_no_wrong_signature(
-    built: list[Path], tmp_path: Path, ours: PrivateKey, key_files: list[Path]
-) -> None:
+def test_an_upgrade_leaves_no_wrong_signature(tmp_path: Path, key_files: list[Path]) -> None:
     """The bytes change, so that the signature of the former dataset is one of other bytes."""
     old = tmp_path / "old"
-    former(built[0], old)
-    shutil.copyfile(built[0] / "manifest.json", old / SIGNATURE)  # any file of that name
+    former(shared(0), old)
+    shutil.copyfile(shared(0) / "manifest.json", old / SIGNATURE)  # any file of that name
     geolookup.upgrade(old)
     assert not (old / SIGNATURE).exists()
     geolookup.sign(old, key_files[0])

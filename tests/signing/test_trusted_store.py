@@ -10,12 +10,10 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("cryptography", reason="geolookup[sign] is not installed")
-
 from geolookup.errors import DatasetError, GeoLookupError
 from geolookup.integrity import verify
 from geolookup.signing.keys import PrivateKey, read_public
-from geolookup.signing.statement import SIGNATURE, serial_in, stated
+from geolookup.signing.statement import SIGNATURE, serial_in, serial_of, stated
 from geolookup.store import pointer
 from geolookup.store.current import make_current
 from geolookup.store.generations import generations, rollback
@@ -23,18 +21,10 @@ from geolookup.store.publish import publish
 from geolookup.store.sign import sign
 from geolookup.store.signatures import adopt_signature, latest_serial, manifest_text
 from geolookup.store.trusted import distrust, keys_of, trust, trust_of
+from tests.skips import needs
 from tests.store.numbered import generation, named
 
-
-@pytest.fixture
-def store(tmp_path: Path, datasets: list[Path], ours: PrivateKey) -> Path:
-    """A store that trusts one key, with the first two datasets."""
-    place = tmp_path / "store"
-    trust(place, [ours.public])
-    for dataset in datasets[:2]:
-        sign(dataset, ours)
-        publish(dataset, place)
-    return place
+pytestmark = needs("cryptography")
 
 
 def content(folder: Path) -> dict[str, tuple[bytes, int]]:
@@ -67,14 +57,13 @@ def test_what_a_trusted_key_signed_is_taken(
     assert generations(store)[0].generation == generation(datasets[2])
 
 
-@pytest.mark.parametrize("copy", [False, True])
-def test_an_unsigned_dataset_is_refused(store: Path, datasets: list[Path], copy: bool) -> None:
-    refused(store, lambda: publish(datasets[2], store, copy=copy), "not signed")
-
-
-def test_another_key_is_refused(store: Path, datasets: list[Path], theirs: PrivateKey) -> None:
-    sign(datasets[2], theirs)
-    refused(store, lambda: publish(datasets[2], store), "signed by no trusted key")
+def test_no_signature_and_that_of_another_key_are_refused(
+    store: Path, datasets: list[Path], theirs: PrivateKey
+) -> None:
+    for problem in ("not signed", "signed by no trusted key"):
+        for copy in (False, True):
+            refused(store, lambda copy=copy: publish(datasets[2], store, copy=copy), problem)  # type: ignore[misc]
+        sign(datasets[2], theirs)
 
 
 def test_a_signature_from_elsewhere_must_be_of_a_trusted_key(
@@ -173,15 +162,18 @@ def test_the_newer_signature_of_a_generation_is_taken(
         adopt_signature(folder, (datasets[0] / SIGNATURE).read_bytes())
 
 
-def test_the_serial_grows_whatever_the_clock_says(
+def test_the_serial_is_the_time_and_grows_whatever_the_clock_says(
     datasets: list[Path], ours: PrivateKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("time.time_ns", lambda: 7_999)
     sign(datasets[0], ours)
-    first = serial_in(datasets[0])
-    monkeypatch.setattr("time.time_ns", lambda: 1)
+    assert serial_in(datasets[0]) == 7  # microseconds
+    monkeypatch.setattr("time.time_ns", lambda: 1_000)
     sign(datasets[0], ours)
-    assert serial_in(datasets[0]) == first + 1
-    assert stated(manifest_text(datasets[0]), [ours], 5)
+    assert serial_in(datasets[0]) == 8
+    for after, expected in ((0, 1), (1, 2), (5, 6)):
+        text = stated(manifest_text(datasets[0]), [ours], after)
+        assert serial_of(text, "x") == expected
 
 
 def test_the_current_generation_of_a_store_is_signed_again(

@@ -6,12 +6,20 @@ datasets would hold two numbers.
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import geolookup
 from geolookup.dataset.manifest import read_manifest
+from geolookup.integrity import verify
+from geolookup.store.publish import publish
 from tests.conftest import build_at
+from tests.datasets import once
 
 ADDRESSES = ("8.8.8.8", "9.9.9.9", "2001:4860::1", "::ffff:8.8.8.8", "1.2.3.4")
 
@@ -35,6 +43,32 @@ def named(
     if date:
         recipe += f'date = "{date}"\n'
     return build_at(folder, {"a.csv": f"network,city_name,isp{more}\n{rows}"}, recipe)[0]
+
+
+def shared(number: int) -> Path:
+    """The dataset of a number under the name "geo", compiled once in a run; nobody changes it."""
+    return once(f"store-{number}", lambda folder: named(folder, "geo", number)) / "dataset"
+
+
+@pytest.fixture(scope="session")
+def datasets() -> Iterator[list[Path]]:
+    """Eight datasets of one name, number 0 to 7; nobody may change them."""
+    made = [shared(number) for number in range(8)]
+    yield made
+    for dataset in made:  # stores have hard links to them
+        verify(dataset)
+        assert not (dataset / "signature.json").exists()
+
+
+def published(place: Path, *numbers: int) -> Path:
+    """Copy a store that has published the shared datasets of these numbers, in order."""
+    name = f"store-of-{'-'.join(map(str, numbers))}"
+    return shutil.copytree(once(name, partial(_published, numbers)), place)
+
+
+def _published(numbers: Sequence[int], store: Path) -> None:
+    for number in numbers:
+        publish(shared(number), store, copy=True)
 
 
 def generation(dataset: Path) -> str:

@@ -35,7 +35,7 @@ class Reader:
             self.mixed += text.encode() not in self._good[ip]
             self.lookups += 2
         self.met.add(self._engine.generation)
-        time.sleep(0.0002)  # two cores are to be left some room for the changes
+        time.sleep(0.002)  # two cores are to be left some room for the changes
 
 
 def resident() -> int:

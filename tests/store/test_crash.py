@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -20,9 +18,9 @@ from geolookup.integrity import verify
 from geolookup.store.generations import prune, rollback
 from geolookup.store.publish import publish
 from tests.conftest import ROOT
-from tests.store.dying import DONE, KILLED, REFUSED, Kind, ending
+from tests.store.dying import DONE, KILLED, REFUSED, Kind, endings
 from tests.store.numbered import answers_of, generation
-from tests.tiers import few, scaled
+from tests.tiers import one_of_each, scaled
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system"),
@@ -40,6 +38,7 @@ CHANGES: dict[str, tuple[Change, int]] = {
 }
 #: Those of more than thirty steps.
 LONG_CHANGES = ("publish", "copy")
+KINDS: dict[Kind, str] = {"kill": KILLED, "fault": REFUSED}
 
 
 def steps(
@@ -50,21 +49,15 @@ def steps(
     After each the store must answer from a whole generation, and take the change up again.
     """
     outcomes: list[tuple[str, str]] = []
-    for step in count(0, stride):
-        shutil.rmtree(place, ignore_errors=True)
-        shutil.copytree(store, place)
-        ended = ending(partial(change, datasets, place), kind, step)
+    for ended in endings(partial(change, datasets, place), kind, store, place, stride=stride):
         with geolookup.open(place) as engine:
             found = engine.generation
             verify(engine.path)
         outcomes.append((ended, found))
-        assert step < 300
-        if ended == DONE and outcomes[-2:-1] == outcomes[-1:]:
-            return outcomes  # twice without an end: there are no more steps
         if found == generation(datasets[1]):
             change(datasets, place)
         check_tidy(place)
-    raise AssertionError
+    return outcomes
 
 
 def check_tidy(store: Path) -> None:
@@ -73,42 +66,36 @@ def check_tidy(store: Path) -> None:
     assert not any(path.name.startswith(".") for path in (store / "generations").iterdir())
 
 
-@pytest.mark.parametrize("name", few(CHANGES, 3))
-def test_killed_at_every_step(tmp_path: Path, store: Path, datasets: list[Path], name: str) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "name", one_of_each(CHANGES, lambda name: "long" if name in LONG_CHANGES else "short")
+)
+def test_at_every_step(
+    tmp_path: Path, store: Path, datasets: list[Path], name: str, kind: Kind
+) -> None:
+    """Killed, or refused by the system."""
     change, after = CHANGES[name]
-    stride = scaled(20, 1) if name in LONG_CHANGES else 1
+    stride = scaled(20, 1) if name in LONG_CHANGES else scaled(2, 1)
     old, new = generation(datasets[1]), generation(datasets[after])
-    outcomes = steps(change, datasets, store, tmp_path / "copy", "kill", stride)
-    assert {ended for ended, _ in outcomes} == {KILLED, DONE}
+    outcomes = steps(change, datasets, store, tmp_path / "copy", kind, stride)
+    assert {ended for ended, _ in outcomes} == {KINDS[kind], DONE}
+    assert {found for ended, found in outcomes if ended == DONE} == {new}
     found = [each for _, each in outcomes]
-    # Old up to the one step that changes it, new from there on.
-    moved = found.index(new)
-    assert found == [old] * moved + [new] * (len(found) - moved)
+    assert set(found) == {old, new}
+    if kind == "kill":  # old up to the one step that changes it, new from there on
+        moved = found.index(new)
+        assert found == [old] * moved + [new] * (len(found) - moved)
     assert len(found) > (30 // stride if name in LONG_CHANGES else 4)
 
 
-@pytest.mark.parametrize("name", few(CHANGES, 3))
-def test_refused_by_the_system_at_every_step(
-    tmp_path: Path, store: Path, datasets: list[Path], name: str
-) -> None:
-    change, after = CHANGES[name]
-    stride = scaled(20, 1) if name in LONG_CHANGES else 1
-    old, new = generation(datasets[1]), generation(datasets[after])
-    outcomes = steps(change, datasets, store, tmp_path / "copy", "fault", stride)
-    assert {ended for ended, _ in outcomes} == {REFUSED, DONE}
-    assert {found for ended, found in outcomes if ended == DONE} == {new}
-    assert {found for _, found in outcomes} == {old, new}
-
-
+@pytest.mark.long
 def test_killed_at_any_time(store: Path, datasets: list[Path]) -> None:
     """With the real command, and a reader that must never meet anything but the two."""
     good = [answers_of(datasets[number]) for number in (1, 2)]
     command = [sys.executable, "-m", "geolookup"]
     drawn = random.Random(20261121)
     killed = 0
-    for _ in range(100):
-        if killed == scaled(2, 8):
-            break
+    while killed < 8:
         change = drawn.choice((["publish", str(datasets[2])], ["publish", str(datasets[1])]))
         process = subprocess.Popen(
             [*command, *change, str(store)], cwd=ROOT, stdout=subprocess.DEVNULL
@@ -119,7 +106,6 @@ def test_killed_at_any_time(store: Path, datasets: list[Path]) -> None:
         process.kill()
         killed += process.wait() != 0
         assert answers_of(store) in good
-    assert killed == scaled(2, 8)
     publish(datasets[3], store)
     assert answers_of(store) == answers_of(datasets[3])
     check_tidy(store)

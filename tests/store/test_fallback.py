@@ -10,8 +10,8 @@ import pytest
 
 import geolookup
 from geolookup.store.generations import rollback
-from geolookup.store.publish import publish
-from tests.conftest import build_at
+from tests.store.numbered import generation, published, shared
+from tests.tiers import one_of_each
 
 NAMES = ("ipv4.arrow", "manifest.json", "zone.arrow")
 
@@ -19,20 +19,14 @@ NAMES = ("ipv4.arrow", "manifest.json", "zone.arrow")
 @pytest.fixture
 def store(tmp_path: Path) -> tuple[Path, list[str]]:
     """A store of three generations; their ids, the oldest first."""
-    folder, generations = tmp_path / "store", []
-    for number, country in enumerate(("FR", "DE", "US")):
-        place = tmp_path / str(number)
-        place.mkdir()
-        dataset, _ = build_at(place, {"a.csv": f"network,country_code\n8.8.8.0/24,{country}\n"})
-        generations.append(publish(dataset, folder, copy=True))
-    return folder, generations
+    return published(tmp_path / "store", 0, 1, 2), [generation(shared(n)) for n in range(3)]
 
 
 def _damage(store: Path, generation: str, name: str) -> None:
     os.truncate(store / "generations" / generation / name, 10)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", one_of_each(NAMES, lambda name: name == "manifest.json"))
 def test_the_last_one_that_opens_answers(
     store: tuple[Path, list[str]], name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -63,8 +57,8 @@ def test_a_withdrawn_one_never_answers(store: tuple[Path, list[str]]) -> None:
 
 def test_none_opens(store: tuple[Path, list[str]]) -> None:
     folder, generations = store
-    for generation in generations:
-        _damage(folder, generation, NAMES[0])
+    for each in generations:
+        _damage(folder, each, NAMES[0])
     with pytest.raises(geolookup.DatasetError, match=generations[-1]):
         geolookup.open(folder, fallback=True)
 

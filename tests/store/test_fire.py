@@ -22,9 +22,9 @@ from tests.store.numbered import ADDRESSES, answers_of
 from tests.store.reading import Reader, descriptors
 from tests.tiers import scaled
 
-CHANGES = scaled(12, 60)
+CHANGES, PROCESSES = scaled(12, 60), scaled(1, 2)
 #: Seconds that slow reader processes have to meet enough generations.
-PATIENCE = 60
+PATIENCE = 120
 
 
 def good_answers(datasets: list[Path]) -> dict[str, set[bytes]]:
@@ -50,6 +50,8 @@ def numbers(readers: list[subprocess.Popen[str]], stop: Path) -> Iterator[int]:
         if number >= CHANGES and (all(map(Path.exists, settled)) or time.monotonic() > ended):
             return
         yield number
+        if number >= CHANGES:
+            time.sleep(0.02)  # the processes have begun late: leave them the cores
 
 
 def start_reader(store: Path, good: dict[str, set[bytes]], stop: Path) -> subprocess.Popen[str]:
@@ -59,6 +61,14 @@ def start_reader(store: Path, good: dict[str, set[bytes]], stop: Path) -> subpro
     assert reader.stdout is not None
     assert reader.stdout.readline() == "ready\n"
     return reader
+
+
+def wait_for(reader: Reader, generation: str) -> None:
+    """Wait until a reader has met a generation."""
+    ends = time.monotonic() + PATIENCE
+    while generation not in reader.met:
+        assert time.monotonic() < ends
+        time.sleep(0.001)
 
 
 @pytest.fixture
@@ -74,32 +84,34 @@ def _switching() -> Generator[None, None, None]:
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc on this system")
 def test_every_answer_is_one_generations(tmp_path: Path, store: Path, datasets: list[Path]) -> None:
     good, stop, before = good_answers(datasets), tmp_path / "stop", descriptors()
-    processes = [start_reader(store, good, stop) for _ in range(2)]
+    processes = [start_reader(store, good, stop) for _ in range(PROCESSES)]
     ended = threading.Event()
 
-    def read(engine: geolookup.Engine) -> Reader:
-        reader = Reader(engine, good)
+    def read(reader: Reader) -> None:
         while not ended.is_set():
             reader.look()
-        return reader
 
     with geolookup.open(store) as engine, ThreadPoolExecutor(4) as pool:
-        threads = [pool.submit(read, engine) for _ in range(4)]
+        readers = [Reader(engine, good) for _ in range(4)]
+        threads = [pool.submit(read, reader) for reader in readers]
         try:
             for number in numbers(processes, stop):
                 change(store, datasets, number)
                 engine.reload()
+                for reader in readers:
+                    wait_for(reader, engine.generation)
         finally:
             ended.set()
             stop.touch()
-        readers = [thread.result() for thread in threads]
+        for thread in threads:
+            thread.result()
     said = [json.loads(process.communicate()[0]) for process in processes]
 
     assert all(process.returncode == 0 for process in processes)
     assert [reader.mixed for reader in readers] == [0] * 4
-    assert [each["mixed"] for each in said] == [0] * 2
-    assert all(len(reader.met) == 8 and reader.lookups > 2 * CHANGES for reader in readers)
-    assert all(each["met"] > 4 and each["lookups"] > 2 * CHANGES for each in said)
+    assert [each["mixed"] for each in said] == [0] * PROCESSES
+    assert all(len(reader.met) == 8 and reader.lookups >= 8 for reader in readers)
+    assert all(each["met"] > 4 and each["lookups"] > 4 for each in said)
     # An earlier test's files may be closed meanwhile.
     assert descriptors() <= before
     for each in said:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from datetime import UTC, datetime
@@ -12,7 +11,6 @@ import pytest
 
 import geolookup
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import canonical
 from geolookup.store.generations import generations
 from geolookup.store.publish import publish
 from tests.cli.program import run
@@ -56,13 +54,13 @@ def test_nothing_is_left_beside_the_generations(store: Path, datasets: list[Path
         assert names(folder) == {*fmt.FILES, fmt.MANIFEST}
 
 
-@pytest.mark.parametrize("copy", [False, True])
-def test_files_are_linked_or_copied(tmp_path: Path, datasets: list[Path], copy: bool) -> None:
-    publish(datasets[0], tmp_path / "store", copy=copy)
-    place = tmp_path / "store" / "generations" / generation(datasets[0])
-    for name in (*fmt.FILES, fmt.MANIFEST):
-        assert (place / name).samefile(datasets[0] / name) is not copy
-        assert (place / name).read_bytes() == (datasets[0] / name).read_bytes()
+def test_files_are_linked_or_copied(tmp_path: Path, datasets: list[Path]) -> None:
+    for copy in (False, True):
+        publish(datasets[0], tmp_path / str(copy), copy=copy)
+        place = tmp_path / str(copy) / "generations" / generation(datasets[0])
+        for name in (*fmt.FILES, fmt.MANIFEST):
+            assert (place / name).samefile(datasets[0] / name) is not copy
+            assert (place / name).read_bytes() == (datasets[0] / name).read_bytes()
 
 
 def test_links_are_not_followed_out_of_the_store(tmp_path: Path, datasets: list[Path]) -> None:
@@ -106,11 +104,6 @@ def test_a_generation_by_its_place_in_the_store(store: Path, datasets: list[Path
     assert answers_of(store) == answers_of(datasets[0])
 
 
-def test_a_store_means_its_current_generation(tmp_path: Path, store: Path) -> None:
-    publish(store, tmp_path / "other")
-    assert answers_of(tmp_path / "other") == answers_of(store)
-
-
 def test_a_damaged_generation_is_brought_again(store: Path, datasets: list[Path]) -> None:
     broken = store / "generations" / generation(datasets[0]) / fmt.NETWORK
     data = bytearray(broken.read_bytes())
@@ -122,44 +115,22 @@ def test_a_damaged_generation_is_brought_again(store: Path, datasets: list[Path]
     assert broken.read_bytes() != data
 
 
-def damaged(dataset: Path, place: Path, name: str) -> Path:
-    copied(dataset, place)
-    data = bytearray((place / name).read_bytes())
-    data[len(data) // 2] ^= 1
-    (place / name).write_bytes(data)
-    return place
-
-
-@pytest.mark.parametrize("name", [*fmt.FILES, fmt.MANIFEST])
-def test_a_damaged_dataset_is_refused(
-    tmp_path: Path, store: Path, datasets: list[Path], name: str
-) -> None:
-    before = (store / "current").read_bytes()
-    broken = damaged(datasets[2], tmp_path / "broken", name)
-    with pytest.raises(geolookup.DatasetError) as caught:
-        publish(broken, store)
-    assert str(broken) in str(caught.value)
-    assert (store / "current").read_bytes() == before
-    assert names(store / "generations") == {generation(each) for each in datasets[:2]}
-
-
-def test_a_missing_file_is_named(tmp_path: Path, store: Path, datasets: list[Path]) -> None:
-    broken = copied(datasets[2], tmp_path / "broken")
+def test_a_damaged_dataset_is_refused(tmp_path: Path, store: Path, datasets: list[Path]) -> None:
+    before, broken = (store / "current").read_bytes(), copied(datasets[2], tmp_path / "broken")
+    for name in (*fmt.FILES, fmt.MANIFEST):
+        content = (broken / name).read_bytes()
+        data = bytearray(content)
+        data[len(data) // 2] ^= 1
+        (broken / name).write_bytes(data)
+        with pytest.raises(geolookup.DatasetError) as caught:
+            publish(broken, store)
+        assert str(broken) in str(caught.value), name
+        assert (store / "current").read_bytes() == before
+        assert names(store / "generations") == {generation(each) for each in datasets[:2]}
+        (broken / name).write_bytes(content)
     (broken / fmt.ZONE).unlink()
     with pytest.raises(geolookup.DatasetError, match=r"zone\.arrow: missing"):
         publish(broken, store)
-
-
-@pytest.mark.parametrize("wrong", ["../../outside", "", "a" * 63, "A" * 64, "." * 64])
-def test_a_generation_that_is_no_folder_name_is_refused(
-    tmp_path: Path, store: Path, datasets: list[Path], wrong: str
-) -> None:
-    broken = copied(datasets[2], tmp_path / "broken")
-    manifest = json.loads((broken / fmt.MANIFEST).read_text()) | {"generation": wrong}
-    (broken / fmt.MANIFEST).write_bytes(canonical(manifest))
-    with pytest.raises(geolookup.DatasetError, match="not a generation id"):
-        publish(broken, store)
-    assert not (tmp_path / "outside").exists()
 
 
 def test_what_is_no_store_is_left_alone(tmp_path: Path, datasets: list[Path]) -> None:
@@ -219,12 +190,10 @@ def test_a_store_stands_for_its_current_generation(
     wanted = generation(datasets[1])
     assert geolookup.verify(store).generation == wanted
     assert publish(store, tmp_path / "other", expect=wanted) == wanted
+    assert answers_of(tmp_path / "other") == answers_of(store)
     assert geolookup.diff(store, datasets[1]).new.generation == wanted
     geolookup.pack(store, tmp_path / "packed.tar.zst")
     geolookup.unpack(tmp_path / "packed.tar.zst", tmp_path / "unpacked")
     assert generation(tmp_path / "unpacked") == wanted
-    for command in ("verify", "info"):
-        assert wanted in run(command, str(store)).stdout
-    assert wanted in run("publish", str(store), str(tmp_path / "third")).stdout
-    assert wanted in run("diff", str(store), str(datasets[0])).stdout
-    assert run("pack", str(store), str(tmp_path / "again.tar.zst")).returncode == 0
+    for command in (("verify", str(store)), ("diff", str(store), str(datasets[0]))):
+        assert wanted in run(*command).stdout

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,29 +13,20 @@ import geolookup
 from geolookup.engine import BUNDLED
 from geolookup.store import user_store
 from tests.cli.program import run
-from tests.conftest import Build
-
-CSV = "network,country_code\n8.8.8.0/24,FR\n"
+from tests.store.numbered import number, published
 
 
 @pytest.fixture
-def dataset(build: Build) -> Path:
-    return build({"a.csv": CSV})[0]
-
-
-@pytest.fixture
-def store(tmp_path: Path, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's store with one generation."""
-    folder = tmp_path / "user"
-    geolookup.publish(dataset, folder)
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's store with one generation, number 0."""
+    folder = published(tmp_path / "user", 0)
     monkeypatch.setenv("GEOLOOKUP_STORE", str(folder))
     monkeypatch.delenv("GEOLOOKUP_DATASET", raising=False)
     return folder
 
 
-@pytest.mark.parametrize(
-    ("platform", "environment", "expected"),
-    [
+def test_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases: tuple[tuple[str, dict[str, str], str], ...] = (
         ("linux", {}, "home/.local/share/geolookup/store"),
         ("linux", {"XDG_DATA_HOME": "data"}, "data/geolookup/store"),
         ("linux", {"XDG_DATA_HOME": "./relative"}, "home/.local/share/geolookup/store"),
@@ -43,98 +35,95 @@ def store(tmp_path: Path, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
         ("win32", {"LOCALAPPDATA": "local"}, "local/geolookup/store"),
         ("win32", {}, "home/geolookup/store"),
         ("linux", {"GEOLOOKUP_STORE": "named", "XDG_DATA_HOME": "data"}, "named"),
-    ],
-)
-def test_its_place(
-    platform: str,
-    environment: dict[str, str],
-    expected: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    )
+    for platform, environment, expected in cases:
+        with monkeypatch.context() as patch:
+            for name in ("GEOLOOKUP_STORE", "XDG_DATA_HOME", "LOCALAPPDATA"):
+                patch.delenv(name, raising=False)
+            for name in ("HOME", "USERPROFILE"):
+                patch.setenv(name, str(tmp_path / "home"))
+            for name, value in environment.items():
+                patch.setenv(name, value if value[:1] in ("", ".") else str(tmp_path / value))
+            patch.setattr(sys, "platform", platform)
+            place = user_store.place()
+        assert Path(place) == tmp_path / expected, (platform, environment)
+
+
+def test_a_relative_place_is_one_of_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("GEOLOOKUP_STORE", "XDG_DATA_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(name, raising=False)
-    for name in ("HOME", "USERPROFILE"):
-        monkeypatch.setenv(name, str(tmp_path / "home"))
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value if value[:1] in ("", ".") else str(tmp_path / value))
-    monkeypatch.setattr(sys, "platform", platform)
-    assert Path(user_store.place()) == tmp_path / expected
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GEOLOOKUP_STORE", "a/store")
+    assert user_store.place() == str(tmp_path / "a" / "store")
 
 
-def test_it_answers_if_it_has_a_generation(store: Path, dataset: Path) -> None:
+def test_it_answers_if_it_has_a_generation(store: Path, datasets: list[Path]) -> None:
     with geolookup.open() as engine:
         assert engine.path.parent == store / "generations"
-        assert engine.data("8.8.8.8")["location"]["country_code"] == "FR"
+        assert number(engine) == 0
+        geolookup.publish(datasets[2], store)
+        assert engine.reload()
+        assert number(engine) == 2
     done = run("lookup", "8.8.8.8", env={"GEOLOOKUP_STORE": str(store), "GEOLOOKUP_DATASET": ""})
-    assert '"country_code":"FR"' in done.stdout
+    assert '"city_name":"Town 2"' in done.stdout
     assert done.stderr == ""
 
 
 def test_a_path_and_the_environment_take_precedence(
-    store: Path, dataset: Path, monkeypatch: pytest.MonkeyPatch
+    store: Path, datasets: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with geolookup.open(BUNDLED) as engine:
         assert str(engine.path) == BUNDLED
-    monkeypatch.setenv("GEOLOOKUP_DATASET", str(dataset))
+    monkeypatch.setenv("GEOLOOKUP_DATASET", str(datasets[1]))
     with geolookup.open() as engine:
-        assert engine.path == dataset
+        assert engine.path == datasets[1]
 
 
-@pytest.mark.parametrize("content", ["nothing", "empty", "unfinished"])
 def test_without_a_generation_the_bundled_dataset_answers(
-    content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = tmp_path / "user"
-    if content != "nothing":
-        store.mkdir()
-    if content == "unfinished":  # as a process leaves it that dies before it publishes
-        (store / "generations").mkdir()
     monkeypatch.setenv("GEOLOOKUP_STORE", str(store))
     monkeypatch.delenv("GEOLOOKUP_DATASET")
-    with geolookup.open() as engine:
-        assert str(engine.path) == BUNDLED
+    for folder in (tmp_path, store, store / "generations"):  # the last as one leaves it that dies
+        folder.mkdir(exist_ok=True)
+        with geolookup.open() as engine:
+            assert str(engine.path) == BUNDLED, folder
 
 
-@pytest.mark.parametrize("damaged", ["current", "manifest.json", "ipv4.arrow", "generation"])
-def test_a_damaged_one_is_an_error_that_names_it(damaged: str, store: Path) -> None:
+def test_a_damaged_one_is_an_error_that_names_it(store: Path) -> None:
     (generation,) = (store / "generations").iterdir()
-    if damaged == "generation":
-        generation.rename(store / "elsewhere")
-    else:
-        path = store / "current" if damaged == "current" else generation / damaged
-        path.write_bytes(path.read_bytes()[:-100])
+    for path in (store / "current", generation / "manifest.json", generation / "ipv4.arrow"):
+        content = path.read_bytes()
+        path.write_bytes(content[:-100])
+        with pytest.raises(geolookup.DatasetError) as caught:
+            geolookup.open()
+        assert caught.value.path.startswith(str(store)), path
+        path.write_bytes(content)
+    generation.rename(store / "elsewhere")
     with pytest.raises(geolookup.DatasetError) as caught:
         geolookup.open()
     assert caught.value.path.startswith(str(store))
 
 
-def test_the_running_engine_follows_it(store: Path, tmp_path: Path, build: Build) -> None:
-    with geolookup.open() as engine:
-        changed, _ = build({"a.csv": CSV.replace("FR", "IT")})
-        geolookup.publish(changed, store)
-        assert engine.reload()
-        assert engine.data("8.8.8.8")["location"]["country_code"] == "IT"
-
-
-@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
 def test_a_folder_that_may_not_be_entered(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It counts as empty, unless the environment names it."""
-    data = store.parent / "data"
-    (data / "geolookup").mkdir(parents=True)
-    store.rename(data / "geolookup" / "store")
-    data.chmod(0)
-    user = os.geteuid()
-    if user == 0:  # root may enter every folder
-        os.seteuid(65534)
-    try:
-        monkeypatch.setenv("GEOLOOKUP_STORE", str(data / "geolookup" / "store"))
+    stat = os.stat
+
+    def refusing(path: Any, *args: Any, **options: Any) -> os.stat_result:
+        if str(path).startswith(str(store)):
+            raise PermissionError(13, "Permission denied", path)
+        return stat(path, *args, **options)
+
+    with monkeypatch.context() as patch:  # whoever runs the tests: root may enter every folder
+        patch.setattr(os, "stat", refusing)
+        assert user_store.current() == str(store)
         with pytest.raises(geolookup.DatasetError, match="check its permissions"):
             geolookup.open()
-        monkeypatch.delenv("GEOLOOKUP_STORE")
-        monkeypatch.setenv("XDG_DATA_HOME", str(data))
+        patch.delenv("GEOLOOKUP_STORE")
+        patch.setattr(user_store, "_data_folder", lambda: str(store.parent))
+        (store.parent / "geolookup").mkdir()
+        store = store.rename(store.parent / "geolookup" / "store")
         assert user_store.current() is None
-    finally:
-        os.seteuid(user)
-        data.chmod(0o700)
-    assert user_store.current() == str(data / "geolookup" / "store")
+    monkeypatch.setenv("GEOLOOKUP_STORE", str(store))
+    assert user_store.current() == str(store)

@@ -8,8 +8,10 @@ import shutil
 import signal
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
+import click
 import pytest
 
 import geolookup
@@ -18,10 +20,11 @@ from tests.cli.program import run
 from tests.conftest import ROOT
 from tests.corrupt.test_full_disk import small as small  # noqa: PLC0414 - a fixture
 from tests.store.dying import Kind
-from tests.tiers import few, scaled
+from tests.tiers import scaled
 from tests.updates.conftest import Update, country, is_tidy
 from tests.updates.publisher import ASN, COUNTRY, Publisher, countries
 
+command = import_module("geolookup.cli.update")
 _NO_END = 100_000
 #: The points of an update at which it is killed, and refused by the disk.
 POINTS = scaled(2, 6)
@@ -149,7 +152,8 @@ def into(output: str, *args: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/dev/full of Linux")
-@pytest.mark.parametrize("output", few([">/dev/full", "| true", ">&-"], 3))
+@pytest.mark.long
+@pytest.mark.parametrize("output", [">/dev/full", "| true", ">&-"])
 def test_nobody_reads_the_output(output: str, publisher: Publisher, store: Path) -> None:
     """The update goes on, and the store is not blamed."""
     done = into(output, str(publisher.recipe))
@@ -158,6 +162,26 @@ def test_nobody_reads_the_output(output: str, publisher: Publisher, store: Path)
     assert (done.returncode, done.stderr) == (0, expected)
     assert country() == "FR"
     assert is_tidy(store)
+
+
+def test_lines_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An update goes on without them; a reader that has gone away is no news."""
+    told: list[str] = []
+    errors: list[OSError] = [OSError(28, "full"), BrokenPipeError(32, "gone")]
+
+    def echo(text: str, err: bool = False) -> None:
+        if not err:
+            raise errors.pop()
+        told.append(text)
+
+    monkeypatch.setattr(click, "echo", echo)
+    monkeypatch.setattr(command, "discard_output", lambda: told.append("discarded"))
+    lines = command._Lines()
+    lines("published")
+    assert told == ["discarded"]
+    lines("removed")
+    problem = "geolookup: standard output cannot be written (full); the update goes on"
+    assert told == ["discarded", "discarded", problem]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the user database of POSIX")

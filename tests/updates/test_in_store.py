@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,10 +18,10 @@ import geolookup
 from geolookup.errors import UpdateError
 from geolookup.store import pointer
 from geolookup.store.pointer import Published
+from geolookup.updates import in_store
 from tests.builder.remote.serving import Handler, status
 from tests.cli.program import run
 from tests.conftest import ROOT
-from tests.tiers import few
 from tests.updates.conftest import Update, country, is_tidy
 from tests.updates.publisher import ASN, COUNTRY, Publisher, countries
 
@@ -42,8 +43,8 @@ def test_if_older(update: Update, publisher: Publisher, store: Path) -> None:
     recorded(store, now - timedelta(days=7, minutes=1))
     assert update(if_older=7).state == "current"
     assert len(publisher.site.asked) > asked
-    done = run("update", str(publisher.recipe), "--if-older", "1w")
-    assert done.stdout == f"the last update of {store} is recent; nothing done\n"
+    publisher.rewrite('name = "published"', 'name = "another"')
+    assert update(if_older=7).state == "updated"  # of another dataset: none before
 
 
 @pytest.mark.long
@@ -60,34 +61,38 @@ def test_a_failed_update_is_not_recent(update: Update, publisher: Publisher) -> 
             update(if_older="7d")
 
 
-def test_another_dataset_is_not_recent(update: Update, publisher: Publisher) -> None:
-    update()
-    publisher.rewrite('name = "published"', 'name = "another"')
-    assert update(if_older="7d").state == "updated"
+def test_how_long_ago_an_update_succeeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    week, second = timedelta(days=7), timedelta(seconds=1)
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, _zone: object = None) -> Clock:
+            return cls(2026, 11, 22, tzinfo=UTC)
+
+    monkeypatch.setattr(in_store, "datetime", Clock)
+    for passed, is_recent in (
+        (timedelta(0), True), (week - second, True), (week, False), (week + second, False),
+        (-second, False), (timedelta(days=20_000), False), (timedelta(days=-365), False),
+    ):  # fmt: skip
+        (tmp_path / "staging").mkdir()
+        in_store.record_success(tmp_path, tmp_path / "staging", "geo", Clock.now() - passed)
+        assert in_store.succeeded_within(tmp_path, "geo", week) is is_recent, passed
+        assert not in_store.succeeded_within(tmp_path, "other", week)
+        (tmp_path / "staging").rmdir()  # nothing is left there
 
 
-@pytest.mark.parametrize(
-    "clock",
-    few(
-        [
-            "9999-12-31T00:00:00+00:00",
-            "2027-01-01T00:00:00+00:00",
-            "1970-01-01T00:00:00+00:00",
-            "nonsense",
-            "2026-11-22T00:00:00",
-        ],
-        5,
-    ),
-)
-def test_a_wrong_clock_blocks_no_update(update: Update, store: Path, clock: str) -> None:
+def test_a_wrong_clock_blocks_no_update(update: Update, store: Path) -> None:
     """The clock was ahead when the last update succeeded, or the record cannot be read."""
     update()
     path = store / "update.json"
-    path.write_text(json.dumps({"dataset": "published", "checked": clock}))
-    assert update(if_older="7d").state == "current"
-    for text in ("", "[]", "[" * 100_000, '{"checked": 1}'):
+    ahead = (datetime.now(UTC) + timedelta(days=400)).isoformat()
+    clocks = (ahead, "9999-12-31T00:00:00+00:00", "nonsense", "2026-11-22T00:00:00")
+    records = [json.dumps({"dataset": "published", "checked": clock}) for clock in clocks]
+    for text in (*records, "", "[]", "[" * 100_000, '{"checked": 1}'):
         path.write_text(text)
-        assert update(if_older="7d").state == "current"
+        assert not in_store.succeeded_within(store, "published", timedelta(days=7)), text[:80]
+    path.write_text(records[0])
+    assert update(if_older="7d").state == "current"
 
 
 def test_the_order_of_generations_is_not_that_of_the_clock(
@@ -105,23 +110,30 @@ def test_the_order_of_generations_is_not_that_of_the_clock(
     assert country() == "DE"
 
 
-@pytest.mark.parametrize("kind", few(["file", "link", "dangling", "folder"], 2))
-def test_whatever_has_the_name_of_the_staging_directory(
-    kind: str, update: Update, store: Path, tmp_path: Path
-) -> None:
-    update()
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "elsewhere" / "file").touch()
-    staging = store / ".update"
-    if kind == "file":
-        staging.touch()
-    elif kind == "folder":
-        (staging / "dataset").mkdir(parents=True)
-    else:
-        staging.symlink_to(tmp_path / ("elsewhere" if kind == "link" else "nowhere"))
-    assert update().state == "current"
-    assert is_tidy(store)
-    assert (tmp_path / "elsewhere" / "file").exists()
+def test_whatever_has_the_name_of_the_staging_directory(tmp_path: Path) -> None:
+    store, elsewhere = tmp_path / "store", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "file").touch()
+    kinds: dict[str, Callable[[Path], object]] = {
+        "nothing": lambda _: None,
+        "file": Path.touch,
+        "folder": lambda path: (path / "dataset").mkdir(parents=True),
+        "link": lambda path: path.symlink_to(elsewhere),
+        "dangling link": lambda path: path.symlink_to(tmp_path / "nowhere"),
+    }
+    told: list[str] = []
+    for kind, make in kinds.items():
+        with in_store.updating(store, told.append):
+            pass  # makes the store
+        make(store / ".update")
+        with in_store.updating(store, told.append) as staging:
+            assert staging == store / ".update"
+            assert staging.is_dir(), kind
+            assert not staging.is_symlink(), kind
+            assert list(staging.iterdir()) == [], kind
+        assert {path.name for path in store.iterdir()} == {"generations", ".lock", ".update.lock"}
+    assert (elsewhere / "file").exists()
+    assert told == []
 
 
 @pytest.mark.long

@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,27 +17,23 @@ import pytest
 
 import geolookup
 from geolookup.dataset import layout as fmt
-from geolookup.dataset.manifest import canonical, read_manifest
-from geolookup.engine import BUNDLED
+from geolookup.dataset.manifest import canonical
 from geolookup.store import pointer
 from tests.cli.program import run
 from tests.conftest import Build
 from tests.corrupt import forging
-from tests.damage import CSV
-from tests.datasets import SMALL
+from tests.damage import CSV, copied
+from tests.datasets import SMALL, once
 from tests.former_dataset import former
+from tests.store.numbered import generation, shared
 
 upgrade = import_module("geolookup.updates.upgrade")
-WORLD = read_manifest(BUNDLED).generation
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return former(SMALL, tmp_path_factory.mktemp("former") / "dataset")
 
 
 @pytest.fixture
-def old(made: Path, tmp_path: Path) -> Path:
+def old(tmp_path: Path) -> Path:
+    """The small dataset of the former version."""
+    made = once("updates-former", partial(former, SMALL))
     return shutil.copytree(made, tmp_path / "old")
 
 
@@ -81,31 +78,31 @@ def test_source_rows_are_kept(build: Build, tmp_path: Path) -> None:
     assert is_compiled(tmp_path / "old", compiled)
 
 
-@pytest.mark.parametrize(
-    ("name", "column", "value", "said"),
-    [
-        (fmt.EXPLAINED[4], "row", 10**6, "its source rows are damaged"),
-        (fmt.EXPLAINED[4], "table", 9, "its source rows are damaged"),
-        (fmt.FORMER_ROWS, "isp", 10**6, "its source rows are damaged"),
-        (fmt.FORMER_ROWS, "file", 7, "outside explained_files"),
-        (fmt.FORMER_ROWS, "family", 5, "neither 4 nor 6"),
-    ],
-)
-def test_damaged_source_rows(
-    build: Build, tmp_path: Path, name: str, column: str, value: int, said: str
-) -> None:
+#: File, column, another value of a row, and what is said of it.
+DAMAGED_ROWS = [
+    (fmt.EXPLAINED[4], "row", 10**6, "its source rows are damaged"),
+    (fmt.EXPLAINED[4], "table", 9, "its source rows are damaged"),
+    (fmt.FORMER_ROWS, "isp", 10**6, "its source rows are damaged"),
+    (fmt.FORMER_ROWS, "file", 7, "outside explained_files"),
+    (fmt.FORMER_ROWS, "family", 5, "neither 4 nor 6"),
+]
+
+
+def test_damaged_source_rows(build: Build, tmp_path: Path) -> None:
     recipe = '[dataset]\nname = "x"\nexplain = "full"\n[[source]]\nformat = "csv"\npath = "a.csv"\n'
     compiled, _ = build({"a.csv": "network,isp\n8.0.0.0/8,a\n8.8.8.0/24,b\n"}, recipe)
-    old = former(compiled, tmp_path / "old")
+    made = former(compiled, tmp_path / "made")
+    for name, column, value, said in DAMAGED_ROWS:
+        old = copied(made, tmp_path / "old")
 
-    def change(values: list[int]) -> None:
-        values[1] = value
+        def change(values: list[object], value: int = value) -> None:
+            values[1] = value
 
-    forging.replaced(old, name, column, change)
-    before = content(old)
-    with pytest.raises(geolookup.DatasetError, match=said):
-        geolookup.upgrade(old)
-    assert content(old) == before
+        forging.replaced(old, name, column, change)
+        before = content(old)
+        with pytest.raises(geolookup.DatasetError, match=said):
+            geolookup.upgrade(old)
+        assert content(old) == before, (name, column)
 
 
 def test_an_existing_output_is_replaced_where_that_is_asked_for(old: Path, tmp_path: Path) -> None:
@@ -149,8 +146,10 @@ def test_a_store_gets_the_upgraded_generation(old: Path, tmp_path: Path) -> None
 def test_a_generation_that_is_published_meanwhile_stays_current(
     old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    other = shared(0)
+
     def after_another(*args: Any) -> Any:
-        geolookup.publish(BUNDLED, tmp_path / "store")
+        geolookup.publish(other, tmp_path / "store")
         return upgrading(*args)
 
     for name in ("updating", "_written"):
@@ -160,7 +159,7 @@ def test_a_generation_that_is_published_meanwhile_stays_current(
             patched.setattr(upgrade, name, after_another)
             with suppress(geolookup.DatasetError):
                 geolookup.upgrade(tmp_path / "store")
-        assert geolookup.generations(tmp_path / "store")[0].generation == WORLD
+        assert geolookup.generations(tmp_path / "store")[0].generation == generation(other)
         shutil.rmtree(tmp_path / "store")
 
 
@@ -226,35 +225,34 @@ def longer_word(folder: Path) -> None:
     forging.replaced(folder, fmt.LOCATION, "city_name", change)
 
 
-@pytest.mark.parametrize(
-    ("damage", "problem"),
-    [
-        (column(fmt.LOCATION, "json", None), "its columns are"),
-        (column(fmt.NETWORK, "json", pa.int32()), "of type int32, not string"),
-        (column(fmt.COUNTRY, "json", pa.string()), "values are null"),
-        (column(fmt.NETWORK, "json_crc32", pa.string()), "of type string, not uint32"),
-        (column(fmt.IPV4, "start", pa.string()), "of type string, not uint32"),
-        (no_rows(fmt.NETWORK), "no rows"),
-        (no_rows(fmt.IPV4_JUMP), "no rows"),
-        (longer_word, "differs from the other columns"),
-        (flip(fmt.LOCATION), "its digest differs from the manifest"),
-        (wrong_checksum, "row 2: not the checksum of the row's text"),
-        (unknown_zones, "not unknown"),
-        (stated(name="other"), "'generation' is"),
-        (stated(format_version=3), "format version 3"),
-        (lambda folder: (folder / fmt.IPV4).unlink(), "missing"),
-        (lambda folder: (folder / fmt.MANIFEST).write_text("{}"), "not the manifest"),
-    ],
-)
-def test_a_damaged_dataset_stays_as_it_is(
-    old: Path, damage: Callable[[Path], None], problem: str
-) -> None:
-    damage(old)
-    before = content(old)
-    with pytest.raises(geolookup.DatasetError, match=problem):
-        geolookup.upgrade(old)
-    assert content(old) == before
-    assert [path.name for path in old.parent.iterdir()] == ["old"]
+DAMAGES: list[tuple[Callable[[Path], object], str]] = [
+    (column(fmt.LOCATION, "json", None), "its columns are"),
+    (column(fmt.NETWORK, "json", pa.int32()), "of type int32, not string"),
+    (column(fmt.COUNTRY, "json", pa.string()), "values are null"),
+    (column(fmt.NETWORK, "json_crc32", pa.string()), "of type string, not uint32"),
+    (column(fmt.IPV4, "start", pa.string()), "of type string, not uint32"),
+    (no_rows(fmt.NETWORK), "no rows"),
+    (no_rows(fmt.IPV4_JUMP), "no rows"),
+    (longer_word, "differs from the other columns"),
+    (flip(fmt.LOCATION), "its digest differs from the manifest"),
+    (wrong_checksum, "row 2: not the checksum of the row's text"),
+    (unknown_zones, "not unknown"),
+    (stated(name="other"), "'generation' is"),
+    (stated(format_version=3), "format version 3"),
+    (lambda folder: (folder / fmt.IPV4).unlink(), "missing"),
+    (lambda folder: (folder / fmt.MANIFEST).write_text("{}"), "not the manifest"),
+]
+
+
+def test_a_damaged_dataset_stays_as_it_is(old: Path, tmp_path: Path) -> None:
+    for damage, problem in DAMAGES:
+        damaged = copied(old, tmp_path / "damaged")
+        damage(damaged)
+        before = content(damaged)
+        with pytest.raises(geolookup.DatasetError, match=problem):
+            geolookup.upgrade(damaged)
+        assert content(damaged) == before, problem
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["damaged", "old"]
 
 
 def test_the_command(old: Path, tmp_path: Path) -> None:

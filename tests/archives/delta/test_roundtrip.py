@@ -26,9 +26,11 @@ from geolookup.dataset.manifest import read_manifest
 from geolookup.errors import DatasetError
 from geolookup.integrity import verify
 from tests.archives.delta.random_files import edited, table, write
+from tests.builder.building import recipe
 from tests.conftest import build_at
-from tests.store.numbered import numbered
-from tests.tiers import few, scaled
+from tests.datasets import once
+from tests.store.numbered import shared
+from tests.tiers import one_of_each, scaled
 
 EVERY = sorted({*fmt.FILES, *fmt.EXPLAINING})
 
@@ -56,8 +58,13 @@ def written(folder: Path, tables: dict[str, pa.Table]) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", few(EVERY, 6))
-@settings(max_examples=scaled(5, 12))
+def schema(name: str) -> frozenset[str]:
+    """Return the types of the columns of a file."""
+    return frozenset(column.type for column in fmt.COLUMNS[name].values())
+
+
+@pytest.mark.parametrize("name", one_of_each(EVERY, schema))
+@settings(max_examples=scaled(3, 12))
 @given(
     seed=st.integers(0, 1 << 32),
     rows=st.sampled_from([1, 2, 7, 64, 300]),
@@ -101,21 +108,17 @@ def compiled(folder: Path, change: int) -> Path:
         del rows[130:140:3]
     cells = "\n".join(rows).replace("AS", "")
     folder.mkdir()
-    recipe = (
-        '[dataset]\nname = "line"\nexplain = "full"\n'
-        '[[source]]\nformat = "csv"\npath = "a.csv"\n'
-        '[[source]]\nformat = "csv"\npath = "b.csv"\n'
-    )
+    text = recipe('path = "a.csv"', 'path = "b.csv"').replace('"test"', '"test"\nexplain = "full"')
     csv: dict[str, str | bytes] = {"a.csv": f"network,latitude,city_name,asn\n{cells}\n"}
     csv["b.csv"] = f"network,user_type\n8.0.0.0/8,hosting\n9.9.0.{change}/32,business\n"
-    return build_at(folder, csv, recipe)[0]
+    return build_at(folder, csv, text)[0]
 
 
 @pytest.fixture(scope="module")
-def line(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A dataset, and the next one of the same source."""
-    folder = tmp_path_factory.mktemp("line")
-    return compiled(folder / "old", 0), compiled(folder / "new", 1)
+def line() -> tuple[Path, Path]:
+    """A dataset, and the next one of the same source; nobody may change them."""
+    old, new = (once(f"archives-{n}", lambda folder, n=n: compiled(folder, n)) for n in (0, 1))
+    return old / "dataset", new / "dataset"
 
 
 @pytest.mark.parametrize("forward", [True, False])
@@ -131,14 +134,13 @@ def test_compiled_datasets(line: tuple[Path, Path], tmp_path: Path, *, forward: 
 def test_a_dataset_with_files_that_its_base_does_not_have(
     line: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    base = numbered(tmp_path / "plain", 1)
+    base = shared(1)
     assert set(rebuilt(base, line[0], tmp_path / "more")) >= set(fmt.EXPLAINING)
     rebuilt(line[0], base, tmp_path / "fewer")
 
 
-def test_a_dataset_over_itself_has_no_patches(tmp_path: Path) -> None:
-    base = numbered(tmp_path / "a", 1)
-    assert list(changed(base, base)) == []
+def test_a_dataset_over_itself_has_no_patches() -> None:
+    assert list(changed(shared(1), shared(1))) == []
 
 
 @pytest.mark.long
