@@ -344,12 +344,11 @@ def test_clock_put_back_across_new_year() -> None:
 
 
 def hours_of(zone: str, year: int) -> list[tuple[int, timedelta, bool]]:
-    start = unix(f"{year}-01-01T00:00:00Z") - DAY
-    locals_ = [(at, raw(zone, at)) for at in range(start, start + 368 * DAY, HOUR)]
+    start, rule = unix(f"{year}-01-01T00:00:00Z") - DAY, rules(zone)
     return [
         (at, local.utcoffset() or timedelta(), bool(local.dst()))
-        for at, local in locals_
-        if local.year == year
+        for at in range(start, start + 368 * DAY, HOUR)
+        if (local := datetime.fromtimestamp(at, rule)).year == year
     ]
 
 

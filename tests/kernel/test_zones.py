@@ -113,4 +113,5 @@ def test_a_table_is_checked_once() -> None:
     table = times + bytes(transitions) + types * struct.pack(">lBB", 3600, 0, 0)
     header = b"TZif2" + bytes(15)
     data = header + bytes(24) + header + counts + table + b"A" * (letters - 1) + b"\0\nUTC0\n"
-    assert decided(data, first + 5)
+    found = _compiled._period_in_file(data, first + 5)
+    assert (found.offset, found.abbr) == (3600, "A" * (letters - 1))
