@@ -67,7 +67,6 @@ def test_closed(dataset: Path) -> None:
 
 def test_a_block_closes_even_where_it_raises(dataset: Path) -> None:
     with pytest.raises(KeyError), geolookup.open(dataset) as engine:
-        assert engine.lookup("8.8.8.8")["success"]
         raise KeyError
     for ask in (engine.__enter__, lambda: engine.lookup("8.8.8.8")):
         with pytest.raises(geolookup.ClosedError):

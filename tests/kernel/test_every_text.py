@@ -22,21 +22,16 @@ from geolookup.dataset.files import Dataset
 from geolookup.kernel import python as kernel_python
 from tests.address_texts import CLEANED, EVERY, NOT_IN_TEXTS, by_ipaddress
 from tests.datasets import SMALL
+from tests.kernel.modules import MODULES
 from tests.kernel.test_locate import SUFFIXES, column, encoded, single
 from tests.kernel.test_scan import find
 from tests.near_addresses import near_addresses
-from tests.skips import needs, optional
 from tests.strategies import SEEDS, mutated
 from tests.text_columns import laid_out, parsed
 from tests.tiers import scaled
 
 AT = 1_795_132_800
 DATASET = Dataset(SMALL)
-compiled = optional("geolookup.kernel._compiled")
-MODULES = [
-    pytest.param(compiled, marks=needs("geolookup.kernel._compiled"), id="compiled"),
-    pytest.param(kernel_python, id="python"),
-]
 Judged = tuple[int, int]  # family and value; (0, 0) for no address
 
 

@@ -20,10 +20,11 @@ from geolookup.dataset.files import Dataset
 from geolookup.kernel import python as kernel_python
 from tests.datasets import SMALL
 from tests.hostile import NO_ADDRESS
+from tests.kernel.modules import compiled, needs_compiled
 from tests.near_addresses import addresses, interval_starts
 from tests.tiers import scaled
 
-compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
+pytestmark = needs_compiled
 AT = 1_795_132_800
 INSTANTS = (-62135510400, -5_000_000_000, -1, 0, 1_700_000_000, AT, 4_000_000_000, 253402214399)
 

@@ -21,10 +21,9 @@ from geolookup.kernel import python as kernel_python
 from tests.address_texts import EVERY
 from tests.conftest import ROOT
 from tests.datasets import SMALL
+from tests.kernel.modules import MODULES, needs_compiled
 from tests.kernel.test_kernel import AT
 
-compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
-MODULES = [compiled, kernel_python]
 MEMBERS = ("network.asn", "location.city_name", "location.country_name")
 
 
@@ -90,6 +89,7 @@ print(lines.take().count(b"8.8.8.8"))
 """
 
 
+@needs_compiled
 @pytest.mark.skipif(sys.platform != "linux", reason="it sets a limit of Linux")
 def test_lines_that_do_not_fit_into_memory() -> None:
     """They are lost, but no call reads memory that was freed."""

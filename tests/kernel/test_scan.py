@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from geolookup.kernel import python as kernel_python
 from tests.address_texts import IN_TEXTS, NOT_IN_TEXTS
+from tests.kernel.modules import MODULES, compiled, needs_compiled
 
-compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
-MODULES = [compiled, kernel_python]
 Hits = list[tuple[int, int, int, int]]
 
 
@@ -151,6 +150,7 @@ pieces = st.sampled_from(
 lines = st.lists(pieces, max_size=14).map(b"".join)
 
 
+@needs_compiled
 @given(lines)
 @example(b"2001:db8:::")
 @example(b"a" * 32 + b"/8.8.8.8")

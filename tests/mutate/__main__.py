@@ -8,6 +8,7 @@ that list is faulty. Exit status 2: the tests of a module fail without any chang
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Iterator
 from itertools import islice
@@ -20,6 +21,7 @@ from tests.mutate.running import Runner, Tally, total
 
 def main(arguments: list[str]) -> int:
     options = _arguments(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # removes the copies
     modules = scope.modules()
     chosen = [modules[name] for name in options.module or modules]
     if options.at:
