@@ -14,7 +14,7 @@ import pytest
 from geolookup.contract import localtime, tzif
 from geolookup.contract.gregorian import DAY, first_day
 from geolookup.contract.localtime import EARLIEST, LATEST, Period
-from tests.contract import test_localtime as real
+from tests.contract import tzif_files as real
 from tests.contract.tzif_files import written
 from tests.fuzz import tzif as target
 from tests.fuzz.target import scrambled
