@@ -34,7 +34,7 @@ def near_addresses(rng: random.Random, dataset: Dataset) -> Iterator[str]:
     """Addresses, and addresses with a letter put in, taken out or changed."""
     for address in addresses(rng, dataset):
         yield address
-        at = rng.randrange(len(address))
+        at = rng.randrange(len(address) + 1)  # at the end too: a dot after an address
         letter = rng.choice("0123456789abcdefABCDEFgx:.%/ \0٣é\ud800")
         yield address[:at] + letter + address[at + 1 :]
         yield address[:at] + letter + address[at:]

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 import geolookup
-from tests.conftest import ROOT, Build
+from tests.conftest import ROOT, build_at
 from tests.datasets import SMALL
 from tests.envelopes import ERRORS, check, contract_errors
 
 CSV = "network,country_code,asn\n8.8.8.0/24,US,15169\n2001:4860::/32,US,15169\n"
 
 
-@pytest.fixture
-def dataset(build: Build) -> Path:
-    return build({"a.csv": CSV})[0]
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_at(tmp_path_factory.mktemp("engine"), {"a.csv": CSV})[0]
 
 
 def test_the_bundled_dataset_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,23 +49,19 @@ class _PathLike:
         return str(self._path)
 
 
-@pytest.mark.parametrize("kind", [Path, str, _PathLike])
-def test_kinds_of_path(dataset: Path, kind: Any) -> None:
-    with geolookup.open(kind(dataset)) as engine:
-        assert engine.path == dataset
-
-
-def test_a_relative_path_is_kept_absolute(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kinds_of_path(dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds: tuple[Any, ...] = (Path, str, _PathLike)
+    for kind in kinds:
+        with geolookup.open(kind(dataset)) as engine:
+            assert engine.path == dataset
     monkeypatch.chdir(dataset.parent)
     with geolookup.open(dataset.name) as engine:
         monkeypatch.chdir(dataset)
-        assert engine.path == dataset
-
-
-@pytest.mark.parametrize("path", [b"dataset", 1, 1.5, object(), ["a"]])
-def test_no_path(path: Any) -> None:
-    with pytest.raises(TypeError):
-        geolookup.open(path)
+        assert engine.path == dataset  # a relative path is kept absolute
+    others: tuple[Any, ...] = (b"dataset", 1, 1.5, object(), ["a"])
+    for path in others:
+        with pytest.raises(TypeError):
+            geolookup.open(path)
 
 
 def refusal(path: Path) -> geolookup.DatasetError:
@@ -77,34 +73,30 @@ def refusal(path: Path) -> geolookup.DatasetError:
     return error
 
 
-@pytest.mark.parametrize("name", ["missing", "missing/deeper", "a\0b", "x" * 300])
-def test_missing_dataset(tmp_path: Path, name: str) -> None:
-    error = refusal(tmp_path / name)
-    assert str(tmp_path / name) in error.path
-    assert error.remedy
-
-
-def test_empty_folder_and_plain_file(tmp_path: Path) -> None:
-    assert refusal(tmp_path).problem == "no dataset here"
+def test_no_dataset(tmp_path: Path) -> None:
+    for name in ("missing", "missing/deeper", "a\0b", "x" * 300):
+        error = refusal(tmp_path / name)
+        assert str(tmp_path / name) in error.path
+        assert error.remedy
     (tmp_path / "file").write_text("{}")
-    assert refusal(tmp_path / "file").problem == "no dataset here"
+    for path in (tmp_path, tmp_path / "file"):
+        assert refusal(path).problem == "no dataset here"
     assert "geolookup build" in refusal(tmp_path).remedy
 
 
-@pytest.mark.parametrize("version", [0, 3, 99, "1", None, 1.5, 2.0, True, [1]])
-def test_another_version(dataset: Path, version: object) -> None:
-    path = dataset / "manifest.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"format_version": version}))
-    error = refusal(dataset)
-    assert error.path == str(path)
-    assert repr(version) in error.problem
-    assert "geolookup build" in error.remedy
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '"x"', '{"format":"other"}', "[" * 100_000])
-def test_not_a_dataset(dataset: Path, text: str) -> None:
-    (dataset / "manifest.json").write_text(text)
-    assert refusal(dataset).path == str(dataset / "manifest.json")
+def test_another_version_or_no_manifest(dataset: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(dataset, tmp_path / "copy")
+    path = copy / "manifest.json"
+    manifest = json.loads(path.read_text())
+    for version in (0, 3, 99, "1", None, 1.5, 2.0, True, [1]):
+        path.write_text(json.dumps(manifest | {"format_version": version}))
+        error = refusal(copy)
+        assert error.path == str(path)
+        assert repr(version) in error.problem
+        assert "geolookup build" in error.remedy
+    for text in ("", "{", "[]", "{}", '"x"', '{"format":"other"}', "[" * 100_000):
+        path.write_text(text)
+        assert refusal(copy).path == str(path), text[:20]
 
 
 def test_a_dataset_error_survives_pickling(tmp_path: Path) -> None:

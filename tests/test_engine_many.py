@@ -24,13 +24,7 @@ from tests.store.numbered import numbered
 AT = 1768507200
 #: More than a chunk, and not a multiple of a block.
 MIXED = [
-    "8.8.8.8",
-    "2001:4860:4860::8888",
-    "10.0.0.1",
-    "::1",
-    "nonsense",
-    "",
-    "::ffff:8.8.8.8",
+    *("8.8.8.8", "2001:4860:4860::8888", "10.0.0.1", "::1", "nonsense", "", "::ffff:8.8.8.8"),
 ] * 91
 
 
@@ -44,14 +38,14 @@ def calls(engine: geolookup.Engine) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("ips", [MIXED, [], MIXED[:1], MIXED[:64], MIXED[:256]])
-def test_the_single_calls_in_order(sample: geolookup.Engine, ips: list[str]) -> None:
-    texts = [sample.lookup_json(ip, at=AT) for ip in ips]
-    assert sample.lookup_many(ips, at=AT) == [sample.lookup(ip, at=AT) for ip in ips]
-    assert sample.lookup_many_json(ips, at=AT) == texts
-    lines = b"".join(text + b"\n" for text in texts)
-    assert sample.lookup_many_json(ips, at=AT, lines=True) == lines
-    assert b"".join(sample.iter_json(iter(ips), at=AT)) == lines
+def test_the_single_calls_in_order(sample: geolookup.Engine) -> None:
+    for ips in (MIXED, [], MIXED[:1], MIXED[:64], MIXED[:256]):
+        texts = [sample.lookup_json(ip, at=AT) for ip in ips]
+        assert sample.lookup_many(ips, at=AT) == [sample.lookup(ip, at=AT) for ip in ips]
+        assert sample.lookup_many_json(ips, at=AT) == texts
+        lines = b"".join(text + b"\n" for text in texts)
+        assert sample.lookup_many_json(ips, at=AT, lines=True) == lines
+        assert b"".join(sample.iter_json(iter(ips), at=AT)) == lines
 
 
 def test_every_path(sample: geolookup.Engine) -> None:
@@ -66,13 +60,10 @@ def test_every_path(sample: geolookup.Engine) -> None:
     assert sample.get_many(["8.8.8.8", "x"], []) == [(), ()]
 
 
-@pytest.mark.parametrize("ips", [["8.8.8.8"], []])
-def test_an_unknown_path(sample: geolookup.Engine, ips: list[str]) -> None:
-    with pytest.raises(ValueError, match="no field or group"):
-        sample.get_many(ips, ["ip", "asn"])
-
-
-def test_arguments_in_the_wrong_order(sample: geolookup.Engine) -> None:
+def test_unknown_paths_and_arguments_in_the_wrong_order(sample: geolookup.Engine) -> None:
+    for ips in (["8.8.8.8"], []):
+        with pytest.raises(ValueError, match="no field or group"):
+            sample.get_many(ips, ["ip", "asn"])
     swapped: Any = "location.city_name", "8.8.8.8"
     table = pa.table({"ip": ["8.8.8.8"]})
     for call in (
@@ -98,19 +89,15 @@ def test_iterables(sample: geolookup.Engine) -> None:
         assert sample.lookup_many(ips, at=0) == expected
 
 
-@pytest.mark.parametrize("ips", ["8.8.8.8", b"8.8.8.8", 5, None])
-def test_one_address_is_no_iterable(sample: geolookup.Engine, ips: Any) -> None:
-    for call in calls(sample):
-        with pytest.raises(TypeError):
-            call(ips)
-
-
-def test_an_error_of_the_iterable_is_the_callers(sample: geolookup.Engine) -> None:
+def test_what_is_no_iterable_and_an_iterable_that_raises(sample: geolookup.Engine) -> None:
     def broken() -> Iterator[str]:
         yield from MIXED
         raise LookupError
 
     for call in calls(sample):
+        for ips in ("8.8.8.8", b"8.8.8.8", 5, None):
+            with pytest.raises(TypeError):
+                call(ips)
         with pytest.raises(LookupError):
             call(broken())
 
@@ -134,25 +121,17 @@ def test_one_instant_in_an_array(sample: geolookup.Engine) -> None:
     assert sample.lookup_many_json(MIXED, at=at) == expected
 
 
-@pytest.mark.parametrize("count", [0, 1, len(MIXED) - 1, len(MIXED) + 1])
-def test_another_number_of_instants(sample: geolookup.Engine, count: int) -> None:
+def test_bad_instants(sample: geolookup.Engine) -> None:
     for call in calls(sample):
-        with pytest.raises(ValueError, match="instants than there are addresses"):
-            call(MIXED, at=[0] * count)
-
-
-@pytest.mark.parametrize("ips", [[], ["8.8.8.8"]])
-@pytest.mark.parametrize(
-    ("at", "error"), [("now", TypeError), (True, TypeError), (1e30, ValueError)]
-)
-def test_a_bad_at(
-    sample: geolookup.Engine, ips: list[str], at: Any, error: type[Exception]
-) -> None:
-    for call in calls(sample):
-        with pytest.raises(error):
-            call(ips, at=at)
-        with pytest.raises(error):
-            call(["8.8.8.8", *ips], at=[at] * (len(ips) + 1))
+        for count in (0, 1, len(MIXED) - 1, len(MIXED) + 1):
+            with pytest.raises(ValueError, match="instants than there are addresses"):
+                call(MIXED, at=[0] * count)
+        for at, error in (("now", TypeError), (True, TypeError), (1e30, ValueError)):
+            for ips in ([], ["8.8.8.8"]):
+                with pytest.raises(error):
+                    call(ips, at=at)
+                with pytest.raises(error):
+                    call(["8.8.8.8", *ips], at=[at] * (len(ips) + 1))
 
 
 def test_the_answers_are_the_callers_own(sample: geolookup.Engine) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
+import shutil
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 import geolookup
-from tests.conftest import Build, build_at
+from tests.conftest import build_at
 from tests.datasets import SMALL
 
 ADDRESSES = (
@@ -23,20 +24,27 @@ ADDRESSES = (
 )
 
 
+@pytest.fixture(scope="module")
+def datasets(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two generations: 8.8.8.0/24 in the US, then in Canada."""
+    old, new = (tmp_path_factory.mktemp(name) for name in ("old", "new"))
+    text = "network,country_code\n9.9.9.0/24,CH\n8.8.8.0/24,"
+    return build_at(old, {"a.csv": text + "US\n"})[0], build_at(new, {"a.csv": text + "CA\n"})[0]
+
+
 @pytest.fixture
-def dataset(build: Build) -> Path:
-    return build({"a.csv": "network,country_code\n8.8.8.0/24,US\n9.9.9.0/24,CH\n"})[0]
+def dataset(datasets: tuple[Path, Path], tmp_path: Path) -> Path:
+    """A copy of the older generation, which ``rebuild`` replaces by the newer one."""
+    return shutil.copytree(datasets[0], tmp_path / "dataset")
+
+
+def rebuild(dataset: Path, datasets: tuple[Path, Path]) -> None:
+    dataset.rename(dataset.with_name("former"))
+    shutil.copytree(datasets[1], dataset)
 
 
 def answers(engine: geolookup.Engine) -> list[bytes]:
     return [engine.lookup_json(ip, at=0) for ip in ADDRESSES]
-
-
-def test_context_manager(dataset: Path) -> None:
-    with geolookup.open(dataset) as engine:
-        assert engine.lookup("8.8.8.8")["success"]
-    with pytest.raises(geolookup.ClosedError):
-        engine.__enter__()
 
 
 def test_closed(dataset: Path) -> None:
@@ -57,11 +65,12 @@ def test_closed(dataset: Path) -> None:
         assert "8.8.8.8" not in str(caught.value)
 
 
-def test_a_block_that_raises_closes_too(dataset: Path) -> None:
+def test_a_block_closes_even_where_it_raises(dataset: Path) -> None:
     with pytest.raises(KeyError), geolookup.open(dataset) as engine:
         raise KeyError
-    with pytest.raises(geolookup.ClosedError):
-        engine.lookup("8.8.8.8")
+    for ask in (engine.__enter__, lambda: engine.lookup("8.8.8.8")):
+        with pytest.raises(geolookup.ClosedError):
+            ask()
 
 
 def test_a_running_iteration_finishes(dataset: Path) -> None:
@@ -131,10 +140,10 @@ def test_pickled_as_path_and_generation(dataset: Path) -> None:
             assert again.lookup_json("8.8.8.8", at=0) == engine.lookup_json("8.8.8.8", at=0)
 
 
-def test_another_generation_is_refused(dataset: Path) -> None:
+def test_another_generation_is_refused(dataset: Path, datasets: tuple[Path, Path]) -> None:
     with geolookup.open(dataset) as engine:
         data, before = pickle.dumps(engine), engine.metadata.generation
-    build_at(dataset.parent, {"a.csv": "network,country_code\n8.8.8.0/24,CA\n"})
+    rebuild(dataset, datasets)
     with pytest.raises(geolookup.DatasetError, match=before):
         pickle.loads(data)  # noqa: S301 - our own
 
@@ -147,10 +156,10 @@ def test_a_dataset_that_is_gone_is_refused(dataset: Path) -> None:
         pickle.loads(data)  # noqa: S301 - our own
 
 
-def test_an_open_engine_keeps_its_dataset(dataset: Path) -> None:
+def test_an_open_engine_keeps_its_dataset(dataset: Path, datasets: tuple[Path, Path]) -> None:
     """A rebuild renames a new folder into place; mapped files are never changed."""
     with geolookup.open(dataset) as engine:
-        build_at(dataset.parent, {"a.csv": "network,country_code\n8.8.8.0/24,CA\n"})
+        rebuild(dataset, datasets)
         assert engine.data("8.8.8.8")["location"]["country_code"] == "US"
         assert engine.data("9.9.9.9")["location"]["country_code"] == "CH"
         with geolookup.open(dataset) as after:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.tiers import few
 
 #: Tests that skip in each of the ways in which pytest skips.
 SKIPPING = {
@@ -22,29 +22,28 @@ SKIPPING = {
     "no parameters": "import pytest\n@pytest.mark.parametrize('a', [])\ndef test_a(a): pass\n",
 }
 
-XDIST = ["-p", "xdist", "-n", "1"]
-
 TIERS = """
 import pytest
 from hypothesis import settings
-from tests.tiers import scaled
+from tests.tiers import one_of_each, scaled
 @pytest.mark.long
 def test_long(): pass
-@pytest.mark.parametrize('size', [1, pytest.param(2, marks=pytest.mark.long)])
-def test_sizes(size): pass
+@pytest.mark.parametrize('word', one_of_each(['a', 'b', 'cc', 'd', 'ee'], len))
+def test_words(word): pass
 def test_amounts():
     print('amounts', scaled(3, 700), settings.default.max_examples)
     print('derandomized', settings.default.derandomize)
 """
 
 
-def run(folder: Path, text: str, *options: str, **environment: str) -> tuple[int, str]:
-    """pytest's exit status and output for a file of this text."""
-    (folder / "test_one.py").write_text(text + "\ndef test_passes(): pass\n")
+def run(folder: Path, texts: dict[str, str], *options: str, **environment: str) -> tuple[int, str]:
+    """pytest's exit status and output for files of these texts."""
+    for name, text in texts.items():
+        (folder / f"test_{name.replace(' ', '_')}.py").write_text(text)
     plugins = ["-p", "tests.tiers", "-p", "tests.skips", "-p", "no:cacheprovider"]
     kept = {k: v for k, v in os.environ.items() if k not in {"GEOLOOKUP_NO_SKIP", "CI"}}
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-s", "-q", *plugins, *options, "test_one.py"],
+        [sys.executable, "-m", "pytest", "-s", "-q", "-rA", *plugins, *options],
         check=False,
         cwd=folder,
         # The plugins that happen to be installed take a second to load.
@@ -55,34 +54,35 @@ def run(folder: Path, text: str, *options: str, **environment: str) -> tuple[int
     return done.returncode, done.stdout
 
 
-@pytest.mark.parametrize("way", few(SKIPPING, 3))
-def test_a_skip_fails_where_nothing_may_be_skipped(way: str, tmp_path: Path) -> None:
-    status, output = run(tmp_path, SKIPPING[way], GEOLOOKUP_NO_SKIP="1")
-    assert status not in {0, 5}, output
-    assert "was skipped where nothing may be" in output
-
-
-@pytest.mark.long
-def test_a_skipped_module_fails_in_a_worker_too(tmp_path: Path) -> None:
-    status, output = run(tmp_path, SKIPPING["importorskip"], *XDIST, GEOLOOKUP_NO_SKIP="1")
-    assert status not in {0, 5}, output
-
-
-def test_a_skip_passes_elsewhere(tmp_path: Path) -> None:
-    assert run(tmp_path, SKIPPING["mark"])[0] == 0
+@pytest.mark.parametrize(
+    "options", [(), pytest.param(("-p", "xdist", "-n", "1"), marks=pytest.mark.long)]
+)
+def test_each_skip_fails_where_nothing_may_be_skipped(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
+    continued = "--continue-on-collection-errors"
+    status, output = run(tmp_path, SKIPPING, continued, *options, GEOLOOKUP_NO_SKIP="1")
+    assert status == 1, output
+    assert "passed" not in output
+    for way in SKIPPING:
+        node = rf"test_{way.replace(' ', '_')}\.py(?:::test_a)?"
+        assert re.search(rf"^(?:FAILED|ERROR) {node}\b", output, re.MULTILINE), way
+    assert output.count("was skipped where nothing may be: ") >= len(SKIPPING)
 
 
 def test_the_fast_tier(tmp_path: Path) -> None:
-    status, output = run(tmp_path, TIERS)
-    assert status == 0
-    assert "3 passed, 2 deselected" in output
+    status, output = run(tmp_path, {"tiers": TIERS, "mark": SKIPPING["mark"]})
+    assert status == 0, output
+    assert "3 passed, 1 skipped, 4 deselected" in output
+    assert "test_words[a]" in output
+    assert "test_words[cc]" in output
     assert "amounts 3 20" in output
+    assert "derandomized True" in output
 
 
-@pytest.mark.parametrize("options", [[], ["--random"]])
-def test_everything(options: list[str], tmp_path: Path) -> None:
-    status, output = run(tmp_path, TIERS, "--all", *options, GEOLOOKUP_NO_SKIP="1")
-    assert status == 0
-    assert "5 passed" in output
+def test_everything(tmp_path: Path) -> None:
+    status, output = run(tmp_path, {"tiers": TIERS}, "--all", "--random", GEOLOOKUP_NO_SKIP="1")
+    assert status == 0, output
+    assert "7 passed" in output
     assert "amounts 700 100" in output
-    assert f"derandomized {not options}" in output
+    assert "derandomized False" in output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,3 +24,17 @@ def laid_out(rows: Sequence[str], between: bytes = b"") -> tuple[U8, I64, I64]:
     steps = lengths + len(between)
     starts = np.cumsum(steps) - steps
     return np.frombuffer(between.join(parts) or b"\0", np.uint8), starts, lengths
+
+
+def parsed(parse_texts: Any, data: bytes, starts: Any, lengths: Any) -> list[tuple[int, int]]:
+    """Return (family, value) of each text; (0, 0) for one that is no address."""
+    count = len(starts)
+    families = np.full(count, 7, np.uint8)
+    highs, lows = np.full(count, 7, np.uint64), np.full(count, 7, np.uint64)
+    columns = (np.array(column, np.int64) for column in (starts, lengths))
+    parse_texts(np.frombuffer(data, np.uint8), *columns, families, highs, lows)
+    values = zip(highs.tolist(), lows.tolist(), strict=True)
+    return [
+        (family, high << 64 | low)
+        for family, (high, low) in zip(families.tolist(), values, strict=True)
+    ]

@@ -6,9 +6,8 @@ import re
 from ipaddress import ip_address
 from typing import Any
 
-import pytest
-
-from geolookup.contract import fields
+import geolookup
+from geolookup.contract import fields, other_names
 from geolookup.contract.fields import FIELDS, Field
 from tests.conftest import ROOT
 from tests.envelopes import published
@@ -37,14 +36,14 @@ def allowed(schema: dict[str, Any]) -> set[str]:
     return {stated} if isinstance(stated, str) else set(stated)
 
 
-@pytest.mark.parametrize("field", FIELDS, ids=lambda each: each.path)
-def test_a_field_is_what_the_schema_says(field: Field) -> None:
-    schema, required = described(field)
-    types = allowed(schema)
-    (kind,) = types - {"null"}
-    assert ("number" if kind == "integer" else kind) == JSON_TYPES[field.type]
-    assert required is not field.optional
-    assert ("null" in types) is (field.nullable and not field.optional)
+def test_a_field_is_what_the_schema_says() -> None:
+    for field in FIELDS:
+        schema, required = described(field)
+        types = allowed(schema)
+        (kind,) = types - {"null"}
+        assert ("number" if kind == "integer" else kind) == JSON_TYPES[field.type], field
+        assert required is not field.optional
+        assert ("null" in types) is (field.nullable and not field.optional)
 
 
 def test_the_schema_has_no_other_fields() -> None:
@@ -77,32 +76,97 @@ def test_the_layers_are_those_of_the_recipe() -> None:
     assert all(layer in page for layer in fields.LAYERS)
 
 
-@pytest.mark.parametrize(
-    ("path", "hint"),
-    [
+def test_an_unknown_path_names_the_nearest() -> None:
+    choices = "write location, time, currency, network or a member, such as location.country_code"
+    for path, hint in (
         ("location.city", "did you mean 'location.city_name'?"),
         ("networks", "did you mean 'network'?"),
-        (7, "write location, time, currency, network or a member, such as location.country_code"),
-    ],
-)
-def test_an_unknown_path_names_the_nearest(path: object, hint: str) -> None:
-    assert str(fields.unknown_path(path)) == f"no field or group {path!r}; {hint}"
+        (7, choices),
+    ):
+        assert str(fields.unknown_path(path)) == f"no field or group {path!r}; {hint}"
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "8.8.8.8",
-        " 8.8.8.8:443",
-        "8.8.8.0/24",
-        "[2001:4860:4860::8888]:53",
-        "10.0.0.1",
-        "fe80::1%eth0",
-        "8.8.8.8, 1.1.1.1",
-        ip_address("8.8.8.8"),
-    ],
-)
-def test_an_address_as_a_path_is_not_in_the_text(address: object) -> None:
-    text = str(fields.unknown_path(address))
-    assert text.startswith("no field or group, but an address; write location, ")
-    assert not re.search(r"\d|::", text)
+def test_an_address_as_a_path_is_not_in_the_text() -> None:
+    for address in (
+        *("8.8.8.8", " 8.8.8.8:443", "8.8.8.0/24", "[2001:4860:4860::8888]:53", "10.0.0.1"),
+        *("fe80::1%eth0", "8.8.8.8, 1.1.1.1", ip_address("8.8.8.8")),
+    ):
+        text = str(fields.unknown_path(address))
+        assert text.startswith("no field or group, but an address; write location, ")
+        assert not re.search(r"\d|::", text)
+
+
+# Names of other products.
+
+OTHER_NAMES = {
+    "location.country_code": "country location.country country.iso_code countryCode iso_code",
+    "location.country_name": "country.names.en",
+    "location.region_name": "region",
+    "location.region_code": "state",
+    "location.city_name": "city location_city_name",
+    "location.postal_code": "zip postal_code",
+    "location.latitude": "lat",
+    "location.longitude": "longitude",
+    "time.zone": "timezone location.time_zone TZ",
+    "currency.code": "currency_code",
+    "network.asn": "asn autonomous_system_number",
+    "network.organization": "org",
+    "network.isp": "isp",
+}
+
+
+def test_a_name_of_another_product() -> None:
+    for path, names in OTHER_NAMES.items():
+        for name in names.split():
+            text = str(fields.unknown_path(name))
+            assert text == f"no field or group {name!r}; did you mean {path!r}?"
+    for name in ("", "location.", "qwerty", "-"):
+        assert other_names.path_called(name) is None
+
+
+def test_every_name_leads_to_a_path() -> None:
+    assert set(other_names._PATHS.values()) <= set(fields.PATHS)
+    listed = [name for names in other_names._NAMES.values() for name in names.split()]
+    assert len(listed) == len(set(listed))
+    assert not set(listed) & set(fields.PATHS)
+
+
+# ``geolookup.fields()``, and the table of the contract's page.
+
+_ROW = re.compile(r"^\| `([a-z0-9_.]+)` \| (\w+) \| (.*?) ?\| (.*) \|$", re.MULTILINE)
+_KINDS: dict[str, Any] = {
+    "string": str,
+    "strings": list,
+    "number": float | int,
+    "integer": int,
+    "boolean": bool,
+    "object": dict,
+}
+
+
+def test_every_path_is_listed_after_its_group() -> None:
+    listed: list[str] = [each.path for each in geolookup.fields()]
+    assert sorted(listed) == sorted(fields.PATHS)
+    assert [path for path in listed if path not in fields.GROUPS] == [each.path for each in FIELDS]
+    for group in fields.GROUPS:
+        members = [path for path in listed if path.startswith(f"{group}.")]
+        at = listed.index(group) + 1
+        assert listed[at : at + len(members)] == members
+
+
+def test_the_page_has_the_same_table_of_single_lines() -> None:
+    page = (ROOT / "docs" / "contract.md").read_text(encoding="utf-8")
+    assert _ROW.findall(page) == [tuple(each) for each in geolookup.fields()]
+    assert all(
+        each.meaning and not re.search(r"[\n|]", each.meaning) for each in geolookup.fields()
+    )
+
+
+def test_each_value_is_of_its_type(sample: geolookup.Engine) -> None:
+    known = set()
+    for field in geolookup.fields():
+        for ip in ("8.8.8.8", "2001:4860:4860::8888", "1.1.1.1"):
+            value = sample.get(ip, field.path, at=0)
+            assert value is None or isinstance(value, _KINDS[field.type]), field.path
+            known |= {field.path} if value is not None else set()
+    assert known == set(fields.PATHS)

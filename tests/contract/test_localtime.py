@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import random
-import struct
 import subprocess
 import sys
 import time
-import zoneinfo
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
-from importlib import resources
 from io import BytesIO
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -27,20 +24,13 @@ from hypothesis import strategies as st
 
 from geolookup.contract import localtime, tzdatabase
 from geolookup.contract.localtime import EARLIEST, LATEST, Period, period, time_json, time_object
-from geolookup.contract.tzdatabase import database, zone_names
+from tests.contract.tzif_files import DAY, EPOCH, HOUR, ZONES, transitions, tzif, unix
 from tests.tiers import scaled
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-HOUR, DAY = 3600, 86400
-ZONES = sorted(zone_names())
 ROOT = Path(__file__).parents[2]
 
 repeatable = settings(derandomize=True, deadline=None, database=None, max_examples=scaled(60, 300))
 instants = st.integers(EARLIEST, LATEST - 1) | st.integers(-3 * 10**9, 5 * 10**9)
-
-
-def unix(text: str) -> int:
-    return (datetime.fromisoformat(text) - EPOCH) // timedelta(seconds=1)
 
 
 def raw(zone: str, at: int) -> datetime:
@@ -344,12 +334,11 @@ def test_clock_put_back_across_new_year() -> None:
 
 
 def hours_of(zone: str, year: int) -> list[tuple[int, timedelta, bool]]:
-    start = unix(f"{year}-01-01T00:00:00Z") - DAY
-    locals_ = [(at, raw(zone, at)) for at in range(start, start + 368 * DAY, HOUR)]
+    start, rule = unix(f"{year}-01-01T00:00:00Z") - DAY, rules(zone)
     return [
         (at, local.utcoffset() or timedelta(), bool(local.dst()))
-        for at, local in locals_
-        if local.year == year
+        for at in range(start, start + 368 * DAY, HOUR)
+        if (local := datetime.fromtimestamp(at, rule)).year == year
     ]
 
 
@@ -399,38 +388,6 @@ def test_is_dst_hour_by_hour(zone: str, years: tuple[int, ...]) -> None:
 
 
 # Transitions, against the files.
-
-
-@cache
-def transitions(zone: str) -> tuple[int, ...]:
-    """The seconds at which a TZif file (RFC 9636) changes offset, mark or abbreviation."""
-    data = tzif(zone)
-    body = data[44 + block_size(data, 4) :]  # version 2: the second block, 64-bit times
-    *_, times, types, characters = struct.unpack_from(">6l", body, 20)
-    at = struct.unpack_from(f">{times}q", body, 44)
-    kinds = body[44 + 8 * times :][:times]
-    table = body[44 + 9 * times :]
-    names = table[6 * types :][:characters]
-
-    def shown(kind: int) -> tuple[int, int, bytes]:
-        offset, marked, name = struct.unpack_from(">lBB", table, 6 * kind)
-        return offset, marked, names[name : names.index(0, name)]
-
-    states = [shown(0), *map(shown, kinds)]
-    return tuple(when for when, (old, new) in zip(at, pairwise(states), strict=True) if old != new)
-
-
-def tzif(zone: str) -> bytes:
-    system = [Path(root, zone) for root in zoneinfo.TZPATH]
-    packaged = Path(str(resources.files("tzdata")), "zoneinfo", zone)
-    files = [packaged, *system] if database().source == "package" else [*system, packaged]
-    return next(file for file in files if file.is_file()).read_bytes()
-
-
-def block_size(data: bytes, time_size: int) -> int:
-    ut, standard, leaps, times, types, characters = struct.unpack_from(">6l", data, 20)
-    sizes = times * (time_size + 1), types * 6, characters, leaps * (time_size + 4), standard, ut
-    return sum(sizes)
 
 
 def test_transitions_are_found_to_the_second() -> None:

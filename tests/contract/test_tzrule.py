@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from geolookup.contract import tzif, tzrule
 from geolookup.contract.localtime import _changes
-from tests.contract.test_localtime import unix
 from tests.contract.test_tzif import zone_in
-from tests.contract.tzif_files import by_zoneinfo, plain_zone, written
+from tests.contract.tzif_files import by_zoneinfo, plain_zone, unix, written
 from tests.tiers import scaled
 
 repeatable = settings(derandomize=True, deadline=None, database=None, max_examples=scaled(60, 1000))

@@ -1,50 +1,52 @@
 """A process that prints the local time in a dataset by every way there is to ask for it.
 
-``python -m tests.contract.zone_probe DATASET ADDRESS [WAY...]`` prints a JSON object: the
-deciding database under "database", and the time object of each way.
+``zone_probe.main(DATASET, ADDRESS, WAY...)`` prints a JSON object: the deciding database under
+"database", and the time object of each way. A way of one kernel has its name after a blank.
 """
 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from importlib import import_module
 from multiprocessing import get_context
 from typing import Any
 
 import geolookup
 
 AT = 1796083200  # 2026-12-01T00:00:00Z
+_MODULES = {"python": "geolookup.kernel.python", "compiled": "geolookup.kernel._compiled"}
 
 
-def looked_up(engine: geolookup.Engine, address: str) -> Any:
-    return engine.lookup(address, at=AT)["data"]["time"]
-
-
-def as_json(engine: geolookup.Engine, address: str) -> Any:
-    return json.loads(engine.lookup_json(address, at=AT))["data"]["time"]
-
-
-def at_one_instant(engine: geolookup.Engine, address: str) -> Any:
+def _asked(module: Any, way: str, dataset: str, address: str) -> Any:
+    """Ask a kernel: for a dict, for JSON, for a column at one instant, or at a column of them."""
     import pyarrow as pa
 
-    return _row(engine.enrich(pa.table({"ip": [address]}), fields="time", at=AT))
+    from geolookup import tables
+    from geolookup.dataset.files import Dataset
 
-
-def at_a_column(engine: geolookup.Engine, address: str) -> Any:
-    import pyarrow as pa
-
+    if way == "dict":
+        return module.Kernel(Dataset(dataset)).lookup(address, at=AT)["data"]["time"]
+    if way == "json":
+        return json.loads(module.Kernel(Dataset(dataset)).lookup_json(address, at=AT))["data"][
+            "time"
+        ]
     data = pa.table({"ip": [address] * 3, "at": [AT, None, AT]})
-    return _row(engine.enrich(data, fields="time", at="at"))
+    at: Any = "at" if way == "column" else AT
+    return _row(tables.enrich(module.State(Dataset(dataset)), data, "ip", "time", at=at))
 
 
-def spawned(engine: geolookup.Engine, address: str) -> Any:
+def _looked_up(dataset: str, address: str) -> Any:
+    with geolookup.open(dataset) as engine:
+        return engine.lookup(address, at=AT)["data"]["time"]
+
+
+def _spawned(dataset: str, address: str) -> Any:
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        return pool.submit(looked_up, engine, address).result()
+        return pool.submit(_looked_up, dataset, address).result()
 
 
-def spark(engine: geolookup.Engine, address: str) -> Any:
+def _spark(dataset: str, address: str) -> Any:
     from pyspark.sql import SparkSession
 
     from geolookup.tables import spark as adapter
@@ -53,7 +55,7 @@ def spark(engine: geolookup.Engine, address: str) -> Any:
     session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     try:
         frame = session.createDataFrame([(address,)], "ip string")
-        found = adapter.enrich(frame, "ip", ["time"], dataset=engine.path, at=AT)
+        found = adapter.enrich(frame, "ip", ["time"], dataset=dataset, at=AT)
         return _row(found.toArrow())
     finally:
         session.stop()
@@ -64,15 +66,15 @@ def _row(table: Any) -> dict[str, Any]:
     return {name[5:]: value for name, value in row.items() if name.startswith("time_")}
 
 
-_WAYS = (looked_up, as_json, at_one_instant, at_a_column, spawned, spark)
-WAYS: dict[str, Callable[[geolookup.Engine, str], Any]] = {each.__name__: each for each in _WAYS}
+_OF_NO_KERNEL = {"spawned": _spawned, "spark": _spark}
 
 
 def main(dataset: str, address: str, *ways: str) -> None:
-    with geolookup.open(dataset) as engine:
-        found = {name: WAYS[name](engine, address) for name in ways}
-        print(json.dumps({"database": str(engine.metadata.time_zones), **found}))
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+    answers: dict[str, Any] = {}
+    for way in ways:
+        how, _, kernel = way.partition(" ")
+        if kernel:
+            answers[way] = _asked(import_module(_MODULES[kernel]), how, dataset, address)
+        else:
+            answers[way] = _OF_NO_KERNEL[how](dataset, address)
+    print(json.dumps(answers))

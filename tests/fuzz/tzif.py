@@ -9,7 +9,7 @@ from unittest import mock
 
 from geolookup.contract import localtime, tzif
 from geolookup.contract.localtime import EARLIEST, LATEST
-from tests.contract.test_localtime import tzif as real
+from tests.contract.tzif_files import tzif as real
 from tests.contract.tzif_files import written
 from tests.envelopes import compact
 from tests.fuzz.target import Change, Target

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from geolookup import tables
 from geolookup.contract.localtime import EARLIEST, LATEST
 from geolookup.dataset.files import Dataset
-from geolookup.kernel import python as kernel_python
 from tests.conftest import build_at
+from tests.kernel.modules import MODULES
 from tests.tiers import scaled
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -45,12 +45,10 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     return Dataset(build_at(tmp_path_factory.mktemp("calendar"), {"a.csv": text})[0])
 
 
-@pytest.fixture(scope="module", params=["compiled", "python"])
+@pytest.fixture(scope="module", params=MODULES)
 def module(request: pytest.FixtureRequest) -> Any:
     """A kernel."""
-    if request.param == "compiled":
-        return pytest.importorskip("geolookup.kernel._compiled", reason="it was not built")
-    return kernel_python
+    return request.param
 
 
 def wanted(zone: str, at: int) -> str:

@@ -1,12 +1,11 @@
 """The compiled kernel and the reference implementation (the Python kernel) give equal answers.
 
-The inputs are many texts, most of them one edit away from an address, and hostile objects,
-instants and paths. The other tests run with either kernel (``GEOLOOKUP_KERNEL``).
+The inputs are instants, intervals, hostile objects and paths; ``test_every_text.py`` has the texts.
+The other tests run with either kernel (``GEOLOOKUP_KERNEL``).
 """
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import subprocess
@@ -15,18 +14,17 @@ from typing import Any
 
 import pytest
 
-import geolookup
 from geolookup.contract.address import canonical
-from geolookup.contract.fields import PATHS
 from geolookup.contract.special import partition
 from geolookup.dataset.files import Dataset
 from geolookup.kernel import python as kernel_python
 from tests.datasets import SMALL
 from tests.hostile import NO_ADDRESS
-from tests.near_addresses import addresses, interval_starts, near_addresses
+from tests.kernel.modules import compiled, needs_compiled
+from tests.near_addresses import addresses, interval_starts
 from tests.tiers import scaled
 
-compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
+pytestmark = needs_compiled
 AT = 1_795_132_800
 INSTANTS = (-62135510400, -5_000_000_000, -1, 0, 1_700_000_000, AT, 4_000_000_000, 253402214399)
 
@@ -44,26 +42,6 @@ def reference(dataset: Dataset) -> kernel_python.Kernel:
 @pytest.fixture(scope="module")
 def kernel(dataset: Dataset) -> Any:
     return compiled.Kernel(dataset)
-
-
-def test_many_texts(kernel: Any, reference: kernel_python.Kernel, dataset: Dataset) -> None:
-    texts = near_addresses(random.Random(20261120), dataset)
-    failures = 0
-    count = scaled(50_000, 400_000)
-    for _ in range(count):
-        text = next(texts)
-        answer = kernel.lookup_json(text, at=AT)
-        assert answer == reference.lookup_json(text, at=AT), ascii(text)
-        failures += answer.startswith(b'{"success":false')
-    assert 0.2 * count < failures < 0.8 * count
-
-
-def test_dicts_too(kernel: Any, reference: kernel_python.Kernel, dataset: Dataset) -> None:
-    texts = near_addresses(random.Random(4), dataset)
-    for _ in range(scaled(4_000, 20_000)):
-        text = next(texts)
-        answer = kernel.lookup(text, at=AT)
-        assert json.dumps(answer) == json.dumps(reference.lookup(text, at=AT)), ascii(text)
 
 
 def test_instants(kernel: Any, reference: kernel_python.Kernel, dataset: Dataset) -> None:
@@ -85,43 +63,23 @@ def test_rows_and_prefixes(dataset: Dataset) -> None:
         assert found == expected, text
 
 
-@pytest.mark.parametrize("number", range(len(NO_ADDRESS)))
-def test_hostile_objects(kernel: Any, reference: kernel_python.Kernel, number: int) -> None:
-    value = NO_ADDRESS[number]  # not a parameter, for pytest would look into it
-    assert kernel.lookup_json(value, at=AT) == reference.lookup_json(value, at=AT)
+def test_hostile_objects(kernel: Any, reference: kernel_python.Kernel) -> None:
+    for value in NO_ADDRESS:
+        assert kernel.lookup_json(value, at=AT) == reference.lookup_json(value, at=AT)
 
 
-def test_paths(kernel: Any, reference: kernel_python.Kernel, dataset: Dataset) -> None:
-    drawn = addresses(random.Random(6), dataset)
-    for _ in range(scaled(200, 1_000)):
-        address = next(drawn)
-        try:
-            data: Any = reference.data(address, at=AT)
-        except geolookup.PrivateAddressError:
-            with pytest.raises(geolookup.PrivateAddressError):
-                kernel.get(address, "ip")
-            continue
-        for path in PATHS:
-            group, _, member = path.partition(".")
-            expected = data[group].get(member) if member else data[group]
-            assert kernel.get(address, path, at=AT) == expected
-            assert reference.get(address, path, at=AT) == expected
-
-
-@pytest.mark.parametrize("path", ["", "location.", "location.country", "asn", None, 5])
-def test_unknown_paths(kernel: Any, reference: kernel_python.Kernel, path: Any) -> None:
+def test_unknown_and_several_paths(kernel: Any, reference: kernel_python.Kernel) -> None:
+    unknown: tuple[Any, ...] = ("", "location.", "location.country", "asn", None, 5)
+    several: tuple[Any, ...] = (["ip", "time"], ("ip",), {"ip"})
     for each in (kernel, reference):
-        with pytest.raises(ValueError, match="no field or group"):
-            each.get("8.8.8.8", path)
-
-
-@pytest.mark.parametrize("paths", [["ip", "time"], ("ip",), {"ip"}])
-def test_several_paths(kernel: Any, reference: kernel_python.Kernel, paths: Any) -> None:
-    for each in (kernel, reference):
-        with pytest.raises(ValueError, match="get takes one path, get_many takes several"):
-            each.get("8.8.8.8", paths)
-        with pytest.raises(ValueError, match="no field or group"):
-            each._open_state().values(["8.8.8.8"], (paths,), 0)
+        for path in unknown:
+            with pytest.raises(ValueError, match="no field or group"):
+                each.get("8.8.8.8", path)
+        for paths in several:
+            with pytest.raises(ValueError, match="get takes one path, get_many takes several"):
+                each.get("8.8.8.8", paths)
+            with pytest.raises(ValueError, match="no field or group"):
+                each._open_state().values(["8.8.8.8"], (paths,), 0)
 
 
 def test_intervals_and_rows(kernel: Any, dataset: Dataset) -> None:

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from geolookup.kernel import python as kernel_python
 from geolookup.kernel import python_logs
+from tests.kernel.modules import MODULES, compiled, needs_compiled
 
-compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
-MODULES = [compiled, kernel_python]
 COMMON = b'8.8.8.8 - a user [10/Oct/2000:13:55:36 -0700] "GET /\\" HTTP/1.0" 200 2326'
 COMBINED = COMMON + b' "http://a/ b" ""'
 HEAD = [b"8.8.8.8", b"-", b"a user", b"10/Oct/2000:13:55:36 -0700", b'GET /\\" HTTP/1.0']
@@ -52,6 +51,7 @@ pieces = st.sampled_from(
 )
 
 
+@needs_compiled
 @given(st.lists(st.integers(0, len(COMBINED)), max_size=3), st.lists(pieces, max_size=6))
 def test_both_kernels_agree_about_damaged_lines(places: list[int], texts: list[bytes]) -> None:
     line = COMBINED

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import random
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from copy import copy
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,80 +18,29 @@ from geolookup.contract.fields import PATHS
 from geolookup.dataset.files import Dataset
 from geolookup.errors import DatasetError
 from geolookup.kernel import python as kernel_python
-from tests.address_texts import INVALID, VALID_IPV4, VALID_IPV6
+from tests.address_texts import EVERY
 from tests.conftest import ROOT
 from tests.datasets import SMALL
+from tests.kernel.modules import MODULES, needs_compiled
 from tests.kernel.test_kernel import AT
-from tests.near_addresses import near_addresses
-from tests.tiers import scaled
 
-compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
-MODULES = [compiled, kernel_python]
 MEMBERS = ("network.asn", "location.city_name", "location.country_name")
-TEXTS = [*VALID_IPV4, *VALID_IPV6, *INVALID]
-
-
-@pytest.fixture(scope="module")
-def texts() -> list[str]:
-    near = near_addresses(random.Random(20261122), Dataset(SMALL))
-    return [*TEXTS, *islice(near, scaled(5_000, 200_000))]
-
-
-@pytest.fixture(scope="module")
-def expected(texts: list[str]) -> list[bytes]:
-    single = kernel_python.Kernel(Dataset(SMALL))
-    return [single.lookup_json(text, at=AT) for text in texts]
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_json(module: Any, texts: list[str], expected: list[bytes]) -> None:
-    state = module.State(Dataset(SMALL))
-    assert state.envelopes_json(texts, AT) == expected
-    lines = state.lines()
-    failures = lines.add(texts, [AT] * len(texts))
-    assert lines.take().split(b"\n") == [*expected, b""]
-    assert failures == sum(each.startswith(b'{"success":false') for each in expected)
-    assert lines.take() == b""
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_dicts(module: Any, texts: list[str]) -> None:
-    few = texts[:2000]
-    single = kernel_python.Kernel(Dataset(SMALL))
-    state = module.State(Dataset(SMALL))
-    assert state.envelopes(few, AT) == [single.lookup(text, at=AT) for text in few]
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_values(module: Any, texts: list[str]) -> None:
-    few: list[object] = [*texts[:: len(texts) // 500]]
-    states = module.State(Dataset(SMALL)), kernel_python.State(Dataset(SMALL))
-    for paths in (tuple(PATHS), ("network.isp",), ("location.city_name", "time"), ()):
-        found, wanted = (state.values(few, paths, AT) for state in states)
-        assert found == wanted
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_values_again(module: Any, texts: list[str]) -> None:
+def test_values_again(module: Any) -> None:
     """Kept values are those of the first call, and no caller can change them."""
-    few: list[object] = [*texts[:: len(texts) // 500]]
-    state, single = module.State(Dataset(SMALL)), kernel_python.Kernel(Dataset(SMALL))
+    state = module.State(Dataset(SMALL))
+    texts: list[object] = [*EVERY]
     members = tuple(path for path in PATHS if "." in path)
-    first = state.values(few, members, AT)
+    first = state.values(texts, members, AT)
     wanted = [tuple(map(copy, values)) for values in first]
-    for value in chain.from_iterable(first):
-        if isinstance(value, list):
-            value.append("changed")
-    assert state.values(few, members, AT) == wanted
-    answers: dict[object, Any] = {
-        text: each["data"] for text in few if (each := single.lookup(text, at=AT))["success"]
-    }
-    assert answers
-    for text, values in zip(few, state.values(few, members, AT), strict=True):
-        data = answers.get(text)
-        for path, value in zip(members, values, strict=True):
-            group, member = path.split(".")
-            assert value == (data and data[group].get(member))
+    languages = [value for value in chain.from_iterable(first) if isinstance(value, list)]
+    assert languages
+    for value in languages:
+        value.append("changed")
+    assert state.values(texts, members, AT) == wanted
+    assert state.values(texts, (), AT) == [()] * len(texts)
 
 
 @pytest.mark.parametrize("separator", ["\n", "\r\n", " \n\t", "\n\n", "\x1c\n", "\u3000\n\xa0"])
@@ -101,7 +49,7 @@ def test_lines_of_text(module: Any, separator: str) -> None:
     """As Python splits bytes at line feeds, and strips each line."""
     single = kernel_python.Kernel(Dataset(SMALL))
     state = module.State(Dataset(SMALL))
-    text = separator.join(TEXTS).encode("utf-8", "surrogatepass") + b"\n\xff8.8.8.8\n8.8.8.8\xc2"
+    text = separator.join(EVERY).encode("utf-8", "surrogatepass") + b"\n\xff8.8.8.8\n8.8.8.8\xc2"
     for cut in (len(text), len(text) - 1, 70, 5, 1, 0):
         stripped = [
             line.decode("utf-8", "surrogateescape").strip() for line in text[:cut].split(b"\n")
@@ -141,6 +89,7 @@ print(lines.take().count(b"8.8.8.8"))
 """
 
 
+@needs_compiled
 @pytest.mark.skipif(sys.platform != "linux", reason="it sets a limit of Linux")
 def test_lines_that_do_not_fit_into_memory() -> None:
     """They are lost, but no call reads memory that was freed."""

@@ -2,127 +2,137 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.conftest import ROOT
 
-#: Runs code as where the extension was not built.
-UNKNOWN = "GEOLOOKUP_KERNEL is 'x'; write python or compiled, or unset it"
-WITHOUT = "import sys; sys.modules['geolookup.kernel._compiled'] = None; "
-TWICE = "import geolookup; [geolookup.open() for _ in range(2)]; print(geolookup.Engine.kernel)"
-COMMAND = "from geolookup.cli import main; main()"
-BENCHMARKS = "from benchmarks.__main__ import main; main()"
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+
+#: Runs each of its arguments as code, in a fork of its own, as where the extension was not built.
+#: Prints the exit status, the output and the errors of each.
+_EACH = """
+import json, os, sys, tempfile
+import click
+
+if os.environ.pop("WITHOUT"):
+    sys.modules["geolookup.kernel._compiled"] = None
+shown = []
+for code in sys.argv[1:]:
+    streams = [tempfile.TemporaryFile("w+") for _ in range(2)]
+    child = os.fork()
+    if not child:
+        os.dup2(streams[0].fileno(), 1)
+        os.dup2(streams[1].fileno(), 2)
+        exec(code)
+        sys.exit()
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    for stream in streams:
+        stream.seek(0)
+    shown.append((status, *(stream.read() for stream in streams)))
+print(json.dumps(shown))
+"""
+MISSING = "the compiled kernel is missing"
+#: Opens two engines, and names their kernel.
+TWICE = (
+    "import geolookup, logging; logging.basicConfig(); "
+    "[geolookup.open() for _ in range(2)]; print(geolookup.Engine.kernel)"
+)
+Shown = list[Any]  # exit status, output, errors
 
 
-def run(code: str, *arguments: str, kernel: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", code, *arguments],
+def command(*arguments: str) -> str:
+    return f"sys.argv[1:] = {arguments!r}; from geolookup.cli import main; main()"
+
+
+def run(*codes: str, kernel: str = "", missing: bool = True) -> list[Shown]:
+    done = subprocess.run(
+        [sys.executable, "-c", _EACH, *codes],
         cwd=ROOT,
-        env={**os.environ, "GEOLOOKUP_KERNEL": kernel},
+        env={**os.environ, "GEOLOOKUP_KERNEL": kernel, "WITHOUT": "1" * missing},
         capture_output=True,
         text=True,
-        check=False,
+        check=True,
     )
+    shown: list[Shown] = json.loads(done.stdout)
+    return shown
 
 
-def told(done: subprocess.CompletedProcess[str]) -> list[str]:
-    return [line for line in done.stderr.splitlines() if "compiled kernel" in line]
-
-
-def test_the_log_says_so_once() -> None:
-    log = "import logging; logging.basicConfig(); "
-    done = run(WITHOUT + log + TWICE)
-    assert done.stdout == "python\n"
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("WARNING:geolookup:the compiled kernel is missing")
-    assert "C compiler" in line
-    assert "pip install" in line
-
-
-def test_sources_in_a_checkout_are_named(tmp_path: Path) -> None:
-    log = "import logging; logging.basicConfig(); "
-    assert (
-        f"these are the sources in {ROOT}: run Python in another"
-        in run(WITHOUT + log + TWICE).stderr
-    )
-
-
-@pytest.mark.parametrize("arguments", [("lookup", "8.8.8.8"), ("info",)])
-def test_commands_say_so_in_one_line(arguments: tuple[str, ...]) -> None:
-    done = run(WITHOUT + COMMAND, *arguments)
-    assert done.returncode == 0
-    assert len(told(done)) == 1
-    assert "compiled kernel is missing" not in done.stdout
-
-
-@pytest.mark.long
-def test_a_build_says_so_in_one_line(tmp_path: Path) -> None:
+@pytest.fixture
+def build(tmp_path: Path) -> str:
+    """A command that compiles a dataset."""
     (tmp_path / "a.csv").write_text("network,country_code\n1.1.1.0/24,AU\n")
     recipe = tmp_path / "recipe.toml"
     recipe.write_text('[dataset]\nname = "a"\n[[source]]\nformat = "csv"\npath = "a.csv"\n')
-    done = run(WITHOUT + COMMAND, "build", str(recipe), "--output", str(tmp_path / "out"))
-    assert done.returncode == 0, done.stderr
-    assert len(told(done)) == 1
+    return command("build", str(recipe), "--output", str(tmp_path / "out"))
+
+
+def test_the_log_and_commands_say_so_once() -> None:
+    log, *commands = run(TWICE, command("lookup", "8.8.8.8"), command("info"))
+    status, output, errors = log
+    assert (status, output) == (0, "python\n")
+    (line,) = errors.splitlines()
+    assert line.startswith(f"WARNING:geolookup:{MISSING}")
+    for words in ("C compiler", "pip install", f"these are the sources in {ROOT}: run Python in "):
+        assert words in line
+    for status, output, errors in commands:
+        assert status == 0
+        assert "python" in output or "8.8.8.8" in output
+        assert MISSING not in output
+        (line,) = errors.splitlines()
+        assert MISSING in line
 
 
 @pytest.mark.long
-def test_benchmarks_refuse() -> None:
-    done = run(WITHOUT + BENCHMARKS, "single", "--scale", "tiny")
-    assert done.returncode == 1
-    assert len(told(done)) == 1
-    assert "GEOLOOKUP_KERNEL=python" in done.stderr
+def test_a_build_and_the_benchmarks_say_so(build: str) -> None:
+    measure = "sys.argv[1:] = 'single', '--scale', 'tiny'; from benchmarks.__main__ import main"
+    built, measured = run(build, f"{measure}; main()")
+    for (status, _, errors), wanted in ((built, 0), (measured, 1)):
+        assert status == wanted, errors
+        assert errors.count(MISSING) == 1
+    assert "GEOLOOKUP_KERNEL=python" in measured[2]
 
 
-@pytest.mark.parametrize("code", [TWICE, COMMAND])
-def test_whoever_asks_for_the_python_kernel_knows(code: str) -> None:
-    done = run(WITHOUT + code, "info", kernel="python")
-    assert "python" in done.stdout
-    assert told(done) == []
+def test_whoever_asks_for_the_python_kernel_knows() -> None:
+    for status, output, errors in run(TWICE, command("lookup", "8.8.8.8"), kernel="python"):
+        assert (status, errors) == (0, "")
+        assert "python" in output or "8.8.8.8" in output
 
 
-def refusals(tmp_path: Path) -> list[tuple[str, ...]]:
-    recipe = tmp_path / "recipe.toml"
-    recipe.write_text('[dataset]\nname = "a"\n[[source]]\nformat = "csv"\npath = "a.csv"\n')
-    (tmp_path / "a.csv").write_text("network,country_code\n1.1.1.0/24,AU\n")
-    return [
-        ("lookup", "8.8.8.8"),
-        ("info",),
-        ("build", str(recipe), "--output", str(tmp_path / "out")),
-    ]
+UNKNOWN = "GEOLOOKUP_KERNEL is 'x'; write python or compiled, or unset it"
 
 
 @pytest.mark.parametrize(
-    ("before", "kernel", "problem"),
+    ("kernel", "missing", "problem"),
     [
-        (
-            WITHOUT,
-            "compiled",
-            "GEOLOOKUP_KERNEL is 'compiled', but that kernel is missing",
-        ),
-        pytest.param(WITHOUT, "x", UNKNOWN, marks=pytest.mark.long),
-        pytest.param("", "x", UNKNOWN, marks=pytest.mark.long),
+        ("compiled", True, "GEOLOOKUP_KERNEL is 'compiled', but that kernel is missing"),
+        pytest.param("x", False, UNKNOWN, marks=pytest.mark.long),
+        pytest.param("x", True, UNKNOWN, marks=pytest.mark.long),
     ],
 )
 def test_a_kernel_that_does_not_exist_is_refused(
-    tmp_path: Path, before: str, kernel: str, problem: str
+    build: str, kernel: str, missing: bool, problem: str
 ) -> None:
-    for arguments in refusals(tmp_path):
-        done = run(before + COMMAND, *arguments, kernel=kernel)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr.startswith(f"geolookup: {problem}")
-        assert len(done.stderr.splitlines()) == 1
-    done = run(before + "import geolookup; geolookup.open()", kernel=kernel)
-    assert f"geolookup.errors.SettingsError: {problem}" in done.stderr
-    assert done.returncode == 1
+    codes = command("lookup", "8.8.8.8"), build, "import geolookup; geolookup.open()"
+    *refused, opened = run(*codes, kernel=kernel, missing=missing)
+    for status, output, errors in refused:
+        assert (status, output) == (2, "")
+        (line,) = errors.splitlines()
+        assert line.startswith(f"geolookup: {problem}")
+    assert f"geolookup.errors.SettingsError: {problem}" in opened[2]
+    assert opened[0] == 1
 
 
-def test_help_needs_no_kernel() -> None:
-    assert run(COMMAND, "lookup", "--help", kernel="x").returncode == 0
+def test_an_unknown_kernel_is_refused_but_help_is_not() -> None:
+    refused, answered = run(command("lookup", "8.8.8.8"), command("lookup", "--help"), kernel="x")
+    assert refused == [2, "", f"geolookup: {UNKNOWN}\n"]
+    assert answered[0] == 0
 
 
 def test_the_module_refuses_too() -> None:

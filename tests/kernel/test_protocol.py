@@ -11,11 +11,9 @@ import pytest
 from geolookup.contract import fields
 from geolookup.dataset.files import Dataset
 from geolookup.kernel import protocol, python_answer
-from geolookup.kernel import python as kernel_python
 from tests.datasets import SMALL
+from tests.kernel.modules import MODULES, compiled, needs_compiled
 
-compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
-MODULES = [compiled, kernel_python]
 #: The classes of ``engine.answer``; those of the Python kernel are in a module of their own.
 ANSWERS = {"Answer", "CurrencyView", "LocationView", "NetworkView", "TimeView"}
 
@@ -41,6 +39,7 @@ def test_the_module(module: ModuleType) -> None:
     assert public(own) - ANSWERS == public(vars(protocol.Implementation))
 
 
+@needs_compiled
 def test_the_classes_of_answers() -> None:
     assert {*vars(compiled)} & {*vars(python_answer)} >= ANSWERS
     assert public(dir(compiled.Answer)) == public(dir(python_answer.Answer))

@@ -13,9 +13,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from geolookup.kernel import python as kernel_python
+from tests.address_texts import IN_TEXTS, NOT_IN_TEXTS
+from tests.kernel.modules import MODULES, compiled, needs_compiled
 
-compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
-MODULES = [compiled, kernel_python]
 Hits = list[tuple[int, int, int, int]]
 
 
@@ -44,57 +44,12 @@ def texts(module: Any, text: bytes) -> list[bytes]:
     return [text[start:end] for start, end, _, _ in find(module, text)]
 
 
-FOUND = {
-    b"8.8.8.8": [b"8.8.8.8"],
-    b"8.8.8.8:80 [2001:db8::1]:443": [b"8.8.8.8", b"2001:db8::1"],
-    b"from 8.8.8.8. To 2001:db8::1.\n": [b"8.8.8.8", b"2001:db8::1"],
-    b"error at 2001:db8::1: refused": [b"2001:db8::1"],
-    b"route 2001:db8::/32, 2001:db8::": [b"2001:db8::", b"2001:db8::"],
-    b"8.8.8.0/24 8.8.8.8/8.8.4.4": [b"8.8.8.0", b"8.8.8.8"],
-    b"::ffff:8.8.8.8 ::ffff:8.8.8.8. ::": [b"::ffff:8.8.8.8", b"::ffff:8.8.8.8"],
-    b"fe80::1%eth0 [::1]": [b"fe80::1", b"::1"],
-    b'{"ip":"8.8.8.8","n":["1.1.1.1"]}': [b"8.8.8.8", b"1.1.1.1"],
-    b"http://8.8.8.8/a https://[2001:db8::2]/": [b"8.8.8.8", b"2001:db8::2"],
-    b"GET /lookup/8.8.8.8 HTTP/1.1": [b"8.8.8.8"],
-    b"Received: from a ([8.8.8.8]) by b (1.1.1.1)": [b"8.8.8.8", b"1.1.1.1"],
-    b"v=spf1 ip4:8.8.8.0/24 ip6:2001:db8::/32": [b"8.8.8.0", b"2001:db8::"],
-    b"1.1.1.1-1.1.1.9 2001:db8::1-2001:db8::9": [
-        *(b"1.1.1.1", b"1.1.1.9", b"2001:db8::1", b"2001:db8::9")
-    ],
-    b"08:15:01:8.8.8.8 8.8.8.8:8080:": [b"8.8.8.8", b"8.8.8.8"],
-    "地址8.8.8.8是".encode(): [b"8.8.8.8"],
-    b"\xff8.8.8.8\x00::1\xff": [b"8.8.8.8", b"::1"],
-    b"<8.8.8.8>,8.8.4.4;(1.1.1.1)=9.9.9.9@1.0.0.1": [
-        *(b"8.8.8.8", b"8.8.4.4", b"1.1.1.1", b"9.9.9.9", b"1.0.0.1")
-    ],
-    b"source:2001:db8::1 name:::1": [b"2001:db8::1", b"::1"],
-    b"2001:DB8:0:0:0:0:0:1|1:2:3:4:5:6:7:8": [b"2001:DB8:0:0:0:0:0:1", b"1:2:3:4:5:6:7:8"],
-    b"1:2:3:4:5:6:1.2.3.4 ::1.2.3.4": [b"1:2:3:4:5:6:1.2.3.4", b"::1.2.3.4"],
-}
-NONE = [
-    *(b"", b".", b":", b"::", b"...", b":::", b"1.2.3", b"1.2.3.", b"256.1.1.1", b"01.2.3.4"),
-    *(b"v1.2.3.4", b"1.2.3.4.5", b"v1.2.3.4.5", b"1.2.3.4a", b"1.2.3.4_", b"_1.2.3.4", b".1.2.3.4"),
-    *(b"lib-1.2.3.4.so", b"1.2.3.4-beta", b"Chrome/120.0.0.0 Safari", b'"Edg/120.0.0.0"'),
-    *(
-        b"Mozilla/5.0+(X11)+Chrome/120.0.0.0",
-        b"4.3.2.1.in-addr.arpa",
-        b"1.2.3.1000",
-        b"1.2.3.4.5:6",
-    ),
-    *(b"12:34:56", b"2026-11-20T12:34:56.789", b"00:1a:2b:3c:4d:5e", b"00:1a:2b:ff:fe:3c:4d:5e"),
-    *(b"std::vector", b"abc::def", b"dead::beef", b"Foo::Bar", b"x::1", b"1:2:3:4:5:6:7:8:9"),
-    *(b"2001:db8::1g", b"2001:db8::12345", b"2001:db8::1::2", b"a.2001:db8::1"),
-    *(b"45 00 00 3c 1c 46", b"00000010: 4500 003c", b"de:ad:be:ef:" * 5 + b"00", b"a:" * 200),
-    b"::ffff:1.2.3.4.5",
-]
-
-
 @pytest.mark.parametrize("module", MODULES)
 def test_what_a_reader_expects(module: ModuleType) -> None:
-    for text, expected in FOUND.items():
+    for text, expected in IN_TEXTS.items():
         assert texts(module, text) == expected, text
         assert texts(module, b"(" + text + b")") == expected, text
-    for text in NONE:
+    for text in NOT_IN_TEXTS:
         assert texts(module, text) == [], text
 
 
@@ -195,6 +150,7 @@ pieces = st.sampled_from(
 lines = st.lists(pieces, max_size=14).map(b"".join)
 
 
+@needs_compiled
 @given(lines)
 @example(b"2001:db8:::")
 @example(b"a" * 32 + b"/8.8.8.8")

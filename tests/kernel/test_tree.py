@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from geolookup.kernel import python as kernel_python
+from tests.kernel.modules import MODULES, compiled, needs_compiled
 
-compiled = pytest.importorskip("geolookup.kernel._compiled", reason="the extension was not built")
-MODULES = [compiled, kernel_python]
 _LOW = (1 << 64) - 1
 
 
@@ -57,6 +56,7 @@ sets = st.tuples(st.sets(st.integers(1, 255), max_size=12), st.integers(0, 120))
 ) | st.sets(st.integers(1, (1 << 128) - 1), max_size=6).map(sorted)
 
 
+@needs_compiled
 @given(sets)
 def test_a_tree_answers_by_range_and_has_no_node_to_spare(boundaries: list[int]) -> None:
     nodes = tree(compiled, boundaries)

@@ -14,13 +14,14 @@ import pytest
 from geolookup.contract import localtime, tzif
 from geolookup.contract.gregorian import DAY, first_day
 from geolookup.contract.localtime import EARLIEST, LATEST, Period
-from tests.contract import test_localtime as real
+from tests.contract import tzif_files as real
 from tests.contract.tzif_files import written
 from tests.fuzz import tzif as target
 from tests.fuzz.target import scrambled
+from tests.kernel.modules import compiled, needs_compiled
 from tests.tiers import scaled
 
-_compiled = pytest.importorskip("geolookup.kernel._compiled", reason="there is no compiled kernel")
+pytestmark = needs_compiled
 
 INSTANTS = (1, real.unix("2026-01-01T00:00:00Z"), real.unix("2026-07-01T00:00:00Z"), 4 * 10**9)
 FOOTERS = (
@@ -47,7 +48,7 @@ def members(found: Period | None) -> tuple[object, ...]:
 
 def decided(data: bytes, at: int) -> bool:
     """Compare, and return whether the kernel decides."""
-    found = _compiled._period_in_file(data, at)
+    found = compiled._period_in_file(data, at)
     assert found is None or members(found) == members(defined(data, at)), (data, at)
     return found is not None
 
@@ -76,33 +77,38 @@ def test_footers() -> None:
 
 
 def test_tables() -> None:
-    rng = random.Random(9)
+    rng, asked, answered = random.Random(9), 0, 0
     first = first_day(2024) * DAY
-    for _ in range(scaled(300, 6_000)):
+    for _ in range(scaled(150, 6_000)):
         seconds = sorted(rng.sample(range(first - 99 * DAY, first + 500 * DAY), rng.randint(1, 8)))
         data = written(TYPES, [(at, rng.randrange(4)) for at in seconds], rng.choice(FOOTERS))
         for at in (first - 1, first, *seconds, *(at - 1 for at in seconds)):
-            decided(data, at)
+            asked, answered = asked + 1, answered + decided(data, at)
+    assert answered / asked > 0.5
 
 
-@pytest.mark.parametrize("at", [EARLIEST, EARLIEST + DAY, LATEST - 1, LATEST - DAY])
-def test_the_ends_of_the_range(at: int) -> None:
+def test_the_ends_of_the_range() -> None:
     for zone in ("UTC", "Pacific/Kiritimati", "Pacific/Niue"):
-        decided(real.tzif(zone), at)
+        data = real.tzif(zone)
+        left = (EARLIEST, EARLIEST + DAY, LATEST - DAY, LATEST - 1)
+        assert not any(decided(data, at) for at in left), zone  # to ``localtime``
+        inside = (EARLIEST + 366 * DAY, LATEST - 366 * DAY)
+        assert all(decided(data, at) for at in inside), zone
 
 
 def test_damaged_files() -> None:
-    rng = random.Random(7)
+    rng, answered = random.Random(7), 0
     seeds = [*target.seeds(), *(written(TYPES, [(0, 1)], footer) for footer in FOOTERS)]
     for _ in range(scaled(3_000, 200_000)):
         data = target.mutate(rng.choice(seeds), lambda each: scrambled(each, rng), rng)
-        decided(data, rng.choice((*INSTANTS, -(10**10))))
+        answered += decided(data, rng.choice((*INSTANTS, -(10**10))))
+    assert answered > 50
 
 
 def test_short_files() -> None:
     data = written(TYPES, [(0, 1), (10**10, 2)], FOOTERS[0])
     for size in range(len(data)):
-        assert _compiled._period_in_file(data[:size], 5) is None
+        assert compiled._period_in_file(data[:size], 5) is None
 
 
 def test_a_table_is_checked_once() -> None:
@@ -113,4 +119,5 @@ def test_a_table_is_checked_once() -> None:
     table = times + bytes(transitions) + types * struct.pack(">lBB", 3600, 0, 0)
     header = b"TZif2" + bytes(15)
     data = header + bytes(24) + header + counts + table + b"A" * (letters - 1) + b"\0\nUTC0\n"
-    assert decided(data, first + 5)
+    found = compiled._period_in_file(data, first + 5)
+    assert (found.offset, found.abbr) == (3600, "A" * (letters - 1))

@@ -1,0 +1,172 @@
+"""Every text that a test of addresses uses, by every way into both kernels.
+
+The texts: all of ``tests.address_texts``, texts one to three edits away from them, and addresses
+at the bounds of a dataset, with a letter put in anywhere, taken out or changed. `ipaddress` judges
+what is an address. The Python kernel defines its answer, for one text at a time.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from geolookup.contract.cleaning import clean_text
+from geolookup.contract.fields import PATHS
+from geolookup.dataset.files import Dataset
+from geolookup.kernel import python as kernel_python
+from tests.address_texts import CLEANED, EVERY, NOT_IN_TEXTS, by_ipaddress
+from tests.datasets import SMALL
+from tests.kernel.modules import MODULES
+from tests.kernel.test_locate import SUFFIXES, column, encoded, single
+from tests.kernel.test_scan import find
+from tests.near_addresses import near_addresses
+from tests.strategies import SEEDS, mutated
+from tests.text_columns import laid_out, parsed
+from tests.tiers import scaled
+
+AT = 1_795_132_800
+DATASET = Dataset(SMALL)
+Judged = tuple[int, int]  # family and value; (0, 0) for no address
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[str]:
+    rng = random.Random(20261120)
+    near = islice(near_addresses(rng, DATASET), scaled(6_000, 400_000))
+    edited = (mutated(rng, rng.choice(SEEDS)) for _ in range(scaled(6_000, 100_000)))
+    return [*EVERY, *near, *edited]
+
+
+@pytest.fixture(scope="module")
+def expected(texts: list[str]) -> list[bytes]:
+    """The answers as JSON, of one text at a time by the Python kernel."""
+    reference = kernel_python.Kernel(DATASET)
+    return [reference.lookup_json(text, at=AT) for text in texts]
+
+
+def judged(texts: Iterable[str]) -> list[Judged]:
+    return [by_ipaddress(text) or (0, 0) for text in texts]
+
+
+def parse_column(module: Any, texts: list[str], between: bytes = b"") -> list[Judged]:
+    data, starts, lengths = laid_out(texts, between)
+    return parsed(module.parse_texts, data.tobytes(), starts, lengths)
+
+
+def test_the_texts_are_of_every_kind(texts: list[str]) -> None:
+    assert len(EVERY) == len(set(EVERY)) > 500
+    families = [family for family, _ in judged(texts)]
+    assert min(families.count(family) for family in (0, 4, 6)) > len(texts) / 20
+    ends = {text[-1:] for text, family in zip(texts, families, strict=True) if not family}
+    assert {".", ":", "0", "a", "%", " ", "\0", "/"} <= ends
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_columns_of_texts_are_parsed(module: Any, texts: list[str]) -> None:
+    """In any order, between any bytes, and alone: without a longer neighbour to make room."""
+    wanted = judged(texts)
+    order = random.Random(1).sample(range(len(texts)), len(texts))
+    shuffled = parse_column(module, [texts[at] for at in order])
+    for at, found in zip(order, shuffled, strict=True):
+        assert found == wanted[at], ascii(texts[at])
+    of_every = wanted[: len(EVERY)]
+    for between in (b"1", b":", b".", b"f", b"\0", b"::1"):
+        assert parse_column(module, [*EVERY], between) == of_every, between
+    for text, found in zip(EVERY, of_every, strict=True):
+        assert parse_column(module, [text]) == [found], ascii(text)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_columns_of_texts_are_located(module: Any, texts: list[str]) -> None:
+    """As one text by the single search, whatever bytes follow it."""
+    state = module.State(DATASET)
+    rows = encoded(texts)
+    wanted = list(map(single, rows))
+    located = column(state, rows)
+    for text, found, row in zip(texts, located, wanted, strict=True):
+        assert found == row, ascii(text)
+    for text, row in zip(rows[: len(EVERY)], wanted, strict=False):
+        for suffix in SUFFIXES if len(text) < 100 else SUFFIXES[:1]:
+            assert column(state, [text], suffix) == [row], (text, suffix)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_answers(module: Any, texts: list[str], expected: list[bytes]) -> None:
+    """One at a time and many at once, as JSON, as dicts, as lines and as values."""
+    state, single_text = module.State(DATASET), module.Kernel(DATASET)
+    for text, answer in zip(texts, expected, strict=True):
+        assert single_text.lookup_json(text, at=AT) == answer, ascii(text)
+    assert state.envelopes_json(texts, AT) == expected
+    lines = state.lines()
+    failed = sum(each.startswith(b'{"success":false') for each in expected)
+    assert lines.add(texts, [AT] * len(texts)) == failed
+    assert lines.take().split(b"\n") == [*expected, b""]
+    assert lines.take() == b""
+    kept = [*EVERY, *texts[len(EVERY) :: 10]]
+    answers = [*expected[: len(EVERY)], *expected[len(EVERY) :: 10]]
+    envelopes = [json.loads(answer) for answer in answers]
+    many = state.envelopes(kept, AT)
+    values = state.values(kept, ("ip", "location", "network"), AT)
+    for text, answer, value, envelope in zip(kept, many, values, envelopes, strict=True):
+        assert json.dumps(answer) == json.dumps(envelope), ascii(text)
+        assert single_text.lookup(text, at=AT) == envelope, ascii(text)
+        data = envelope["data"] or {}
+        assert value == (data.get("ip"), data.get("location"), data.get("network")), ascii(text)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_members_and_prefixes(module: Any, texts: list[str], expected: list[bytes]) -> None:
+    """``values``, ``get`` and ``answer`` by each path, and the network around an address."""
+    state, single_text = module.State(DATASET), module.Kernel(DATASET)
+    reference = kernel_python.State(DATASET)
+    kept = range(0, len(texts), len(texts) // 300)
+    rows = state.values([texts[at] for at in kept], tuple(PATHS), AT)
+    for at, row in zip(kept, rows, strict=True):
+        envelope = json.loads(expected[at])
+        answer = single_text.answer(texts[at], AT)
+        assert answer.to_dict() == envelope, ascii(texts[at])
+        if not envelope["success"]:
+            assert row == (None,) * len(PATHS)
+            continue
+        for path, value in zip(PATHS, row, strict=True):
+            group, _, member = path.partition(".")
+            wanted = envelope["data"][group].get(member) if member else envelope["data"][group]
+            assert value == wanted == single_text.get(texts[at], path, at=AT), path
+        found = state.rows_and_prefix(texts[at])
+        assert found == reference.rows_and_prefix(texts[at]), texts[at]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_cleaned_texts(module: Any, texts: list[str], expected: list[bytes]) -> None:
+    single_text = module.Kernel(DATASET)
+    answers = dict(zip(texts, expected, strict=True))
+    cleaned = [text for text in EVERY if clean_text(text) != text]
+    assert len(cleaned) >= len(CLEANED)
+    for text in cleaned:
+        answer = single_text.lookup_json(text, at=AT, clean=True)
+        assert answer == answers[str(clean_text(text))], ascii(text)
+        assert single_text.lookup(text, at=AT, clean=True) == json.loads(answer), ascii(text)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_texts_as_parts_of_a_text(module: Any, texts: list[str]) -> None:
+    """A reader of any text finds what the Python kernel finds, at each place of a buffer."""
+    rows = [row for row in encoded([*EVERY, *texts[len(EVERY) :: 4]]) if len(row) < 1000]
+    for begin in range(0, len(rows), 50):
+        text = b" ".join(rows[begin : begin + 50])
+        assert find(module, text) == find(kernel_python, text), text[:200]
+
+
+def test_the_scan_finds_the_addresses_that_stand_alone() -> None:
+    """Those with a decimal digit that are not of eight pairs; of the other texts none is one."""
+    for text in EVERY:
+        raw, address = text.encode("utf-8", "surrogatepass"), by_ipaddress(text)
+        whole = [hit for hit in find(kernel_python, raw) if hit[:2] == (0, len(raw))]
+        is_shown = address is not None and raw not in NOT_IN_TEXTS and re.search("[0-9]", text)
+        assert [hit[2:] for hit in whole] == [address] * bool(is_shown), ascii(text)

@@ -1,0 +1,94 @@
+"""``python -m tests.mutate [MODULE ...]``: change the product, and see whether its tests notice.
+
+Prints the mutants that survive, and a table by module. The same modules, amount and seed give the
+same mutants. Exit status 1: a mutant survived that ``survivors.toml`` does not list, or an entry of
+that list is faulty. Exit status 2: the tests of a module fail without any change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Iterator
+from itertools import islice
+
+from tests.mutate import scope
+from tests.mutate.judging import JudgeError
+from tests.mutate.mutant import Mutant, sample
+from tests.mutate.running import Runner, Tally, total
+
+
+def main(arguments: list[str]) -> int:
+    options = _arguments(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # removes the copies
+    modules = scope.modules()
+    chosen = [modules[name] for name in options.module or modules]
+    if options.at:
+        chosen = [module for module in chosen if options.at.partition(":")[0] in module.paths()]
+    if options.list:
+        for module in chosen:
+            print(*islice(_drawn(module, options), _amount(module, options)), sep="\n")
+        return 0
+    entries = scope.survivors()
+    faults = [
+        f"{entry.file}: {entry.before!r} {fault}" for entry in entries if (fault := entry.fault())
+    ]
+    for fault in faults:
+        print(f"survivors.toml: {fault}")
+    try:
+        tallies = _tallies(chosen, entries, options)
+    except JudgeError as error:
+        print(f"its tests fail on the unchanged tree: {error}")
+        return 2
+    print(Tally.head(), *(tally.line() for tally in (*tallies, total(tallies))), sep="\n")
+    return int(bool(faults) or any(tally.survived for tally in tallies))
+
+
+def _arguments(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutate", description=__doc__)
+    parser.add_argument("module", nargs="*", choices=[[], *scope.modules()], help="default: all")
+    parser.add_argument(
+        "--mutants", type=int, metavar="N", help="of each module, in place of its own"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="which mutants are drawn; default: 1")
+    parser.add_argument("--at", metavar="FILE[:LINE]", help="every mutant of a file or of a line")
+    parser.add_argument("--workers", type=int, default=2, metavar="N", help="default: 2")
+    parser.add_argument("--list", action="store_true", help="print the mutants, judge none")
+    parser.add_argument(
+        "--entries", action="store_true", help="print survivors as entries of survivors.toml"
+    )
+    return parser.parse_args(arguments)
+
+
+def _tallies(
+    chosen: list[scope.Module], entries: list[scope.Survivor], options: argparse.Namespace
+) -> list[Tally]:
+    def report(mutant: Mutant) -> None:
+        print(scope.as_entry(mutant) if options.entries else mutant, flush=True)
+
+    with Runner(scope.ROOT, options.workers, entries) as runner:
+        return [
+            runner.tally(module, _drawn(module, options), _amount(module, options), report)
+            for module in chosen
+        ]
+
+
+def _drawn(module: scope.Module, options: argparse.Namespace) -> Iterator[Mutant]:
+    file, _, line = (options.at or "").partition(":")
+    positions = (
+        position
+        for position in module.positions()
+        if file in ("", position.file) and line in ("", str(position.line))
+    )
+    return sample(positions, f"{module.name} {options.seed}")
+
+
+def _amount(module: scope.Module, options: argparse.Namespace) -> int:
+    if options.mutants is not None:
+        return int(options.mutants)
+    return sys.maxsize if options.at else module.mutants
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,152 @@
+"""Copies of the tree in memory, in which mutants are applied and judged by tests."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.mutate.mutant import Mutant
+
+_EXTENSION = "geolookup/kernel/_compiled.*.so"
+_OPTIONS = ("-x", "-q", "--tb=short", "-p", "no:cacheprovider", "-p", "_hypothesis_pytestplugin")
+_MEMORY = 8 << 30
+_LARGEST_FILE = 1 << 30
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a mutant may take, from what the unchanged tree takes: CPU and wall seconds."""
+
+    cpu: int = 3600
+    wall: float = 3600
+
+
+class JudgeError(Exception):
+    """The tests fail on the unchanged tree."""
+
+
+class Copy:
+    """A copy of the tree: what git knows or would add, and the compiled kernel."""
+
+    def __init__(self, root: Path, folder: Path, datasets: Path) -> None:
+        self._root, self._folder = root, folder
+        for file in _files(root):
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(root / file, folder / file, follow_symlinks=False)
+        (folder / "tmp").mkdir()
+        self._environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join((str(folder), str(folder / "builder"))),
+            "GEOLOOKUP_TESTS_DATASETS": str(datasets),
+            "TMPDIR": str(folder / "tmp"),
+            "CI": "1",  # hypothesis draws the same examples each time
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # they take a second of each process
+        }
+
+    def measured(self, tests: list[str], environment: dict[str, str]) -> Limits:
+        """Run tests on the unchanged tree, which makes their datasets too."""
+        before, started = _child_seconds(), time.monotonic()
+        status, output = self._run(tests, environment, Limits())
+        if status:
+            raise JudgeError(output)
+        cpu, wall = _child_seconds() - before, time.monotonic() - started
+        return Limits(int(3 * cpu) + 20, 5 * wall + 60)
+
+    def is_killed(
+        self, mutant: Mutant, tests: list[str], environment: dict[str, str], limits: Limits
+    ) -> bool | None:
+        """Return whether the tests notice a mutant; None if it cannot be built."""
+        self._write(mutant.file, mutant.source)
+        try:
+            if not mutant.file.endswith(".py") and not self._built():
+                return None
+            return self._run(tests, environment, limits)[0] != 0
+        finally:
+            self._restore(mutant.file)
+
+    def _run(
+        self, tests: list[str], environment: dict[str, str], limits: Limits
+    ) -> tuple[int, str]:
+        def limited() -> None:
+            resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu, limits.cpu))
+            resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST_FILE, _LARGEST_FILE))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+        command = [sys.executable, "-m", "pytest", *_OPTIONS, *tests]
+        process = subprocess.Popen(
+            command,
+            cwd=self._folder,
+            env={**self._environment, **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+            preexec_fn=limited,  # noqa: PLW1509 - nothing that a thread holds is taken there
+        )
+        try:
+            output, _ = process.communicate(timeout=limits.wall)
+        except subprocess.TimeoutExpired:
+            output = "timeout"
+        finally:
+            with contextlib.suppress(ProcessLookupError):  # also what a test left running
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            shutil.rmtree(self._folder / "tmp", ignore_errors=True)
+            (self._folder / "tmp").mkdir(exist_ok=True)
+        return process.returncode, output
+
+    def _built(self) -> bool:
+        for old in self._folder.glob(_EXTENSION):
+            old.unlink()
+        subprocess.run(
+            [sys.executable, "setup.py", "-q", "build_ext", "--inplace", "--force"],
+            cwd=self._folder,
+            env={**self._environment, "CFLAGS": "-O0 -g0 -w"},
+            check=False,
+            capture_output=True,
+        )
+        return any(self._folder.glob(_EXTENSION))
+
+    def _write(self, file: str, source: str) -> None:
+        path = self._folder / file
+        path.write_text(source, encoding="utf-8")
+        # Bytecode is known by the second and the size of its source, which a mutant may share.
+        with contextlib.suppress(FileNotFoundError):
+            Path(importlib.util.cache_from_source(str(path))).unlink()
+
+    def _restore(self, file: str) -> None:
+        self._write(file, (self._root / file).read_text(encoding="utf-8"))
+        if not file.endswith(".py"):
+            for extension in self._root.glob(_EXTENSION):
+                shutil.copy2(extension, self._folder / extension.relative_to(self._root))
+
+
+def _files(root: Path) -> list[str]:
+    if not (root / ".git").exists():
+        return [str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()]
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=root,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    extensions = (str(path.relative_to(root)) for path in root.glob(_EXTENSION))
+    known = (*listed.stdout.split("\0"), *extensions)
+    return [file for file in known if file and (root / file).is_file()]
+
+
+def _child_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime

@@ -1,0 +1,68 @@
+"""A changed place of a source file, and the sample of them that a run draws."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of one line; ``before`` and ``after`` are the line without its indent."""
+
+    file: str
+    function: str
+    operator: str
+    line: int
+    before: str
+    after: str
+    source: str
+
+    @property
+    def key(self) -> tuple[str, str, str, str, str]:
+        """What the list of survivors knows it by: the line may move."""
+        return self.file, self.function, self.operator, self.before, self.after
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.before}  ->  {self.after}  [{self.operator}]"
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where an operator can change a file; ``mutated`` returns the changed source."""
+
+    file: str
+    function: str
+    operator: str
+    line: int
+    source: str
+    mutated: Callable[[], str]
+
+    def mutant(self) -> Mutant | None:
+        """Return the mutant; None where the change is none."""
+        after = self.mutated()
+        lines = zip_longest(self.source.splitlines(), after.splitlines(), fillvalue="")
+        for line, (old, new) in enumerate(lines, 1):
+            if old != new:
+                shown = old.strip(), new.strip()
+                return Mutant(self.file, self.function, self.operator, line, *shown, after)
+        return None
+
+
+def sample(positions: Iterable[Position], seed: str) -> Iterator[Mutant]:
+    """Yield the mutants in the order of a seed, one of each function before a second of any."""
+    chance = random.Random(seed)
+    functions: dict[tuple[str, str], list[Position]] = {}
+    for position in positions:
+        functions.setdefault((position.file, position.function), []).append(position)
+    groups = list(functions.values())
+    chance.shuffle(groups)
+    for group in groups:
+        chance.shuffle(group)
+    for turn in zip_longest(*groups):
+        for position in filter(None, turn):
+            mutant = position.mutant()
+            if mutant is not None:
+                yield mutant
