@@ -9,10 +9,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.skips import needs
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
+#: The marks of a module whose tests open pages of ``geolookup report`` and ``map``.
+OF_PAGES = [
+    pytest.mark.long,
+    needs("playwright", "axe_playwright_python", "jinja2", "PIL", "vl_convert"),
+]
 NARROW, WIDE = {"width": 400, "height": 800}, {"width": 1280, "height": 900}
+#: How long anything may take on a busy machine.
+_PATIENCE_MS = 120_000
 #: The elements that break a rule of axe-core with a serious or critical effect.
 _AXE = """([without, options]) => axe.run(
   {include: [["html"]], exclude: without}, {preload: false, resultTypes: ["violations"], ...options}
@@ -46,6 +55,9 @@ _SIDEWAYS = """() => {
     each => each.scrollWidth > each.clientWidth && (each === root || (scrolls(each) && !own(each)))
   );
 }"""
+#: Whether all maps are drawn, with all that has changed.
+_MAPS_DRAWN = """() => [...document.querySelectorAll(".address-map, [data-world]")].every(
+  each => "drawn" in each.dataset)"""
 
 
 class Reader:
@@ -68,9 +80,14 @@ class Reader:
 
     def open(self, url: str) -> None:
         """Open a page, and load axe-core into it."""
-        axe = pytest.importorskip("axe_playwright_python.base")
+        from axe_playwright_python.base import AXE_SCRIPT
+
         self.page.goto(url)
-        self.page.evaluate(axe.AXE_SCRIPT)
+        self.page.evaluate(AXE_SCRIPT)
+
+    def wait_for_maps(self) -> None:
+        """Wait until every map of the page is drawn, with all that has changed."""
+        self.page.wait_for_function(_MAPS_DRAWN)
 
     def check(self, looks: list[str] | None = None) -> None:
         """Structure is the same in light and dark, contrast is not.
@@ -112,5 +129,6 @@ def browser() -> Iterator[Browser]:
 def reader(browser: Browser) -> Iterator[Reader]:
     """A tab on a narrow screen, without a network."""
     page = browser.new_page(viewport=NARROW, offline=True)  # type: ignore[arg-type]
+    page.set_default_timeout(_PATIENCE_MS)
     yield Reader(page)
     page.close()

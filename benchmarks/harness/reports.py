@@ -1,4 +1,4 @@
-"""What a benchmark does with its result: prints its tables, draws them, writes it as JSON."""
+"""What a benchmark does with its result: prints and draws its tables, writes and publishes it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import click
 
 from benchmarks.harness.plots import draw
 from benchmarks.harness.processes import ROOT
+from benchmarks.harness.published import publish
 from benchmarks.harness.tables import Table
 
 #: Where results are written that a command keeps.
@@ -28,11 +29,15 @@ class Outputs:
 
     json: Path | None
     plot: Path | None
+    published: str | None = None
 
     def tell(self, parts: Iterable[Part], result: Mapping[str, Any]) -> None:
         """Print the parts and the machine; write and draw what is asked for."""
         told = list(parts)
-        print(f"{as_text(told)}\n{machine_line(result)}")
+        printed = f"{as_text(told)}\n{machine_line(result)}\n"
+        print(printed, end="")
+        if self.published is not None:
+            publish(self.published, printed)
         self.keep(told, result)
 
     def keep(self, parts: Iterable[Part], result: Mapping[str, Any]) -> None:
@@ -44,7 +49,7 @@ class Outputs:
 
 
 def outputs(kept: str = "") -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options ``--json`` and ``--plot``, as its parameter ``outputs``.
+    """Give a command ``--json``, ``--plot`` and ``--publish``, as its parameter ``outputs``.
 
     ``kept`` names the file of a result that is written in any case; it may name parameters.
     """
@@ -56,15 +61,25 @@ def outputs(kept: str = "") -> Callable[[Callable[..., None]], Callable[..., Non
     def given(command: Callable[..., None]) -> Callable[..., None]:
         @click.option("--json", "json_file", type=file, help=said)
         @click.option("--plot", type=folder, help="Draw each table, as SVG and PNG in this folder.")
+        @click.option(
+            "--publish",
+            "published",
+            metavar="NAME",
+            help="Show what is printed in docs/benchmarks.md, as benchmarks/published/NAME.txt.",
+        )
         @functools.wraps(command)
         def with_outputs(
-            *args: Any, json_file: Path | None, plot: Path | None, **options: Any
+            *args: Any,
+            json_file: Path | None,
+            plot: Path | None,
+            published: str | None,
+            **options: Any,
         ) -> None:
             if plot is not None and not find_spec("vl_convert"):
                 raise click.ClickException("--plot needs 'pip install .[report]'")
             if kept and json_file is None:
                 json_file = RESULTS / f"{kept.format(**options)}.json"
-            command(*args, **options, outputs=Outputs(json_file, plot))
+            command(*args, **options, outputs=Outputs(json_file, plot, published))
 
         return with_outputs
 

@@ -33,7 +33,7 @@ ADDRESSES, KEYS = 20_000, 400
 PLANS = "[plan.fast]\nrate = 1000000\n[plan.hundred]\nrate = 100\n"
 FAST, MANY = "geolookup, one fast plan", f"geolookup, {KEYS} keys at 100/s"
 CONSTANT, BARE = "geolookup, constant answer, no key", "Granian alone, constant answer"
-PEER = "maxminddb + json on Granian, no key"
+PEER = "maxminddb + orjson on Granian, no key"
 FAST_TWO, MANY_TWO, CONSTANT_TWO = (f"{name}, two workers" for name in (FAST, MANY, CONSTANT))
 #: The least share of another's rate.
 _SHARES = ((FAST, CONSTANT, 0.9), (MANY, CONSTANT, 0.75))

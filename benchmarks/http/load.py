@@ -139,19 +139,21 @@ def running(
     name: str, data: Path, accounts: str, plans: Path, workers: int = 1
 ) -> Iterator[Running]:
     """Start a server of ``benchmarks.http.servers`` by its name, and stop it in the end."""
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "benchmarks.http.servers", name, str(data), str(port)]
-    last = (os.cpu_count() or 1) - 1
-    cores = f"{max(0, last + 1 - workers)}-{last}"
-    process = subprocess.Popen(_on_cores(cores, [*command, str(workers), accounts, str(plans)]))
-    try:
-        _until_listening(process, port)
-        yield Running(process, port, workers)
-    finally:
-        process.terminate()
-        process.wait(_PATIENCE)
+    with closing(socket.socket()) as held:
+        # It never listens. While it has the port, the system gives it to nobody who asks for any.
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+        command = [sys.executable, "-m", "benchmarks.http.servers", name, str(data), str(port)]
+        last = (os.cpu_count() or 1) - 1
+        cores = f"{max(0, last + 1 - workers)}-{last}"
+        process = subprocess.Popen(_on_cores(cores, [*command, str(workers), accounts, str(plans)]))
+        try:
+            _until_listening(process, port)
+            yield Running(process, port, workers)
+        finally:
+            process.terminate()
+            process.wait(_PATIENCE)
 
 
 def write_script(folder: Path, name: str, addresses: Sequence[str], keys: Sequence[str]) -> Path:

@@ -6,7 +6,6 @@ Strategy: all are ASGI applications on Granian with the settings of
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -75,13 +74,13 @@ def _application(answer: Callable[[bytes], bytes]) -> Callable[..., Any]:
 
 
 def peer(settings: Settings) -> Callable[..., Any]:
-    """Return what is usual: maxminddb and json; no key, no rate, no quota."""
+    """Return the fastest that is usual: maxminddb and orjson; no key, no rate, no quota."""
     import maxminddb
+    from orjson import dumps
 
     get = maxminddb.open_database(str(settings.dataset), maxminddb.MODE_MMAP_EXT).get
-    encode = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
 
-    return _application(lambda query: encode(get(address_asked(query.decode()) or "")).encode())
+    return _application(lambda query: dumps(get(address_asked(query.decode()) or "")))
 
 
 _LOADERS: dict[str, Callable[[Settings], Any]] = {"constant": constant, "bare": bare, "peer": peer}

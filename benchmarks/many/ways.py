@@ -23,6 +23,7 @@ PATHS: tuple[geolookup.FieldPath, ...] = (
 LINES, SINGLE_JSON = "lookup_many_json(lines=True)", "lookup_json"
 DICTS, SINGLE_DICT = "lookup_many", "lookup"
 VALUES, SINGLE_VALUES = "get_many, three fields", "get, three fields"
+RUST_MANY = "maxminddb-rust get_many"
 
 
 def ways(engine: geolookup.Engine, mmdb: Path | None, size: int) -> dict[str, Way]:
@@ -39,11 +40,11 @@ def ways(engine: geolookup.Engine, mmdb: Path | None, size: int) -> dict[str, Wa
         DICTS: _called(engine.lookup_many, size),
         SINGLE_VALUES: _each(lambda ip: [engine.get(ip, path) for path in PATHS]),
         VALUES: _called(lambda ips: engine.get_many(ips, PATHS), size),
-        **(dict(_others(mmdb)) if mmdb else {}),
+        **(dict(_others(mmdb, size)) if mmdb else {}),
     }
 
 
-def _others(mmdb: Path) -> Iterator[tuple[str, Way]]:
+def _others(mmdb: Path, size: int) -> Iterator[tuple[str, Way]]:
     loads: dict[str, Callable[[], Opening]] = {
         "maxminddb (C) get": maxminddb,
         "maxminddb-rust get": rust,
@@ -53,6 +54,10 @@ def _others(mmdb: Path) -> Iterator[tuple[str, Way]]:
     for name, load in loads.items():
         with suppress(ImportError):
             yield name, _asked(load()(Files(mmdb, mmdb)))
+    with suppress(ImportError):
+        from maxminddb_rust import open_database
+
+        yield RUST_MANY, _called(open_database(mmdb).get_many, size)
 
 
 def _asked(reader: Opened) -> Way:

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import geolookup
-from benchmarks.__main__ import main
 from benchmarks.data import changed, generate
 from benchmarks.data.shape import SCALES
 from benchmarks.fleet import edges as edge_processes
 from benchmarks.fleet import lookups, rollout
 from benchmarks.fleet.edges import Edge
-from benchmarks.fleet.server import program
 from tests.conftest import ROOT
 
-if sys.platform != "linux":
-    pytest.skip("the fleet needs /proc", allow_module_level=True)
-
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the fleet needs /proc")
 #: A follower that has one child: both wait for longer than any test.
-_FOLLOWER = "import subprocess; subprocess.run(['sleep', '60'])"
+_FOLLOWER = "import subprocess; subprocess.run(['sleep', '600'])"
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +41,8 @@ def datasets(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @pytest.fixture
-def stores(datasets: list[Path], tmp_path: Path) -> list[Path]:
+def stores(datasets: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    monkeypatch.setattr(rollout, "_SPARE", 0)  # however little memory is free
     geolookup.publish(datasets[0], tmp_path / "store")
     (tmp_path / "edges").mkdir()
     return edge_processes.install(tmp_path / "store", tmp_path / "edges", 3)
@@ -80,7 +76,7 @@ def test_every_edge_is_killed_once_and_runs_again(stores: list[Path]) -> None:
         _wait(lambda: all(edge.children() for edge in edges))
         children = [pid for edge in edges for pid in edge.children()]
         killer = rollout.Killer(edges[:2], 1)
-        found = rollout.roll(edges, _generation(stores), 30, killer)
+        found = rollout.roll(edges, _generation(stores), 120, killer)
         assert (killer.killed, killer.done) == (2, True)
         assert len(found.seconds) == 3
         assert found.lacking == 0
@@ -95,8 +91,8 @@ def test_every_edge_is_killed_once_and_runs_again(stores: list[Path]) -> None:
 def test_no_follower_outlives_a_killed_benchmark(stores: list[Path]) -> None:
     script = (
         "import sys, time; from pathlib import Path; from benchmarks.fleet.edges import Edge\n"
-        f"edge = Edge(Path({str(stores[0])!r}), ['sleep', '60']); edge.start()\n"
-        "print(edge.process.pid, flush=True); time.sleep(60)"
+        f"edge = Edge(Path({str(stores[0])!r}), ['sleep', '600']); edge.start()\n"
+        "print(edge.process.pid, flush=True); time.sleep(600)"
     )
     command = [sys.executable, "-c", script]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as parent:
@@ -107,10 +103,10 @@ def test_no_follower_outlives_a_killed_benchmark(stores: list[Path]) -> None:
     _wait(lambda: not _is_alive(pid))
 
 
-@pytest.mark.parametrize("zone", ['"2026-11-23T10:59:18+01:00"', "null"])
-def test_the_time_of_an_answer_is_left_out(zone: str) -> None:
-    answers = (f'{{"current_time":{zone},"current_timestamp":{at},"is_dst":1}}' for at in (1, 20))
-    assert {lookups.lasting(each.encode()) for each in answers} == {b'{"is_dst":1}'}
+def test_the_time_of_an_answer_is_left_out() -> None:
+    for zone, at in product(('"2026-11-23T10:59:18+01:00"', "null"), (1, 20)):
+        answer = f'{{"current_time":{zone},"current_timestamp":{at},"is_dst":1}}'
+        assert lookups.lasting(answer.encode()) == b'{"is_dst":1}'
 
 
 def test_the_shares_of_a_rollout() -> None:
@@ -138,27 +134,6 @@ def test_an_answer_of_another_generation_is_wrong(datasets: list[Path]) -> None:
     assert different in wrong.wrong[0]
 
 
-@pytest.mark.long
-def test_a_fleet_runs_and_states_what_it_found(tmp_path: Path) -> None:
-    pytest.importorskip("cryptography")
-    if program() is None:
-        pytest.skip("no nginx here")
-    target = tmp_path / "fleet.json"
-    options = ("--quick", "--folder", str(tmp_path), "--json", str(target))
-    done = CliRunner().invoke(main, ["fleet", *options])
-    assert done.exit_code == 0, done.output
-    result = json.loads(target.read_text(encoding="utf-8"))
-    for each in result["rollouts"]:
-        assert len(each["seconds"]) == 2
-        assert each["lacking"] == 0
-        assert f"\ngeneration {each['name']} " in done.output
-    assert [each["killed"] for each in result["rollouts"]] == [1, 0, 0, 0]
-    assert result["verified"] == 2
-    assert "wrong" not in result["lookups"]["counts"]
-    assert len(result["lookups"]["counts"]) == 4
-    assert list(tmp_path.iterdir()) == [target]  # all else is removed
-
-
 def _follower(_store: Path) -> list[str]:
     return [sys.executable, "-c", _FOLLOWER]
 
@@ -180,7 +155,7 @@ def _is_alive(pid: int) -> bool:
 
 
 def _wait(until: Callable[[], bool]) -> None:
-    ends = time.monotonic() + 30
+    ends = time.monotonic() + 120
     while not until():
         assert time.monotonic() < ends
         time.sleep(0.05)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import http.client
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing
 from email.message import Message
 from pathlib import Path
 
@@ -13,9 +13,10 @@ import pytest
 from benchmarks.fleet.server import program
 from benchmarks.harness.processes import Child
 
-if program() is None:
-    pytest.skip("no nginx here", allow_module_level=True)
-
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(program() is None, reason="no nginx here"),
+]
 CONTENT = bytes(range(256)) * 200
 Started = Callable[..., "Origin"]
 
@@ -32,7 +33,7 @@ class Origin:
     def get(self, path: str, **fields: str) -> tuple[int, Message, bytes]:
         """Return status, header and body; raises OSError or HTTPException for a cut answer."""
         sent = {name.replace("_", "-"): value for name, value in fields.items()}
-        connection = http.client.HTTPConnection("127.0.0.1", self.child.facts["port"], timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.child.facts["port"], timeout=120)
         with closing(connection):
             connection.request("GET", path, headers=sent)
             with connection.getresponse() as response:
@@ -44,28 +45,18 @@ class Origin:
 
 @pytest.fixture
 def started(tmp_path: Path) -> Iterator[Started]:
-    with _ended() as origins:
+    with ExitStack() as stack:
 
         def start(
             rate: float = 1e9, latency: float = 0, errors: float = 0, cuts: float = 0
         ) -> Origin:
-            origins.append(Origin(tmp_path, rate, latency, errors, cuts))
-            return origins[-1]
+            origin = Origin(tmp_path, rate, latency, errors, cuts)
+            stack.callback(origin.child.close)
+            return origin
 
         yield start
 
 
-@contextmanager
-def _ended() -> Iterator[list[Origin]]:
-    origins: list[Origin] = []
-    try:
-        yield origins
-    finally:
-        for each in origins:
-            each.child.close()
-
-
-@pytest.mark.long
 def test_files_versions_and_ranges(started: Started) -> None:
     origin = started()
     status, header, body = origin.get("/deltas/one")
@@ -85,7 +76,6 @@ def test_files_versions_and_ranges(started: Started) -> None:
     assert counts == expected
 
 
-@pytest.mark.long
 def test_errors_and_cuts_have_the_stated_shares(started: Started) -> None:
     origin, found = started(errors=0.2, cuts=0.2), {"error": 0, "cut": 0, "whole": 0}
     for _ in range(200):

@@ -1,63 +1,204 @@
-"""docs/benchmarks.md: every figure about speed on a page is a row of a benchmark named there."""
+"""Every figure about speed on a page is what a benchmark printed, as ``published`` keeps it."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from benchmarks.__main__ import COMMANDS
+from benchmarks.harness import published
+from benchmarks.harness.measure import facts
+from benchmarks.harness.reports import Outputs
+from benchmarks.harness.tables import Number, Table
+from benchmarks.harness.workload import arrow
+from geolookup.contract import special
+from geolookup.dataset import layout as fmt
 from tests.conftest import ROOT
 
-PAGE = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGE = published.PAGE.read_text(encoding="utf-8")
 MEASURED, _, USED = PAGE.partition("\n## Where figures are used\n")
-CLAIMS = [
-    tuple(cell.strip(" `") for cell in line.strip("|").split(" | "))
-    for line in USED.splitlines()
-    if line.startswith("| `")
-]
+BLOCK = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+#: By page and words: the benchmark, the row and the printed cell of each figure.
+CLAIMS: dict[tuple[str, str], list[list[str]]] = defaultdict(list)
+for _line in USED.splitlines():
+    if _line.startswith("| `"):
+        _page, _words, *_source = (cell.strip(" `") for cell in _line.strip("|").split(" | "))
+        CLAIMS[_page, _words].append(_source)
 #: How a page speaks of speed.
 SPEED = re.compile(
     r"[\d.,]+ (?:ns|µs)\b|times as (?:fast|long)|requests a second\b(?! *,)|rows a second|"
-    r"a microsecond|\b(?:faster|slower)\b|\bs on (?:one|two) cores?|ms to a bare"
+    r"\b(?:a|about \w+) microseconds?\b|\b(?:faster|slower)\b|\bs on (?:one|two) cores?|"
+    r"ms to a bare"
 )
 #: Rates of plans, and units of stamps: no figures about speed.
 OTHER = re.compile(r"\d requests a second, [\d,]+ for|\(25 a second|requests a second\. ")
-PAGES = sorted(
-    {ROOT / "README.md", *(ROOT / "docs").rglob("*.md")} - {ROOT / "docs" / "benchmarks.md"}
-)
+#: Amounts that commands are given, and versions: on docs/benchmarks.md beside what was measured.
+INPUTS = {"2026-11-22", "2026-11-23", "3.11.7", "100", "200", "3,700,000", "2.5", "1.2", "0", "1",
+          "2", "3"}  # fmt: skip
+#: Units of words in units of printed figures.
+SCALES = {"microseconds": 1e3, "million": 1e6, "kB": 1e3}
 
 
-@pytest.mark.parametrize(("page", "words", "benchmark", "row"), CLAIMS)
-def test_a_figure_is_where_the_table_says(page: str, words: str, benchmark: str, row: str) -> None:
-    assert words in (ROOT / page).read_text(encoding="utf-8")
-    assert benchmark in COMMANDS
-    sections = {
-        re.findall(r"`(\w+)", each.partition("\n")[0])[0]: each
-        for each in MEASURED.split("\n## ")[1:]
-    }
-    assert row in sections[benchmark]
+def _numbers(words: str) -> list[str]:
+    words = words.replace("two microseconds", "2 microseconds")
+    return re.findall(r"(?<![\w.,-])\d[\d.,-]*\d|(?<![\w.,-])\d", words)
 
 
-@pytest.mark.parametrize("page", [str(page.relative_to(ROOT)) for page in PAGES])
-def test_every_figure_about_speed_is_in_the_table(page: str) -> None:
-    text = (ROOT / page).read_text(encoding="utf-8")
-    for claimed, words, _, _ in CLAIMS:
-        if claimed == page:
-            text = text.replace(words, "")
-    assert SPEED.findall(OTHER.sub("", text)) == []
+def _value(printed: str) -> float:
+    """Return the number that a cell begins with: 17.53 of ``17.53 ms``."""
+    return float(re.split(r"[^\d.,]", printed)[0].replace(",", ""))
 
 
-def test_the_figures_of_the_readme_are_those_of_the_page() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(
-        r"^\| (?!n?s? ?per)(.+) \|$", readme.partition("\n## Benchmarks\n")[2], re.MULTILINE
-    )
-    figures = [figure for row in rows for figure in re.findall(r"\b\d[\d,]+\b", row)]
-    assert len(figures) >= 12
-    assert set(figures) <= set(re.findall(r"\b\d[\d,]+\b", MEASURED))
+def _is_rounded(number: str, value: float) -> bool:
+    _, _, decimals = number.partition(".")
+    zeros = 0 if decimals else len(number) - len(number.rstrip("0"))
+    return float(number) in (round(value, len(decimals)), round(value, -zeros))
 
 
-def test_every_measurement_is_on_the_page() -> None:
+def test_words_state_what_was_printed() -> None:
+    for (page, words), sources in CLAIMS.items():
+        assert words in (ROOT / page).read_text(encoding="utf-8").partition("\n## Where fig")[0]
+        values = []
+        for benchmark, row, printed in sources:
+            assert benchmark in COMMANDS
+            cells = [each for (_, name), each in published.rows(benchmark).items() if name == row]
+            assert any(printed in each for each in cells), (words, row)
+            units = [scale for unit, scale in SCALES.items() if unit in words]
+            large = _value(printed) >= 1000
+            values.append(_value(printed) / (units[0] if units and large else 1))
+        numbers = _numbers(words)
+        for number in numbers:
+            assert any(_is_rounded(number, each) for each in values), (words, number)
+        for each in values:
+            assert any(_is_rounded(number, each) for number in numbers), (words, each)
+    assert len(CLAIMS) > 10
+
+
+def test_rounding() -> None:
+    for number, value, borne_out in (
+        ("18", 17.53, True), ("18", 18.6, False), ("0.8", 0.78, True), ("0.8", 0.74, False),
+        ("50", 48.6, True), ("50", 44.9, False), ("4", 3.3, False), ("330", 333.5, True),
+    ):  # fmt: skip
+        assert _is_rounded(number, value) == borne_out, (number, value)
+    assert _numbers("GeoLite2: 5.5 million in 3 to 20, on 2026-11-22.") == [
+        *("5.5", "3", "20", "2026-11-22"),
+    ]
+
+
+def test_every_figure_about_speed_is_in_the_table() -> None:
+    for path in {ROOT / "README.md", *(ROOT / "docs").rglob("*.md")} - {published.PAGE}:
+        page, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+        for claimed, words in CLAIMS:
+            text = text.replace(words, "") if claimed == page else text
+        assert SPEED.findall(OTHER.sub("", text)) == [], page
+
+
+def test_the_sentences_between_the_tables_have_no_other_figures() -> None:
+    prose = BLOCK.sub("", MEASURED)
+    for claimed, words in CLAIMS:
+        prose = prose.replace(words, "") if claimed == "docs/benchmarks.md" else prose
+    assert {number.rstrip(",.") for number in _numbers(prose)} == INPUTS
+
+
+def test_the_page_shows_what_is_published() -> None:
+    texts = {path.stem: path.read_text("utf-8") for path in published.FOLDER.glob("*.txt")}
+    shown = []
+    for section in MEASURED.split("\n## ")[1:]:
+        (name,) = re.findall(r"`(\w+)", section.partition("\n")[0])
+        blocks = BLOCK.findall(section)
+        assert blocks == [texts[each] for each in sorted(texts) if each.split("-")[0] == name]
+        assert all(block.rstrip().splitlines()[-1].startswith("CPython ") for block in blocks)
+        shown.append(name)
     data = {"generate", "geolite", "single"}  # the first two write sources; `peers` has the third
-    assert set(re.findall(r"^## .*`(\w+)", MEASURED, re.MULTILINE)) == set(COMMANDS) - data
+    assert sorted(shown) == sorted({each.split("-")[0] for each in texts})
+    assert set(shown) == set(COMMANDS) - data
+
+
+def test_a_run_is_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(published, "FOLDER", tmp_path / "published")
+    monkeypatch.setattr(published, "PAGE", tmp_path / "page.md")
+    published.PAGE.write_text("Nothing yet.", "utf-8")
+    for cell in (Number(1234.5), "-"):
+        table = Table("x", ("ns per lookup", "one", "two threads"), [("a row", cell, Number(2))])
+        Outputs(None, None, "peers").tell([table], {"machine": facts(pinned=True)})
+        printed = (tmp_path / "published" / "peers.txt").read_text("utf-8")
+        if isinstance(cell, Number):
+            assert published.rows("peers")["ns per lookup", "a row"] == ["1,234", "2"]
+            assert published.header("peers", "ns per lookup") == ["one", "two threads"]
+            published.PAGE.write_text(f"Before.\n```text\n{printed}```\nAfter.\n", "utf-8")
+    assert published.rows("peers")["ns per lookup", "a row"] == ["-", "2"]
+    assert published.PAGE.read_text("utf-8") == f"Before.\n```text\n{printed}```\nAfter.\n"
+
+
+def test_the_table_of_the_readme() -> None:
+    section = README.partition("\n## Benchmarks\n")[2]
+    head, *body = re.findall(r"^\| (.+) \|$", section.partition("\n## ")[0], re.MULTILINE)
+    title, *columns = head.split(" | ")
+    assert title == "ns per lookup, one core"
+    names = {
+        "popular addresses (zipf)": ("peers", "ns per lookup, one thread", "zipf v4 hit"),
+        "any address (uniform)": ("peers", "ns per lookup, one thread", "uniform v4 hit"),
+        "first pass of a new process": ("first", "ns per lookup, 100,000 addresses", "first pass"),
+    }
+    ours = {"geolookup, JSON bytes": "lookup_json", "geolookup, dict": "lookup"}
+    figures: dict[str, list[float]] = {}
+    for label, *cells in (re.sub(r"[*`]|\.dumps", "", row).split(" | ") for row in body):
+        name = f"geolookup (compiled) {ours[label]}" if label in ours else label
+        for column, cell in zip(columns, cells, strict=True):
+            file, table, heading = names[column]
+            at = published.header(file, table).index(heading)
+            assert cell == published.rows(file)[table, name][at], (label, column)
+        figures[label] = [_value(cell) for cell in cells]
+    assert len(figures) == 7
+    own = figures["geolookup, JSON bytes"]
+    ratios = [
+        their / our
+        for label, row in figures.items()
+        if "json" in label and label not in ours
+        for their, our in zip(row, own, strict=True)
+    ]
+    assert (round(min(ratios)), round(max(ratios))) == (3, 20)  # "3 to 20 times as fast"
+
+
+def test_the_share_of_the_address_space_that_the_readme_states() -> None:
+    """Of the bundled dataset, from its files: 28 MB, countries of 99 %, AS of 89 %."""
+    folder = published.ROOT / "geolookup" / "world"
+    size = sum(path.stat().st_size for path in folder.iterdir())
+    assert f"of the whole address space, {size / 1e6:.0f} MB." in README
+    shares = _shares(folder)
+    words = (
+        f"It knows the country and the currency of {int(100 * shares['country_code'])} % of the "
+        f"public IPv4 addresses, the AS of {int(100 * shares['asn'])} %"
+    )
+    assert words in README
+    assert int(100 * shares["currency_code"]) == int(100 * shares["country_code"])
+
+
+def _shares(folder: Path) -> dict[str, float]:
+    """Return the shares of the public IPv4 addresses with a value, interval by interval."""
+    tables = {name: arrow(folder / name) for name in (fmt.IPV4, *fmt.TABLES.values())}
+    rows = tables[fmt.IPV4]
+    starts = np.append(rows["start"].to_numpy().astype(np.int64), 1 << 32)
+    country = tables[fmt.LOCATION]["country"].to_numpy()[rows["location"].to_numpy()]
+    known = {
+        "country_code": tables[fmt.COUNTRY]["country_code"].is_valid().to_numpy()[country],
+        "currency_code": tables[fmt.COUNTRY]["currency_code"].is_valid().to_numpy()[country],
+        "asn": tables[fmt.NETWORK]["asn"].is_valid().to_numpy()[rows["network"].to_numpy()],
+    }
+    public = [(a, b + 1) for a, b, kind in special.partition(4) if kind == special.PUBLIC]
+    return {
+        name: sum(_sum(starts, each, a, b) for a, b in public) / sum(b - a for a, b in public)
+        for name, each in known.items()
+    }
+
+
+def _sum(starts: NDArray[np.int64], known: NDArray[np.bool_], begin: int, end: int) -> int:
+    """Return how many addresses of [begin, end) lie in known intervals."""
+    lengths = np.minimum(starts[1:], end) - np.maximum(starts[:-1], begin)
+    return int(lengths[known & (lengths > 0)].sum())

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import re
-import shutil
-from collections.abc import Iterator
-from html import unescape
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.__main__ import COMMANDS
 from benchmarks.harness.plots import chart, draw
 from benchmarks.harness.ratios import Ratio, ratio_table
 from benchmarks.harness.tables import Cell, Number, Table
-from tests.benchmarks.conftest import Run
+from tests.skips import needs
 
-pytest.importorskip("vl_convert", reason="[report] draws the pictures")
+pytestmark = needs("vl_convert")
 
 
 def bars(table: Table) -> list[dict[str, Any]]:
@@ -106,66 +99,3 @@ def test_tables_without_numbers_are_not_drawn(tmp_path: Path) -> None:
     written = draw([prose, numbers], tmp_path / "made")
     assert [path.name for path in written] == ["numbers.svg", "numbers.png"]
     assert written[1].read_bytes().startswith(b"\x89PNG")
-
-
-#: Quick runs; ``needs`` are packages and programs.
-QUICK = {
-    "build": ("csv", "--rows", "2000"),
-    "delta": ("--rows", "2000"),
-    "export": ("--scale", "tiny", "--rounds", "1"),
-    "first": ("--scale", "tiny", "--addresses", "60", "--rounds", "1", "--only", "(C) get"),
-    "fleet": ("--quick",),
-    "floor": ("--scale", "tiny", "--addresses", "50", "--rounds", "1"),
-    "gate": ("--rounds", "1", "--keys", "10", "--decisions", "50"),
-    "http": ("--scale", "tiny", "--seconds", "1", "--rounds", "1", "--requests", "10"),
-    "inline": ("--scale", "tiny", "--megabytes", "0.01", "--rounds", "1"),
-    "many": ("--scale", "tiny", "--addresses", "50", "--rounds", "1", "--no-peers"),
-    "opening": ("--rounds", "1", "--starts", "1"),
-    "peers": ("--scale", "tiny", "--addresses", "20", "--rounds", "1", "--starts", "1"),
-    "prefixes": ("--scale", "tiny", "--rounds", "1"),
-    "report": ("--scale", "tiny", "--addresses", "500"),
-    "single": ("--scale", "tiny", "--addresses", "50", "--rounds", "1"),
-    "tables": ("--scale", "tiny", "--rows", "100", "--rounds", "1", "--way", "parquet"),
-    "target": ("--scale", "tiny", "--addresses", "10", "--starts", "1"),
-    "verify": ("--scale", "tiny", "--rounds", "1"),
-}
-NEEDS = {
-    "build": (), "export": ("mmdb_writer", "maxminddb"), "first": ("mmdb_writer", "maxminddb"),
-    "http": ("granian", "mmdb_writer"), "inline": ("mmdb_writer",),
-    "peers": ("mmdb_writer", "maxminddb"), "tables": ("mmdb_writer",),
-}  # fmt: skip
-PROGRAMS = {"fleet": "nginx", "floor": "cc", "http": "wrk"}
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", sorted(QUICK))
-def test_a_command_draws_what_it_prints(name: str, tmp_path: Path, run: Run) -> None:
-    for needed in NEEDS.get(name, ()):
-        if not importlib.util.find_spec(needed):
-            pytest.skip(f"needs {needed}")
-    if name in PROGRAMS and not shutil.which(PROGRAMS[name]):
-        pytest.skip(f"needs {PROGRAMS[name]}")
-    plots = tmp_path / "plots"
-    files = ("--plot", str(plots), "--json", str(tmp_path / "result.json"))
-    printed = run(name, *QUICK[name], *files)
-    svgs = sorted(plots.glob("*.svg"))
-    assert svgs
-    assert {each.stem for each in svgs} == {each.stem for each in plots.glob("*.png")}
-    rows = [line for svg in svgs for line in _labels(svg)]
-    assert any(re.search(r"\d", each) for each in rows)
-    text = " ".join(printed.split())
-    for each in rows:
-        assert re.sub(r" (?:ns|us|ms|MB/s|M/s)$| \(.*\)$|(?:, )?logarithmic$", "", each) in text
-
-
-def _labels(svg: Path) -> Iterator[str]:
-    """Yield the texts of a picture."""
-    for text in re.findall(r"<text[^>]*>([^<]*)</text>", svg.read_text(encoding="utf-8")):
-        yield " ".join(unescape(text).split())
-
-
-def test_every_command_that_measures_draws() -> None:
-    data = {"generate", "geolite"}
-    assert set(QUICK) == set(COMMANDS) - data
-    for name in QUICK:
-        assert {"--json", "--plot"} <= {opt for each in COMMANDS[name].params for opt in each.opts}

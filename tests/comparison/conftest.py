@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import build_at
+from tests.datasets import once
 
 _HEADER = "network,country_code,city_name,latitude,longitude,asn,asn_organization\n"
 OLD = _HEADER + (
@@ -32,8 +33,19 @@ def dataset(folder: Path, **sources: str) -> Path:
     return build_at(folder, {f"{name}.csv": text for name, text in sources.items()})[0]
 
 
+def old_and_new() -> tuple[Path, Path]:
+    """OLD and NEW, built once in a run of the tests; beside each is its source, world.csv."""
+    folder = once("comparison-pair", _build)
+    return folder / "old" / "dataset", folder / "new" / "dataset"
+
+
+def _build(folder: Path) -> None:
+    folder.mkdir()
+    for name, text in (("old", OLD), ("new", NEW)):
+        dataset(folder / name, world=text)
+
+
 @pytest.fixture(scope="session")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def pair() -> tuple[Path, Path]:
     """OLD and NEW."""
-    folder = tmp_path_factory.mktemp("pair")
-    return dataset(folder / "old", world=OLD), dataset(folder / "new", world=NEW)
+    return old_and_new()

@@ -48,11 +48,16 @@ def _flat(data: Any) -> Answer:
     return {"network.asn": None, **answer, "time.zone": data["time"]["zone"]}
 
 
-def _known(answer: Answer, prefix: tuple[str, ...]) -> bool:
-    return any(v is not None for path, v in answer.items() if path.startswith(prefix))
+LOCATION = ("location.", "currency.", "time.")
 
 
-_LOCATION = ("location.", "currency.", "time.")
+def coverage(each: Seen, prefix: tuple[str, ...] = ("",)) -> tuple[bool, bool]:
+    """Whether OLD and NEW know anything, of the paths that begin so."""
+    sides = (
+        [v for path, v in side.items() if path.startswith(prefix)] for side in (each.old, each.new)
+    )
+    old, new = (any(value is not None for value in side) for side in sides)
+    return old, new
 
 
 def _compared(level: str, each: Seen) -> bool | None:
@@ -83,14 +88,14 @@ def _compared(level: str, each: Seen) -> bool | None:
 
 def kind(each: Seen) -> str | None:
     """What changed of an address, one of ``changes.KINDS``; None where nothing is known."""
-    old, new = _known(each.old, ("",)), _known(each.new, ("",))
+    old, new = coverage(each)
     if not (old and new):
         return "lost" if old else "gained" if new else None
     for level in ("country", "region", "city"):
         if _compared(level, each):
             return f"{level} moved"
     differ = {path for path in each.old if each.old[path] != each.new[path]}
-    if any(path.startswith(_LOCATION) for path in differ):
+    if any(path.startswith(LOCATION) for path in differ):
         return "other location value"
     return "network value" if differ else "unchanged"
 
@@ -139,7 +144,7 @@ def _share(hits: int, among: int) -> float:
     return hits / among if among else 0.0
 
 
-def _moves(all_seen: list[Seen]) -> dict[str, tuple[int, int]]:
+def moves(all_seen: list[Seen]) -> dict[str, tuple[int, int]]:
     found = {}
     for level in LEVELS:
         said = [moved for each in all_seen if (moved := _compared(level, each)) is not None]
@@ -148,12 +153,12 @@ def _moves(all_seen: list[Seen]) -> dict[str, tuple[int, int]]:
 
 
 def metrics(all_seen: list[Seen]) -> dict[str, float]:
-    found = {f"{level}_moved": _share(*moved) for level, moved in _moves(all_seen).items()}
+    found = {f"{level}_moved": _share(*moved) for level, moved in moves(all_seen).items()}
     far = sorted(km for each in all_seen if (km := _kilometres(each)) is not None)
     for percent in (50, 90, 99):
         found[f"km_p{percent}"] = _quantile(far, percent)
     found["km_max"] = _quantile(far, 100)
-    known = [(_known(each.old, ("",)), _known(each.new, ("",))) for each in all_seen]
+    known = [coverage(each) for each in all_seen]
     found["coverage_lost"] = _share(known.count((True, False)), sum(old for old, _ in known))
     found["coverage_gained"] = _share(known.count((False, True)), sum(new for _, new in known))
     for path in all_seen[0].old if all_seen else ():
@@ -192,11 +197,11 @@ def check(part: Part, all_seen: list[Seen], unit: float, approx: Any) -> None:
         # Kilometres of less than a millimetre are rounding.
         assert value == approx(expected.get(name, 0.0), rel=1e-9, abs=1e-6), name
     assert set(expected) <= set(part.metrics)
-    for level, (moved, among) in _moves(all_seen).items():
+    for level, (moved, among) in moves(all_seen).items():
         assert (part.moved[level].count, part.moved[level].of) == (moved * unit, among * unit)
-    known_old = sum(_known(each.old, ("",)) for each in all_seen)
-    known_new = sum(_known(each.new, ("",)) for each in all_seen)
-    assert (part.coverage.old, part.coverage.new) == (known_old * unit, known_new * unit)
+    known = [coverage(each) for each in all_seen]
+    assert part.coverage.old == sum(old for old, _ in known) * unit
+    assert part.coverage.new == sum(new for _, new in known) * unit
     found = {
         (each.asn, each.asn_organization): (each.moved.count, each.moved.of) for each in part.movers
     }
@@ -215,7 +220,7 @@ def check(part: Part, all_seen: list[Seen], unit: float, approx: Any) -> None:
 
 def _check_source(change: Any, all_seen: list[Seen], unit: float, approx: Any) -> None:
     expected = metrics(all_seen)
-    for level, (moved, among) in _moves(all_seen).items():
+    for level, (moved, among) in moves(all_seen).items():
         if level != "asn":
             assert (change.moved[level].count, change.moved[level].of) == (
                 moved * unit,
@@ -223,7 +228,7 @@ def _check_source(change: Any, all_seen: list[Seen], unit: float, approx: Any) -
             )
     for name in ("p50", "p90", "p99", "max"):
         assert getattr(change.kilometres, name) == approx(expected[f"km_{name}"], abs=1e-6)
-    known = [(_known(each.old, _LOCATION), _known(each.new, _LOCATION)) for each in all_seen]
+    known = [coverage(each, LOCATION) for each in all_seen]
     lost, gained = change.location.lost.count, change.location.gained.count
     assert (lost, gained) == (
         known.count((True, False)) * unit,

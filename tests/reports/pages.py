@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 import geolookup
-from tests.cli.program import run
+from geolookup import cli
 from tests.conftest import build_at
 from tests.datasets import SMALL
 
@@ -47,9 +54,29 @@ _ADDRESSES = (
 )
 
 
+def called(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the program in this process; it changes neither the signals nor the arguments of it."""
+    handlers = {each: signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGINT)}
+    out, err, status = io.StringIO(), io.StringIO(), 0
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        patch.setattr(sys, "argv", ["geolookup", *arguments])
+        try:
+            cli.main()
+        except SystemExit as exited:
+            status = int(exited.code or 0)
+        finally:
+            for each, handler in handlers.items():
+                signal.signal(each, handler)
+    return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())
+
+
 def _made(folder: Path, *command: str) -> Path:
     output = folder / "page.html"
-    done = run(*command, "--output", str(output))
+    done = called(*command, "--output", str(output))
     assert done.returncode == 0, done.stderr
     return output
 

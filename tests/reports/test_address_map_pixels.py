@@ -8,24 +8,17 @@ from ipaddress import IPv4Address
 from pathlib import Path
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
-
-pytest.importorskip("jinja2")
-pytest.importorskip("PIL")
-pytest.importorskip("vl_convert")
-pytest.importorskip("playwright")
-pytest.importorskip("axe_playwright_python")
 
 from geolookup.comparison.values import read_tables
 from geolookup.dataset.files import Dataset
 from geolookup.pictures import hilbert
 from geolookup.pictures.address_map import AddressMap, address_map
 from geolookup.reports.dataset.views import dataset_views
-from tests.browser import Reader
+from tests.browser import OF_PAGES, Reader
 from tests.reports.pages import BUNDLED
 
-pytestmark = pytest.mark.long
+pytestmark = OF_PAGES
 _PIXELS = """canvas => {
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
   return btoa(Array.from(data, (each) => String.fromCharCode(each)).join(""));
@@ -54,6 +47,7 @@ def _painted(reader: Reader, path: Path, prefix: str) -> NDArray[np.uint8]:
     root.locator(".address-map-sought").fill(prefix)
     root.locator(".address-map-go button").click()
     root.locator(".address-map-zoomed").wait_for()
+    reader.wait_for_maps()
     text: str = root.locator(".address-map-colours").evaluate(_PIXELS)
     pixels = np.frombuffer(base64.b64decode(text), np.uint8)
     size = int((len(pixels) // 4) ** 0.5)

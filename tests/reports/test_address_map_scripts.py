@@ -12,14 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("playwright")
-pytest.importorskip("axe_playwright_python")
-
 import geolookup
 from geolookup.pictures import hilbert, texts
-from tests.browser import Reader
+from tests.browser import OF_PAGES, Reader
 
-pytestmark = pytest.mark.long
+pytestmark = OF_PAGES
 _SCRIPTS = Path(geolookup.__file__).parent / "reports" / "assets" / "address_map"
 _PREFIXES = (
     "0.0.0.1", "255.255.255.255", "8.8.8.8/0", "1.2.3.4/31", "::", "::1/128", "1::/16",

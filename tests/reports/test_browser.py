@@ -9,16 +9,10 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("jinja2")
-pytest.importorskip("PIL")
-pytest.importorskip("vl_convert")
-pytest.importorskip("playwright")
-pytest.importorskip("axe_playwright_python")
-
-from tests.browser import Reader
+from tests.browser import OF_PAGES, Reader
 from tests.reports.pages import PAGES
 
-pytestmark = pytest.mark.long
+pytestmark = OF_PAGES
 Pages = Callable[[str], Path]
 WIDTHS = (400, 1600)
 #: Whether each canvas that is shown has several colours; a part of it lies over a picture.
@@ -30,9 +24,6 @@ _DRAWN = """() => {
     return new Set(new Uint32Array(copy.getImageData(0, 0, width, height).data.buffer)).size > 1;
   });
 }"""
-#: Whether the scripts have made each map.
-_READY = """() => [...document.querySelectorAll(".address-map")].every(
-  each => "ready" in each.dataset)"""
 #: Marks what can be operated, and counts it.
 _OPERABLE = """() => {
   const found = [...document.querySelectorAll(
@@ -57,7 +48,7 @@ def _opened(reader: Reader, path: Path) -> list[str]:
     reader.page.on("request", lambda request: requests.append(request.url))
     reader.page.on("dialog", lambda dialog: reader.problems.append(f"dialog: {dialog.message}"))
     reader.open(path.as_uri())
-    reader.page.wait_for_function(_READY)
+    reader.wait_for_maps()
     return requests
 
 
@@ -109,7 +100,7 @@ def test_every_section_that_opens_fits_a_narrow_screen(
 def test_every_canvas_is_drawn(page: Pages, reader: Reader, name: str, scheme: str) -> None:
     reader.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     _opened(reader, page(name))
-    reader.page.wait_for_function(_DRAWN, timeout=10_000)
+    reader.page.wait_for_function(_DRAWN, timeout=60_000)
 
 
 @pytest.mark.parametrize("name", PAGES)

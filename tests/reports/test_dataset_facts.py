@@ -1,24 +1,30 @@
-"""The figures of a report against counts over all networks of the engine."""
+"""The figures of a report against sums over all networks of the engine."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import tempfile
+from collections import Counter
 from ipaddress import collapse_addresses
 from pathlib import Path
-from typing import Any
 
 import pytest
+from hypothesis import given
 
-import geolookup
 from geolookup.contract.fields import COUNTRY
 from geolookup.dataset.files import Dataset
-from geolookup.reports.dataset.countries import per_country
-from geolookup.reports.dataset.coverage import depth_shares
+from geolookup.reports.dataset.countries import countries_section, per_country
+from geolookup.reports.dataset.coverage import coverage_section, depth_shares
 from geolookup.reports.dataset.facts import Facts, read_facts
-from geolookup.reports.dataset.networks import per_system
+from geolookup.reports.dataset.networks import networks_section, per_system
+from geolookup.reports.dataset.prefix_lengths import prefix_lengths_section
 from geolookup.reports.dataset.row_names import LEVELS, countries
-from tests.conftest import Build
+from geolookup.reports.dataset.sources import sources_section
+from geolookup.reports.dataset.summary import summary_section
+from tests.conftest import Build, build_at
 from tests.datasets import SMALL
+from tests.oracle import Source
+from tests.range_strategies import as_csv, recipe, recipes
+from tests.reports.shown import Seen, check_dataset, of_sections, size
 
 #: Rows of one country at all depths, an AS at two places, one of two names, ranges not prefixes.
 MIXED = """first,last,continent_code,country_code,region_name,city_name,asn,asn_organization,isp
@@ -36,116 +42,91 @@ MIXED = """first,last,continent_code,country_code,region_name,city_name,asn,asn_
 11.0.2.0,11.0.2.63,,,,,64503,Other,a
 11.0.3.0,11.0.3.79,,,,,64503,Other,b
 """
+#: The sections whose tables state figures of a dataset.
+_SECTIONS = (summary_section, coverage_section, countries_section, networks_section,
+             prefix_lengths_section)  # fmt: skip
+_TWO_SOURCES = """[dataset]
+name = "test"
+[[source]]
+format = "csv"
+path = "a.csv"
+name = "first"
+{}
+[[source]]
+format = "csv"
+path = "a.csv"
+name = "second"
+"""
 
 
-@pytest.fixture(scope="module", params=["small", "mixed"])
-def dataset(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if request.param == "small":
-        return SMALL
-    from tests.conftest import build_at
-
-    return build_at(tmp_path_factory.mktemp("mixed"), {"a.csv": MIXED})[0]
-
-
-@pytest.fixture(scope="module")
-def facts(dataset: Path) -> Facts:
-    return read_facts(Dataset(dataset))
+def _check(dataset: Path) -> None:
+    facts = read_facts(Dataset(dataset))
+    for family in (4, 6):
+        seen = Seen(dataset, family)
+        _check_space(facts, family, seen)
+        _check_countries(facts, family, seen)
+        _check_systems(facts, family, seen)
+        expected = [seen.depths[level] / seen.of if seen.of else 0 for level in LEVELS]
+        assert depth_shares(facts, facts.space[family]) == pytest.approx(expected)
 
 
-@pytest.fixture(scope="module")
-def records(dataset: Path) -> list[tuple[Any, dict[str, Any]]]:
-    with geolookup.open(dataset) as engine:
-        return list(engine.networks())
+def _check_space(facts: Facts, family: int, seen: Seen) -> None:
+    space, lengths = facts.space[family], Counter(each.prefixlen for each in seen.networks)
+    assert space.lengths.tolist() == [lengths[at] for at in range(len(space.lengths))]
+    assert space.space == pytest.approx(sum(map(size, seen.networks)), rel=1e-12)
+    assert space.locations.prefixes.sum() == len(seen.networks)
+    assert space.locations.intervals.sum() <= len(seen.networks)
+    assert per_country(facts, space).intervals.sum() == space.locations.intervals.sum()
 
 
-def _known(sums: dict[str, float]) -> dict[str, float]:
-    return {name: value for name, value in sums.items() if value}
-
-
-def _country(place: dict[str, Any]) -> str:
-    if place["country_code"]:
-        return f"{place['country_name']} ({place['country_code']})"
-    return f"{place['continent_name']}, no country" if place["continent_name"] else "no country"
-
-
-def _size(network: Any) -> float:
-    return float(network.num_addresses) if network.version == 4 else network.num_addresses / 2**64
-
-
-@pytest.mark.parametrize("family", [4, 6])
-def test_countries(facts: Facts, records: list[Any], family: int) -> None:
-    space, region, city = (defaultdict[str, float](float) for _ in range(3))
-    for network, record in records:
-        if network.version == family:
-            place = record["location"]
-            name = _country(place)
-            space[name] += _size(network)
-            region[name] += _size(network) * bool(place["region_code"] or place["region_name"])
-            city[name] += _size(network) * bool(place["city_name"])
+def _check_countries(facts: Facts, family: int, seen: Seen) -> None:
     found = per_country(facts, facts.space[family])
     names, _ = countries(facts.tables[COUNTRY])
-    for counted, of in ((found.space, space), (found.with_region, region), (found.with_city, city)):
-        sums = dict(zip(names, counted.tolist(), strict=True))
-        assert _known(sums) == pytest.approx(_known(of), rel=1e-12)
+    for counted, expected in (
+        (found.space, seen.space), (found.with_region, seen.region), (found.with_city, seen.city),
+    ):  # fmt: skip
+        sums = {name: sum_ for name, sum_ in zip(names, counted.tolist(), strict=True) if sum_}
+        wanted = {name: value for name, value in expected.items() if value}
+        assert sums == pytest.approx(wanted, rel=1e-12)
 
 
-@pytest.mark.parametrize("family", [4, 6])
-def test_intervals_and_prefix_lengths(facts: Facts, records: list[Any], family: int) -> None:
-    networks = [network for network, _ in records if network.version == family]
-    wanted = Counter(network.prefixlen for network in networks)
-    assert dict(enumerate(facts.space[family].lengths.tolist())) == {
-        length: wanted[length] for length in range(len(facts.space[family].lengths))
-    }
-    assert facts.space[family].space == pytest.approx(sum(map(_size, networks)), rel=1e-12)
-    assert facts.space[family].locations.prefixes.sum() == len(networks)
-    intervals = facts.space[family].locations.intervals.sum()
-    assert per_country(facts, facts.space[family]).intervals.sum() == intervals
-
-
-@pytest.mark.parametrize("family", [4, 6])
-def test_systems(facts: Facts, records: list[Any], family: int) -> None:
-    of: dict[int, list[Any]] = {}
-    names: dict[int, defaultdict[str, float]] = {}
-    for network, record in records:
-        if network.version == family and (asn := record["network"].get("asn")):
-            of.setdefault(asn, []).append(network)
-            named = record["network"]["asn_organization"] or ""
-            names.setdefault(asn, defaultdict(float))[named] += _size(network)
+def _check_systems(facts: Facts, family: int, seen: Seen) -> None:
     found = per_system(facts, facts.space[family])
-    assert found.space.tolist() == sorted(found.space.tolist(), reverse=True)
-    rows = zip(
-        found.numbers.tolist(), found.names, found.space.tolist(), found.prefixes, strict=True
-    )
-    assert {number: (space, prefixes) for number, _, space, prefixes in rows} == {
-        number: (pytest.approx(sum(map(_size, each))), len(list(collapse_addresses(each))))
-        for number, each in of.items()
+    numbers, space = found.numbers.tolist(), found.space.tolist()
+    assert space == sorted(space, reverse=True)
+    counted = zip(space, found.prefixes.tolist(), strict=True)
+    assert dict(zip(numbers, counted, strict=True)) == {
+        number: (pytest.approx(sum(map(size, each))), len(list(collapse_addresses(each))))
+        for number, each in seen.of_system.items()
     }
-    for number, name in zip(found.numbers.tolist(), found.names, strict=True):
-        named = {each: space for each, space in names[number].items() if each}
+    for number, name in zip(numbers, found.names, strict=True):
+        named = {each: count for each, count in seen.names[number].items() if each}
         assert named.get(name, 0) == max(named.values(), default=0)
         assert bool(name) == bool(named)
 
 
-@pytest.mark.parametrize("family", [4, 6])
-def test_depths(facts: Facts, records: list[Any], family: int) -> None:
-    sums = Counter[str]()
-    for network, record in records:
-        place = record["location"]
-        if network.version == family and any(place.values()):
-            region = place["region_code"] or place["region_name"]
-            finest = zip(
-                LEVELS, (place["city_name"], region, place["country_code"], 1), strict=True
-            )
-            sums[next(name for name, value in finest if value)] += network.num_addresses
-    shares = depth_shares(facts, facts.space[family])
-    of = facts.known[f"ipv{family}"].of
-    assert dict(zip(LEVELS, shares, strict=True)) == pytest.approx(
-        {depth: sums[depth] / of for depth in LEVELS}
-    )
+def test_figures_are_sums_over_all_networks(tmp_path: Path) -> None:
+    for dataset in (SMALL, build_at(tmp_path, {"a.csv": MIXED})[0]):
+        _check(dataset)
+        facts = read_facts(Dataset(dataset))
+        check_dataset(of_sections(section(facts) for section in _SECTIONS), dataset)
 
 
-def test_a_row_without_a_country_is_named_by_what_is_known(build: Build) -> None:
-    rows = "network,continent_code,country_code\n9.0.0.0/8,EU,\n8.8.8.0/24,,US\n"
-    facts = read_facts(Dataset(build({"a.csv": rows})[0]))
-    names, _ = countries(facts.tables[COUNTRY])
-    assert sorted(names) == ["Europe, no country", "United States (US)", "no country"]
+@pytest.mark.long
+@given(recipes)
+def test_figures_of_random_datasets(listed: list[Source]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        files: dict[str, str | bytes] = {f"{at}.csv": as_csv(s) for at, s in enumerate(listed)}
+        _check(build_at(Path(folder), files, recipe(listed))[0])
+
+
+@pytest.mark.parametrize("date", ['date = "2020-01-01"', ""])
+def test_a_source_without_a_date_is_in_the_table_of_ages(build: Build, date: str) -> None:
+    rows = "network,country_code\n9.0.0.0/8,US\n"
+    dataset, _ = build({"a.csv": rows}, _TWO_SOURCES.format(date))
+    *_, ages = sources_section(read_facts(Dataset(dataset))).values["charts"]
+    if date:
+        assert [name for name, _ in ages.rows] == ["1. first", "2. second"]
+        assert ages.rows[1][1] == "no date stated"
+    else:
+        assert not ages.rows  # "Nothing to show."

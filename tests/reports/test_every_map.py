@@ -7,20 +7,21 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("jinja2")
-pytest.importorskip("PIL")
-pytest.importorskip("vl_convert")
-pytest.importorskip("playwright")
-pytest.importorskip("axe_playwright_python")
+from tests.browser import OF_PAGES, Reader
 
-from tests.browser import Reader
-
-pytestmark = pytest.mark.long
+pytestmark = OF_PAGES
 #: The canvas that takes what a reader does, and what tells the place pointed at.
 MAPS = {
     "addresses": ("#ipv4 .address-map-overlay", "#ipv4 .address-map-place"),
     "world": ("#world canvas", "#world output"),
 }
+
+#: Notes of each turn of the wheel whether it is the map's; returns how far the page is scrolled.
+_NOTE_WHEELS = """() => {
+  window.wheels = [];
+  addEventListener("wheel", event => wheels.push(event.defaultPrevented), { passive: true });
+  return scrollY;
+}"""
 
 
 class Map:
@@ -28,13 +29,9 @@ class Map:
 
     def __init__(self, reader: Reader, name: str) -> None:
         canvas, place = MAPS[name]
-        self.page = reader.page
+        self.page, self.wait = reader.page, reader.wait_for_maps
         self.canvas, self.place = self.page.locator(canvas), self.page.locator(place)
         self.root = self.page.locator(f"#{'ipv4' if name == 'addresses' else 'world'}")
-
-    def wait(self) -> None:
-        """Wait until what has changed is drawn."""
-        self.page.wait_for_timeout(100)
 
     def press(self, *keys: str) -> str:
         """Press keys on the map; return what it tells then."""
@@ -55,9 +52,9 @@ def drawn(page: Callable[[str], Path], reader: Reader, request: pytest.FixtureRe
     reader.page.set_viewport_size({"width": 1000, "height": 700})
     reader.page.emulate_media(reduced_motion="reduce")  # so that scrolling is over at once
     reader.page.goto(page("bundled").as_uri())
-    reader.page.wait_for_selector("#ipv4 [data-ready]")
-    reader.page.wait_for_selector("#world [data-drawn]")
-    return Map(reader, request.param)
+    shown = Map(reader, request.param)
+    shown.wait()
+    return shown
 
 
 def test_keys_point_in_steps_and_at_nothing(drawn: Map) -> None:
@@ -81,14 +78,11 @@ def test_the_arrow_keys_do_not_scroll_the_page(drawn: Map) -> None:
 def test_the_wheel_scrolls_the_page_where_the_map_cannot_zoom(drawn: Map) -> None:
     drawn.canvas.hover()
     drawn.canvas.focus()
-    before = drawn.page.evaluate("scrollY")
-    drawn.page.mouse.wheel(0, -300)
-    drawn.wait()
-    assert drawn.page.evaluate("scrollY") == before  # the map is larger now
-    drawn.page.mouse.wheel(0, 300)
-    drawn.wait()
-    assert drawn.page.evaluate("scrollY") == before
-    drawn.page.mouse.wheel(0, 300)
+    before = drawn.page.evaluate(_NOTE_WHEELS)
+    for count, distance in enumerate((-300, 300, 300), 1):  # larger, whole, and no further
+        drawn.page.mouse.wheel(0, distance)
+        drawn.page.wait_for_function("count => wheels.length === count", arg=count)
+    assert drawn.page.evaluate("wheels") == [True, True, False]
     drawn.page.wait_for_function("before => scrollY > before", arg=before)
 
 

@@ -5,20 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
+from tests.comparison.conftest import old_and_new
 from tests.datasets import SMALL
+from tests.reports.pages import called
+from tests.skips import needs
 
-pytest.importorskip("jinja2")
-pytest.importorskip("vl_convert")
+pytestmark = needs("jinja2", "vl_convert", "PIL")
 
 
 def _report(*arguments: str) -> str:
-    from geolookup.cli import _program
-
-    done = CliRunner().invoke(_program, ["report", *arguments])
-    assert done.exit_code == 0, done.output
-    return done.output
+    done = called("report", *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.mark.long
@@ -33,8 +32,9 @@ def test_the_page_and_its_pictures_are_written(tmp_path: Path) -> None:
 def test_without_a_name_the_page_shows_what_lookups_answer_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    _, new = old_and_new()
     named, unnamed = tmp_path / "named.html", tmp_path / "unnamed.html"
-    _report(str(SMALL), "--output", str(named))
-    monkeypatch.setenv("GEOLOOKUP_DATASET", str(SMALL))
+    _report(str(new), "--output", str(named))
+    monkeypatch.setenv("GEOLOOKUP_DATASET", str(new))
     _report("--output", str(unnamed))
     assert unnamed.read_bytes() == named.read_bytes()

@@ -9,15 +9,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-pytest.importorskip("jinja2")
-pytest.importorskip("PIL")
-pytest.importorskip("vl_convert")
-pytest.importorskip("playwright")
-
-from tests.browser import Reader
+from tests.browser import OF_PAGES, Reader
 from tests.cli.program import run
 
-pytestmark = pytest.mark.long
+pytestmark = OF_PAGES
 #: An address of the small dataset in each zone.
 _ZONES = {
     "68.181.17.93": "America/Los_Angeles",
@@ -78,9 +73,11 @@ def test_the_hours_and_the_map_are_those_of_the_file(page: Path, reader: Reader)
 
 def test_the_page_that_its_scripts_made_holds_no_address(page: Path, reader: Reader) -> None:
     reader.open(page.as_uri())
+    reader.wait_for_maps()
     reader.page.locator("#where canvas").first.focus()
     for key in ("ArrowRight", "ArrowDown", "+"):
         reader.page.keyboard.press(key)
+    reader.wait_for_maps()
     shown = reader.page.evaluate(_TEXT)
     assert not [text for text in (*_ZONES, "01/Nov", "2026-11-0") if text in shown]
     assert reader.problems == []

@@ -7,15 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-pytest.importorskip("playwright")
-
 from hypothesis import assume, given, settings
 
 from geolookup.pictures.address_map import AddressMap, address_map
 from geolookup.pictures.packing import packed
 from geolookup.pictures.views import View
-from tests.browser import Reader
+from tests.browser import OF_PAGES, Reader
 from tests.pictures.random_views import views
 from tests.pictures.test_packing import many_labels
 
@@ -26,7 +23,7 @@ _UNPACK = """async json => {
   return {...map, blocks: map.blocks.map(String), starts: [...map.starts], views};
 }"""
 
-pytestmark = pytest.mark.long
+pytestmark = OF_PAGES
 
 
 @pytest.fixture

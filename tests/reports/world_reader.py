@@ -7,10 +7,12 @@ import numpy as np
 from geolookup.pictures.projection import HEIGHT, WIDTH, project
 from tests.browser import Reader
 
+CANVAS = "[data-world] canvas"
+
 
 def place(reader: Reader, latitude: float, longitude: float) -> tuple[float, float]:
     """The place of the canvas of the whole map, in px from its corner."""
-    box = reader.page.locator("canvas").bounding_box()
+    box = reader.page.locator(CANVAS).bounding_box()
     assert box is not None
     scale = min(box["width"] / (2 * WIDTH), box["height"] / (2 * HEIGHT))
     x, y = project(np.array([latitude]), np.array([longitude]))
@@ -32,8 +34,9 @@ def pixel(reader: Reader, x: float, y: float) -> list[int]:
 
 
 def hover(reader: Reader, x: float, y: float) -> str:
-    reader.page.hover("canvas", position={"x": x, "y": y})
-    return reader.page.locator("output").inner_text()
+    """Point at a place; returns what the map says of it."""
+    reader.page.hover(CANVAS, position={"x": x, "y": y})
+    return reader.page.locator("[data-world] output").inner_text()
 
 
 def steps(reader: Reader) -> None:

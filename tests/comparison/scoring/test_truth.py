@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -24,9 +25,24 @@ _DATA = (
 )
 
 
+Scored = Callable[..., Score]
+
+
 @pytest.fixture(scope="module")
 def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return dataset(tmp_path_factory.mktemp("scored") / "data", world=_DATA)
+
+
+@pytest.fixture
+def score(scored: Path, tmp_path: Path) -> Scored:
+    """Score the dataset by a truth of a text, which is a geofeed by its name."""
+
+    def scored_by(truth: str | bytes, name: str = "feed.csv", **options: Any) -> Score:
+        data = truth.encode() if isinstance(truth, str) else truth
+        (tmp_path / name).write_bytes(data)
+        return geolookup.score(scored, tmp_path / name, **options)
+
+    return scored_by
 
 
 def counts(found: Score, part: str = "networks") -> dict[str, tuple[float, float, float]]:
@@ -41,52 +57,37 @@ def counts(found: Score, part: str = "networks") -> dict[str, tuple[float, float
 KINDS = ("agree", "wrong", "null")
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["geofeed-valid.csv", "geofeed-valid-lax.csv", "geofeed-valid-utf8-bom.csv"],
-)
-def test_geofeeds_from_the_wild(scored: Path, shared_data: Path, name: str) -> None:
-    found = geolookup.score(scored, shared_data / "geofeed" / name)
-    assert found.truth[0].format == "geofeed"
-    assert (found.truth[0].rows, found.truth[0].rejected) == (3, 0)
-    assert counts(found) == {"country": (3, 0, 0), "region": (3, 0, 0), "city": (2, 1, 0)}
-    assert counts(found, "ipv4")["city"] == (9, 0, 0)
-    assert counts(found, "ipv6")["city"] == (0, 1 << 35, 0)
-    lengths = {each.name for each in found.datasets[0].parts["networks"].by["prefix_length"]}
-    assert lengths == {"ipv4 /29", "ipv4 /32", "ipv6 /29"}
-
-
-def test_rows_without_a_range_are_counted(scored: Path, shared_data: Path) -> None:
+def test_geofeeds_from_the_wild(scored: Path, shared_data: Path) -> None:
+    for name in ("geofeed-valid.csv", "geofeed-valid-lax.csv", "geofeed-valid-utf8-bom.csv"):
+        found = geolookup.score(scored, shared_data / "geofeed" / name)
+        assert found.truth[0].format == "geofeed"
+        assert (found.truth[0].rows, found.truth[0].rejected) == (3, 0)
+        assert counts(found) == {"country": (3, 0, 0), "region": (3, 0, 0), "city": (2, 1, 0)}
+        assert counts(found, "ipv4")["city"] == (9, 0, 0)
+        assert counts(found, "ipv6")["city"] == (0, 1 << 35, 0)
+        lengths = {each.name for each in found.datasets[0].parts["networks"].by["prefix_length"]}
+        assert lengths == {"ipv4 /29", "ipv4 /32", "ipv6 /29"}
     path = shared_data / "geofeed" / "geofeed-invalid-network.csv"
     found = geolookup.score(scored, path, truth_format="geofeed")
     assert (found.truth[0].rows, found.truth[0].rejected) == (2, 1)
     assert counts(found)["country"] == (1, 0, 0)
 
 
-def test_what_the_truth_does_not_state_is_not_counted(scored: Path, tmp_path: Path) -> None:
-    path = tmp_path / "feed.csv"
-    path.write_text("202.196.224.0/25,AT,,,\n202.196.224.128/25,,,,\n9.0.0.0/8,,,,\n")
-    found = geolookup.score(scored, path)
+def test_what_the_truth_does_not_state_is_not_counted(score: Scored) -> None:
+    found = score("202.196.224.0/25,AT,,,\n202.196.224.128/25,,,,\n9.0.0.0/8,,,,\n")
     assert found.datasets[0].parts["ipv4"].score.of == 128
     assert counts(found, "ipv4") == {"country": (128, 0, 0), "region": (0, 0, 0), "city": (0, 0, 0)}
     assert found.datasets[0].parts["ipv6"].score.of == 0
 
 
-def test_a_null_is_not_wrong(scored: Path, tmp_path: Path) -> None:
-    path = tmp_path / "feed.csv"
-    path.write_text("8.8.8.0/24,US,US-CA,Mountain View,\n202.196.224.0/24,DE,DE-BY,Wien,\n")
-    both = {"country": (0, 256, 256), "region": (0, 256, 256), "city": (0, 256, 256)}
-    assert counts(geolookup.score(scored, path), "ipv4") == both
+def test_a_null_is_not_wrong(score: Scored) -> None:
+    found = score("8.8.8.0/24,US,US-CA,Mountain View,\n202.196.224.0/24,DE,DE-BY,Wien,\n")
+    assert counts(found, "ipv4") == dict.fromkeys(("country", "region", "city"), (0, 256, 256))
 
 
-def test_a_row_that_is_half_right_counts_half(scored: Path, tmp_path: Path) -> None:
-    path = tmp_path / "feed.csv"
-    path.write_text("202.196.224.0/23,AT,,,\n202.196.225.0/25,AT,,,\n")
-    found = geolookup.score(scored, path)
-    agree, wrong, null = counts(found)["country"]
-    assert agree == pytest.approx(2 / 3)
-    assert null == pytest.approx(4 / 3)
-    assert wrong == 0
+def test_a_row_that_is_half_right_counts_half(score: Scored) -> None:
+    found = score("202.196.224.0/23,AT,,,\n202.196.225.0/25,AT,,,\n")
+    assert counts(found)["country"] == pytest.approx((2 / 3, 0, 4 / 3))
 
 
 def test_the_first_truth_decides(scored: Path, tmp_path: Path) -> None:
@@ -100,44 +101,27 @@ def test_the_first_truth_decides(scored: Path, tmp_path: Path) -> None:
     assert counts(geolookup.score(scored, [other, one]), "ipv4")["country"] == (127, 2, 0)
 
 
-_Rows = list[dict[str, str | None]]
-_ROWS: _Rows = [
+_ROWS: list[dict[str, str | None]] = [
     {"Address": "202.196.224.9", "Country": "at", "State": "AT-9", "City": "VIENNA"},
     {"Address": "::ffff:2.125.160.7", "Country": "GB", "State": "Berkshire", "City": None},
     {"Address": "10.0.0.1", "Country": "GB", "State": None, "City": None},
 ]
 
 
-def _csv(path: Path, rows: _Rows) -> None:
-    lines = [",".join(rows[0]), *(",".join(cell or "" for cell in row.values()) for row in rows)]
-    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
-
-
-def _json(path: Path, rows: _Rows) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-
-
-def _parquet(path: Path, rows: _Rows) -> None:
-    table = pa.Table.from_pylist(rows)
+def test_tables_of_every_format(scored: Path, tmp_path: Path) -> None:
+    lines = [",".join(_ROWS[0]), *(",".join(cell or "" for cell in row.values()) for row in _ROWS)]
+    (tmp_path / "t.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in _ROWS))
+    table = pa.Table.from_pylist(_ROWS)
     encoded = table.set_column(0, "Address", table["Address"].dictionary_encode())
-    parquet.write_table(encoded, path)
-
-
-@pytest.mark.parametrize(
-    ("name", "write"), [("t.csv", _csv), ("t.jsonl", _json), ("t.parquet", _parquet)]
-)
-def test_tables_of_every_format(
-    scored: Path,
-    tmp_path: Path,
-    name: str,
-    write: Callable[[Path, _Rows], None],
-) -> None:
-    write(tmp_path / name, _ROWS)
-    found = geolookup.score(scored, tmp_path / name)
-    file = found.truth[0]
-    assert (file.format, file.rows, file.rejected, file.nulled) == ("addresses", 3, 0, 0)
-    # The region of the second is a name, the dataset's a code: they cannot be compared.
-    assert counts(found, "ipv4") == {"country": (2, 0, 0), "region": (1, 0, 0), "city": (1, 0, 0)}
+    parquet.write_table(encoded, tmp_path / "t.parquet")
+    for name in ("t.csv", "t.jsonl", "t.parquet"):
+        found = geolookup.score(scored, tmp_path / name)
+        file = found.truth[0]
+        assert (file.format, file.rows, file.rejected, file.nulled) == ("addresses", 3, 0, 0)
+        # The region of the second is a name, the dataset's a code: they cannot be compared.
+        levels = {"country": (2, 0, 0), "region": (1, 0, 0), "city": (1, 0, 0)}
+        assert counts(found, "ipv4") == levels, name
 
 
 def test_nan_is_no_value(scored: Path, tmp_path: Path) -> None:
@@ -149,29 +133,25 @@ def test_nan_is_no_value(scored: Path, tmp_path: Path) -> None:
     assert counts(found, "ipv4")["country"] == (1, 0, 0)
 
 
-_NESTED = {
-    "list": pa.array([["US"]]),
-    "struct": pa.array([{"a": "US"}]),
-    "map": pa.array([[("a", "US")]], pa.map_(pa.string(), pa.string())),
-}
+_NO_TEXTS = (
+    pa.array([["US"]]),
+    pa.array([{"a": "US"}]),
+    pa.array([[("a", "US")]], pa.map_(pa.string(), pa.string())),
+    pa.array([b"K\xf6ln"]),
+)
 
 
-@pytest.mark.parametrize("kind", [*_NESTED, "bytes"])
-def test_a_column_that_is_no_text_is_told(kind: str, scored: Path, tmp_path: Path) -> None:
-    path, column = tmp_path / "seen.parquet", _NESTED.get(kind, pa.array([b"K\xf6ln"]))
-    parquet.write_table(pa.table({"ip": ["202.196.224.1"], "city": column}), path)
-    with pytest.raises(geolookup.TableFileError, match=r"column 'city' (holds neither|is not UTF)"):
-        geolookup.score(scored, path)
-
-
-def test_a_list_of_addresses_is_no_truth(scored: Path, tmp_path: Path) -> None:
-    path = tmp_path / "seen.txt"
-    path.write_text("202.196.224.1\n")
-    with pytest.raises(geolookup.TableFileError, match="has no columns; give a table"):
-        geolookup.score(scored, path, truth_format="addresses")
+def test_a_column_that_is_no_text_is_told(scored: Path, tmp_path: Path) -> None:
+    path = tmp_path / "seen.parquet"
+    for column in _NO_TEXTS:
+        parquet.write_table(pa.table({"ip": ["202.196.224.1"], "city": column}), path)
+        said = "is not UTF" if column.type == pa.binary() else "holds neither"
+        with pytest.raises(geolookup.TableFileError, match=f"column 'city' {said}"):
+            geolookup.score(scored, path)
 
 
 _DAMAGED = {
+    "seen.txt": (b"202.196.224.1\n", "has no columns; give a table"),
     "ragged.csv": (b"ip,country\n202.196.224.1,AT\n202.196.224.2,AT,x\n", "row 3: 3 cells"),
     "latin.csv": (b"ip,city\n202.196.224.1,K\xf6ln\n", "column 'city' is not UTF-8; convert"),
     "changed.jsonl": (
@@ -181,37 +161,31 @@ _DAMAGED = {
 }
 
 
-@pytest.mark.parametrize("name", _DAMAGED)
-def test_the_row_that_damages_a_table_is_told(name: str, scored: Path, tmp_path: Path) -> None:
-    data, message = _DAMAGED[name]
-    (tmp_path / name).write_bytes(data)
-    with pytest.raises(geolookup.TableFileError, match=message):
-        geolookup.score(scored, tmp_path / name)
+def test_the_row_that_damages_a_table_is_told(score: Scored) -> None:
+    for name, (data, message) in _DAMAGED.items():
+        options = {"truth_format": "addresses"} if name == "seen.txt" else {}
+        with pytest.raises(geolookup.TableFileError, match=message):
+            score(data, name, **options)
 
 
-def test_mapped_ranges_count_as_ipv4_and_carried_ones_not(scored: Path, tmp_path: Path) -> None:
-    path = tmp_path / "truth.csv"
+def test_mapped_ranges_count_as_ipv4_and_carried_ones_not(score: Scored) -> None:
     rows = "::ffff:202.196.224.0/120,AT\n2002:cac4:e000::/40,AT\n64:ff9b::cac4:e000/120,AT\n"
-    path.write_text("network,country_code\n" + rows)
-    found = geolookup.score(scored, path)
+    found = score("network,country_code\n" + rows)
     assert counts(found, "ipv4")["country"] == (256, 0, 0)
     assert found.datasets[0].parts["ipv6"].score.of == 0
 
 
-def test_invalid_values_state_nothing(scored: Path, tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
+def test_invalid_values_state_nothing(score: Scored) -> None:
     rows = ["202.196.224.1,Austria,48,16", "202.196.224.2,AT,91,16", "202.196.224.3,AT,x,16"]
-    path.write_text("\n".join(["ip,country,lat,lon", *rows, "202.196.224.4,AT,48.2,16.37", ""]))
-    found = geolookup.score(scored, path)
+    found = score("\n".join(["ip,country,lat,lon", *rows, "202.196.224.4,AT,48.2,16.37", ""]))
     assert found.truth[0].nulled == 3
     assert found.datasets[0].parts["ipv4"].score.of == 1
     assert found.datasets[0].parts["ipv4"].metrics["km_p50"] == pytest.approx(0, abs=1e-6)
 
 
-def test_addresses_of_ipv6_are_counted_as_such(scored: Path, tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text("ip,country\n2a02:ecc0::1,US\n2a02:ecc0::1,CA\n2a02:ecc0::2,US\n")
-    part = geolookup.score(scored, path).datasets[0].parts["ipv6"]
+def test_addresses_of_ipv6_are_counted_as_such(score: Scored) -> None:
+    rows = "ip,country\n2a02:ecc0::1,US\n2a02:ecc0::1,CA\n2a02:ecc0::2,US\n"
+    part = score(rows).datasets[0].parts["ipv6"]
     assert (part.unit, part.score.country.agree.count, part.score.of) == ("addresses", 1, 2)
 
 
@@ -237,42 +211,29 @@ def test_several_tables_of_a_source_count_as_one_truth(scored: Path, tmp_path: P
     assert counts(found, "ipv4")["country"] == (128, 128, 0)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "kind", "told"),
-    [
-        ("t.csv", "", "auto", "empty"),
-        ("t.csv", "nothing known\n", "auto", "not recognised"),
-        ("t.csv", "198.51.100.7;x;y\n", "auto", "name its format by --truth-format"),
-        ("t.csv", "ip,country\n", "auto", "no row states"),
-        ("t.csv", "ip,note\n198.51.100.7,x\n", "auto", "no column of a country"),
-        ("t.csv", "ip,lat\n198.51.100.7,1\n", "auto", "no column of a country"),
-        (
-            "t.csv",
-            "ip,lat,latitude,lon\n198.51.100.7,1,1,1\n",
-            "auto",
-            "two columns of the latitude",
-        ),
-        ("t.csv", "ip,country\n198.51.100.7,US,9\n", "addresses", "cells where"),
-        ("t.csv", "ip,country\n10.0.0.1,US\nx,US\n", "auto", "no row states"),
-        (
-            "t.csv",
-            "a,country\n198.51.100.7,US\n",
-            "addresses",
-            "no column of add",
-        ),
-        ("t.xyz", "ip,country\n", "addresses", "suffix"),
-        ("t.csv", "x\n", "geofed", "did you mean 'geofeed'"),
-    ],
+_UNUSABLE = (
+    ("t.csv", "", "auto", "empty"),
+    ("t.csv", "nothing known\n", "auto", "not recognised"),
+    ("t.csv", "198.51.100.7;x;y\n", "auto", "name its format by --truth-format"),
+    ("t.csv", "ip,country\n", "auto", "no row states"),
+    ("t.csv", "ip,note\n198.51.100.7,x\n", "auto", "no column of a country"),
+    ("t.csv", "ip,lat\n198.51.100.7,1\n", "auto", "no column of a country"),
+    ("t.csv", "ip,lat,latitude,lon\n198.51.100.7,1,1,1\n", "auto", "two columns of the latitude"),
+    ("t.csv", "ip,country\n198.51.100.7,US,9\n", "addresses", "cells where"),
+    ("t.csv", "ip,country\n10.0.0.1,US\nx,US\n", "auto", "no row states"),
+    ("t.csv", "a,country\n198.51.100.7,US\n", "addresses", "no column of add"),
+    ("t.xyz", "ip,country\n", "addresses", "suffix"),
+    ("t.csv", "x\n", "geofed", "did you mean 'geofeed'"),
 )
-def test_what_cannot_be_used_is_told_without_an_address(
-    scored: Path, tmp_path: Path, name: str, text: str, kind: str, told: str
-) -> None:
-    (tmp_path / name).write_text(text, encoding="utf-8")
-    with pytest.raises(geolookup.GeoLookupError) as raised:
-        geolookup.score(scored, tmp_path / name, truth_format=kind)
-    assert told in str(raised.value)
-    assert "198.51.100.7" not in str(raised.value)
-    assert "\n" not in str(raised.value)
+
+
+def test_what_cannot_be_used_is_told_without_an_address(score: Scored) -> None:
+    for name, truth, kind, told in _UNUSABLE:
+        with pytest.raises(geolookup.GeoLookupError) as raised:
+            score(truth, name, truth_format=kind)
+        assert told in str(raised.value), truth
+        assert "198.51.100.7" not in str(raised.value)
+        assert "\n" not in str(raised.value)
 
 
 def test_a_missing_file_is_told(scored: Path, tmp_path: Path) -> None:

@@ -57,7 +57,9 @@ class AddressMap {
     this.request();
   }
 
+  // data-drawn is absent while a change waits for the next frame.
   request() {
+    delete this.root.dataset.drawn;
     this.frame ??= requestAnimationFrame(() => {
       this.frame = null;
       if (this.stale) this.paint();
@@ -84,6 +86,7 @@ class AddressMap {
     this.find("place").replaceChildren(...lines.flatMap(([term, text]) =>
       [textElement("dt", term), textElement("dd", text)]));
     this.tip(lines);
+    if (!this.frame) this.root.dataset.drawn = this.view.name;
   }
 
   // The first cell of the pixel's square at a place, its prefix and the number of ranges there.

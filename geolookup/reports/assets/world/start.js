@@ -9,7 +9,7 @@ async function startWorld(root, paths) {
   const [columns, cells, ...weights] = await Promise.all([
     unpackIntegers(data.columns),
     unpackIntegers(data.cells),
-    ...data.densities.map(({ weights }) => weights && unpackFloats(weights)),
+    ...data.densities.map(({ countries, weights }) => (countries ? null : unpackFloats(weights))),
   ]);
   const placed = new WorldCells(new WorldGrid(data.km, columns), cells);
   const layers = weights.map((each, number) => (

@@ -129,7 +129,9 @@ class WorldMap {
     this.redraw();
   }
 
+  // data-drawn is absent while a change waits for the next frame.
   redraw() {
+    delete this.root.dataset.drawn;
     this.frame ??= requestAnimationFrame(() => this.draw());
   }
 

@@ -1,0 +1,51 @@
+"""What the last measurements printed: the tables of docs/benchmarks.md, as files in ``published``.
+
+``--publish NAME`` writes NAME.txt, and puts its text in place of the former one on the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from benchmarks.harness.processes import ROOT
+
+FOLDER = ROOT / "benchmarks" / "published"
+PAGE = ROOT / "docs" / "benchmarks.md"
+#: The cells of each row, by the title of its table and its name.
+Rows = Mapping[tuple[str, str], list[str]]
+
+
+def publish(name: str, printed: str) -> None:
+    """Keep what a command printed; the page then shows it where it showed the former text."""
+    file = FOLDER / f"{name}.txt"
+    former = file.read_text(encoding="utf-8") if file.is_file() else ""
+    FOLDER.mkdir(exist_ok=True)
+    file.write_text(printed, encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
+    if former and former in page:
+        PAGE.write_text(page.replace(former, printed), encoding="utf-8")
+
+
+def rows(name: str) -> Rows:
+    """Return the rows of the tables that a command printed.
+
+    A table begins with its header: the first line, or a line after an empty one. Columns are two
+    spaces or more apart, and a cell has single ones at most. Tables of one title are one: the
+    cells of the later rows follow.
+    """
+    found: dict[tuple[str, str], list[str]] = {}
+    for table in (FOLDER / f"{name}.txt").read_text(encoding="utf-8").split("\n\n"):
+        (title, *_), *body = (re.split(r" {2,}", line) for line in table.splitlines())
+        for row, *cells in body:
+            found.setdefault((title, row), []).extend(cells)
+    return found
+
+
+def header(name: str, title: str) -> Sequence[str]:
+    """Return the names of the columns of a table, without its title."""
+    for line in (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+        first, *columns = re.split(r" {2,}", line)
+        if first == title:
+            return columns
+    raise KeyError(title)

@@ -1,0 +1,350 @@
+"""The tables of a page, from its sections or from the browser, against figures of lookups."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from ipaddress import collapse_addresses, ip_address
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import geolookup
+from geolookup.comparison.changes import KINDS
+from geolookup.comparison.flows import CLASSES_KM
+from geolookup.contract import special
+from geolookup.reports.dataset.row_names import LEVELS
+from geolookup.reports.section import Section
+from tests.browser import Reader
+from tests.comparison import oracle
+
+#: The rows of each table by its caption, without the head.
+Tables = Mapping[str, list[list[str]]]
+UNITS = {"ipv4": "IPv4 addresses", "ipv6": "IPv6 /64 networks"}
+#: What a reader sees, also below what opens: texts of cells, and the figures in large type.
+_TABLES = """() => {
+  for (const each of document.querySelectorAll("details")) each.open = true;
+  return [...document.querySelectorAll("table")].map(table => [
+    table.querySelector("caption").innerText,
+    [...table.querySelectorAll("tbody tr")].map(row => [...row.cells].map(cell => cell.innerText)),
+  ]);
+}"""
+_FIGURES = """() => [...document.querySelectorAll(".figures > div")].map(
+  each => [...each.children].map(part => part.innerText))"""
+_WORDS = {"million": 1e6, "billion": 1e9, "trillion": 1e12, "quadrillion": 1e15}
+
+
+def of_browser(reader: Reader) -> dict[str, list[list[str]]]:
+    """Return the tables that a page shows; ``figures`` are those in large type."""
+    tables: dict[str, list[list[str]]] = {}
+    for caption, rows in reader.page.evaluate(_TABLES):
+        tables.setdefault(caption.removesuffix(", further rows"), []).extend(rows)
+    return {**tables, "figures": reader.page.evaluate(_FIGURES)}
+
+
+def of_sections(sections: Iterable[Section]) -> dict[str, list[list[str]]]:
+    """Return the tables that sections have."""
+    tables: dict[str, list[list[str]]] = {}
+    for section in sections:
+        values = section.values
+        pairs = [each for pair in values.get("pairs", ()) for each in pair]
+        kinds = (values.get(name, ()) for name in ("first", "charts", "tables", "details"))
+        for each in (*pairs, *(table for kind in kinds for table in kind)):
+            caption = getattr(each, "caption", None) or each.title
+            tables[caption] = [[str(getattr(c, "text", c)) for c in row] for row in each.rows]
+        if "figures" in values:
+            tables["figures"] = [list(each) for each in values["figures"]]
+    return tables
+
+
+def number(text: str) -> float:
+    """Return the number that a text states; not a number for none."""
+    if text in ("-", ""):
+        return float("nan")
+    digits, _, word = text.partition(" ")
+    if "%" in text:
+        return {"<": 5e-5, ">": 1 - 5e-5}.get(text[0], float(digits.strip("<> ") or 0) / 100)
+    return float(digits.replace(",", "")) * _WORDS.get(word, 1)
+
+
+def close(values: Iterable[float]) -> Any:
+    """The values as texts state them: counts in three digits or more, shares in 0.01 %."""
+    return pytest.approx(list(values), rel=5e-3, abs=6e-5, nan_ok=True)
+
+
+def numbers(row: Sequence[str]) -> list[float]:
+    return [number(text) for text in row]
+
+
+class Seen:
+    """Sums over the networks of one family of a dataset, each with its answer."""
+
+    def __init__(self, dataset: Path, family: int) -> None:
+        self.family = family
+        self.space, self.region, self.city = (defaultdict[str, float](float) for _ in range(3))
+        self.of_system: defaultdict[int, list[Any]] = defaultdict(list)
+        self.names: defaultdict[int, Counter[str]] = defaultdict(Counter)
+        self.depths, self.with_value = Counter[str](), Counter[str]()
+        self.codes: set[str | None] = set()
+        with geolookup.open(dataset) as engine:
+            listed = [each for each in engine.networks() if each[0].version == family]
+            zones = [engine.data(str(each[0][0]))["time"]["zone"] for each in listed]
+        self.networks = [network for network, _ in listed]
+        for (network, record), zone in zip(listed, zones, strict=True):
+            groups: dict[str, Any] = {**record, "time": {"zone": zone}}
+            known = {
+                f"{group}.{name}"
+                for group, members in groups.items()
+                for name, value in members.items()
+                if value is not None
+            }
+            self.with_value.update(dict.fromkeys(known, network.num_addresses))
+            self._add_place(network, record["location"], known)
+            self._add_system(network, record["network"])
+
+    @property
+    def of(self) -> int:
+        """The addresses that shares are of: public ones of IPv4, known ones of IPv6."""
+        if self.family == 6:
+            return sum(network.num_addresses for network in self.networks)
+        return sum(b - a + 1 for a, b, kind in special.partition(4) if kind == special.PUBLIC)
+
+    def _add_place(self, network: Any, place: dict[str, Any], known: set[str]) -> None:
+        space, region = size(network), place["region_code"] or place["region_name"]
+        name = _country(place)
+        self.codes.add(place["country_code"])
+        self.space[name] += space
+        self.region[name] += space * bool(region)
+        self.city[name] += space * bool(place["city_name"])
+        if any(not path.startswith("network.") for path in known):
+            stated = (place["city_name"], region, place["country_code"], True)
+            level = next(name for name, value in zip(LEVELS, stated, strict=True) if value)
+            self.depths[level] += network.num_addresses
+
+    def _add_system(self, network: Any, system: dict[str, Any]) -> None:
+        if asn := system.get("asn"):
+            self.of_system[asn].append(network)
+            self.names[asn][system["asn_organization"] or ""] += network.num_addresses
+
+
+def _country(place: dict[str, Any]) -> str:
+    if place["country_code"]:
+        return f"{place['country_name']} ({place['country_code']})"
+    return f"{place['continent_name']}, no country" if place["continent_name"] else "no country"
+
+
+def size(network: Any) -> float:
+    """The space of a network in the unit of its family."""
+    return float(network.num_addresses) if network.version == 4 else network.num_addresses / 2**64
+
+
+def check_dataset(tables: Tables, dataset: Path) -> None:
+    """Check what the tables of a dataset's report state."""
+    codes: set[str | None] = set()
+    figures = {name: (value, note) for name, value, note in tables["figures"]}
+    for family in (4, 6):
+        seen, unit = Seen(dataset, family), UNITS[f"ipv{family}"]
+        whole = sum(seen.space.values())
+        codes |= seen.codes
+        assert number(figures[f"{unit} known"][0]) == pytest.approx(whole, rel=5e-3)
+        _check_countries(tables[f"IPv{family} per country"], seen, whole)
+        _check_systems(tables, seen, whole)
+        lengths = Counter(f"/{network.prefixlen}" for network in seen.networks)
+        shown = tables[f"IPv{family}: {len(seen.networks):,} prefixes by length"]
+        assert {name: int(text) for name, text in shown if text != "0"} == lengths
+        depths = {row[0]: row[1:] for row in tables["Finest known level of the location"]}
+        expected = (seen.depths[level] / seen.of for level in LEVELS)
+        assert numbers(depths[f"IPv{family}"]) == close(expected)
+        nulls = dict(tables[f"IPv{family}: share without a value, by field"])
+        assert len(nulls) > 25
+        absent = (1 - seen.with_value[path] / seen.of for path in nulls)
+        assert numbers(list(nulls.values())) == close(absent)
+    of_public, _, _ = figures["IPv4 addresses known"][1].partition(" of public space")
+    ipv4 = Seen(dataset, 4)
+    assert [number(of_public)] == close([sum(ipv4.space.values()) / ipv4.of])
+    assert figures["Countries"][0] == str(len(codes - {None}))
+
+
+def _check_countries(rows: list[list[str]], seen: Seen, whole: float) -> None:
+    space = {name: value for name, value in seen.space.items() if value}
+    assert {row[0] for row in rows} == set(space)
+    assert [number(row[1]) for row in rows] == close(sorted(space.values(), reverse=True))
+    for name, count, of_all, _, region, city in rows:
+        shares = (space[name] / whole, seen.region[name] / space[name])
+        assert number(count) == pytest.approx(space[name], rel=5e-3), name
+        assert numbers((of_all, region, city)) == close((*shares, seen.city[name] / space[name]))
+
+
+def _check_systems(tables: Tables, seen: Seen, whole: float) -> None:
+    of = len(seen.of_system)
+    rows = tables[
+        f"IPv{seen.family}: {min(of, 50)} of {of} AS, by {UNITS[f'ipv{seen.family}'][5:]}"
+    ]
+    assert len(rows) == min(of, 50)
+    spaces = {f"AS{asn}": sum(map(size, each)) for asn, each in seen.of_system.items()}
+    assert numbers([row[2] for row in rows]) == close(sorted(spaces.values(), reverse=True)[:50])
+    for asn, name, *counts in rows:
+        networks = seen.of_system[int(asn[2:])]
+        named = {each: count for each, count in seen.names[int(asn[2:])].items() if each}
+        assert named.get(name, 0) == max(named.values(), default=0), asn
+        expected = (spaces[asn], spaces[asn] / whole, len(list(collapse_addresses(networks))))
+        assert numbers(counts) == close(expected), asn
+
+
+#: By part: addresses that are looked up, and the space that each stands for.
+Sampled = Mapping[str, tuple[list[oracle.Seen], float]]
+
+
+def check_changes(tables: Tables, sampled: Sampled) -> None:
+    """Check what the tables of ``--against`` state."""
+    kinds = {row[0]: numbers(row[1:]) for row in tables["By kind of change"]}
+    coverage = [numbers(row[1:]) for row in tables["Coverage"]]
+    metrics = {row[0]: row[1:] for row in tables["Metrics that gates may name"]}
+    for at, (part, (seen, unit)) in enumerate(sampled.items()):
+        counts = Counter(oracle.kind(each) or "unknown" for each in seen)
+        del counts["unknown"]
+        for kind in KINDS:
+            expected = (counts[kind] * unit, counts[kind] / counts.total())
+            assert kinds[kind][2 * at : 2 * at + 2] == close(expected), kind
+        _check_coverage([row[2 * at : 2 * at + 2] for row in coverage], seen, unit)
+        _check_moves(tables, UNITS[part], seen, unit)
+        _check_fields(tables, UNITS[part], seen, unit)
+        _check_sources(tables, part.replace("ip", "IP"), seen)
+        _check_movers(tables, UNITS[part], seen, unit)
+        for name, value in oracle.metrics(seen).items():
+            shown = number(metrics[name][at].removesuffix(" km"))
+            assert shown == pytest.approx(value, rel=1e-5, abs=1e-6), name
+
+
+def _check_coverage(rows: list[list[float]], seen: Sequence[oracle.Seen], unit: float) -> None:
+    known = [oracle.coverage(each) for each in seen]
+    old, new = (sum(side) * unit for side in zip(*known, strict=True))
+    lost, gained = known.count((True, False)) * unit, known.count((False, True)) * unit
+    assert [row[0] for row in rows] == close((old, new, lost, gained))
+    assert [row[1] for row in rows[2:]] == close((lost / old, gained / new))
+
+
+def _check_moves(tables: Tables, title: str, seen: list[oracle.Seen], unit: float) -> None:
+    moves = oracle.moves(seen)
+    for level, *cells in tables[f"Moved, in {title}"]:
+        moved, of = moves[level]
+        assert numbers(cells) == close((moved * unit, of * unit, moved / of if of else 0)), level
+    flows = oracle.country_flows(seen)
+    shown = {(old, new): cells for old, new, *cells in tables[f"{title} that changed country"]}
+    assert shown.keys() == flows.keys()
+    for pair, count in flows.items():
+        assert numbers(shown[pair]) == close((count * unit, count / flows.total())), pair
+    distances = [row[1] for row in tables[f"Distance between both locations of {title}"]]
+    assert numbers(distances) == close(n * unit for n in oracle.by_distance(seen, CLASSES_KM))
+    (far,) = (row[1:] for row in tables["Distance"] if row[0] == title)
+    metrics, located = oracle.metrics(seen), sum(oracle.by_distance(seen, CLASSES_KM))
+    quantiles = (metrics[f"km_{name}"] for name in ("p50", "p90", "p99", "max"))
+    assert numbers(far) == close((located * unit, *quantiles))
+
+
+def _check_fields(tables: Tables, title: str, seen: Sequence[oracle.Seen], unit: float) -> None:
+    shown = {path: numbers(cells) for path, *cells in tables.get(f"Fields of {title}", ())}
+    expected = {}
+    for path in seen[0].old:
+        pairs = [(each.old[path], each.new[path]) for each in seen]
+        gained = sum(new is None is not old for old, new in pairs)
+        lost = sum(old is None is not new for old, new in pairs)
+        changed = sum(None not in (old, new) and old != new for old, new in pairs)
+        if gained or lost or changed:
+            expected[path] = close(each * unit for each in (gained, lost, changed))
+    assert shown == expected
+
+
+def _check_sources(tables: Tables, family: str, seen: Sequence[oracle.Seen]) -> None:
+    """Locations by the source that decided them: lost of the older dataset's, gained of this."""
+    places = ("location.", "currency.", "time.")
+    sides: tuple[tuple[str, Callable[[oracle.Seen], str | None], tuple[bool, bool]], ...] = (
+        ("the older dataset", lambda each: each.old_source, (True, False)),
+        ("this dataset", lambda each: each.new_source, (False, True)),
+    )
+    for role, source, changed in sides:
+        rows = tables[f"{family} locations by their source in {role}"]
+        assert {row[0] for row in rows} == {*filter(None, map(source, seen))}
+        for name, *cells in rows:
+            chosen = [each for each in seen if source(each) == name]
+            metrics = oracle.metrics(chosen)
+            known = [oracle.coverage(each, places) for each in chosen]
+            of = sum(old if changed[0] else new for old, new in known)
+            names = ("country_moved", "region_moved", "city_moved", "km_p50", "km_p99")
+            share = known.count(changed) / of
+            assert numbers(cells) == close((*(metrics[each] for each in names), share)), role
+
+
+def _check_movers(tables: Tables, title: str, seen: list[oracle.Seen], unit: float) -> None:
+    movers = oracle.movers(seen)
+    rows = tables.get(f"Networks with the most {title} whose location moved", [])
+    expected = {f"AS{asn} {name}": counts for (asn, name), counts in movers.items()}
+    assert {row[0] for row in rows} == set(expected)
+    whole = sum(moved for moved, _ in movers.values())
+    for name, *cells in rows:
+        moved, of = expected[name]
+        assert numbers(cells) == close((moved * unit, moved / whole, moved / of)), name
+
+
+def sampled(
+    old: Path, new: Path, windows: Mapping[str, tuple[Sequence[tuple[str, int]], float]]
+) -> Sampled:
+    """Look up windows of addresses in both datasets, by part, with the space of an address."""
+    with geolookup.open(old) as before, geolookup.open(new) as after:
+        return {
+            part: (
+                [
+                    found
+                    for first, count in listed
+                    for at in range(count)
+                    if (found := oracle.seen(before, after, str(ip_address(first) + at)))
+                ],
+                unit,
+            )
+            for part, (listed, unit) in windows.items()
+        }
+
+
+def check_truth(tables: Tables, parts: Mapping[str, Any]) -> None:
+    """Check what the tables of ``--truth`` state; ``parts`` are those of ``score --json``."""
+    agreement = {row[0]: numbers(row[1:]) for row in tables["Agreement"]}
+    distances = {row[0]: numbers(row[1:]) for row in tables["Distance from the truth"]}
+    titles = {**UNITS, "networks": "rows of the truth"}
+    assert set(distances) == {titles[name] for name in parts}
+    assert len(agreement) == 3 * len(parts)
+    for name, part in parts.items():
+        for level in ("country", "region", "city"):
+            expected = _agreement(part["score"][level])
+            assert agreement[f"{level}, {titles[name]}"] == close(expected), level
+        assert distances[titles[name]] == close(_distance(part["score"]["kilometres"]))
+        worst = [
+            (each["network"], level, each["wrong"]["count"], each["truth"], each["source"])
+            for level in ("country", "region", "city")
+            for each in part["worst"][level]
+        ]
+        rows = tables.get(f"Networks with the most wrong {titles[name]}", [])
+        assert [(*row[:2], row[4], row[6]) for row in rows] == [(*w[:2], *w[3:]) for w in worst]
+        assert [number(row[2]) for row in rows] == close(w[2] for w in worst)
+        for kind, title in (("country", "Country"), ("source", "Source")):
+            groups = {row[0]: numbers(row[1:3]) for row in tables[f"{title}: {titles[name]}"]}
+            assert set(groups) == {group["name"] or "unknown" for group in part["by"][kind]}
+            for group in part["by"][kind]:
+                of, agree = group["score"]["of"], group["score"]["country"]["agree"]
+                share = agree["share"] if agree["of"] else _NOTHING
+                assert groups[group["name"] or "unknown"] == close((of, share))
+
+
+_NOTHING = float("nan")
+
+
+def _agreement(level: Mapping[str, Any]) -> list[float]:
+    shares = [level[verdict] for verdict in ("agree", "wrong", "null")]
+    values = [(s["count"], s["share"] if s["of"] else _NOTHING) for s in shares]
+    return [level["agree"]["of"], *(each for pair in values for each in pair)]
+
+
+def _distance(far: Mapping[str, Any]) -> list[float]:
+    names = ("p50", "p90", "p99", "max", "within_50", "within_100")
+    null = far["null"]["share"] if far["null"]["of"] else _NOTHING
+    return [far["of"], *(far[name] if far["of"] else _NOTHING for name in names), null]
