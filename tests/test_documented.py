@@ -7,7 +7,8 @@ import pydoc
 from typing import Any
 
 import geolookup
-from tests.kernel.test_many import MODULES
+from geolookup.kernel import python
+from tests.kernel.modules import compiled, needs_compiled
 
 #: Members of the package that are no calls.
 _CALLS = [
@@ -47,11 +48,12 @@ def test_the_members_of_an_engine() -> None:
             assert parameters(member)[0][0] == "self", name
 
 
+@needs_compiled
 def test_the_kernels_are_documented_alike() -> None:
     for name in _SINGLE:
-        compiled, python = (getattr(module.Kernel, name) for module in MODULES)
-        assert inspect.getdoc(compiled) == inspect.getdoc(python), name
-        assert parameters(compiled) == parameters(python), name
+        ours, reference = (getattr(module.Kernel, name) for module in (compiled, python))
+        assert inspect.getdoc(ours) == inspect.getdoc(reference), name
+        assert parameters(ours) == parameters(reference), name
 
 
 def test_the_default_engine_takes_what_an_engine_takes() -> None:

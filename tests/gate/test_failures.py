@@ -24,6 +24,7 @@ from tests.conftest import ROOT
 from tests.gate.conftest import FakeClock
 from tests.gate.sliding_log import SECOND
 from tests.servers import PATIENCE, free_port, redis
+from tests.skips import needs
 
 
 @pytest.fixture
@@ -229,6 +230,7 @@ def patience(seconds: float) -> Generator[None]:
         yield
 
 
+@needs("redis")
 def test_a_redis_that_is_killed_and_comes_back(
     tmp_path: Path, plans: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,6 +253,7 @@ def test_a_redis_that_is_killed_and_comes_back(
         assert accounts.usage()[0].used == 2
 
 
+@needs("redis")
 def test_one_failure_is_remembered_by_all(
     tmp_path: Path, plans: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 else:
     pd = optional("pandas")
 adapter = optional("geolookup.tables.pandas")
-testing = optional("pandas.testing")
+pandas_testing = optional("pandas.testing")
 pytestmark = needs("pandas")
 
 _TEXTS = KNOWN | strategies.texts
@@ -93,7 +93,7 @@ def test_every_dtype_of_text(engine: geolookup.Engine) -> None:
         series: Any = pd.Series(IPS, dtype=dtype)
         frame = pd.DataFrame({"at": range(len(IPS)), "ip": series})
         found = engine.enrich(frame, "ip", columns.EVERYTHING, prefix="of_", at=columns.AT)
-        testing.assert_frame_equal(found[["at", "ip"]], frame)
+        pandas_testing.assert_frame_equal(found[["at", "ip"]], frame)
         new = found.drop(columns=["at", "ip"]).rename(columns=lambda name: name.removeprefix("of_"))
         assert_answers(new, engine, IPS)
 
@@ -169,15 +169,15 @@ def test_the_frame_stays_as_it_was(engine: geolookup.Engine) -> None:
     frame.attrs["origin"] = "test"
     before = frame.copy()
     found = engine.enrich(frame, "ip", "network.asn")
-    testing.assert_frame_equal(frame, before)
+    pandas_testing.assert_frame_equal(frame, before)
     assert list(found.columns) == [*frame.columns, "network_asn"]
-    testing.assert_frame_equal(found[list(frame.columns)], before, check_names=False)
+    pandas_testing.assert_frame_equal(found[list(frame.columns)], before, check_names=False)
     assert found.index.equals(frame.index)
     assert found.index.names == ["one", None]
     assert found.attrs == {"origin": "test"}
     assert values(found["network_asn"]) == [15169, 3215, None, None, None, 19281, 15169]
     found["count"] = 0
-    testing.assert_frame_equal(frame, before)
+    pandas_testing.assert_frame_equal(frame, before)
 
 
 def test_columns_of_several_levels(engine: geolookup.Engine) -> None:
@@ -194,8 +194,8 @@ def test_duplicate_index(engine: geolookup.Engine) -> None:
     series = pd.Series(IPS, index=[5, 5, 1, 1, 5, 0, 0], name="ip")
     asn = engine.enrich(series, fields="network.asn")["network_asn"]
     wanted = pd.Series([15169, 3215, None, None, None, 19281, 15169], series.index, "UInt32")
-    testing.assert_series_equal(asn, wanted, check_names=False)
-    testing.assert_series_equal(
+    pandas_testing.assert_series_equal(asn, wanted, check_names=False)
+    pandas_testing.assert_series_equal(
         engine.enrich(series.to_frame(), "ip", "network.asn")["network_asn"], asn
     )
 
