@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import filecmp
+import gzip
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +14,14 @@ import pyarrow as pa
 import pytest
 
 from geolookup.archives.delta.changed import changed
+from geolookup.archives.pack import pack
+from geolookup.archives.unpack import unpack
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.intervals import jump_table, sparse_index
+from geolookup.dataset.manifest import read_manifest
 from tests.archives.delta.random_files import write
 from tests.archives.delta.test_roundtrip import rebuilt
+from tests.conftest import build_at
 
 COUNT = 20_000
 #: Bytes of a patch in which nothing differs but a few rows: each array has a head of 16 bytes.
@@ -96,3 +104,64 @@ def test_random_bytes_grow_by_little(tmp_path: Path) -> None:
     (_, patch), *more = changed(tmp_path / "base", tmp_path / "target")
     assert not more
     assert len(patch) < 4 * COUNT + SMALL_PATCH
+
+
+# --- of a realistic size
+
+#: Rows of a table of routes; about as many are intervals where they are nested.
+ROUTES = 300_000
+
+
+def routes(folder: Path) -> list[tuple[str, int]]:
+    """Prefixes and their AS: a real table of the year 2014 if it is there, else a drawn one."""
+    table = folder / "bgp" / "ipasn_20140513.dat.gz"
+    if table.exists():
+        with gzip.open(table, "rt", encoding="utf-8") as stream:
+            split = (line.rstrip().split("\t") for line in stream if not line.startswith(";"))
+            return [(prefix, int(asn)) for prefix, asn in split if prefix != "0.0.0.0/0"]
+    rng = np.random.default_rng(9)
+    networks = np.unique(rng.integers(1 << 16, 223 << 16, ROUTES)).tolist()
+    systems = rng.integers(1, 60_000, len(networks)).tolist()
+    return [
+        (f"{n >> 16}.{n >> 8 & 255}.{n & 255}.0/24", asn)
+        for n, asn in zip(networks, systems, strict=True)
+    ]
+
+
+def routed(folder: Path, table: list[tuple[str, int]], **options: Any) -> Path:
+    folder.mkdir()
+    text = "".join(["network,asn\n", *(f"{prefix},{asn}\n" for prefix, asn in table)])
+    return build_at(folder, {"a.csv": text}, **options)[0]
+
+
+def edited(table: list[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+    """One route in a thousand goes, changes, or has a part that is routed elsewhere."""
+    for number, (prefix, asn) in enumerate(table):
+        kind = number % 3_000
+        if kind != 1_000:
+            yield prefix, (asn + number) % 60_000 + 1 if kind == 2_000 else asn
+        if kind == 0 and prefix.endswith("/24"):
+            yield prefix.replace("/24", "/26"), number % 60_000 + 1
+
+
+def is_made(base: Path, target: Path, delta: Path, output: Path) -> bool:
+    """Return whether a delta makes the bytes of its target."""
+    unpack(delta, output, base=base)
+    names = sorted(path.name for path in target.iterdir())
+    return filecmp.cmpfiles(target, output, names, shallow=False)[0] == names
+
+
+@pytest.mark.long
+def test_a_delta_of_a_realistic_size(tmp_path: Path) -> None:
+    former = routes(Path(os.environ.get("GEOLOOKUP_SHARED_DATA", "none")))
+    base = routed(tmp_path / "base", former)
+    target = routed(tmp_path / "target", list(edited(former)), base=base)
+    for each in (base, target):
+        assert read_manifest(each).metadata().counts["ipv4_intervals"] > 200_000
+    whole, delta = pack(target, tmp_path / "whole.tar.zst"), tmp_path / "delta.tar.zst"
+    assert pack(target, delta, base=base) < whole / 20
+    assert is_made(base, target, delta, tmp_path / "made")
+    # Over a dataset with which it shares little, it is not much larger than the whole.
+    other = routed(tmp_path / "other", [(prefix, 65_000 - asn // 2) for prefix, asn in former[::2]])
+    assert pack(target, delta, base=other, force=True) < whole * 1.1
+    assert is_made(other, target, delta, tmp_path / "made-too")
