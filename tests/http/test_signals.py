@@ -76,6 +76,7 @@ def test_sighup_under_load_fails_no_request(own_store: Store, tmp_path: Path) ->
         assert set(load.outcomes) == {200}
         assert set(load.generations) == {old, later}
         assert load.told_to_leave == 0
+        assert server.log.count("answering from generation") == 4  # once by each worker
         assert server.metric(f'geolookup_dataset_workers{{generation="{later}"}}') == 2
 
 
