@@ -90,13 +90,22 @@ def test_build_prints_nothing(
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_store(recipe: Path, tmp_path: Path) -> None:
-    store = tmp_path / "store"
-    ids = []
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with three datasets, which differ in one value: one, two and three."""
+    folder = tmp_path_factory.mktemp("built")
+    (folder / "recipe.toml").write_text(RECIPE, encoding="utf-8")
     for isp in ("one", "two", "three"):
-        rewrite(recipe, isp)
-        ids.append(geolookup.build(recipe, tmp_path / isp).generation)
-        assert geolookup.publish(str(tmp_path / isp), str(store), copy=True) == ids[-1]
+        rewrite(folder / "recipe.toml", isp)
+        geolookup.build(folder / "recipe.toml", folder / isp)
+    return folder
+
+
+def test_a_store(built: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    ids = [geolookup.verify(built / isp).generation for isp in ("one", "two", "three")]
+    for isp, generation in zip(("one", "two", "three"), ids, strict=True):
+        assert geolookup.publish(str(built / isp), str(store), copy=True) == generation
     listed = geolookup.generations(store)
     assert [each.generation for each in listed] == ids[::-1]
     assert [each.current for each in listed] == [True, False, False]
@@ -107,68 +116,54 @@ def test_a_store(recipe: Path, tmp_path: Path) -> None:
     with pytest.raises(geolookup.DatasetError, match="no store here"):
         geolookup.generations(tmp_path)
     with pytest.raises(geolookup.OutputError, match="is a dataset, not a store"):
-        geolookup.publish(tmp_path / "one", tmp_path / "two")
+        geolookup.publish(built / "one", built / "two")
 
 
-def test_pack_and_unpack(recipe: Path, tmp_path: Path) -> None:
-    report = geolookup.build(recipe, tmp_path / "data")
-    archive = tmp_path / "data.tar.zst"
-    assert geolookup.pack(str(tmp_path / "data"), str(archive)) == archive.stat().st_size
+def test_pack_unpack_and_verify(built: Path, tmp_path: Path) -> None:
+    archive, again = tmp_path / "data.tar.zst", tmp_path / "again"
+    assert geolookup.pack(str(built / "one"), str(archive)) == archive.stat().st_size
     with pytest.raises(geolookup.OutputError, match="exists already"):
-        geolookup.pack(tmp_path / "data", archive)
-    geolookup.pack(tmp_path / "data", archive, force=True)
-    geolookup.unpack(str(archive), str(tmp_path / "again"))
+        geolookup.pack(built / "one", archive)
+    geolookup.pack(built / "one", archive, force=True)
+    geolookup.unpack(str(archive), str(again))
     with pytest.raises(geolookup.OutputError, match="exists already"):
-        geolookup.unpack(archive, tmp_path / "again")
-    geolookup.unpack(archive, tmp_path / "again", force=True)
-    assert geolookup.verify(str(tmp_path / "again"), deep=True).generation == report.generation
+        geolookup.unpack(archive, again)
+    geolookup.unpack(archive, again, force=True)
+    report = geolookup.verify(str(again), deep=True)
+    assert report.generation == geolookup.verify(built / "one").generation
+    assert report.damages == ()
+    assert report.files == len(list(again.iterdir())) - 1
     archive.write_bytes(archive.read_bytes()[:-100])
     with pytest.raises(geolookup.DatasetError):
         geolookup.unpack(archive, tmp_path / "third")
-
-
-def test_verify(recipe: Path, tmp_path: Path) -> None:
-    geolookup.build(recipe, tmp_path / "data")
-    report = geolookup.verify(tmp_path / "data")
-    assert report.damages == ()
-    assert report.files == len(list((tmp_path / "data").iterdir())) - 1
-    path = tmp_path / "data" / "ipv4.arrow"
+    path = again / "ipv4.arrow"
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(geolookup.DatasetError, match=r"ipv4\.arrow"):
-        geolookup.verify(tmp_path / "data")
+        geolookup.verify(again)
 
 
-def test_diff(recipe: Path, tmp_path: Path) -> None:
-    for isp in ("one", "two"):
-        rewrite(recipe, isp)
-        geolookup.build(recipe, tmp_path / isp)
-    found = geolookup.diff(str(tmp_path / "one"), str(tmp_path / "two"))
-    assert found.failed == []
-    assert found.parts["ipv4"].fields["network.isp"].changed == 256
+def test_diff(built: Path, tmp_path: Path) -> None:
+    both, traffic = (built / "one", built / "two"), tmp_path / "t.csv"
+    difference = geolookup.diff(*map(str, both))
+    assert difference.failed == []
+    assert difference.parts["ipv4"].fields["network.isp"].changed == 256
     gates = ["ipv4.country_moved > 2%", "ipv4.country_moved <= 100%"]
-    found = geolookup.diff(tmp_path / "one", tmp_path / "two", fail_if=gates)
-    assert [verdict.gate for verdict in found.failed] == gates[1:]
-    assert set(asdict(found)) == {"old", "new", "requests", "parts", "gates"}
-    traffic = tmp_path / "t.csv"
+    difference = geolookup.diff(*both, fail_if=gates)
+    assert [verdict.gate for verdict in difference.failed] == gates[1:]
+    assert set(asdict(difference)) == {"old", "new", "requests", "parts", "gates"}
     traffic.write_text("ip,hits\n8.8.8.8,7\n", encoding="utf-8")
-    weighed = geolookup.diff(
-        tmp_path / "one",
-        tmp_path / "two",
-        traffic=str(traffic),
-        ip_column="ip",
-        traffic_count="hits",
-        top=0,
-    )
+    columns = {"ip_column": "ip", "traffic_count": "hits"}
+    weighed = geolookup.diff(*both, traffic=str(traffic), top=0, **columns)
     assert weighed.requests is not None
     assert weighed.requests.total == 7
     with pytest.raises(geolookup.DiffError, match="malformed gate"):
-        geolookup.diff(tmp_path / "one", tmp_path / "two", fail_if=["country"])
+        geolookup.diff(*both, fail_if=["country"])
     with pytest.raises(geolookup.TableFileError, match="no column 'ip'"):
-        geolookup.diff(tmp_path / "one", tmp_path / "two", traffic=traffic, header=False)
+        geolookup.diff(*both, traffic=traffic, header=False)
     with pytest.raises(ValueError, match="did you mean 'csv'"):
-        geolookup.diff(tmp_path / "one", tmp_path / "two", traffic=traffic, input_format="cvs")
+        geolookup.diff(*both, traffic=traffic, input_format="cvs")
     with pytest.raises(ValueError, match="top"):
-        geolookup.diff(tmp_path / "one", tmp_path / "two", top=-1)
+        geolookup.diff(*both, top=-1)
 
 
 # --- commands and calls
@@ -181,27 +176,24 @@ def command(name: str) -> click.Command:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_command_takes_what_its_call_takes(name: str) -> None:
-    stated = {each.name: each for each in command(name).params if each.name not in PRINTING}
-    taken = inspect.signature(getattr(geolookup, name)).parameters
-    assert set(stated) == set(taken)
-    required = [str(each.name) for each in stated.values() if each.required]
-    assert required == [each.name for each in taken.values() if each.default is each.empty]
-    arguments = ARGUMENTS.get(name, ["."] * len(required))
-    given = command(name).make_context(name, [*arguments])
-    for each in taken.values():
-        if each.default is not each.empty:
-            assert given.params[each.name] == each.default
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_a_call_is_documented(name: str) -> None:
     call = getattr(geolookup, name)
-    text = inspect.getdoc(call)
-    assert text is not None
-    assert "Error" in text
+    stated = {each.name: each for each in command(name).params if each.name not in PRINTING}
+    signature = inspect.signature(call)
+    assert set(stated) == set(signature.parameters)
+    required = [str(each.name) for each in stated.values() if each.required]
+    with_default = {
+        each.name: each.default
+        for each in signature.parameters.values()
+        if each.default is not each.empty
+    }
+    assert required == [each for each in signature.parameters if each not in with_default]
+    arguments = ARGUMENTS.get(name, ["."] * len(required))
+    parsed = command(name).make_context(name, [*arguments]).params
+    assert {each: parsed[each] for each in with_default} == with_default
+    assert "Error" in (inspect.getdoc(call) or "")
     assert name in geolookup.__all__
     assert name in dir(geolookup)
-    assert inspect.signature(call).return_annotation is not inspect.Signature.empty
+    assert signature.return_annotation is not inspect.Signature.empty
 
 
 def test_no_other_name_is_made_up() -> None:
@@ -231,14 +223,12 @@ def run(code: str, folder: Path = ROOT, *arguments: str) -> str:
 def test_no_module_hides_a_call() -> None:
     for name, suffix in itertools.product(CALLS, ("", ".py")):
         assert not (ROOT / "geolookup" / f"{name}{suffix}").exists()
+    names = (
+        "archives.publish archives.pack archives.unpack store.generations integrity comparison "
+        "comparison.scoring"
+    )
     modules = [
-        "geolookup.archives.publish",
-        "geolookup.archives.pack",
-        "geolookup.archives.unpack",
-        "geolookup.store.generations",
-        "geolookup.integrity",
-        "geolookup.comparison",
-        "geolookup.comparison.scoring",
+        *(f"geolookup.{name}" for name in names.split()),
         "geolookup_builder.compile",
         *(f"geolookup.cli.{each}" for each in sorted(set(COMMANDS.values()) - {"serve"})),
     ]

@@ -25,7 +25,6 @@ from geolookup.contract.special import (
     UNREGISTERED,
     classes,
     is_private,
-    parse_block,
     partition,
     ranges_of,
 )
@@ -33,26 +32,19 @@ from tests import address_texts
 from tests.strategies import ipv4_values, ipv6_values
 from tests.tiers import scaled
 
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 ROWS = (*IPV4_REGISTRY, *IPV6_REGISTRY, *UNREGISTERED)
 
 
 @cache
-def _blocks(family: int) -> list[tuple[int, int, bool]]:
-    rows = [(*parse_block(row.block), row) for row in ROWS]
-    return [
-        (first, last, row.reachable)
-        for row_family, first, last, row in rows
-        if row_family == family and not row.terminated
-    ]
-
-
-@cache
-def networks(
-    version: int,
-) -> tuple[tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, bool], ...]:
+def networks(family: int) -> tuple[tuple[Network, bool], ...]:
     """Return the rows of a family that are in force, and whether each is globally reachable."""
-    found = [(ipaddress.ip_network(row.block), row) for row in ROWS if not row.terminated]
-    return tuple((block, row.reachable) for block, row in found if block.version == version)
+    rows = [(ipaddress.ip_network(row.block), row) for row in ROWS if not row.terminated]
+    return tuple((block, row.reachable) for block, row in rows if block.version == family)
+
+
+def bounds(family: int) -> list[tuple[int, int]]:
+    return [(int(block[0]), int(block[-1])) for block, _ in networks(family)]
 
 
 def slow_kind(family: int, value: int) -> int:
@@ -83,8 +75,8 @@ def test_named_addresses() -> None:
 
 @pytest.mark.parametrize("family", [4, 6])
 def test_at_every_bound(family: int) -> None:
-    bounds = {bound for first, last, _ in _blocks(family) for bound in (first, last)}
-    for value in {bound + step for bound in bounds for step in (-1, 0, 1)}:
+    ends = {end for block in bounds(family) for end in block}
+    for value in {end + step for end in ends for step in (-1, 0, 1)}:
         if 0 <= value <= MAX[family]:
             assert is_private(family, value) is slowly_private(family, value), value
             assert kind(family, value) == slow_kind(family, value), value
@@ -101,7 +93,7 @@ def test_anywhere(ipv4: int, ipv6: int) -> None:
 def test_near_the_rows(family: int) -> None:
     """Random addresses seldom meet a /128, those a few bits away from a row's first do."""
     rng = random.Random(family)
-    firsts = [first for first, _, _ in _blocks(family)]
+    firsts = [first for first, _ in bounds(family)]
     for _ in range(scaled(5_000, 20_000)):
         value = rng.choice(firsts) ^ rng.getrandbits(rng.randrange(BITS[family] + 1))
         assert is_private(family, value) is slowly_private(family, value), value
@@ -129,7 +121,7 @@ def test_ranges(family: int) -> None:
 
 @pytest.mark.parametrize("family", [4, 6])
 def test_ranges_leave_nothing_out(family: int) -> None:
-    starts = {0} | {bound for first, last, _ in _blocks(family) for bound in (first, last + 1)}
+    starts = {0} | {start for first, last in bounds(family) for start in (first, last + 1)}
     for start in starts - {MAX[family] + 1}:
         within = any(first <= start <= last for first, last in ranges_of(family, PRIVATE))
         assert within is slowly_private(family, start)

@@ -21,95 +21,57 @@ def state(text: str, at: int) -> tzrule.State:
     return zone_in(written([(0, False, "UTC")], footer=text)).state(at)
 
 
-def changes(text: str, year: int) -> list[tuple[str, str]]:
-    """The changes of a year in UTC, as text, and the abbreviations from then on."""
+def changes(text: str, year: int) -> list[str]:
+    """The changes of a year in UTC, and the abbreviations from then on."""
     found = zone_in(written([(0, False, "UTC")], footer=text))
     start, end = unix(f"{year}-01-01T00:00:00Z"), unix(f"{year + 1}-01-01T00:00:00Z")
     return [
-        (datetime.fromtimestamp(at, UTC).isoformat()[:19], name)
+        f"{datetime.fromtimestamp(at, UTC).isoformat()[:19]} {name}"
         for at, (_, _, name) in _changes(found, start, end)[1:]
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "offset", "name"),
-    [
-        ("UTC0", 0, "UTC"), ("EST5", -18000, "EST"), ("<+03>-3", 10800, "+03"),
-        ("<-0330>+3:30", -12600, "-0330"), ("ABC-23:59:59", 86399, "ABC"),
-        ("<A1+>08", -28800, "A1+"), ("Local-0:00:01", 1, "Local"),
-    ],
-)  # fmt: skip
-def test_one_state(text: str, offset: int, name: str) -> None:
-    assert tzrule.parse(text).state(0) == (offset, False, name)
+def test_one_state() -> None:
+    for text, offset, name in (
+        *(("UTC0", 0, "UTC"), ("EST5", -18000, "EST"), ("<+03>-3", 10800, "+03")),
+        *(("<-0330>+3:30", -12600, "-0330"), ("ABC-23:59:59", 86399, "ABC")),
+        *(("<A1+>08", -28800, "A1+"), ("Local-0:00:01", 1, "Local")),
+    ):
+        assert tzrule.parse(text).state(0) == (offset, False, name)
 
 
-@pytest.mark.parametrize(
-    ("text", "year", "expected"),
-    [
-        (
-            "EST5EDT,M3.2.0,M11.1.0", 2026,
-            [("2026-03-08T07:00:00", "EDT"), ("2026-11-01T06:00:00", "EST")],
-        ),
-        (
-            "NZST-12NZDT,M9.5.0,M4.1.0/3", 2026,
-            [("2026-04-04T14:00:00", "NZST"), ("2026-09-26T14:00:00", "NZDT")],
-        ),
-        (
-            "IST-1GMT0,M10.5.0,M3.5.0/1", 2026,
-            [("2026-03-29T01:00:00", "IST"), ("2026-10-25T01:00:00", "GMT")],
-        ),
-        (
-            "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0", 2026,
-            [("2026-04-04T15:00:00", "+1030"), ("2026-10-03T15:30:00", "+11")],
-        ),
-        (  # extended hours, before and after the day
-            "<-02>2<-01>,M3.5.0/-1,M10.5.0/0", 2026,
-            [("2026-03-29T01:00:00", "-01"), ("2026-10-25T01:00:00", "-02")],
-        ),
-        (
-            "IST-2IDT,M3.4.4/26,M10.5.0", 2026,
-            [("2026-03-27T00:00:00", "IDT"), ("2026-10-24T23:00:00", "IST")],
-        ),
-        (
-            "ABC0DEF,M3.1.0/167,M10.1.0/-167", 2026,
-            [("2026-03-07T23:00:00", "DEF"), ("2026-09-27T00:00:00", "ABC")],
-        ),
-        (  # less than an hour before the day
-            "ABC0DEF,J60/-0:30,J305/-0:00:01", 2026,
-            [("2026-02-28T23:30:00", "DEF"), ("2026-10-31T22:59:59", "ABC")],
-        ),
-        (  # day 60 is 1 March in every year
-            "ABC0DEF,J60/0,J305/0:0:1", 2024,
-            [("2024-03-01T00:00:00", "DEF"), ("2024-10-31T23:00:01", "ABC")],
-        ),
-        (
-            "ABC0DEF,J60/0,J305/0", 2023,
-            [("2023-03-01T00:00:00", "DEF"), ("2023-10-31T23:00:00", "ABC")],
-        ),
-        (  # day 59 is 28 February in every year
-            "ABC0DEF,J59/0,J305/0", 2024,
-            [("2024-02-28T00:00:00", "DEF"), ("2024-10-31T23:00:00", "ABC")],
-        ),
-        (  # counted from 0, day 59 is 29 February where there is one
-            "ABC0DEF,59/0,304/1", 2024,
-            [("2024-02-29T00:00:00", "DEF"), ("2024-10-31T00:00:00", "ABC")],
-        ),
-        (
-            "ABC0DEF,59/0,304/1", 2023,
-            [("2023-03-01T00:00:00", "DEF"), ("2023-11-01T00:00:00", "ABC")],
-        ),
-        # Permanent daylight saving, as RFC 9636 and POSIX write it.
-        ("XXX3EDT4,0/0,J365/23", 2026, []),
-        ("EST5EDT,0/0,J365/25", 2024, []),
-        # A year that begins in daylight saving, by the clock of the zone.
-        (
-            "ABC-10DEF,J1/0,J100/0", 2026,
-            [("2026-04-09T13:00:00", "ABC"), ("2026-12-31T14:00:00", "DEF")],
-        ),
-    ],
-)  # fmt: skip
-def test_changes_of_a_year(text: str, year: int, expected: list[tuple[str, str]]) -> None:
-    assert changes(text, year) == expected
+#: A rule, and the changes of a year in UTC.
+CHANGES = [
+    ("EST5EDT,M3.2.0,M11.1.0", "2026-03-08T07:00:00 EDT", "2026-11-01T06:00:00 EST"),
+    ("NZST-12NZDT,M9.5.0,M4.1.0/3", "2026-04-04T14:00:00 NZST", "2026-09-26T14:00:00 NZDT"),
+    ("IST-1GMT0,M10.5.0,M3.5.0/1", "2026-03-29T01:00:00 IST", "2026-10-25T01:00:00 GMT"),
+    (
+        "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0",
+        *("2026-04-04T15:00:00 +1030", "2026-10-03T15:30:00 +11"),
+    ),
+    # Extended hours, before and after the day.
+    ("<-02>2<-01>,M3.5.0/-1,M10.5.0/0", "2026-03-29T01:00:00 -01", "2026-10-25T01:00:00 -02"),
+    ("IST-2IDT,M3.4.4/26,M10.5.0", "2026-03-27T00:00:00 IDT", "2026-10-24T23:00:00 IST"),
+    ("ABC0DEF,M3.1.0/167,M10.1.0/-167", "2026-03-07T23:00:00 DEF", "2026-09-27T00:00:00 ABC"),
+    # Less than an hour before the day.
+    ("ABC0DEF,J60/-0:30,J305/-0:00:01", "2026-02-28T23:30:00 DEF", "2026-10-31T22:59:59 ABC"),
+    # Day 60 is 1 March in every year, day 59 is 28 February.
+    ("ABC0DEF,J60/0,J305/0:0:1", "2024-03-01T00:00:00 DEF", "2024-10-31T23:00:01 ABC"),
+    ("ABC0DEF,J60/0,J305/0", "2023-03-01T00:00:00 DEF", "2023-10-31T23:00:00 ABC"),
+    ("ABC0DEF,J59/0,J305/0", "2024-02-28T00:00:00 DEF", "2024-10-31T23:00:00 ABC"),
+    # Counted from 0, day 59 is 29 February where there is one.
+    ("ABC0DEF,59/0,304/1", "2024-02-29T00:00:00 DEF", "2024-10-31T00:00:00 ABC"),
+    ("ABC0DEF,59/0,304/1", "2023-03-01T00:00:00 DEF", "2023-11-01T00:00:00 ABC"),
+    # A year that begins in daylight saving, by the clock of the zone.
+    ("ABC-10DEF,J1/0,J100/0", "2026-04-09T13:00:00 ABC", "2026-12-31T14:00:00 DEF"),
+]
+
+
+def test_changes_of_a_year() -> None:
+    for text, *expected in CHANGES:
+        assert changes(text, int(expected[0][:4])) == expected, text
+    # Permanent daylight saving, as RFC 9636 and POSIX write it.
+    assert changes("XXX3EDT4,0/0,J365/23", 2026) == changes("EST5EDT,0/0,J365/25", 2024) == []
 
 
 def test_permanent_daylight_saving_holds_at_the_turn_of_the_year() -> None:
@@ -180,24 +142,24 @@ def test_a_rule_agrees_with_zoneinfo(text: str, year: int) -> None:
         assert found.state(at) == by_zoneinfo(zone, at), at
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "U0", "UT0", "UTC", "UTC+", "UTC25", "UTC0:60", "UTC0:00:60", "UTC0:", "UTC0:0:0:0",
-        "UTC 0", "<UTC0", "<U TC>0", "UTC0x", "<+03>--3", "UTC٣", "UTC0,", "UTC24", "UTC-24",
-        "EST5EDT", "EST5,M3.2.0,M11.1.0", "EST5EDT,M3.2.0", "EST5EDT,M3.2.0,M11.1.0,M1.1.1",
-        "EST5EDT,,", "EST5EDT,M0.2.0,M11.1.0", "EST5EDT,M13.2.0,M11.1.0", "EST5EDT,M3.0.0,M11.1.0",
-        "EST5EDT,M3.6.0,M11.1.0", "EST5EDT,M3.2.7,M11.1.0", "EST5EDT,M3.2,M11.1.0",
-        "EST5EDT,M3.2.0.0,M11.1.0", "EST5EDT,M-3.2.0,M11.1.0", "EST5EDT,J0,M11.1.0",
-        "EST5EDT,J366,M11.1.0", "EST5EDT,366,M11.1.0", "EST5EDT,M3.2.0/168,M11.1.0",
-        "EST5EDT,M3.2.0/,M11.1.0", "EST5EDT,M3.2.0/2:00:00:00,M11.1.0", "ABC-23DEF,M3.2.0,M11.1.0",
-        ":America/New_York", "EST5EDT4,M3.2.0/2/2,M11.1.0", "EST5 EDT,M3.2.0,M11.1.0",
-    ],
-)  # fmt: skip
-def test_malformed_texts(text: str) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - the message is not shown
-        tzrule.parse(text)
-    assert tzif.read(written([(0, False, "UTC")], footer=text)) is None
+MALFORMED = [
+    "U0", "UT0", "UTC", "UTC+", "UTC25", "UTC0:60", "UTC0:00:60", "UTC0:", "UTC0:0:0:0",
+    "UTC 0", "<UTC0", "<U TC>0", "UTC0x", "<+03>--3", "UTC٣", "UTC0,", "UTC24", "UTC-24",
+    "EST5EDT", "EST5,M3.2.0,M11.1.0", "EST5EDT,M3.2.0", "EST5EDT,M3.2.0,M11.1.0,M1.1.1",
+    "EST5EDT,,", "EST5EDT,M0.2.0,M11.1.0", "EST5EDT,M13.2.0,M11.1.0", "EST5EDT,M3.0.0,M11.1.0",
+    "EST5EDT,M3.6.0,M11.1.0", "EST5EDT,M3.2.7,M11.1.0", "EST5EDT,M3.2,M11.1.0",
+    "EST5EDT,M3.2.0.0,M11.1.0", "EST5EDT,M-3.2.0,M11.1.0", "EST5EDT,J0,M11.1.0",
+    "EST5EDT,J366,M11.1.0", "EST5EDT,366,M11.1.0", "EST5EDT,M3.2.0/168,M11.1.0",
+    "EST5EDT,M3.2.0/,M11.1.0", "EST5EDT,M3.2.0/2:00:00:00,M11.1.0", "ABC-23DEF,M3.2.0,M11.1.0",
+    ":America/New_York", "EST5EDT4,M3.2.0/2/2,M11.1.0", "EST5 EDT,M3.2.0,M11.1.0",
+]  # fmt: skip
+
+
+def test_malformed_texts() -> None:
+    for text in MALFORMED:
+        with pytest.raises(ValueError):  # noqa: PT011 - the message is not shown
+            tzrule.parse(text)
+        assert tzif.read(written([(0, False, "UTC")], footer=text)) is None, text
 
 
 @repeatable

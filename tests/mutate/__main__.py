@@ -1,7 +1,7 @@
 """``python -m tests.mutate [MODULE ...]``: change the product, and see whether its tests notice.
 
-Prints the mutants that survive, and a table by module. The same modules, amount and seed give the
-same mutants. Exit status 1: a mutant survived that ``survivors.toml`` does not list, or an entry of
+Prints the mutants that survive, and a line of a table for each module. The same modules, amount and
+seed give the same mutants. Exit status 1: a mutant survived that ``survivors.toml`` does not list, or an entry of
 that list is faulty. Exit status 2: the tests of a module fail without any change.
 """
 
@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> int:
     except JudgeError as error:
         print(f"its tests fail on the unchanged tree: {error}")
         return 2
-    print(Tally.head(), *(tally.line() for tally in (*tallies, total(tallies))), sep="\n")
+    print(total(tallies).line())
     return int(bool(faults) or any(tally.survived for tally in tallies))
 
 
@@ -67,11 +67,14 @@ def _tallies(
     def report(mutant: Mutant) -> None:
         print(scope.as_entry(mutant) if options.entries else mutant, flush=True)
 
+    tallies = []
+    print(Tally.head(), flush=True)
     with Runner(scope.ROOT, options.workers, entries) as runner:
-        return [
-            runner.tally(module, _drawn(module, options), _amount(module, options), report)
-            for module in chosen
-        ]
+        for module in chosen:
+            drawn, most = _drawn(module, options), _amount(module, options)
+            tallies.append(runner.tally(module, drawn, most, report))
+            print(tallies[-1].line(), flush=True)
+    return tallies
 
 
 def _drawn(module: scope.Module, options: argparse.Namespace) -> Iterator[Mutant]:
