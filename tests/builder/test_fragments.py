@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
 from geolookup_builder.fragments import checksums, json_texts, rows
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from geolookup.dataset.crc32c import crc32c
+from geolookup.errors import BuildError
 
 texts = st.lists(st.none() | st.text(), min_size=1)
 
@@ -44,6 +47,14 @@ def test_checksums(values: list[str | None]) -> None:
     array = pa.array([value or "" for value in values], pa.string())
     assert checksums(array).tolist() == [crc32c((value or "").encode()) for value in values]
     assert checksums(array[1:]).tolist() == checksums(array).tolist()[1:]
+
+
+def test_rows_of_more_than_2_gib_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pc, "binary_join_element_wise", lambda *texts: len(texts))
+    column = pa.array(["x" * (1 << 20)], pa.string())
+    assert rows([column] * 2047) == 2048
+    with pytest.raises(BuildError, match="more than 2 GiB"):
+        rows([column] * 2048)
 
 
 def test_members_of_a_row_are_joined_by_line_feeds() -> None:
