@@ -14,11 +14,7 @@ GOOD: list[bytes] = [
     b"isp,network\nx,8.8.8.0/24\n",
     b'"network","isp"\n8.8.8.0/24,x\n',
     b"last,isp,first\n8.8.8.255,x,8.8.8.0\n",
-    b"\xef\xbb\xbfnetwork,isp\n8.8.8.0/24,x\n",
-    b"network,isp\r\n8.8.8.0/24,x\r\n",
     b"\xef\xbb\xbfnetwork,isp\r\n\r\n8.8.8.0/24,x",
-    b"network,isp\r8.8.8.0/24,x\r",
-    b"network,isp\n8.8.8.0/24,x",
     b'network,isp\n"8.8.8.0/24","x"\n\n\n',
 ]
 

@@ -363,20 +363,6 @@ def test_an_archive_with_both_kinds(read: Read) -> None:
     assert reading.stated("5.1.4.0", "5.1.5.0") == [expected(3) | KNOWN["as"], expected(3)]
 
 
-def test_bad_ranges(read: Read) -> None:
-    bad = "".join(
-        quoted([*ends, "CH", "Switzerland"])
-        for ends in (("5", "4"), ("1", str(1 << 33)), ("x", "y"), (str(1 << 128), "9" * 60))
-    )
-    reading = read({"DB1.CSV": ipv4(1) * 2 + bad + '"1"\r\n'}, one("ip2location", "DB1.CSV"))
-    assert reading.source.read == 11
-    assert reading.bad_lines() == [
-        (7, "first is after last"),
-        *((line, "not an address") for line in (8, 9, 10)),
-        (11, "wrong number of cells"),
-    ]
-
-
 def test_numbers_past_the_end_in_ipv6(read: Read) -> None:
     bad = quoted([str(1 << 127), str(1 << 128), "CH", "Switzerland"])
     reading = read({"DB1.CSV": ipv6(1) + bad}, one("ip2location", "DB1.CSV"))

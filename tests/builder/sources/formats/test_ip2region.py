@@ -55,18 +55,6 @@ def test_a_provider_of_two_letters_here_and_there(read: Read) -> None:
     assert four(reading, "5.1.6.0") == [(None, None, None, "BT")]
 
 
-def test_bad_ranges(read: Read) -> None:
-    bad = "5.1.0.0|::1|0|0|0|0|CN\nx|y|0|0|0|0|CN\n5.1.0.0|CN\n5.2.0.0|5.1.0.0|0|0|0|0|CN\n"
-    reading = read({"a.txt": NEW + bad}, one("ip2region", "a.txt"))
-    assert reading.source.read == 8
-    assert reading.bad_lines() == [
-        (5, "first and last are of two families"),
-        (6, "not an address"),
-        (7, "wrong number of cells"),
-        (8, "first is after last"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

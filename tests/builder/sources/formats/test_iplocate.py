@@ -11,7 +11,7 @@ import pytest
 
 from tests.builder.plain_rows import check_rows
 from tests.builder.sources.readings import Read
-from tests.builder.sources.recipes import one, refused
+from tests.builder.sources.recipes import one
 
 COUNTRY = (
     "network,continent_code,country_code,country_name\n"
@@ -89,18 +89,3 @@ def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
     ]
     files: dict[str, str | bytes] = {"a.csv": ASN, "c.csv": COUNTRY}
     check_rows(tmp_path, files, one("iplocate", "*.csv"), countries, systems)
-
-
-def test_rejected_rows_by_line(read: Read) -> None:
-    text = COUNTRY + '"8.8.7.0/33","E\nU",US,\n8.8.8.1/24,EU,CH,\n8.8.8.0/24,EU\n'
-    assert read({"a.csv": text}, one("iplocate", "a.csv")).bad_lines() == [
-        (5, "not a prefix length"),
-        (7, "host bits set"),
-        (8, "wrong number of cells"),
-    ]
-
-
-def test_files_of_something_else(tmp_path: Path) -> None:
-    content = "network,country\n8.8.8.0/24,US\n"
-    error = refused(tmp_path, "a.csv", content, one("iplocate", "a.csv"))
-    assert error.path == str(tmp_path / "a.csv")

@@ -90,23 +90,6 @@ def test_a_bad_option(tmp_path: Path) -> None:
     assert "neither true nor false" in str(fails(tmp_path, {"a.tsv": V4}, text))
 
 
-def test_bad_ranges(read: Read) -> None:
-    bad = (
-        "5.1.0.0\t2a02::\t1\tCH\tX\n"
-        f"{1 << 32}\t{1 << 33}\t1\tCH\tX\n"
-        f"1\t{1 << 128}\t1\tCH\tX\n"
-        "5.1.9.0\t5.1.8.0\t1\tCH\tX\n"
-    )
-    reading = read({"a.tsv": V4 + bad}, one("iptoasn", "a.tsv"))
-    assert reading.source.read == 8
-    assert reading.bad_lines() == [
-        (5, "first and last are of two families"),
-        (6, "not an address"),
-        (7, "not an address"),
-        (8, "first is after last"),
-    ]
-
-
 def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
     rows = []
     for line in (V4 + V6).splitlines():

@@ -290,13 +290,12 @@ OTHERS: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("product", OTHERS)
-def test_products_of_other_vendors(tmp_path: Path, product: str) -> None:
-    record, expected = OTHERS[product]
-    batch = batch_of(tmp_path, "mmdb", "a.mmdb", mmdb({NETWORK: record}))
-    assert [stated for _, _, stated in rows(batch)] == [expected]
-    assert batch.keys is not None
-    assert batch.keys.product == f"{product} (database type 'Test')"
+def test_products_of_other_vendors(tmp_path: Path) -> None:
+    for product, (record, expected) in OTHERS.items():
+        batch = batch_of(tmp_path, "mmdb", "a.mmdb", mmdb({NETWORK: record}))
+        assert [stated for _, _, stated in rows(batch)] == [expected]
+        assert batch.keys is not None
+        assert batch.keys.product == f"{product} (database type 'Test')"
 
 
 # Refused
@@ -353,14 +352,13 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_records_that_locate_no_address_are_refused_by_name(tmp_path: Path, case: str) -> None:
-    kind, record, name, why = REFUSED[case]
-    with pytest.raises(BuildError) as caught:
-        batch_of(tmp_path, "mmdb", "a.mmdb", mmdb({NETWORK: record}, kind=kind))
-    assert name in caught.value.problem
-    assert why in caught.value.problem
-    assert "fields = {" in (caught.value.remedy or "")
+def test_records_that_locate_no_address_are_refused_by_name(tmp_path: Path) -> None:
+    for kind, record, name, why in REFUSED.values():
+        with pytest.raises(BuildError) as caught:
+            batch_of(tmp_path, "mmdb", "a.mmdb", mmdb({NETWORK: record}, kind=kind))
+        assert name in caught.value.problem
+        assert why in caught.value.problem
+        assert "fields = {" in (caught.value.remedy or "")
 
 
 def test_auto_refuses_them_too(tmp_path: Path) -> None:

@@ -33,29 +33,19 @@ def recipe(path: str = "table", extra: str = "") -> str:
     return f'[dataset]\nname = "test"\n[[source]]\nformat = "pfx2as"\npath = "{path}"\n{extra}\n'
 
 
-@pytest.mark.parametrize(
-    "text", [CAIDA, CAIDA.replace("\n", "\r\n"), "\ufeff" + CAIDA, "# x\n\n" + CAIDA.rstrip("\n")]
-)
-def test_caida(read: Read, text: str) -> None:
-    reading = read({"table": text}, recipe())
+def test_caida(read: Read) -> None:
+    reading = read({"table": "# x\n\n" + CAIDA}, recipe())
     assert (reading.source.read, reading.source.rejected.total()) == (7, 0)
     addresses = ("8.8.8.8", "8.8.9.1", "9.9.1.1", "9.9.9.1", "9.9.8.1", "9.9.7.1", "2600:100::1")
     assert reading.values("asn", *addresses) == [15169, 3356, 3356, 10, 30, 60, 64500]
     assert reading.source.nulled.total() == 0
 
 
-@pytest.mark.parametrize(
-    "text", [PYASN, PYASN.replace("\n", "\r\n"), "\ufeff" + PYASN, PYASN.rstrip("\n")]
-)
-def test_pyasn(read: Read, text: str) -> None:
-    reading = read({"table": text}, recipe())
+def test_pyasn(read: Read) -> None:
+    reading = read({"table": PYASN}, recipe())
     assert (reading.source.read, reading.source.rejected.total()) == (3, 0)
-    assert reading.values("asn", "8.8.8.8", "8.8.9.1", "2600:100::1", "7.0.0.1") == [
-        15169,
-        3356,
-        64500,
-        None,
-    ]
+    found = reading.values("asn", "8.8.8.8", "8.8.9.1", "2600:100::1", "7.0.0.1")
+    assert found == [15169, 3356, 64500, None]
 
 
 @pytest.mark.parametrize(

@@ -62,26 +62,18 @@ def test_extended(read: Read) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_plain(read: Read) -> None:
+    """With a version line or without, and from any line on."""
+    for text in (
         PLAIN,
-        PLAIN.replace("\n", "\r\n"),
-        "\ufeff" + PLAIN,
-        "\n" + PLAIN,
+        PLAIN.replace("2|apnic", "2.3|apnic"),
         PLAIN[PLAIN.index("2|apnic") :],
         PLAIN[PLAIN.index("apnic|JP|asn") :],
-        PLAIN.replace("2|apnic", "2.3|apnic").rstrip("\n"),
-    ],
-    ids=["plain", "crlf", "mark", "blank", "no comments", "rows only", "2.3"],
-)
-def test_plain(read: Read, text: str) -> None:
-    reading = read({"delegated": text}, RECIPE)
-    assert (reading.source.read, reading.source.rejected.total()) == (4, 0)
-    found = reading.values(
-        "country_code", "1.1.4.0", "1.1.7.255", "1.1.8.1", "1.1.9.1", "2400:1000::1"
-    )
-    assert found == ["JP", "JP", None, None, "AU"]
+    ):
+        reading = read({"delegated": text}, RECIPE)
+        assert (reading.source.read, reading.source.rejected.total()) == (4, 0), text
+        addresses = ("1.1.4.0", "1.1.7.255", "1.1.8.1", "1.1.9.1", "2400:1000::1")
+        assert reading.values("country_code", *addresses) == ["JP", "JP", None, None, "AU"], text
 
 
 def test_several_registries(read: Read) -> None:

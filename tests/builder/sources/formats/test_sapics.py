@@ -135,19 +135,6 @@ def test_bad_options(tmp_path: Path) -> None:
     assert "3 columns, but columns has 4" in str(error)
 
 
-def test_bad_ranges(read: Read) -> None:
-    bad = f"5.1.0.0,2a02::,CH\n{1 << 32},{1 << 33},CH\n1,{1 << 128},CH\n5.1.0.0,5.0.0.0,CH\nCH\n"
-    reading = read({"a.csv": COUNTRY * 3 + bad}, one("sapics", "a.csv"))
-    assert reading.source.read == 11
-    assert reading.bad_lines() == [
-        (7, "first and last are of two families"),
-        (8, "not an address"),
-        (9, "not an address"),
-        (10, "first is after last"),
-        (11, "wrong number of cells"),
-    ]
-
-
 _REGION = "region_name, ,city_name,postal_code,latitude,longitude,time_zone"
 _REGION_AS_README = "city_name,region_name, ,latitude,longitude,postal_code,time_zone"
 
