@@ -221,7 +221,7 @@ def _process_state() -> Iterator[None]:
         signal.alarm(_SECONDS)
         # For what never returns to Python, where the alarm would be noticed.
         stack.callback(faulthandler.cancel_dump_traceback_later)
-        faulthandler.dump_traceback_later(2 * _SECONDS, exit=True, file=sys.__stderr__)
+        faulthandler.dump_traceback_later(2 * _SECONDS, exit=True, file=2)
         yield
 
 

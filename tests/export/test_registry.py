@@ -20,7 +20,7 @@ from tests.datasets import SMALL
 
 
 def test_what_no_format_has_gets_a_hint(sample: geolookup.Engine, tmp_path: Path) -> None:
-    cases: list[tuple[str, dict[str, str], str]] = [
+    cases: list[tuple[str, dict[str, Any], str]] = [
         ("mdb", {}, "no format 'mdb'; did you mean 'mmdb'"),
         ("mmdb", {"shema": "city"}, "mmdb has no option shema; did you mean 'schema'"),
         ("mmdb", {"schema": "cty"}, "no schema 'cty'; did you mean 'city'"),
