@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import time
+from _thread import interrupt_main
 from contextlib import suppress
 from pathlib import Path
 
@@ -48,14 +49,13 @@ def dropped_by_a_library() -> None:
 
 def repeated_while_files_are_removed() -> None:
     """The exit is on its way: further signals must not interrupt what removes files."""
-    signals: list[int] = []
-    interrupt = cli.interrupt_main
+    signals: list[signal.Signals] = []
 
-    def counted(number: int) -> None:
+    def counted(number: signal.Signals) -> None:
         signals.append(number)
-        interrupt(number)
+        interrupt_main(number)
 
-    cli.interrupt_main = counted
+    setattr(cli, "interrupt_main", counted)  # noqa: B010 - it imports the name
     try:
         _interrupted()
     finally:

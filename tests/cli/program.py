@@ -17,9 +17,8 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from io import TextIOWrapper
-from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
+from tempfile import TemporaryFile
 from types import FrameType
 from typing import IO, Any
 
@@ -31,16 +30,9 @@ from geolookup.filesystem.leftovers import sweep_once
 from tests.conftest import ROOT
 
 _SECONDS = 120
-_FORKS = "forkserver" in get_all_start_methods()
+_CAN_ALARM = hasattr(signal, "SIGALRM")
 #: Commands that start processes or serve: they are always run in a process.
 _ALONE = ("follow", "serve")
-#: What the forked processes have imported before they begin.
-_PRELOADED = [
-    __name__,
-    "geolookup.cli.enrich",
-    "geolookup.files.enrich",
-    "geolookup_builder.compile",
-]
 #: Whether the program, when it runs here, has a standard input.
 has_input = True
 #: Inputs that a thread of a command may still read: a new file must not get their descriptor.
@@ -69,12 +61,11 @@ def pipe(
 ) -> subprocess.CompletedProcess[bytes]:
     """Do the same with bytes, in a folder; TimeoutExpired after longer than any command takes.
 
-    With an environment of its own the process is a fresh one, for modules read it when imported.
+    With an environment of its own it is a process, for modules read it when imported.
     """
-    if env is not None or not _FORKS:
+    alone = alone or env is not None or not _CAN_ALARM or args[0] in _ALONE
+    if alone or threading.current_thread() is not threading.main_thread():
         done = _fresh(args, data, env, folder)
-    elif alone or args[:1] in [(name,) for name in _ALONE] or not _is_main_thread():
-        done = _forked(args, data, folder)
     else:
         done = _inside(args, data, folder)
     assert b"Traceback" not in done.stderr, done.stderr.decode()
@@ -95,10 +86,6 @@ def refusal(*args: str, status: int = 2, text: str = "", folder: Path = ROOT) ->
     (line,) = refused(*args, status=status, text=text, folder=folder).splitlines()
     assert line.startswith("geolookup: "), line
     return line.removeprefix("geolookup: ")
-
-
-def _is_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()
 
 
 @contextmanager
@@ -171,36 +158,6 @@ def _fresh(
     return subprocess.CompletedProcess(args, process.returncode, out, err)
 
 
-def _forked(args: Sequence[str], data: bytes, folder: Path) -> subprocess.CompletedProcess[bytes]:
-    context = get_context("forkserver")
-    context.set_forkserver_preload(_PRELOADED)
-    with TemporaryDirectory() as streams:
-        paths = [Path(streams, name) for name in ("in", "out", "err")]
-        paths[0].write_bytes(data)
-        process = context.Process(target=_main, args=(list(args), dict(os.environ), paths, folder))
-        process.start()
-        process.join(_SECONDS)
-        if process.exitcode is None:
-            process.kill()
-            raise subprocess.TimeoutExpired(args, _SECONDS)
-        out, err = (path.read_bytes() for path in paths[1:])
-    return subprocess.CompletedProcess(args, process.exitcode, out, err)
-
-
-def _main(args: list[str], environment: dict[str, str], paths: list[Path], folder: Path) -> None:
-    """Run in the forked process, with files for its standard streams."""
-    for number, path in enumerate(paths):
-        opened = os.open(path, os.O_RDWR | os.O_CREAT)
-        os.dup2(opened, number)
-        os.close(opened)
-    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
-    os.environ.clear()
-    os.environ.update(environment)
-    os.chdir(folder)
-    sys.argv = ["geolookup", *args]
-    cli.main()
-
-
 class _OverdueError(BaseException):
     """The command takes longer than any; no code of it catches this."""
 
@@ -264,7 +221,7 @@ def _process_state() -> Iterator[None]:
         signal.alarm(_SECONDS)
         # For what never returns to Python, where the alarm would be noticed.
         stack.callback(faulthandler.cancel_dump_traceback_later)
-        faulthandler.dump_traceback_later(2 * _SECONDS, exit=True, file=sys.__stderr__)
+        faulthandler.dump_traceback_later(2 * _SECONDS, exit=True, file=2)
         yield
 
 

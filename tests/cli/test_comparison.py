@@ -69,8 +69,8 @@ def test_failed_gates_are_status_1_with_one_line_each(pair: tuple[str, str], tru
     assert second.startswith("gate failed: ipv6.km_max > 800: ipv6.km_max is 87")
     assert second.endswith(" km, the limit is 800 km")
 
-    gates = ("ipv4.country_agree < 95%", "networks.city_null > 90%")
-    options = [word for gate in gates for word in ("--fail-if", gate)]
+    of_score = ("ipv4.country_agree < 95%", "networks.city_null > 90%")
+    options = [word for gate in of_score for word in ("--fail-if", gate)]
     done = run("score", pair[1], "--truth", truth, *options)
     assert done.returncode == 1
     assert done.stderr.splitlines() == [

@@ -11,6 +11,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -177,7 +178,7 @@ def test_a_signal_leaves_nothing_under_the_final_name(
     """The input is a pipe that never ends: the command is in the middle of it."""
     output = tmp_path / f"out.{kind}"
     args = ("-", "--output", str(output), "--input-format", "csv", "--fields", "network.asn")
-    streams = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+    streams: Any = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
     with started("enrich", *args, **streams) as process:
         assert process.stdin is not None
         assert process.stderr is not None

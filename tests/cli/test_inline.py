@@ -8,6 +8,7 @@ import random
 import signal
 from pathlib import Path
 from subprocess import PIPE
+from typing import Any
 
 import pytest
 
@@ -94,7 +95,7 @@ def test_colours_on_a_terminal(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="signals and closed pipes are those of POSIX")
 def test_a_slow_pipe_and_the_ends_of_a_command(tmp_path: Path) -> None:
-    streams = {"stdin": PIPE, "stdout": PIPE, "stderr": PIPE}
+    streams: Any = {"stdin": PIPE, "stdout": PIPE, "stderr": PIPE}
     with started("annotate", **streams) as process:
         assert process.stdin
         assert process.stdout

@@ -12,7 +12,7 @@ from contextlib import suppress
 from io import BufferedReader, BytesIO
 from pathlib import Path
 from threading import Thread
-from typing import IO
+from typing import IO, Any
 from unittest import mock
 
 import pytest
@@ -83,7 +83,7 @@ def test_lookup_keeps_little_of_a_line_without_an_end() -> None:
     assert [each["error_code"] for each in answers] == [None, 10001, None, 10001]
     lines = mock.Mock()
     lines.add_text.return_value = 0
-    stream = BufferedReader(BytesIO(bytes(5 << 20) + b"\n" + bytes(5 << 20)))
+    stream: Any = BufferedReader(BytesIO(bytes(5 << 20) + b"\n" + bytes(5 << 20)))
     assert [block.answer(lines, 0) for block in piped(stream)] == [0, 0]
     texts = [call.args[0] for call in lines.add_text.call_args_list]
     assert len(texts) == 2
@@ -121,9 +121,9 @@ def test_a_signal_ends_a_command_that_waits_for_the_pipe(
     command: str, number: signal.Signals, tmp_path: Path
 ) -> None:
     """Its exit path is that of a process whose threads read."""
-    options = () if command == "lookup" else ("--input-format", "csv")
+    options = [] if command == "lookup" else ["--input-format", "csv"]
     if command == "enrich":
-        options += ("--output", str(tmp_path / "out.csv"))
+        options += ["--output", str(tmp_path / "out.csv")]
     args = (command, "-", *options)
     with started(*args, stdin=PIPE, stdout=subprocess.DEVNULL, stderr=PIPE) as process:
         assert process.stdin is not None

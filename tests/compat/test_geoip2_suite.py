@@ -21,14 +21,12 @@ import pytest
 
 import geolookup
 from tests.conftest import ROOT
+from tests.skips import needs, optional
 
-pytest.importorskip("geoip2")
-pytest.importorskip("maxminddb")
-
-import geoip2.database
-from geoip2.errors import AddressNotFoundError
-
-from geolookup.compat.geoip2 import Reader
+Reader = optional("geolookup.compat.geoip2").Reader
+database = optional("geoip2.database")
+errors, maxminddb = optional("geoip2.errors"), optional("maxminddb")
+pytestmark = [pytest.mark.long, needs("geoip2", "maxminddb")]
 
 PAGE = (ROOT / "docs/how-to/from-geoip2.md").read_text(encoding="utf-8")
 SDIST = "GEOLOOKUP_GEOIP2_SDIST"
@@ -85,13 +83,12 @@ def _tests_of(unpacked: Path) -> ModuleType:
     return module
 
 
-@pytest.mark.long
 def test_the_tests_of_geoip2(
     unpacked: Path, compiled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(compiled)
     monkeypatch.setattr("sys.path", [*sys.path])  # the module appends to it
-    monkeypatch.setattr(geoip2.database, "Reader", Reader)
+    monkeypatch.setattr(database, "Reader", Reader)
     suite = unittest.defaultTestLoader.loadTestsFromModule(_tests_of(unpacked))
     result = unittest.TestResult()
     suite.run(result)
@@ -106,31 +103,29 @@ def test_the_tests_of_geoip2(
     ]
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(("database", "method"), DATABASES.items())
+@pytest.mark.parametrize(("name", "method"), [*DATABASES.items()])
 def test_every_attribute_that_differs_is_on_the_page(
-    unpacked: Path, compiled: Path, database: str, method: str
+    unpacked: Path, compiled: Path, name: str, method: str
 ) -> None:
     patterns = stated("What differs")
     compared = 0
     with (
-        geoip2.database.Reader(unpacked / DATA / f"{database}.mmdb") as theirs,
-        Reader(compiled / DATA / f"{database}.mmdb") as ours,
+        database.Reader(unpacked / DATA / f"{name}.mmdb") as theirs,
+        Reader(compiled / DATA / f"{name}.mmdb") as ours,
     ):
-        for address in _addresses(unpacked / DATA / f"{database}.mmdb"):
+        for address in _addresses(unpacked / DATA / f"{name}.mmdb"):
             expected, found = (
                 _attributes(theirs, method, address),
                 _attributes(ours, method, address),
             )
             if not found:  # a record of flags alone
-                expected = {name: each for name, each in expected.items() if each is not True}
-                assert set(expected) <= {"traits.ip_address", "traits.network"} | {
-                    name for name in expected if _differs(name, patterns)
-                }
+                kept = {path for path, each in expected.items() if each is not True}
+                undescribed = {path for path in kept if not _differs(path, patterns)}
+                assert undescribed <= {"traits.ip_address", "traits.network"}
                 continue
-            for name in {*expected, *found}:
-                same = expected.get(name) == found.get(name)
-                assert same or _differs(name, patterns), (address, name)
+            for attribute in {*expected, *found}:
+                same = expected.get(attribute) == found.get(attribute)
+                assert same or _differs(attribute, patterns), (address, attribute)
                 compared += same
     assert compared > 40
 
@@ -140,17 +135,15 @@ def _differs(name: str, patterns: set[str]) -> bool:
 
 
 def _addresses(path: Path) -> list[str]:
-    import maxminddb
-
-    with maxminddb.open_database(path) as database:
-        return [str(network[0]) for network, _ in database]
+    with maxminddb.open_database(path) as opened:
+        return [str(network[0]) for network, _ in opened]
 
 
 def _attributes(reader: Any, method: str, address: str) -> dict[str, object]:
     """Return the attributes of an answer by path: ``subdivisions.0.iso_code``; none if unknown."""
     try:
         return dict(_flat(getattr(reader, method)(address).to_dict(), ""))
-    except AddressNotFoundError:
+    except errors.AddressNotFoundError:
         return {}
 
 

@@ -78,7 +78,8 @@ def psql(variables: dict[str, str], *options: str, text: bytes = b"") -> str:
 
 
 def _wait(variables: dict[str, str]) -> None:
-    for _ in range(200):
+    ends = time.monotonic() + 60
+    while time.monotonic() < ends:
         command = ["psql", "-X", "-c", "select 1"]
         env = {**os.environ, **variables}
         if not subprocess.run(command, env=env, capture_output=True, check=False).returncode:

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyarrow import parquet
 
 import geolookup
 from geolookup.export.columns import DEFAULT, fields_of
 from tests.conftest import Build
 from tests.export.postgresql_server import has_ip4r, psql
 from tests.export.reading import Row, expected
+from tests.skips import needs, optional
 
 pytestmark = pytest.mark.long
 #: Ranges whose ends are looked up.
@@ -102,28 +104,26 @@ def _groups(database: Any, query: str, key: Any) -> tuple[int, int]:
     return scan["row_groups_scanned"], scan["total_row_groups_to_scan"]
 
 
-@pytest.mark.parametrize(("family", "first"), [(4, 0x10000000), (6, 0x2A00 << 112)])
-def test_duckdb_reads_one_row_group(
-    wide: geolookup.Engine, tmp_path: Path, family: int, first: int
-) -> None:
-    duckdb = pytest.importorskip("duckdb")
+@needs("duckdb")
+def test_duckdb_reads_one_row_group(wide: geolookup.Engine, tmp_path: Path) -> None:
     wide.export(tmp_path / "a.db", "duckdb")
-    # Without the cast DuckDB compares as double.
-    number = "uinteger" if family == 4 else "uhugeint"
-    query = f"from ipv{family} where ?::{number} between first and last"
-    with closing(duckdb.connect(tmp_path / "a.db", read_only=True)) as database:
-        key = first + (135_000 << (8 if family == 4 else 64))
-        read, groups = _groups(database, query, key)
-        assert (read, groups) == (1, 2)
-        (row,) = database.execute(query, [key]).fetchall()
-        assert row[0] == key
+    with closing(optional("duckdb").connect(tmp_path / "a.db", read_only=True)) as database:
+        # Without the cast DuckDB compares as double.
+        for family, number, key in (
+            (4, "uinteger", 0x10000000 + (135_000 << 8)),
+            (6, "uhugeint", (0x2A00 << 112) + (135_000 << 64)),
+        ):
+            query = f"from ipv{family} where ?::{number} between first and last"
+            assert _groups(database, query, key) == (1, 2)
+            (row,) = database.execute(query, [key]).fetchall()
+            assert row[0] == key
 
 
+@needs("duckdb")
 def test_duckdb_joins_addresses(sample: geolookup.Engine, tmp_path: Path) -> None:
-    duckdb = pytest.importorskip("duckdb")
     sample.export(tmp_path / "a.db", "duckdb")
     found = probes(expected(sample))
-    with closing(duckdb.connect(tmp_path / "a.db", read_only=True)) as database:
+    with closing(optional("duckdb").connect(tmp_path / "a.db", read_only=True)) as database:
         for family, kind in ((4, "uinteger"), (6, "uhugeint")):
             wanted = {
                 int(ip_address(ip)): values
@@ -139,21 +139,16 @@ def test_duckdb_joins_addresses(sample: geolookup.Engine, tmp_path: Path) -> Non
             assert rows == {ip: values or nothing for ip, values in wanted.items()}
 
 
-@pytest.mark.parametrize("family", [4, 6])
-def test_parquet_readers_skip_row_groups(
-    wide: geolookup.Engine, tmp_path: Path, family: int
-) -> None:
-    from pyarrow import parquet
-
+def test_parquet_readers_skip_row_groups(wide: geolookup.Engine, tmp_path: Path) -> None:
     wide.export(tmp_path / "a", "parquet")
-    file = parquet.ParquetFile(tmp_path / "a" / f"ipv{family}" / "part-00000.parquet")
-    groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
-    bounds = [(each.column(0).statistics.min, each.column(1).statistics.max) for each in groups]
-    assert len(bounds) > 1
-    assert bounds == sorted(bounds)
-    assert all(one[1] < other[0] for one, other in pairwise(bounds))
-    about = json.loads(file.schema_arrow.metadata[b"geolookup"])
-    assert about["generation"] == wide.generation
+    for family in (4, 6):
+        file = parquet.ParquetFile(tmp_path / "a" / f"ipv{family}" / "part-00000.parquet")
+        groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
+        bounds = [(each.column(0).statistics.min, each.column(1).statistics.max) for each in groups]
+        assert len(bounds) > 1
+        assert all(one[1] < other[0] for one, other in pairwise(bounds))
+        about = json.loads(file.schema_arrow.metadata[b"geolookup"])
+        assert about["generation"] == wide.generation
 
 
 @pytest.mark.parametrize("form", ["cidr", "range", "ip4r"])
@@ -217,13 +212,14 @@ def test_postgresql_uses_the_index(
         assert "geolookup_address" in plan
 
 
+@needs("chdb")
 def test_clickhouse(
     hostile: geolookup.Engine,
     sample: geolookup.Engine,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    chdb = pytest.importorskip("chdb.session")
+    chdb = optional("chdb.session")
     monkeypatch.chdir(tmp_path)  # it reads only files in there
     session = chdb.Session(str(tmp_path / "session"))
     try:

@@ -92,7 +92,8 @@ def test_any_ranges(family_and_ranges: tuple[int, list[Range]], batch: int) -> N
     assert split(spans_of(family, listed)) == each
     together = list(fewest(family, listed))
     assert joined_networks(family, listed, batch) == together
-    assert list(ipaddress.collapse_addresses(network for network, _ in each)) == together
+    networks: Any = [network for network, _ in each]
+    assert list(ipaddress.collapse_addresses(networks)) == together
 
 
 @needs("netaddr")

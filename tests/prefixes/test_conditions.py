@@ -95,9 +95,10 @@ def test_what_is_no_condition() -> None:
             conditions_of(where)
         assert "\n" not in str(caught.value)
         assert "8.8.8.8" not in str(caught.value)
-    for where in (5, b"asn=1", [5], [[]]):
+    wrong: Any
+    for wrong in (5, b"asn=1", [5], [[]]):
         with pytest.raises(TypeError, match="text"):
-            conditions_of(where)
+            conditions_of(wrong)
 
 
 def test_a_field_is_named_by_a_text(sample: geolookup.Engine) -> None:

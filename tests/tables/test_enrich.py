@@ -151,7 +151,7 @@ def test_refusing(engine: geolookup.Engine) -> None:
         (["8.8.8.8", "2a03::1", "10.0.0.1", "x"], geolookup.PrivateAddressError, 2),
         (["8.8.8.8", "x"], geolookup.InvalidAddressError, 1),
         ([None], geolookup.InvalidAddressError, 0),
-        (["8.8.8.8"] * 100_000 + ["::1", None], geolookup.PrivateAddressError, 100_000),
+        ([*["8.8.8.8"] * 100_000, "::1", None], geolookup.PrivateAddressError, 100_000),
     ]
     for texts, error, row in cases:
         data = pa.Table.from_batches(pa.table({"ip": pa.array(texts)}).to_batches(30_000))

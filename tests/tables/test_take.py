@@ -116,9 +116,10 @@ def test_unknown_paths(engine: geolookup.Engine) -> None:
         assert hint in str(caught.value)
         with pytest.raises(ValueError, match="no field or group"):
             engine.enrich(pa.table({"ip": ["8.8.8.8"]}), fields=["network", path])
-    for path in ("ip", "ip_type", "error_code"):  # which the address alone tells
+    of_address: Any
+    for of_address in ("ip", "ip_type", "error_code"):
         with pytest.raises(ValueError, match="use enrich"):
-            engine.take([0], path)
+            engine.take([0], of_address)
 
 
 def test_closed_engine(dataset_path: Any) -> None:

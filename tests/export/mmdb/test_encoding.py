@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pytest
 
 from geolookup.export.mmdb.encoding import ENCODERS, encoded, pointers
+from tests.skips import needs, optional
 
-decoder = pytest.importorskip("maxminddb.decoder")
+decoder = optional("maxminddb.decoder")
+pytestmark = needs("maxminddb")
 
 
 def decoded(data: bytes) -> Any:
@@ -19,9 +20,8 @@ def decoded(data: bytes) -> Any:
     return value
 
 
-@pytest.mark.parametrize(
-    ("kind", "values"),
-    [
+def test_columns() -> None:
+    columns: list[tuple[str, list[Any]]] = [
         (
             "string",
             ["x" * size for size in (1, 28, 29, 30, 284, 285, 286, 65_820, 65_821)] + ["Ærø"],
@@ -31,32 +31,29 @@ def decoded(data: bytes) -> Any:
         ("int64", [0, 1, 255, 256, (1 << 32) - 1, 1 << 32, (1 << 63) - 1]),
         ("bool", [True, False]),
         ("list<item: string>", [["en"], ["en", "de-CH", "x" * 40]]),
-    ],
-)
-def test_columns(kind: str, values: list[Any]) -> None:
-    types = {"list<item: string>": pa.list_(pa.string())}
-    column = pa.array(values, types.get(kind) or pa.type_for_alias(kind))
-    found = [decoded(each) for each in ENCODERS[kind](column).to_pylist()]
-    assert found == values
-    assert ENCODERS[kind](column[:0]).to_pylist() == []
+    ]
+    assert {kind for kind, _ in columns} == {*ENCODERS}
+    for kind, values in columns:
+        types = {"list<item: string>": pa.list_(pa.string())}
+        column = pa.array(values, types.get(kind) or pa.type_for_alias(kind))
+        found = [decoded(each) for each in ENCODERS[kind](column).to_pylist()]
+        assert found == values
+        assert ENCODERS[kind](column[:0]).to_pylist() == []
 
 
-@pytest.mark.parametrize("size", [0, 28, 29, 284, 285, 300])
-def test_maps_and_lists(size: int) -> None:
-    members = {f"k{at}": "x" for at in range(size)}
-    assert decoded(encoded(members)) == members
-    assert decoded(encoded(["x"] * size)) == ["x"] * size
+def test_maps_and_lists() -> None:
+    for size in (0, 28, 29, 284, 285, 300):
+        members = {f"k{at}": "x" for at in range(size)}
+        assert decoded(encoded(members)) == members
+        assert decoded(encoded(["x"] * size)) == ["x"] * size
 
 
-@pytest.mark.parametrize(
-    ("position", "size"),
-    [
+def test_pointers() -> None:
+    for position, size in (
         *((0, 2), (2_047, 2), (2_048, 3), (526_335, 3), (526_336, 4), (134_744_063, 4)),
         *((134_744_064, 5), ((1 << 32) - 1, 5)),
-    ],
-)
-def test_pointers(position: int, size: int) -> None:
-    (found,) = pointers(np.array([position])).to_pylist()
-    assert len(found) == size
-    reader = decoder.Decoder(found, 0, pointer_test=True)
-    assert reader.decode(0) == (position, size)
+    ):
+        (found,) = pointers(np.array([position])).to_pylist()
+        assert len(found) == size
+        reader = decoder.Decoder(found, 0, pointer_test=True)
+        assert reader.decode(0) == (position, size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Any
@@ -16,17 +16,18 @@ import geolookup
 from geolookup.errors import ExportError
 from geolookup.export.mmdb import write
 from tests.conftest import Build, build_at
-from tests.datasets import SMALL
-from tests.export.mmdb.answers import SCHEMAS, Address, Expected, addresses, carrying
-from tests.tiers import few, scaled
+from tests.export.mmdb.answers import Address, Expected, addresses, carrying
+from tests.skips import needs, optional
+from tests.tiers import scaled
 
-maxminddb = pytest.importorskip("maxminddb")
+maxminddb = optional("maxminddb")
+pytestmark = needs("maxminddb")
 
 #: Each returns what looks an address up.
 READERS: dict[str, Callable[[Path], Callable[[Address], Any]]] = {
     "C": lambda path: maxminddb.open_database(path, maxminddb.MODE_MMAP_EXT).get,
     "Python": lambda path: maxminddb.open_database(path, maxminddb.MODE_MEMORY).get,
-    "Rust": lambda path: pytest.importorskip("maxminddb_rust").open_database(str(path)).get,
+    "Rust": lambda path: optional("maxminddb_rust").open_database(str(path)).get,
 }
 
 
@@ -39,19 +40,23 @@ def near(engine: geolookup.Engine, most: int) -> list[Address]:
     return [*addresses(engine, most), *carried, *wide]
 
 
-def check(path: Path, expected: Expected, most: int, readers: Any = READERS) -> None:
-    for name in readers:
+def check(
+    path: Path, expected: Expected, most: int, names: Sequence[str] = ("C", "Python")
+) -> None:
+    for name in names:
         get = READERS[name](path)
         for address in near(expected.engine, most):
             assert get(address) == expected(address), (name, address)
 
 
-@pytest.mark.parametrize("schema", few(SCHEMAS, 6))
+@pytest.mark.parametrize(
+    "name", ["C", "Python", pytest.param("Rust", marks=needs("maxminddb_rust"))]
+)
 def test_readers_find_what_the_engine_answers(
-    sample: geolookup.Engine, tmp_path: Path, schema: str
+    sample: geolookup.Engine, files: dict[str, Path], name: str
 ) -> None:
-    sample.export(tmp_path / "a.mmdb", "mmdb", schema=schema)
-    check(tmp_path / "a.mmdb", Expected(sample, schema), scaled(12, 100))
+    for schema, path in files.items():
+        check(path, Expected(sample, schema), scaled(6, 100), [name])
 
 
 def test_metadata(sample: geolookup.Engine, tmp_path: Path) -> None:
@@ -62,15 +67,6 @@ def test_metadata(sample: geolookup.Engine, tmp_path: Path) -> None:
     assert (about.node_count, about.record_size) == (counts["nodes"], 24)
     assert about.build_epoch == 1_795_132_800  # 2026-11-20
     assert about.description["en"].startswith("geolookup-sample; Compiled from public facts")
-
-
-@pytest.mark.long
-def test_data_without_a_date_are_read_too(build: Build, tmp_path: Path) -> None:
-    path, _ = build({"a.csv": "network,country_code\n8.0.0.0/8,US\n"})
-    with geolookup.open(path) as engine:
-        engine.export(tmp_path / "a.mmdb", "mmdb")
-    about = maxminddb.open_database(tmp_path / "a.mmdb", maxminddb.MODE_MMAP_EXT).metadata()
-    assert about.build_epoch == 1
 
 
 @pytest.mark.long
@@ -103,29 +99,28 @@ def test_fields_limit_what_is_written(sample: geolookup.Engine, tmp_path: Path) 
     assert get("8.8.8.8") == {"country": {"iso_code": "US"}}
 
 
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
+def test_what_a_schema_does_not_have(sample: geolookup.Engine, tmp_path: Path) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"schema": "asn", "fields": ("location",)}, "the schema asn has no location; it has"),
         ({"schema": "city", "fields": ("network.asn",)}, "the schema city has no network.asn"),
         ({"fields": ("time.abbr",)}, "time.abbr is not the same for a whole range"),
         ({"languages": ("en", "de")}, "no names in 'de'; a dataset has each name once"),
-    ],
-)
-def test_what_a_schema_does_not_have(
-    sample: geolookup.Engine, tmp_path: Path, options: dict[str, Any], problem: str
-) -> None:
-    with pytest.raises(ExportError, match=problem):
-        sample.export(tmp_path / "a.mmdb", "mmdb", **options)
-    assert list(tmp_path.iterdir()) == []
+    ]
+    for options, problem in cases:
+        with pytest.raises(ExportError, match=problem):
+            sample.export(tmp_path / "a.mmdb", "mmdb", **options)
+        assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.long
-def test_a_schema_of_which_the_dataset_has_no_field(build: Build, tmp_path: Path) -> None:
+def test_a_dataset_of_one_field_without_a_date(build: Build, tmp_path: Path) -> None:
     path, _ = build({"a.csv": "network,country_code\n8.0.0.0/8,US\n"})
     problem = "the dataset has no field of city; write country, flat"
-    with geolookup.open(path) as engine, pytest.raises(ExportError, match=problem):
-        engine.export(tmp_path / "a.mmdb", "mmdb", schema="city")
+    with geolookup.open(path) as engine:
+        with pytest.raises(ExportError, match=problem):
+            engine.export(tmp_path / "a.mmdb", "mmdb", schema="city")
+        engine.export(tmp_path / "a.mmdb", "mmdb")
+    about = maxminddb.open_database(tmp_path / "a.mmdb", maxminddb.MODE_MMAP_EXT).metadata()
+    assert about.build_epoch == 1
 
 
 # --- geoip2
@@ -139,11 +134,12 @@ def without_networks(found: Any) -> Any:
 
 
 @pytest.mark.long
+@needs("geoip2")
 @pytest.mark.parametrize("method", ["city", "country", "asn", "isp", "enterprise"])
 def test_geoip2_reads_the_models_of_the_stand_in(
-    sample: geolookup.Engine, tmp_path: Path, method: str
+    sample: geolookup.Engine, files: dict[str, Path], method: str
 ) -> None:
-    database = pytest.importorskip("geoip2.database")
+    database = optional("geoip2.database")
     from geoip2.errors import AddressNotFoundError
 
     from geolookup.compat.geoip2 import Reader
@@ -155,8 +151,7 @@ def test_geoip2_reads_the_models_of_the_stand_in(
             return error.ip_address
         return without_networks(found.to_dict())
 
-    sample.export(tmp_path / "a.mmdb", "mmdb", schema=method)
-    with database.Reader(tmp_path / "a.mmdb") as theirs, Reader(sample) as ours:
+    with database.Reader(files[method]) as theirs, Reader(sample) as ours:
         for address in addresses(sample, 100):
             if address.version == 6 and int(address) >> 96 == 0x2001_0000:
                 continue
@@ -283,10 +278,8 @@ def test_values_that_vendors_write_for_unknown_are_kept(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.skipif(shutil.which("mmdblookup") is None, reason="no mmdblookup here")
-def test_mmdblookup(tmp_path: Path) -> None:
-    with geolookup.open(SMALL) as engine:
-        engine.export(tmp_path / "a.mmdb", "mmdb", schema="city")
+def test_mmdblookup(files: dict[str, Path]) -> None:
     for address, word in (("8.8.8.8", "Mountain View"), ("2002:808:808::1", "Mountain View")):
-        command = ["mmdblookup", "--file", str(tmp_path / "a.mmdb"), "--ip", address]
+        command = ["mmdblookup", "--file", str(files["city"]), "--ip", address]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         assert word in done.stdout
