@@ -48,14 +48,6 @@ def one_of_each(values: Iterable[Value], kind: Callable[[Value], Hashable]) -> l
     return parameters
 
 
-def few(values: Iterable[object], one_in: int) -> list[object]:
-    """Values of a parameter: one in ``one_in`` by default, all with ``--all``."""
-    return [
-        pytest.param(value, marks=pytest.mark.long) if at % one_in else value
-        for at, value in enumerate(values)
-    ]
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="run long tests too, with full amounts")
     parser.addoption(

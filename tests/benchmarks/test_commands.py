@@ -212,6 +212,7 @@ CASES = [
     Case(f"build explained {_ROWS}", lambda _: ("compile, s: full / without",), says=["<= 2x"]),
     Case(f"build base {_ROWS}", _base, says=["<= 1.1x"]),
     Case(f"build scaling {_ROWS}", lambda _: ("3,000", "6,000"), says=["time grows as rows ** "]),
+    Case("build small --rows 2000", lambda _: ("without syncs", "with syncs"), says=["2,000 rows"]),
     Case(f"build writer {_ROWS}", _writer, _MMDB),
     Case(f"build size {_ROWS}", _size, _MMDB),
     Case("delta --rows 2000", _delta),
