@@ -17,10 +17,16 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 
-from tests.cli import program as command_line
 from tests.docs.shell import environment
 from tests.servers import started
 
+#: What a command would spend most of its time to import.
+_IMPORTED = (
+    *("geolookup.cli.enrich", "geolookup.files.formats", "geolookup.files.enrich"),
+    *("geolookup.integrity", "geolookup.comparison", "geolookup.archives.publish"),
+    *("geolookup_builder.compile", "pyarrow.parquet", "pyarrow.compute", "pyarrow.csv"),
+    *("pyarrow.json", "pyarrow.dataset"),
+)
 _CLIENT = """
 import marshal, os, signal, socket, sys
 line = socket.socket(socket.AF_UNIX)
@@ -60,7 +66,7 @@ def program() -> Iterator[Path]:
 
 def _serve(place: str) -> None:
     """Return in each process that is to run a command, with its streams and arguments."""
-    for name in command_line._PRELOADED:
+    for name in _IMPORTED:
         with suppress(ImportError):
             import_module(name)
     with socket.socket(socket.AF_UNIX) as listener:
