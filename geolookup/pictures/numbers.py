@@ -21,10 +21,10 @@ _LIMIT = 1 << 30
 def pack_integers(values: I64) -> str:
     """Pack integers as differences, each from the one before; shape (n,).
 
-    Raises ValueError where one is not within ±2^30.
+    Raises ValueError unless all lie between -2^30 and 2^30.
     """
-    if len(values) and int(np.abs(values).max()) > _LIMIT:
-        raise ValueError(f"an integer lies outside of ±{_LIMIT}")
+    if len(values) and int(np.abs(values).max()) >= _LIMIT:
+        raise ValueError(f"an integer lies outside of ±{_LIMIT - 1}")
     steps = np.diff(values, prepend=0)
     return deflated(_planes((steps << 1 ^ steps >> 63).astype("<u4")))  # the sign is the lowest bit
 

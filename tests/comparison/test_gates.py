@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from geolookup import comparison as diff
+from geolookup.comparison.gates import verdict_line
 from geolookup.comparison.metrics import NAMES
 from geolookup.errors import DiffError
 
@@ -77,6 +78,22 @@ def test_gates_measure_families(pair: tuple[Path, Path]) -> None:
     compared = diff.compare(*pair)
     for gate, failed in _FAILED:
         assert diff.judge(diff.parse_gate(gate), compared).failed == failed, gate
+
+
+def test_a_failed_gate_states_what_it_measured_in_its_unit(pair: tuple[Path, Path]) -> None:
+    compared = diff.compare(*pair)
+    km = compared.parts["ipv6"].metrics["km_max"]
+    for gate, said in (
+        (
+            "coverage_lost <= 25%",
+            "ipv4.coverage_lost is 25 %, ipv6.coverage_lost is 0 %, the limit is 25 %",
+        ),
+        (" km_max > 800", f"ipv6.km_max is {km:.6g} km, the limit is 800 km"),
+        ("ipv4.country_moved > 0.1", "ipv4.country_moved is 16.6667 %, the limit is 10 %"),
+    ):
+        verdict = diff.judge(diff.parse_gate(gate), compared)
+        assert verdict_line(verdict) == f"gate failed: {gate.strip()}: {said}"
+    assert (verdict.gate, verdict.limit) == ("ipv4.country_moved > 0.1", 0.1)
 
 
 def test_requests_are_measured_together(pair: tuple[Path, Path], tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 
 import numpy as np
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -14,6 +13,9 @@ from geolookup.pictures.address_map import address_map
 from geolookup.pictures.raster import NOTHING, pixels, png
 from geolookup.pictures.views import View
 from tests.pictures.random_views import value_at, views
+from tests.skips import needs, optional
+
+image = optional("PIL.Image")
 
 
 @given(views, st.integers(2, 4))
@@ -33,8 +35,8 @@ def test_a_pixel_shows_the_range_of_its_first_cell(listed: list[View], order: in
         assert square[y, x] == expected
 
 
+@needs("PIL")
 def test_the_png_has_the_colours_and_is_transparent_after_the_last_block() -> None:
-    image = pytest.importorskip("PIL.Image")
     square = np.array([[0, 1], [NOTHING, 2]], np.uint8)
     drawn = image.open(io.BytesIO(png(square, ["#102030", "#ffffff", "#0000ff"]))).convert("RGBA")
     assert drawn.getpixel((0, 0)) == (0x10, 0x20, 0x30, 255)

@@ -1,21 +1,50 @@
-"""Numbers as the texts of pictures and pages."""
+"""Numbers and names as the texts of pictures and pages."""
 
 from __future__ import annotations
-
-import pytest
 
 from geolookup.pictures import texts
 
 
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [
-        (0, "0 bytes"),
-        (999, "999 bytes"),
-        (19_404, "19.4 kB"),
-        (27_864_260, "27.9 MB"),
-        (1_234_000_000, "1.2 GB"),
-    ],
-)
-def test_a_size_has_the_unit_that_suits_it(number: int, text: str) -> None:
-    assert texts.size(number) == text
+def test_counts_in_full_and_in_three_digits() -> None:
+    for number, full, short in (
+        (0, "0", "0"),
+        (1234567, "1,234,567", "1.23 million"),
+        (994_999, "994,999", "994,999"),
+        (995_000, "995,000", "0.995 million"),
+        (999_999_999, "999,999,999", "1 billion"),
+        (3_702_258_689, "3,702,258,689", "3.7 billion"),
+        (51_380_231, "51,380,231", "51.4 million"),
+        (2.5e12, "2,500,000,000,000", "2.5 trillion"),
+        (2.1119e18, "2,111,900,000,000,000,000", "2,110 quadrillion"),
+        (0.25, "0.25", "0.25"),
+        (9.123, "9.12", "9.12"),
+        (9.0, "9", "9"),
+        (10.4, "10", "10"),
+        (12.5, "12", "12"),
+    ):
+        assert (texts.count(number), texts.short(number)) == (full, short), number
+
+
+def test_shares() -> None:
+    """Only none reads 0 %, and only all 100 %."""
+    for share, text in (
+        (0, "0.00 %"), (1e-9, "< 0.01 %"), (0.00009, "< 0.01 %"), (0.0001, "0.01 %"),
+        (0.5, "50.00 %"), (0.9999, "99.99 %"), (0.99999, "> 99.99 %"), (1, "100.00 %"),
+    ):  # fmt: skip
+        assert texts.percent(share) == text, share
+
+
+def test_a_size_has_the_unit_that_suits_it() -> None:
+    for number, text in (
+        (0, "0 bytes"), (999, "999 bytes"), (1000, "1.0 kB"), (19_404, "19.4 kB"),
+        (1_000_000, "1.0 MB"), (27_864_260, "27.9 MB"), (1_234_000_000, "1.2 GB"),
+    ):  # fmt: skip
+        assert texts.size(number) == text, number
+
+
+def test_distances_families_and_names() -> None:
+    assert texts.kilometres(12345.67) == "12,345.7"
+    assert (texts.family("ipv4"), texts.family("ipv6")) == ("IPv4", "IPv6")
+    assert texts.name("a\n\x1b[31m") == "a\\n\\x1b[31m"
+    assert texts.name("x" * 120) == "x" * 120
+    assert texts.name("x" * 121) == "x" * 119 + "…"
