@@ -22,7 +22,7 @@ from geolookup.store.generations import prune, rollback
 from tests.archives.test_pack import archived, digests, members, named
 from tests.datasets import once
 from tests.store.dying import DONE, KILLED, REFUSED, Kind, endings
-from tests.store.numbered import answers_of, generation, published, shared
+from tests.store.numbered import answers_of, generation, id_of, published, shared
 
 
 @pytest.fixture
@@ -71,28 +71,26 @@ def damage(path: Path) -> None:
 # --- there
 
 
-def test_a_delta_against_any_generation(delta: Path, datasets: list[Path], store: Path) -> None:
-    assert publish(delta, store) == generation(datasets[1])
-    assert answers_of(store) == answers_of(datasets[1])
-    assert digests(folder_of(store, datasets[1])) == digests(datasets[1])
+def test_a_delta_against_any_generation(delta: Path, store: Path) -> None:
+    assert publish(delta, store) == id_of(1)
+    assert answers_of(store) == answers_of(shared(1))
+    assert digests(folder_of(store, shared(1))) == digests(shared(1))
 
 
-def test_a_delta_against_a_withdrawn_generation(
-    datasets: list[Path], store: Path, tmp_path: Path
-) -> None:
-    pack(datasets[1], tmp_path / "a.tar.zst", base=datasets[2])
+def test_a_delta_against_a_withdrawn_generation(store: Path, tmp_path: Path) -> None:
+    pack(shared(1), tmp_path / "a.tar.zst", base=shared(2))
     rollback(store)
     publish(tmp_path / "a.tar.zst", store)
-    assert answers_of(store) == answers_of(datasets[1])
+    assert answers_of(store) == answers_of(shared(1))
 
 
-def test_a_whole_archive_into_a_new_store(full: Path, datasets: list[Path], tmp_path: Path) -> None:
-    assert publish(full, tmp_path / "new") == generation(datasets[1])
-    assert digests(folder_of(tmp_path / "new", datasets[1])) == digests(datasets[1])
+def test_a_whole_archive_into_a_new_store(full: Path, tmp_path: Path) -> None:
+    assert publish(full, tmp_path / "new") == id_of(1)
+    assert digests(folder_of(tmp_path / "new", shared(1))) == digests(shared(1))
 
 
-def test_unchanged_files_are_links(delta: Path, datasets: list[Path], store: Path) -> None:
-    base, made = (folder_of(store, datasets[number]) for number in (0, 1))
+def test_unchanged_files_are_links(delta: Path, store: Path) -> None:
+    base, made = (folder_of(store, shared(number)) for number in (0, 1))
     for copy in (False, True):
         shutil.rmtree(made, ignore_errors=True)
         publish(delta, store, copy=copy)
@@ -103,29 +101,27 @@ def test_unchanged_files_are_links(delta: Path, datasets: list[Path], store: Pat
         assert linked == (set() if copy else same)
 
 
-def test_again_it_is_current_again(delta: Path, datasets: list[Path], store: Path) -> None:
+def test_again_it_is_current_again(delta: Path, store: Path) -> None:
     publish(delta, store)
     rollback(store)
-    before = folder_of(store, datasets[1]).stat()
-    assert publish(delta, store) == generation(datasets[1])
-    assert answers_of(store) == answers_of(datasets[1])
-    assert folder_of(store, datasets[1]).stat() == before
+    before = folder_of(store, shared(1)).stat()
+    assert publish(delta, store) == id_of(1)
+    assert answers_of(store) == answers_of(shared(1))
+    assert folder_of(store, shared(1)).stat() == before
 
 
-def test_a_damaged_generation_is_written_again(
-    delta: Path, datasets: list[Path], store: Path
-) -> None:
+def test_a_damaged_generation_is_written_again(delta: Path, store: Path) -> None:
     publish(delta, store, copy=True)
-    damage(folder_of(store, datasets[1]) / fmt.IPV4)
+    damage(folder_of(store, shared(1)) / fmt.IPV4)
     publish(delta, store)
     verify(store, deep=True)
 
 
-def test_the_generation_that_is_expected(delta: Path, datasets: list[Path], store: Path) -> None:
-    error = check_refused(delta, store, expect=generation(datasets[2]))
+def test_the_generation_that_is_expected(delta: Path, store: Path) -> None:
+    error = check_refused(delta, store, expect=id_of(2))
     assert error.path == str(delta)
     assert error.remedy == "fetch the dataset that you expect"
-    assert publish(delta, store, expect=generation(datasets[1])) == generation(datasets[1])
+    assert publish(delta, store, expect=id_of(1)) == id_of(1)
 
 
 def test_a_file_that_is_no_archive(store: Path, tmp_path: Path) -> None:
@@ -139,19 +135,19 @@ def test_a_file_that_is_no_archive(store: Path, tmp_path: Path) -> None:
 
 
 def test_a_base_that_the_store_lacks(
-    delta: Path, full: Path, datasets: list[Path], store: Path, caplog: pytest.LogCaptureFixture
+    delta: Path, full: Path, store: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     prune(store, 1)
-    base = generation(datasets[0])
+    base = id_of(0)
     error = check_refused(delta, store)
     assert str(error) == (
         f"{delta}: a delta of generation {base}, which {store} does not have;"
         " name an archive of the whole dataset with --full, or publish that"
     )
     with caplog.at_level(logging.WARNING, "geolookup"):
-        assert publish(delta, store, full=full) == generation(datasets[1])
+        assert publish(delta, store, full=full) == id_of(1)
     assert caplog.messages == [f"{error}; publishing {full} instead"]
-    assert answers_of(store) == answers_of(datasets[1])
+    assert answers_of(store) == answers_of(shared(1))
 
 
 def test_a_new_store_stays_without_a_generation(delta: Path, tmp_path: Path) -> None:
@@ -161,33 +157,29 @@ def test_a_new_store_stays_without_a_generation(delta: Path, tmp_path: Path) -> 
 
 
 def test_the_whole_archive_instead_of_a_delta_whose_base_is_damaged(
-    delta: Path, full: Path, datasets: list[Path], store: Path
+    delta: Path, full: Path, store: Path
 ) -> None:
-    path = folder_of(store, datasets[0]) / fmt.COUNTRY  # which the delta does not change
+    path = folder_of(store, shared(0)) / fmt.COUNTRY  # which the delta does not change
     damage(path)
     assert check_refused(delta, store).path == str(path)
     publish(delta, store, full=full)
     verify(store, deep=True)
 
 
-def test_the_full_archive_of_another_generation(
-    delta: Path, datasets: list[Path], store: Path, tmp_path: Path
-) -> None:
+def test_the_full_archive_of_another_generation(delta: Path, store: Path, tmp_path: Path) -> None:
     prune(store, 1)
-    pack(datasets[0], tmp_path / "other.tar.zst")
+    pack(shared(0), tmp_path / "other.tar.zst")
     error = check_refused(delta, store, full=tmp_path / "other.tar.zst")
     assert error.path == str(tmp_path / "other.tar.zst")
-    assert f"but {generation(datasets[1])} was expected" in error.problem
+    assert f"but {id_of(1)} was expected" in error.problem
 
 
-def test_a_delta_that_is_cut(
-    delta: Path, full: Path, datasets: list[Path], store: Path, tmp_path: Path
-) -> None:
+def test_a_delta_that_is_cut(delta: Path, full: Path, store: Path, tmp_path: Path) -> None:
     """The whole archive is published if the head of the delta says which generation it makes."""
     listed = members(delta)
     cut = archived(tmp_path / "cut.tar.zst", listed[:-1])
     check_refused(cut, store)
-    assert publish(cut, store, full=full) == generation(datasets[1])
+    assert publish(cut, store, full=full) == id_of(1)
     headless = archived(tmp_path / "headless.tar.zst", listed[1:2])
     check_refused(headless, store, full=full)
 
@@ -195,25 +187,23 @@ def test_a_delta_that_is_cut(
 # --- forged
 
 
-def test_a_delta_whose_content_is_not_its_id(
-    datasets: list[Path], store: Path, tmp_path: Path
-) -> None:
+def test_a_delta_whose_content_is_not_its_id(store: Path, tmp_path: Path) -> None:
     """Right digests throughout, and the id of another dataset: ``verify`` computes it again."""
     wrong = tmp_path / "wrong"
-    shutil.copytree(datasets[1], wrong)
+    shutil.copytree(shared(1), wrong)
     text = (wrong / fmt.MANIFEST).read_text(encoding="utf-8")
-    forged = text.replace(generation(datasets[1]), "0" * 64)
+    forged = text.replace(id_of(1), "0" * 64)
     (wrong / fmt.MANIFEST).write_text(forged, encoding="utf-8")
-    pack(wrong, tmp_path / "a.tar.zst", base=datasets[0])
+    pack(wrong, tmp_path / "a.tar.zst", base=shared(0))
     check_refused(tmp_path / "a.tar.zst", store)
 
 
 def test_nothing_is_read_behind_a_head_that_is_refused(
-    delta: Path, datasets: list[Path], store: Path, tmp_path: Path
+    delta: Path, store: Path, tmp_path: Path
 ) -> None:
     """Another generation than expected: the rest of the archive may be anything."""
     cut = archived(tmp_path / "cut.tar.zst", [*members(delta)[:3], named("x", b"y")])
-    error = check_refused(cut, store, expect=generation(datasets[2]))
+    error = check_refused(cut, store, expect=id_of(2))
     assert "was expected" in error.problem
 
 

@@ -22,7 +22,7 @@ from geolookup.mirrors.poll import poll
 from tests.builder.remote.serving import Handler
 from tests.mirrors.following import Edge, content_of
 from tests.mirrors.site import folder_act
-from tests.store.numbered import generation
+from tests.store.numbered import id_of
 
 pytestmark = [
     pytest.mark.long,
@@ -87,7 +87,7 @@ def test_a_child_that_is_killed_is_a_poll_that_failed(
             with pytest.raises(MirrorError, match=problem):
                 in_child(followed)
     assert content_of(followed.store) == before
-    assert followed.current == generation(followed.datasets[1])
+    assert followed.current == id_of(1)
     assert followed.state["failures"] == 2
     in_child(followed)
     assert followed.current == wanted
@@ -149,7 +149,7 @@ def test_a_follower_that_ends_takes_its_child_with_it(
         process.send_signal(number)
         assert process.wait(_PATIENCE) == (0 if number == signal.SIGTERM else -number)
         until(lambda: not _runs(installs))
-    assert followed.current == generation(followed.datasets[1])
+    assert followed.current == id_of(1)
     assert not list((followed.store / "generations").glob(".*"))
     followed.poll()
     assert followed.current == wanted

@@ -15,7 +15,7 @@ from geolookup.mirrors.write import mirror
 from geolookup.store.generations import rollback
 from tests.mirrors.following import Edge
 from tests.store.dying import DONE, FAILED, KILLED, Kind, ending
-from tests.store.numbered import generation
+from tests.store.numbered import id_of
 
 pytestmark = [
     pytest.mark.long,
@@ -44,7 +44,7 @@ _POLLS = 9
 def test_a_poll_that_ends(followed: Edge, tmp_path: Path, name: str, kind: Kind) -> None:
     change, steps = CHANGES[name]
     change(followed)
-    old, new = generation(followed.datasets[1]), followed.index().current
+    old, new = id_of(1), followed.index().current
     whole = tmp_path / "whole"
     followed.store.rename(whole)
     outcomes = set()

@@ -19,7 +19,7 @@ from tests.cli.program import run
 from tests.mirrors.following import Edge, content_of
 from tests.signing.keys import public, public_keys
 from tests.skips import needs
-from tests.store.numbered import generation
+from tests.store.numbered import id_of
 
 pytestmark = needs("cryptography")
 
@@ -29,7 +29,7 @@ def assert_refused(edge: Edge, match: str) -> None:
     with pytest.raises(DatasetError, match=match):
         edge.poll()
     assert content_of(edge.store) == before
-    assert edge.current == generation(edge.datasets[1])
+    assert edge.current == id_of(1)
 
 
 def test_what_is_signed_is_followed(trusting: Edge, keys: list[Path]) -> None:
@@ -62,7 +62,7 @@ def test_an_index_that_was_signed_before_is_refused(trusting: Edge, keys: list[P
 
 
 def test_a_signed_rollback_brings_the_newer_signature(trusting: Edge, keys: list[Path]) -> None:
-    before = generation(trusting.datasets[1])
+    before = id_of(1)
     bad = trusting.publish(2, keys=keys[:1])
     trusting.poll()
     serial = latest_serial(trusting.store)

@@ -28,7 +28,7 @@ from geolookup.store.publish import publish
 from tests.builder.remote.serving import cut, status
 from tests.mirrors.following import Edge, content_of
 from tests.mirrors.site import etag_of, folder_act, kinds_asked
-from tests.store.numbered import generation
+from tests.store.numbered import id_of, shared
 
 poll_module = import_module("geolookup.mirrors.poll")
 
@@ -125,7 +125,7 @@ def test_a_refused_delta_leads_to_the_pack_in_the_same_poll(
 
 
 def test_a_withdrawn_generation_is_left_for_the_one_before(followed: Edge) -> None:
-    before, bad = generation(followed.datasets[1]), followed.publish(2)
+    before, bad = id_of(1), followed.publish(2)
     followed.poll()
     followed.site.asked.clear()
     rollback(followed.origin)
@@ -140,7 +140,7 @@ def test_a_withdrawn_generation_is_left_for_the_one_before(followed: Edge) -> No
 
 @pytest.mark.long
 def test_a_generation_that_is_gone_here_is_fetched_again(followed: Edge) -> None:
-    before = generation(followed.datasets[1])
+    before = id_of(1)
     followed.publish(2)
     followed.poll()
     prune(followed.store, 1)
@@ -177,7 +177,7 @@ def test_a_rollback_here_stands_until_the_mirror_publishes_again(followed: Edge)
 
 @pytest.mark.long
 def test_a_store_that_lost_its_generation_gets_it_again(followed: Edge) -> None:
-    wanted = generation(followed.datasets[1])
+    wanted = id_of(1)
     shutil.rmtree(pointer.folder_of(followed.store, wanted))
     assert followed.poll().kind in ("delta", "pack")
     assert followed.current == wanted
@@ -246,7 +246,7 @@ def assert_refused(edge: Edge, match: str) -> GeoLookupError:
     assert edge.state["failures"] == failures + 1
     assert edge.state["problem"] == str(caught.value)
     assert "\n" not in str(caught.value)
-    assert edge.current == generation(edge.datasets[1])
+    assert edge.current == id_of(1)
     return caught.value
 
 
@@ -410,7 +410,7 @@ def test_a_folder_that_is_no_store_is_left_alone(edge: Edge, tmp_path: Path) -> 
 
 def test_a_store_of_the_same_generation_made_here_is_taken_over(edge: Edge) -> None:
     wanted = edge.publish(0)
-    publish(edge.datasets[0], edge.store)
+    publish(shared(0), edge.store)
     assert edge.poll().state == "current"
     assert edge.current == wanted
     assert kinds_asked(edge.site) == [""]

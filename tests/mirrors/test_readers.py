@@ -25,6 +25,7 @@ from geolookup.mirrors.index import INDEX, Index, read_index
 from geolookup.mirrors.write import mirror
 from geolookup.store.publish import publish
 from tests.conftest import ROOT
+from tests.store.numbered import shared
 
 _RUNS, _READERS, _PATIENCE = 50, 3, 120
 _PAGE = (ROOT / "docs" / "mirror.md").read_text(encoding="utf-8")
@@ -187,7 +188,7 @@ def test_an_index_within_the_same_second_is_another_version(
 
 @pytest.mark.long
 @pytest.mark.parametrize("server", SERVERS)
-def test_fifty_runs(store: Path, tmp_path: Path, datasets: list[Path], server: str) -> None:
+def test_fifty_runs(store: Path, tmp_path: Path, server: str) -> None:
     root, folder = tmp_path / "www", tmp_path / "server"
     root.mkdir()
     folder.mkdir()
@@ -198,7 +199,7 @@ def test_fifty_runs(store: Path, tmp_path: Path, datasets: list[Path], server: s
         for reader in readers:
             reader.start()
         for run in range(_RUNS):
-            publish(datasets[run % len(datasets)], store)
+            publish(shared(run % 5), store)
             serials.append(mirror(store, root / "geo", deltas=2).index.serial)
         ends = time.monotonic() + _PATIENCE
         while sum(reader.read for reader in readers) <= _RUNS and time.monotonic() < ends:

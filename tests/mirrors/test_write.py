@@ -21,7 +21,7 @@ from geolookup.mirrors.write import mirror
 from geolookup.store.generations import generations, prune, rollback
 from geolookup.store.publish import publish
 from tests.mirrors.reading import archives_of, index_of, stats_of
-from tests.store.numbered import generation, numbered
+from tests.store.numbered import generation, id_of, numbered, shared
 
 
 @pytest.fixture
@@ -35,11 +35,11 @@ def timeless(index: Index) -> Index:
 
 
 def test_two_packs_and_a_delta_from_each_generation(
-    store: Path, folder: Path, datasets: list[Path], tmp_path: Path
+    store: Path, folder: Path, tmp_path: Path
 ) -> None:
     found = mirror(store, folder)
     index = index_of(folder)
-    first, second, third = map(generation, datasets[:3])
+    first, second, third = map(id_of, range(3))
     assert (found.state, found.index, found.removed) == ("published", index, ())
     assert (index.name, index.current, index.expires_at) == ("geo", third, None)
     assert [each.generation for each in index.generations] == [third, second]
@@ -52,17 +52,15 @@ def test_two_packs_and_a_delta_from_each_generation(
         assert generation(tmp_path / each.generation) == each.generation
 
 
-def test_deltas_make_the_current_generation(
-    store: Path, mirrored: Path, datasets: list[Path], tmp_path: Path
-) -> None:
+def test_deltas_make_the_current_generation(store: Path, mirrored: Path, tmp_path: Path) -> None:
     for number, delta in enumerate(reversed(index_of(mirrored).now.deltas)):
-        assert delta.base == generation(datasets[number])
-        unpack(mirrored / delta.file.path, tmp_path / str(number), base=datasets[number])
-        assert generation(tmp_path / str(number)) == generation(datasets[2])
+        assert delta.base == id_of(number)
+        unpack(mirrored / delta.file.path, tmp_path / str(number), base=shared(number))
+        assert generation(tmp_path / str(number)) == id_of(2)
 
 
 def test_a_rollback_while_archives_are_packed_is_followed(
-    store: Path, folder: Path, datasets: list[Path], monkeypatch: pytest.MonkeyPatch
+    store: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was listed first is withdrawn when it is packed: the index names what is current."""
     rolled: list[str] = []
@@ -74,16 +72,16 @@ def test_a_rollback_while_archives_are_packed_is_followed(
 
     monkeypatch.setattr(archive_files, "pack", packed)
     index = mirror(store, folder).index
-    second, third = map(generation, datasets[1:3])
+    second, third = map(id_of, range(1, 3))
     assert index.current == rolled[0] == second
     assert [each.generation for each in index.generations if each.withdrawn] == [third]
 
 
-def test_as_many_deltas_as_asked_for(store: Path, folder: Path, datasets: list[Path]) -> None:
+def test_as_many_deltas_as_asked_for(store: Path, folder: Path) -> None:
     for deltas in (0, 1):
         mirror(store, folder, deltas=deltas)
         bases = [each.base for each in index_of(folder).now.deltas]
-        assert bases == [generation(datasets[1])][:deltas]
+        assert bases == [id_of(1)][:deltas]
 
 
 def test_without_a_change_nothing_is_written(store: Path, folder: Path) -> None:
@@ -94,37 +92,31 @@ def test_without_a_change_nothing_is_written(store: Path, folder: Path) -> None:
     assert stats_of(folder) == before
 
 
-def test_a_new_generation_adds_its_own_archives_alone(
-    store: Path, folder: Path, datasets: list[Path]
-) -> None:
+def test_a_new_generation_adds_its_own_archives_alone(store: Path, folder: Path) -> None:
     first = mirror(store, folder)
     former = {path: each for path, each in stats_of(folder).items() if path.suffix == ".zst"}
-    publish(datasets[3], store)
+    publish(shared(3), store)
     found = mirror(store, folder)
     index = index_of(folder)
     assert found.index.serial > first.index.serial
-    assert index.current == generation(datasets[3])
+    assert index.current == id_of(3)
     assert len(found.added) == 1 + 3  # a pack, and a delta from each of the three
     assert former.items() < stats_of(folder).items()
 
 
-def test_archives_of_the_former_index_stay_until_the_next(
-    store: Path, folder: Path, datasets: list[Path]
-) -> None:
+def test_archives_of_the_former_index_stay_until_the_next(store: Path, folder: Path) -> None:
     paths = [{file.path for file in mirror(store, folder).index.files}]
-    for dataset in (*datasets[3:], datasets[0], datasets[1]):
-        publish(dataset, store)
+    for number in (3, 4, 0, 1):
+        publish(shared(number), store)
         removed = mirror(store, folder).removed
         paths.append({file.path for file in index_of(folder).files})
         assert archives_of(folder) == paths[-1] | paths[-2]
         assert not {*removed} & archives_of(folder)
 
 
-def test_an_index_of_the_same_files_ends_no_reading(
-    store: Path, mirrored: Path, datasets: list[Path]
-) -> None:
+def test_an_index_of_the_same_files_ends_no_reading(store: Path, mirrored: Path) -> None:
     """What the index before named stays, however often the same state is mirrored again."""
-    publish(datasets[3], store)
+    publish(shared(3), store)
     mirror(store, mirrored)
     kept = archives_of(mirrored)
     for _ in range(3):
@@ -133,13 +125,11 @@ def test_an_index_of_the_same_files_ends_no_reading(
     assert archives_of(mirrored) == kept
 
 
-def test_a_withdrawn_generation_is_named_and_has_a_way_back(
-    store: Path, mirrored: Path, datasets: list[Path]
-) -> None:
+def test_a_withdrawn_generation_is_named_and_has_a_way_back(store: Path, mirrored: Path) -> None:
     rollback(store)
     found = mirror(store, mirrored)
     index = index_of(mirrored)
-    first, second, third = map(generation, datasets[:3])
+    first, second, third = map(id_of, range(3))
     assert index.current == second
     gone = index.listed(third)
     assert gone is not None
@@ -151,38 +141,32 @@ def test_a_withdrawn_generation_is_named_and_has_a_way_back(
     }
 
 
-def test_a_generation_that_is_published_again_is_current(
-    store: Path, mirrored: Path, datasets: list[Path]
-) -> None:
+def test_a_generation_that_is_published_again_is_current(store: Path, mirrored: Path) -> None:
     rollback(store)
     mirror(store, mirrored)
-    publish(datasets[2], store)
+    publish(shared(2), store)
     mirror(store, mirrored)
     index = index_of(mirrored)
-    assert index.current == generation(datasets[2])
+    assert index.current == id_of(2)
     assert not any(each.withdrawn for each in index.generations)
 
 
-def test_what_the_store_has_pruned_has_no_delta(
-    store: Path, mirrored: Path, datasets: list[Path]
-) -> None:
+def test_what_the_store_has_pruned_has_no_delta(store: Path, mirrored: Path) -> None:
     prune(store, 1)
     mirror(store, mirrored)
     index = index_of(mirrored)
-    assert [each.generation for each in index.generations] == [generation(datasets[2])]
+    assert [each.generation for each in index.generations] == [id_of(2)]
     assert index.now.deltas == ()
 
 
-def test_a_generation_that_cannot_be_read_is_left_out(
-    store: Path, folder: Path, datasets: list[Path]
-) -> None:
+def test_a_generation_that_cannot_be_read_is_left_out(store: Path, folder: Path) -> None:
     """As those of a former format version, which an upgrade leaves in the store."""
-    second = store / "generations" / generation(datasets[1])
+    second = store / "generations" / id_of(1)
     (second / "manifest.json").unlink()
     mirror(store, folder)
     index = index_of(folder)
-    assert [each.generation for each in index.generations] == [generation(datasets[2])]
-    assert [each.base for each in index.now.deltas] == [generation(datasets[0])]
+    assert [each.generation for each in index.generations] == [id_of(2)]
+    assert [each.base for each in index.now.deltas] == [id_of(0)]
 
 
 @pytest.mark.parametrize("kind", ["packs", "deltas"])
@@ -200,11 +184,11 @@ def test_a_changed_archive_is_written_again(store: Path, mirrored: Path, kind: s
     index_of(mirrored)
 
 
-def test_one_store_gives_the_same_bytes(store: Path, folder: Path, datasets: list[Path]) -> None:
+def test_one_store_gives_the_same_bytes(store: Path, folder: Path) -> None:
     """Also where one mirror has a history, and the other begins with the same state."""
     other = folder.with_name("other")
     mirror(store, folder)
-    publish(datasets[3], store)
+    publish(shared(3), store)
     mirror(store, folder)
     mirror(store, other)
     assert timeless(index_of(folder)) == timeless(index_of(other))
@@ -213,10 +197,10 @@ def test_one_store_gives_the_same_bytes(store: Path, folder: Path, datasets: lis
 
 
 def test_serials_grow_whatever_the_clock_says(
-    store: Path, folder: Path, datasets: list[Path], monkeypatch: pytest.MonkeyPatch
+    store: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = mirror(store, folder).index.serial
-    publish(datasets[3], store)
+    publish(shared(3), store)
     monkeypatch.setattr("time.time_ns", lambda: 1_000_000_000)
     assert mirror(store, folder).index.serial == first + 1
 
@@ -230,21 +214,21 @@ def test_an_index_expires(store: Path, folder: Path) -> None:
 
 
 def test_a_change_of_the_store_meanwhile_counts(
-    store: Path, folder: Path, datasets: list[Path], monkeypatch: pytest.MonkeyPatch
+    store: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The current generation is withdrawn and pruned while its archive is written."""
 
     def packed(dataset: Path, archive: Path, *, base: Path | None) -> int:
         if generations(store)[0].current:
             rollback(store)
-            shutil.rmtree(store / "generations" / generation(datasets[2]))
+            shutil.rmtree(store / "generations" / id_of(2))
         return pack(dataset, archive, base=base)
 
     monkeypatch.setattr(archive_files, "pack", packed)
     mirror(store, folder)
     index = index_of(folder)
-    assert index.current == generation(datasets[1])
-    assert [each.base for each in index.now.deltas] == [generation(datasets[0])]
+    assert index.current == id_of(1)
+    assert [each.base for each in index.now.deltas] == [id_of(0)]
 
 
 @pytest.mark.long
@@ -260,9 +244,7 @@ def test_another_run_waits(store: Path, folder: Path) -> None:
     index_of(folder)
 
 
-def test_what_others_have_put_there_stays(
-    store: Path, mirrored: Path, datasets: list[Path]
-) -> None:
+def test_what_others_have_put_there_stays(store: Path, mirrored: Path) -> None:
     others = [
         mirrored / "robots.txt",
         mirrored / "packs" / "notes.txt",
@@ -270,39 +252,35 @@ def test_what_others_have_put_there_stays(
     ]
     for path in others:
         path.write_text("mine")
-    publish(datasets[3], store)
+    publish(shared(3), store)
     mirror(store, mirrored)
-    publish(datasets[4], store)
+    publish(shared(4), store)
     mirror(store, mirrored)
     assert [path.read_text() for path in others] == ["mine"] * 3
 
 
-def test_folders_that_are_no_mirror_are_refused(
-    store: Path, tmp_path: Path, datasets: list[Path]
-) -> None:
+def test_folders_that_are_no_mirror_are_refused(store: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "notes.txt").write_text("")
     before = sorted(tmp_path.rglob("*"))
-    for place in (store, datasets[0], tmp_path / "file", tmp_path / "notes", tmp_path / "x" / "y"):
+    for place in (store, shared(0), tmp_path / "file", tmp_path / "notes", tmp_path / "x" / "y"):
         with pytest.raises(OutputError):
             mirror(store, place)
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_no_store(tmp_path: Path, datasets: list[Path], folder: Path) -> None:
-    for place in (tmp_path / "nothing", datasets[0]):
+def test_no_store(tmp_path: Path, folder: Path) -> None:
+    for place in (tmp_path / "nothing", shared(0)):
         with pytest.raises(DatasetError, match="no store here"):
             mirror(place, folder)
         assert not folder.exists()
 
 
-def test_a_damaged_generation_leaves_the_index(
-    store: Path, mirrored: Path, datasets: list[Path]
-) -> None:
+def test_a_damaged_generation_leaves_the_index(store: Path, mirrored: Path) -> None:
     before = (mirrored / INDEX).read_bytes()
-    publish(datasets[3], store, copy=True)
-    damaged = store / "generations" / generation(datasets[3]) / "ipv4.arrow"
+    publish(shared(3), store, copy=True)
+    damaged = store / "generations" / id_of(3) / "ipv4.arrow"
     damaged.write_bytes(damaged.read_bytes()[:-1] + b"x")
     with pytest.raises(DatasetError, match=r"ipv4\.arrow"):
         mirror(store, mirrored)

@@ -14,7 +14,7 @@ from geolookup.store.generations import rollback
 from geolookup.store.publish import publish
 from tests.mirrors.reading import archives_of, index_of
 from tests.store.dying import DONE, KILLED, REFUSED, Kind, endings
-from tests.store.numbered import generation
+from tests.store.numbered import id_of, shared
 from tests.tiers import one_of_each, scaled
 
 pytestmark = [
@@ -46,27 +46,25 @@ def check_mended(store: Path, former: Path, place: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", _KINDS)
-def test_the_first_run(store: Path, tmp_path: Path, datasets: list[Path], kind: Kind) -> None:
+def test_the_first_run(store: Path, tmp_path: Path, kind: Kind) -> None:
     found = currents(store, tmp_path / "none", tmp_path / "mirror", kind)
     assert {ended for ended, _ in found} == {_KINDS[kind], DONE}
     current = [each for _, each in found]
-    begun = current.index(generation(datasets[2]))
-    assert current == [None] * begun + [generation(datasets[2])] * (len(found) - begun)
+    begun = current.index(id_of(2))
+    assert current == [None] * begun + [id_of(2)] * (len(found) - begun)
 
 
 @pytest.mark.parametrize("kind", _KINDS)
 @pytest.mark.parametrize("change", one_of_each(["publish", "rollback"], lambda _: "change"))
-def test_a_further_run(
-    store: Path, tmp_path: Path, datasets: list[Path], kind: Kind, change: str
-) -> None:
+def test_a_further_run(store: Path, tmp_path: Path, kind: Kind, change: str) -> None:
     former = tmp_path / "former"
     mirror(store, former, deltas=1)
     if change == "publish":
-        publish(datasets[3], store)
+        publish(shared(3), store)
     else:
         rollback(store)
-    new = generation(datasets[3 if change == "publish" else 1])
+    new = id_of(3 if change == "publish" else 1)
     found = currents(store, former, tmp_path / "mirror", kind)
     current = [each for _, each in found]
     moved = current.index(new)
-    assert current == [generation(datasets[2])] * moved + [new] * (len(found) - moved)
+    assert current == [id_of(2)] * moved + [new] * (len(found) - moved)

@@ -17,7 +17,7 @@ from geolookup.store.trusted import trust
 from tests.mirrors.reading import index_of
 from tests.signing.keys import public_keys
 from tests.skips import needs
-from tests.store.numbered import generation
+from tests.store.numbered import id_of, shared
 
 pytestmark = needs("cryptography")
 
@@ -52,8 +52,8 @@ def test_the_index_is_signed_by_each_key(store: Path, folder: Path, keys: list[P
         read_index(text, [third], INDEX)
 
 
-def test_the_index_has_the_statements(store: Path, folder: Path, datasets: list[Path]) -> None:
-    found = store / "generations" / generation(datasets[2]) / "signature.json"
+def test_the_index_has_the_statements(store: Path, folder: Path) -> None:
+    found = store / "generations" / id_of(2) / "signature.json"
     signature = index_of(folder).now.signature
     assert signature is not None
     assert signature.encode() == found.read_bytes()
@@ -80,19 +80,16 @@ def test_a_later_statement_changes_the_archives(
     assert all((folder / file.path).exists() for file in former.files)
 
 
-def test_a_rollback_that_is_signed(
-    store: Path, folder: Path, keys: list[Path], datasets: list[Path]
-) -> None:
+def test_a_rollback_that_is_signed(store: Path, folder: Path, keys: list[Path]) -> None:
     rollback(store, sign=keys[0])
     mirror(store, folder, sign=keys[0])
-    assert index_of(folder).current == generation(datasets[1])
+    assert index_of(folder).current == id_of(1)
 
 
 def test_the_serial_is_above_those_of_the_statements(
     store: Path,
     folder: Path,
     keys: list[Path],
-    datasets: list[Path],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The clock of the machine that signs may be ahead of that of the machine that mirrors."""
@@ -101,16 +98,14 @@ def test_the_serial_is_above_those_of_the_statements(
     monkeypatch.undo()
     mirror(store, folder, sign=keys[0])
     assert index_of(folder).serial == (1 << 53) + 1
-    text = store / "generations" / generation(datasets[2]) / "signature.json"
+    text = store / "generations" / id_of(2) / "signature.json"
     assert serial_of(text.read_bytes(), text) == 1 << 53
 
 
-def test_what_followers_refuse_is_refused(
-    store: Path, folder: Path, keys: list[Path], datasets: list[Path]
-) -> None:
+def test_what_followers_refuse_is_refused(store: Path, folder: Path, keys: list[Path]) -> None:
     key = keys[0]
     assert_refused(store, folder, "would not be")  # no key for the index
-    publish(datasets[3], store)
+    publish(shared(3), store)
     assert_refused(store, folder, "not signed", key)
     sign(store, key)
     mirror(store, folder, sign=key)
@@ -120,21 +115,17 @@ def test_what_followers_refuse_is_refused(
     mirror(store, folder, sign=key)
 
 
-def test_a_store_that_trusts_keys(
-    store: Path, folder: Path, keys: list[Path], datasets: list[Path]
-) -> None:
+def test_a_store_that_trusts_keys(store: Path, folder: Path, keys: list[Path]) -> None:
     trust(store, public_keys()[:1])
     assert_refused(store, folder, "no key that the store trusts", keys[1])
     assert mirror(store, folder, sign=keys[:2]).state == "published"
-    (store / "generations" / generation(datasets[2]) / "signature.json").unlink()
+    (store / "generations" / id_of(2) / "signature.json").unlink()
     assert_refused(store, folder, "not signed by a trusted key", keys[0])
 
 
-def test_a_signature_of_another_manifest(
-    store: Path, folder: Path, keys: list[Path], datasets: list[Path]
-) -> None:
+def test_a_signature_of_another_manifest(store: Path, folder: Path, keys: list[Path]) -> None:
     generations = store / "generations"
-    signature = (generations / generation(datasets[2]) / "signature.json").read_bytes()
-    publish(datasets[3], store)
-    (generations / generation(datasets[3]) / "signature.json").write_bytes(signature)
+    signature = (generations / id_of(2) / "signature.json").read_bytes()
+    publish(shared(3), store)
+    (generations / id_of(3) / "signature.json").write_bytes(signature)
     assert_refused(store, folder, "signs another manifest", keys[0])

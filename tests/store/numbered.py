@@ -50,6 +50,11 @@ def shared(number: int) -> Path:
     return once(f"store-{number}", lambda folder: named(folder, "geo", number)) / "dataset"
 
 
+def id_of(number: int) -> str:
+    """The generation of a shared dataset."""
+    return generation(shared(number))
+
+
 @pytest.fixture(scope="session")
 def datasets() -> Iterator[list[Path]]:
     """Eight datasets of one name, number 0 to 7; nobody may change them."""

@@ -19,7 +19,7 @@ from geolookup.store.generations import rollback
 from geolookup.store.publish import publish
 from tests.conftest import Build
 from tests.datasets import once
-from tests.store.numbered import generation, named, number
+from tests.store.numbered import generation, named, number, shared
 from tests.store.test_watch import SOON, eventually
 
 TODAY = dt.date(2026, 11, 21)
@@ -122,13 +122,13 @@ def test_warned_of(caplog: pytest.LogCaptureFixture) -> None:
 
 
 @pytest.mark.usefixtures("_today")
-def test_refused(datasets: list[Path]) -> None:
+def test_refused() -> None:
     with pytest.raises(geolookup.DatasetError, match=r"40 days.* above max_age of 30 days"):
         geolookup.open(aged(40), max_age=30, on_stale="refuse")
     with geolookup.open(aged(5), max_age=30, on_stale="refuse") as engine:
         engine.check_age()
     with pytest.raises(geolookup.DatasetError, match="unknown, for no source states a date"):
-        geolookup.open(datasets[0], max_age=10_000, on_stale="refuse")
+        geolookup.open(shared(0), max_age=10_000, on_stale="refuse")
 
 
 @pytest.mark.usefixtures("_today")

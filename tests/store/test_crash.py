@@ -19,7 +19,7 @@ from geolookup.store.generations import prune, rollback
 from geolookup.store.publish import publish
 from tests.conftest import ROOT
 from tests.store.dying import DONE, KILLED, REFUSED, Kind, endings
-from tests.store.numbered import answers_of, generation
+from tests.store.numbered import answers_of, id_of, shared
 from tests.tiers import one_of_each, scaled
 
 pytestmark = [
@@ -27,14 +27,14 @@ pytestmark = [
     #: Python 3.12 and later warn of threads at a fork; Arrow's, from earlier builds, are idle.
     pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning"),
 ]
-Change = Callable[[list[Path], Path], object]
+Change = Callable[[Path], object]
 
 CHANGES: dict[str, tuple[Change, int]] = {
-    "publish": (lambda datasets, store: publish(datasets[2], store), 2),
-    "copy": (lambda datasets, store: publish(datasets[2], store, copy=True), 2),
-    "again": (lambda datasets, store: publish(datasets[0], store), 0),
-    "rollback": (lambda _, store: rollback(store), 0),
-    "prune": (lambda _, store: prune(store, 1), 1),
+    "publish": (lambda store: publish(shared(2), store), 2),
+    "copy": (lambda store: publish(shared(2), store, copy=True), 2),
+    "again": (lambda store: publish(shared(0), store), 0),
+    "rollback": (rollback, 0),
+    "prune": (lambda store: prune(store, 1), 1),
 }
 #: Those of more than thirty steps.
 LONG_CHANGES = ("publish", "copy")
@@ -42,20 +42,20 @@ KINDS: dict[Kind, str] = {"kill": KILLED, "fault": REFUSED}
 
 
 def steps(
-    change: Change, datasets: list[Path], store: Path, place: Path, kind: Kind, stride: int
+    change: Change, store: Path, place: Path, kind: Kind, stride: int
 ) -> list[tuple[str, str]]:
     """Return how a change ended at each ``stride``-th step, and the generation found then.
 
     After each the store must answer from a whole generation, and take the change up again.
     """
     outcomes: list[tuple[str, str]] = []
-    for ended in endings(partial(change, datasets, place), kind, store, place, stride=stride):
+    for ended in endings(partial(change, place), kind, store, place, stride=stride):
         with geolookup.open(place) as engine:
             found = engine.generation
             verify(engine.path)
         outcomes.append((ended, found))
-        if found == generation(datasets[1]):
-            change(datasets, place)
+        if found == id_of(1):
+            change(place)
         check_tidy(place)
     return outcomes
 
@@ -70,14 +70,12 @@ def check_tidy(store: Path) -> None:
 @pytest.mark.parametrize(
     "name", one_of_each(CHANGES, lambda name: "long" if name in LONG_CHANGES else "short")
 )
-def test_at_every_step(
-    tmp_path: Path, store: Path, datasets: list[Path], name: str, kind: Kind
-) -> None:
+def test_at_every_step(tmp_path: Path, store: Path, name: str, kind: Kind) -> None:
     """Killed, or refused by the system."""
     change, after = CHANGES[name]
     stride = scaled(20, 1) if name in LONG_CHANGES else scaled(2, 1)
-    old, new = generation(datasets[1]), generation(datasets[after])
-    outcomes = steps(change, datasets, store, tmp_path / "copy", kind, stride)
+    old, new = id_of(1), id_of(after)
+    outcomes = steps(change, store, tmp_path / "copy", kind, stride)
     assert {ended for ended, _ in outcomes} == {KINDS[kind], DONE}
     assert {found for ended, found in outcomes if ended == DONE} == {new}
     found = [each for _, each in outcomes]
@@ -89,14 +87,14 @@ def test_at_every_step(
 
 
 @pytest.mark.long
-def test_killed_at_any_time(store: Path, datasets: list[Path]) -> None:
+def test_killed_at_any_time(store: Path) -> None:
     """With the real command, and a reader that must never meet anything but the two."""
-    good = [answers_of(datasets[number]) for number in (1, 2)]
+    good = [answers_of(shared(number)) for number in (1, 2)]
     command = [sys.executable, "-m", "geolookup"]
     drawn = random.Random(20261121)
     killed = 0
     while killed < 8:
-        change = drawn.choice((["publish", str(datasets[2])], ["publish", str(datasets[1])]))
+        change = drawn.choice((["publish", str(shared(2))], ["publish", str(shared(1))]))
         process = subprocess.Popen(
             [*command, *change, str(store)], cwd=ROOT, stdout=subprocess.DEVNULL
         )
@@ -106,6 +104,6 @@ def test_killed_at_any_time(store: Path, datasets: list[Path]) -> None:
         process.kill()
         killed += process.wait() != 0
         assert answers_of(store) in good
-    publish(datasets[3], store)
-    assert answers_of(store) == answers_of(datasets[3])
+    publish(shared(3), store)
+    assert answers_of(store) == answers_of(shared(3))
     check_tidy(store)

@@ -18,7 +18,7 @@ import geolookup
 from geolookup.store.generations import prune, rollback
 from geolookup.store.publish import publish
 from tests.conftest import ROOT
-from tests.store.numbered import ADDRESSES, answers_of
+from tests.store.numbered import ADDRESSES, answers_of, shared
 from tests.store.reading import Reader, descriptors
 from tests.tiers import scaled
 
@@ -27,17 +27,17 @@ CHANGES, PROCESSES = scaled(12, 60), scaled(1, 2)
 PATIENCE = 120
 
 
-def good_answers(datasets: list[Path]) -> dict[str, set[bytes]]:
-    columns = zip(*(answers_of(dataset) for dataset in datasets), strict=True)
+def good_answers() -> dict[str, set[bytes]]:
+    columns = zip(*(answers_of(dataset) for dataset in map(shared, range(8))), strict=True)
     return dict(zip(ADDRESSES, map(set, columns), strict=True))
 
 
-def change(store: Path, datasets: list[Path], number: int) -> None:
+def change(store: Path, number: int) -> None:
     """Publish another generation; every fourth time roll back instead, at times prune."""
     if number % 4 == 3:
         rollback(store)
     else:
-        publish(datasets[(number - number // 4) % 8], store)
+        publish(shared((number - number // 4) % 8), store)
     if number % 10 == 9:
         prune(store, 3)
 
@@ -82,8 +82,8 @@ def _switching() -> Generator[None, None, None]:
 
 @pytest.mark.usefixtures("_switching")
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="no /proc on this system")
-def test_every_answer_is_one_generations(tmp_path: Path, store: Path, datasets: list[Path]) -> None:
-    good, stop, before = good_answers(datasets), tmp_path / "stop", descriptors()
+def test_every_answer_is_one_generations(tmp_path: Path, store: Path) -> None:
+    good, stop, before = good_answers(), tmp_path / "stop", descriptors()
     processes = [start_reader(store, good, stop) for _ in range(PROCESSES)]
     ended = threading.Event()
 
@@ -96,7 +96,7 @@ def test_every_answer_is_one_generations(tmp_path: Path, store: Path, datasets: 
         threads = [pool.submit(read, reader) for reader in readers]
         try:
             for number in numbers(processes, stop):
-                change(store, datasets, number)
+                change(store, number)
                 engine.reload()
                 for reader in readers:
                     wait_for(reader, engine.generation)

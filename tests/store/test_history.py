@@ -13,7 +13,7 @@ import geolookup
 from geolookup.store import pointer
 from geolookup.store.generations import generations, prune, rollback
 from geolookup.store.publish import publish
-from tests.store.numbered import answers_of, generation
+from tests.store.numbered import answers_of, id_of, shared
 from tests.tiers import scaled
 
 
@@ -22,11 +22,11 @@ def current(store: Path) -> str:
     return found
 
 
-def test_rollback_goes_one_back_each_time(store: Path, datasets: list[Path]) -> None:
-    publish(datasets[2], store)
-    assert rollback(store) == generation(datasets[1])
-    assert answers_of(store) == answers_of(datasets[1])
-    assert rollback(store) == generation(datasets[0])
+def test_rollback_goes_one_back_each_time(store: Path) -> None:
+    publish(shared(2), store)
+    assert rollback(store) == id_of(1)
+    assert answers_of(store) == answers_of(shared(1))
+    assert rollback(store) == id_of(0)
     before = (store / "current").read_bytes()
     with pytest.raises(geolookup.DatasetError, match="no generation before"):
         rollback(store)
@@ -34,48 +34,46 @@ def test_rollback_goes_one_back_each_time(store: Path, datasets: list[Path]) -> 
     assert [each.withdrawn for each in generations(store)] == [True, True, False]
 
 
-def test_rollback_refuses_a_damaged_generation(store: Path, datasets: list[Path]) -> None:
-    (store / "generations" / generation(datasets[0]) / "zone.arrow").unlink()
+def test_rollback_refuses_a_damaged_generation(store: Path) -> None:
+    (store / "generations" / id_of(0) / "zone.arrow").unlink()
     with pytest.raises(geolookup.DatasetError, match=r"zone.arrow"):
         rollback(store)
-    assert answers_of(store) == answers_of(datasets[1])
+    assert answers_of(store) == answers_of(shared(1))
 
 
-def test_prune_keeps_the_newest_and_the_current_one(store: Path, datasets: list[Path]) -> None:
-    for dataset in datasets[2:5]:
-        publish(dataset, store)
-    ids = [generation(each) for each in datasets[:5]]
+def test_prune_keeps_the_newest_and_the_current_one(store: Path) -> None:
+    for each in range(2, 5):
+        publish(shared(each), store)
+    ids = [id_of(each) for each in range(5)]
     assert set(prune(store, 3)) == {ids[0], ids[1]}
     assert rollback(store) == ids[3]
     assert prune(store, 1) == [ids[2]]
     assert [each.generation for each in generations(store)] == [ids[4], ids[3]]
-    assert answers_of(store) == answers_of(datasets[3])
+    assert answers_of(store) == answers_of(shared(3))
 
 
-def test_prune_keeps_the_one_before_unless_told(store: Path, datasets: list[Path]) -> None:
-    for dataset in datasets[2:5]:
-        publish(dataset, store)
+def test_prune_keeps_the_one_before_unless_told(store: Path) -> None:
+    for each in range(2, 5):
+        publish(shared(each), store)
     rollback(store)
     rollback(store)
-    ids = [generation(each) for each in datasets[:5]]
+    ids = [id_of(each) for each in range(5)]
     assert set(prune(store)) == {ids[0]}  # 4 and 3 were published last; 2 answers, 1 came before
     assert set(prune(store, 1)) == {ids[1], ids[3]}
 
 
-def test_prune_removes_what_never_came_to_be_published(store: Path, datasets: list[Path]) -> None:
-    other = store / "generations" / generation(datasets[5])
+def test_prune_removes_what_never_came_to_be_published(store: Path) -> None:
+    other = store / "generations" / id_of(5)
     other.mkdir()
-    assert prune(store, 9) == [generation(datasets[5])]
+    assert prune(store, 9) == [id_of(5)]
 
 
-def test_a_removed_generation_still_answers_who_has_it_open(
-    store: Path, datasets: list[Path]
-) -> None:
+def test_a_removed_generation_still_answers_who_has_it_open(store: Path) -> None:
     with geolookup.open(store) as engine:
-        publish(datasets[2], store)
+        publish(shared(2), store)
         prune(store, 1)
         assert not engine.path.exists()
-        assert [engine.lookup_json("8.8.8.8", at=0)] == answers_of(datasets[1])[:1]
+        assert [engine.lookup_json("8.8.8.8", at=0)] == answers_of(shared(1))[:1]
         assert len(list(engine.networks())) == 4
 
 
@@ -129,12 +127,12 @@ class Model:
 @example([("publish", 1), ("rollback", 0), ("publish", 2), ("rollback", 0)])
 @example([("publish", 1), ("rollback", 0), ("publish", 1), ("rollback", 0)])
 def test_any_sequence_of_changes(
-    tmp_path_factory: pytest.TempPathFactory, datasets: list[Path], changes: list[tuple[str, int]]
+    tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[str, int]]
 ) -> None:
     store, model = tmp_path_factory.mktemp("any") / "store", Model()
     for change, number in [("publish", 0), *changes]:
         if change == "publish":
-            publish(datasets[number], store)
+            publish(shared(number), store)
             model.publish(number)
         elif change == "prune":
             prune(store, number)
@@ -145,8 +143,8 @@ def test_any_sequence_of_changes(
             except geolookup.DatasetError:
                 assert len(model.standing) == 1
             model.rollback()
-        ids = [generation(datasets[each]) for each in model.published]
+        ids = [id_of(each) for each in model.published]
         assert [each.generation for each in pointer.read(store)] == ids
         assert {path.name for path in (store / "generations").iterdir()} == set(ids)
-        assert current(store) == generation(datasets[model.standing[-1]])
+        assert current(store) == id_of(model.standing[-1])
         assert geolookup.open(store).generation == current(store)

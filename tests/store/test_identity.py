@@ -19,7 +19,7 @@ from geolookup.store.publish import publish
 from tests.cli.program import run
 from tests.corrupt.forging import manifest
 from tests.damage import copied
-from tests.store.numbered import answers, answers_of, generation
+from tests.store.numbered import answers, answers_of, id_of, shared
 
 
 def state(dataset: Path, stated: object) -> None:
@@ -29,69 +29,65 @@ def state(dataset: Path, stated: object) -> None:
 
 
 @pytest.fixture
-def claimed(tmp_path: Path, datasets: list[Path]) -> Path:
+def claimed(tmp_path: Path) -> Path:
     """The data of number 2, under the id of number 3."""
-    dataset = copied(datasets[2], tmp_path / "claimed")
-    state(dataset, generation(datasets[3]))
+    dataset = copied(shared(2), tmp_path / "claimed")
+    state(dataset, id_of(3))
     return dataset
 
 
-def both_ids(datasets: list[Path]) -> str:
-    stated, found = generation(datasets[3]), generation(datasets[2])
+def both_ids() -> str:
+    stated, found = id_of(3), id_of(2)
     return f"'generation' is {stated}, but that of the content is {found};"
 
 
-def test_verify_names_both_ids(claimed: Path, datasets: list[Path]) -> None:
-    with pytest.raises(DatasetError, match=both_ids(datasets)):
+def test_verify_names_both_ids(claimed: Path) -> None:
+    with pytest.raises(DatasetError, match=both_ids()):
         geolookup.verify(claimed)
 
 
-def test_publish_refuses_it(store: Path, claimed: Path, datasets: list[Path]) -> None:
+def test_publish_refuses_it(store: Path, claimed: Path) -> None:
     before = generations(store)
-    with pytest.raises(DatasetError, match=both_ids(datasets)) as raised:
+    with pytest.raises(DatasetError, match=both_ids()) as raised:
         publish(claimed, store)
     assert str(claimed) in str(raised.value)
     assert generations(store) == before
 
 
-def test_publish_refuses_it_where_the_store_has_that_id(
-    store: Path, claimed: Path, datasets: list[Path]
-) -> None:
+def test_publish_refuses_it_where_the_store_has_that_id(store: Path, claimed: Path) -> None:
     """The true data are in the store; what was named are others."""
-    publish(datasets[3], store)
-    publish(datasets[1], store)
+    publish(shared(3), store)
+    publish(shared(1), store)
     before = generations(store)
-    with pytest.raises(DatasetError, match=both_ids(datasets)):
+    with pytest.raises(DatasetError, match=both_ids()):
         publish(claimed, store)
     assert generations(store) == before
 
 
-def test_unpack_refuses_it(tmp_path: Path, claimed: Path, datasets: list[Path]) -> None:
+def test_unpack_refuses_it(tmp_path: Path, claimed: Path) -> None:
     archive, output = tmp_path / "claimed.tar.zst", tmp_path / "output"
     pack(claimed, archive)
-    with pytest.raises(DatasetError, match=both_ids(datasets)) as raised:
+    with pytest.raises(DatasetError, match=both_ids()) as raised:
         unpack(archive, output)
     assert f"{archive}!{fmt.MANIFEST}: " in str(raised.value)
     assert not output.exists()
 
 
-def test_a_store_does_not_answer_from_it(store: Path, claimed: Path, datasets: list[Path]) -> None:
+def test_a_store_does_not_answer_from_it(store: Path, claimed: Path) -> None:
     """Put into the folder of a generation by hand, it is not opened, nor installed."""
-    publish(datasets[3], store)
+    publish(shared(3), store)
     with geolookup.open(store) as engine:
-        folder = store / "generations" / generation(datasets[3])
+        folder = store / "generations" / id_of(3)
         shutil.rmtree(folder)
-        shutil.copytree(datasets[2], folder)
+        shutil.copytree(shared(2), folder)
         with pytest.raises(DatasetError, match=r"its generation is .*, but .* was published"):
             geolookup.open(store)
-        assert answers(engine) == answers_of(datasets[3])
+        assert answers(engine) == answers_of(shared(3))
 
 
-def test_what_is_no_id_is_neither_opened_nor_published(
-    tmp_path: Path, datasets: list[Path]
-) -> None:
+def test_what_is_no_id_is_neither_opened_nor_published(tmp_path: Path) -> None:
     """It would be a folder's name, and a header of an answer over HTTP."""
-    dataset = copied(datasets[0], tmp_path / "copy")
+    dataset = copied(shared(0), tmp_path / "copy")
     digits = ("A" * 64, "0" * 63, "0" * 65, "0" * 63 + "\n", "." * 64)
     for stated in ("", "x", *digits, 7, None, ["0"], "../../outside"):
         state(dataset, stated)
@@ -101,20 +97,20 @@ def test_what_is_no_id_is_neither_opened_nor_published(
         assert [path.name for path in tmp_path.iterdir()] == ["copy"], stated
 
 
-def test_expect_admits_one_generation(store: Path, datasets: list[Path]) -> None:
-    wanted, before = generation(datasets[2]), generations(store)
-    for expected in (generation(datasets[0]), wanted[:12], wanted.upper(), ""):
+def test_expect_admits_one_generation(store: Path) -> None:
+    wanted, before = id_of(2), generations(store)
+    for expected in (id_of(0), wanted[:12], wanted.upper(), ""):
         told = re.escape(f"its generation is {wanted}, but {expected} was expected")
         remedy = "fetch the dataset" if len(expected) == 64 else "state all 64 digits"
         with pytest.raises(DatasetError, match=f"{told}; {remedy}"):
-            publish(datasets[2], store, expect=expected)
+            publish(shared(2), store, expect=expected)
         assert generations(store) == before
-    assert publish(datasets[2], store, expect=wanted) == wanted
+    assert publish(shared(2), store, expect=wanted) == wanted
 
 
-def test_expect_at_the_command_line(tmp_path: Path, datasets: list[Path]) -> None:
-    store, wanted = tmp_path / "store", generation(datasets[0])
-    refused = run("publish", str(datasets[1]), str(store), "--expect", wanted)
+def test_expect_at_the_command_line(tmp_path: Path) -> None:
+    store, wanted = tmp_path / "store", id_of(0)
+    refused = run("publish", str(shared(1)), str(store), "--expect", wanted)
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert f"its generation is {generation(datasets[1])}, but {wanted} was" in refused.stderr
+    assert f"its generation is {id_of(1)}, but {wanted} was" in refused.stderr
     assert not (store / "current").exists()

@@ -12,6 +12,7 @@ import pytest
 import geolookup
 from geolookup.store.generations import rollback
 from geolookup.store.publish import publish
+from tests.store.numbered import shared
 
 ID = "a" * 64
 GOOD = {"at": "2026-11-20T00:00:00Z", "generation": ID, "withdrawn": False}
@@ -43,10 +44,10 @@ DAMAGED = {
 }
 
 
-def test_a_damaged_pointer(store: Path, datasets: list[Path]) -> None:
+def test_a_damaged_pointer(store: Path) -> None:
     uses: list[Callable[[], object]] = [
         lambda: geolookup.open(store),
-        lambda: publish(datasets[2], store),
+        lambda: publish(shared(2), store),
         lambda: rollback(store),
     ]
     for text, problem in DAMAGED.items():

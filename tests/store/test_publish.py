@@ -16,21 +16,21 @@ from geolookup.store.publish import publish
 from tests.cli.program import run
 from tests.damage import copied
 from tests.datasets import SMALL
-from tests.store.numbered import answers, answers_of, generation, number
+from tests.store.numbered import answers, answers_of, generation, id_of, number, shared
 
 
 def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def test_a_new_store_answers_from_what_was_published(tmp_path: Path, datasets: list[Path]) -> None:
+def test_a_new_store_answers_from_what_was_published(tmp_path: Path) -> None:
     store = tmp_path / "store"
     before = datetime.now(UTC).replace(microsecond=0)
-    assert publish(datasets[0], store) == generation(datasets[0])
+    assert publish(shared(0), store) == id_of(0)
     with geolookup.open(store) as engine:
-        assert answers(engine) == answers_of(datasets[0])
-        assert engine.generation == engine.metadata.generation == generation(datasets[0])
-        assert engine.path == store / "generations" / generation(datasets[0])
+        assert answers(engine) == answers_of(shared(0))
+        assert engine.generation == engine.metadata.generation == id_of(0)
+        assert engine.path == store / "generations" / id_of(0)
     (listed,) = generations(store)
     assert before <= datetime.fromisoformat(listed.at) <= datetime.now(UTC)
     assert listed.current
@@ -47,76 +47,74 @@ def test_sources_licences_and_credits_travel_with_the_data(tmp_path: Path) -> No
         assert all(source.licence for source in engine.metadata.sources)
 
 
-def test_nothing_is_left_beside_the_generations(store: Path, datasets: list[Path]) -> None:
+def test_nothing_is_left_beside_the_generations(store: Path) -> None:
     assert names(store) == {"current", "generations", ".lock"}
-    assert names(store / "generations") == {generation(each) for each in datasets[:2]}
+    assert names(store / "generations") == {id_of(each) for each in range(2)}
     for folder in (store / "generations").iterdir():
         assert names(folder) == {*fmt.FILES, fmt.MANIFEST}
 
 
-def test_files_are_linked_or_copied(tmp_path: Path, datasets: list[Path]) -> None:
+def test_files_are_linked_or_copied(tmp_path: Path) -> None:
     for copy in (False, True):
-        publish(datasets[0], tmp_path / str(copy), copy=copy)
-        place = tmp_path / str(copy) / "generations" / generation(datasets[0])
+        publish(shared(0), tmp_path / str(copy), copy=copy)
+        place = tmp_path / str(copy) / "generations" / id_of(0)
         for name in (*fmt.FILES, fmt.MANIFEST):
-            assert (place / name).samefile(datasets[0] / name) is not copy
-            assert (place / name).read_bytes() == (datasets[0] / name).read_bytes()
+            assert (place / name).samefile(shared(0) / name) is not copy
+            assert (place / name).read_bytes() == (shared(0) / name).read_bytes()
 
 
-def test_links_are_not_followed_out_of_the_store(tmp_path: Path, datasets: list[Path]) -> None:
+def test_links_are_not_followed_out_of_the_store(tmp_path: Path) -> None:
     linked = tmp_path / "linked"
     linked.mkdir()
-    for path in datasets[0].iterdir():
+    for path in shared(0).iterdir():
         (linked / path.name).symlink_to(path)
     publish(linked, tmp_path / "store")
-    place = tmp_path / "store" / "generations" / generation(datasets[0])
+    place = tmp_path / "store" / "generations" / id_of(0)
     assert not any(path.is_symlink() for path in place.iterdir())
-    assert answers_of(tmp_path / "store") == answers_of(datasets[0])
+    assert answers_of(tmp_path / "store") == answers_of(shared(0))
 
 
-def test_from_another_file_system_files_are_copied(store: Path, datasets: list[Path]) -> None:
+def test_from_another_file_system_files_are_copied(store: Path) -> None:
     memory = Path("/dev/shm")  # noqa: S108 - a file system of its own
     if not memory.is_dir() or memory.stat().st_dev == store.stat().st_dev:
         pytest.skip("no second file system here")
     elsewhere = memory / f"geolookup-{os.getpid()}"
     try:
-        shutil.copytree(datasets[2], elsewhere)
+        shutil.copytree(shared(2), elsewhere)
         publish(elsewhere, store)
     finally:
         shutil.rmtree(elsewhere)
-    assert answers_of(store) == answers_of(datasets[2])
+    assert answers_of(store) == answers_of(shared(2))
 
 
-def test_a_generation_that_is_there_only_moves_the_pointer(
-    store: Path, datasets: list[Path]
-) -> None:
-    place = store / "generations" / generation(datasets[0])
+def test_a_generation_that_is_there_only_moves_the_pointer(store: Path) -> None:
+    place = store / "generations" / id_of(0)
     before = place.stat().st_ino
-    publish(datasets[0], store)
+    publish(shared(0), store)
     assert place.stat().st_ino == before
-    assert answers_of(store) == answers_of(datasets[0])
+    assert answers_of(store) == answers_of(shared(0))
     listed = [each.generation for each in generations(store)]
-    assert listed == [generation(datasets[0]), generation(datasets[1])]
+    assert listed == [id_of(0), id_of(1)]
 
 
-def test_a_generation_by_its_place_in_the_store(store: Path, datasets: list[Path]) -> None:
-    publish(store / "generations" / generation(datasets[0]), store)
-    assert answers_of(store) == answers_of(datasets[0])
+def test_a_generation_by_its_place_in_the_store(store: Path) -> None:
+    publish(store / "generations" / id_of(0), store)
+    assert answers_of(store) == answers_of(shared(0))
 
 
-def test_a_damaged_generation_is_brought_again(store: Path, datasets: list[Path]) -> None:
-    broken = store / "generations" / generation(datasets[0]) / fmt.NETWORK
+def test_a_damaged_generation_is_brought_again(store: Path) -> None:
+    broken = store / "generations" / id_of(0) / fmt.NETWORK
     data = bytearray(broken.read_bytes())
     broken.unlink()  # or the dataset that it is linked to would change
     data[len(data) // 2] ^= 1
     broken.write_bytes(data)
-    publish(datasets[0], store)
-    assert answers_of(store) == answers_of(datasets[0])
+    publish(shared(0), store)
+    assert answers_of(store) == answers_of(shared(0))
     assert broken.read_bytes() != data
 
 
-def test_a_damaged_dataset_is_refused(tmp_path: Path, store: Path, datasets: list[Path]) -> None:
-    before, broken = (store / "current").read_bytes(), copied(datasets[2], tmp_path / "broken")
+def test_a_damaged_dataset_is_refused(tmp_path: Path, store: Path) -> None:
+    before, broken = (store / "current").read_bytes(), copied(shared(2), tmp_path / "broken")
     for name in (*fmt.FILES, fmt.MANIFEST):
         content = (broken / name).read_bytes()
         data = bytearray(content)
@@ -126,48 +124,48 @@ def test_a_damaged_dataset_is_refused(tmp_path: Path, store: Path, datasets: lis
             publish(broken, store)
         assert str(broken) in str(caught.value), name
         assert (store / "current").read_bytes() == before
-        assert names(store / "generations") == {generation(each) for each in datasets[:2]}
+        assert names(store / "generations") == {id_of(each) for each in range(2)}
         (broken / name).write_bytes(content)
     (broken / fmt.ZONE).unlink()
     with pytest.raises(geolookup.DatasetError, match=r"zone\.arrow: missing"):
         publish(broken, store)
 
 
-def test_what_is_no_store_is_left_alone(tmp_path: Path, datasets: list[Path]) -> None:
+def test_what_is_no_store_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter.txt").write_text("Dear")
     (tmp_path / "file").write_text("Dear")
     wrong = {
         tmp_path / "full": "is not empty",
         tmp_path / "file": "not a folder",
-        copied(datasets[1], tmp_path / "dataset"): "is a dataset",
+        copied(shared(1), tmp_path / "dataset"): "is a dataset",
         tmp_path / "missing" / "store": "no such folder",
     }
     for place, problem in wrong.items():
         with pytest.raises(geolookup.OutputError, match=problem):
-            publish(datasets[0], place)
+            publish(shared(0), place)
     assert names(tmp_path / "full") == {"letter.txt"}
 
 
-def test_an_empty_folder_becomes_a_store(tmp_path: Path, datasets: list[Path]) -> None:
+def test_an_empty_folder_becomes_a_store(tmp_path: Path) -> None:
     (tmp_path / "store").mkdir()
-    publish(datasets[3], tmp_path / "store")
+    publish(shared(3), tmp_path / "store")
     with geolookup.open(tmp_path / "store") as engine:
         assert number(engine) == 3
 
 
-def test_what_died_leaves_is_cleaned_away(store: Path, datasets: list[Path]) -> None:
-    left = store / "generations" / f".{generation(datasets[2])}.abc"
+def test_what_died_leaves_is_cleaned_away(store: Path) -> None:
+    left = store / "generations" / f".{id_of(2)}.abc"
     left.mkdir()
     (left / fmt.ZONE).write_bytes(b"x")
     (store / ".current.abc").write_bytes(b"x")
-    publish(datasets[2], store)
+    publish(shared(2), store)
     assert names(store) == {"current", "generations", ".lock"}
-    assert names(store / "generations") == {generation(each) for each in datasets[:3]}
+    assert names(store / "generations") == {id_of(each) for each in range(3)}
 
 
 def test_other_files_in_a_store_are_neither_removed_nor_in_the_way(
-    tmp_path: Path, store: Path, datasets: list[Path]
+    tmp_path: Path, store: Path
 ) -> None:
     """Such as those of a desktop, a snapshot, or of NFS for a mapped file that was removed."""
     inside, outside = store / "generations", tmp_path / "outside"
@@ -176,24 +174,22 @@ def test_other_files_in_a_store_are_neither_removed_nor_in_the_way(
         (folder / "x").touch()
     (inside / ".DS_Store").touch()
     (inside / ".removed.link").symlink_to(outside)
-    geolookup.publish(datasets[0], store)
+    geolookup.publish(shared(0), store)
     assert geolookup.prune(store, keep=1)
-    geolookup.publish(datasets[1], store)
+    geolookup.publish(shared(1), store)
     assert {".snapshot", "mine", ".DS_Store", ".removed.link"} < names(inside)
     assert names(inside / "mine") == names(inside / ".snapshot") == names(outside) == {"x"}
 
 
-def test_a_store_stands_for_its_current_generation(
-    tmp_path: Path, store: Path, datasets: list[Path]
-) -> None:
+def test_a_store_stands_for_its_current_generation(tmp_path: Path, store: Path) -> None:
     """Every call and command that reads a dataset takes a store as well."""
-    wanted = generation(datasets[1])
+    wanted = id_of(1)
     assert geolookup.verify(store).generation == wanted
     assert publish(store, tmp_path / "other", expect=wanted) == wanted
     assert answers_of(tmp_path / "other") == answers_of(store)
-    assert geolookup.diff(store, datasets[1]).new.generation == wanted
+    assert geolookup.diff(store, shared(1)).new.generation == wanted
     geolookup.pack(store, tmp_path / "packed.tar.zst")
     geolookup.unpack(tmp_path / "packed.tar.zst", tmp_path / "unpacked")
     assert generation(tmp_path / "unpacked") == wanted
-    for command in (("verify", str(store)), ("diff", str(store), str(datasets[0]))):
+    for command in (("verify", str(store)), ("diff", str(store), str(shared(0)))):
         assert wanted in run(*command).stdout

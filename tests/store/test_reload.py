@@ -23,7 +23,7 @@ from geolookup.store.generations import prune, rollback
 from geolookup.store.publish import publish
 from tests.conftest import build_at
 from tests.damage import copied
-from tests.store.numbered import answers, answers_of, generation, number, numbered
+from tests.store.numbered import answers, answers_of, generation, id_of, number, numbered, shared
 from tests.tiers import scaled
 
 
@@ -36,22 +36,22 @@ def forced(dataset: Path, store: Path, name: str, data: bytes) -> None:
     broken.write_bytes(data)
 
 
-def test_reload_follows_the_pointer(store: Path, datasets: list[Path]) -> None:
+def test_reload_follows_the_pointer(store: Path) -> None:
     with geolookup.open(store) as engine:
         assert not engine.reload()
-        publish(datasets[2], store)
+        publish(shared(2), store)
         assert number(engine) == 1
         assert engine.reload()
         assert not engine.reload()
-        assert answers(engine) == answers_of(datasets[2])
-        assert engine.generation == engine.metadata.generation == generation(datasets[2])
-        assert engine.path.name == generation(datasets[2])
+        assert answers(engine) == answers_of(shared(2))
+        assert engine.generation == engine.metadata.generation == id_of(2)
+        assert engine.path.name == id_of(2)
         rollback(store)
         assert engine.reload()
         assert number(engine) == 1
 
 
-def test_a_dataset_that_was_replaced_in_its_place(tmp_path: Path, datasets: list[Path]) -> None:
+def test_a_dataset_that_was_replaced_in_its_place(tmp_path: Path) -> None:
     place = numbered(tmp_path / "n", 1)
     with geolookup.open(place) as engine:
         assert not engine.reload()
@@ -61,52 +61,50 @@ def test_a_dataset_that_was_replaced_in_its_place(tmp_path: Path, datasets: list
         assert number(engine) == 5
 
 
-def test_iterations_finish_where_they_began(store: Path, datasets: list[Path]) -> None:
+def test_iterations_finish_where_they_began(store: Path) -> None:
     with geolookup.open(store) as engine:
         expected = list(engine.networks())
         running = engine.networks()
         first = next(running)
-        publish(datasets[2], store)
+        publish(shared(2), store)
         engine.reload()
         assert [first, *running] == expected
         assert next(engine.networks())[1]["location"]["city_name"] == "Town 2"
 
 
-def test_explain_follows(store: Path, datasets: list[Path]) -> None:
+def test_explain_follows(store: Path) -> None:
     with geolookup.open(store) as engine:
         engine.explain("8.8.8.8")
-        publish(datasets[2], store)
+        publish(shared(2), store)
         prune(store, 1)
         engine.reload()
         assert engine.explain("8.8.8.8")["layers"]["isp"]["source"] == "a.csv"
 
 
-def test_a_damaged_generation_is_refused(store: Path, datasets: list[Path]) -> None:
+def test_a_damaged_generation_is_refused(store: Path) -> None:
     with geolookup.open(store) as engine:
-        expected = answers_of(datasets[1])
+        expected = answers_of(shared(1))
         for name in (*fmt.FILES, fmt.MANIFEST):
-            data = bytearray((datasets[2] / name).read_bytes())
+            data = bytearray((shared(2) / name).read_bytes())
             data[len(data) // 2] ^= 1
-            forced(datasets[2], store, name, bytes(data))
+            forced(shared(2), store, name, bytes(data))
             for _ in range(2):
-                with pytest.raises(geolookup.DatasetError, match=generation(datasets[2])):
+                with pytest.raises(geolookup.DatasetError, match=id_of(2)):
                     engine.reload()
                 assert answers(engine) == expected, name
-        manifest = json.loads((datasets[2] / fmt.MANIFEST).read_bytes()) | {"format_version": 3}
-        forced(datasets[2], store, fmt.MANIFEST, canonical(manifest))
+        manifest = json.loads((shared(2) / fmt.MANIFEST).read_bytes()) | {"format_version": 3}
+        forced(shared(2), store, fmt.MANIFEST, canonical(manifest))
         with pytest.raises(geolookup.DatasetError, match="format version 3"):
             engine.reload()
-        publish(datasets[2], store)
+        publish(shared(2), store)
         assert engine.reload()
 
 
-def test_lost_fields_are_refused_unless_allowed(
-    tmp_path: Path, store: Path, datasets: list[Path]
-) -> None:
+def test_lost_fields_are_refused_unless_allowed(tmp_path: Path, store: Path) -> None:
     more = numbered(tmp_path / "more", 5, more=",asn", values=",64500")
     publish(more, store)
     with geolookup.open(store) as engine, geolookup.open(store, allow_lost_fields=True) as open_:
-        publish(datasets[2], store)
+        publish(shared(2), store)
         with pytest.raises(geolookup.DatasetError, match=r"lacks network\.asn"):
             engine.reload()
         assert engine.get("8.8.8.8", "network.asn") == 64500
@@ -132,11 +130,11 @@ def test_reload_after_close(store: Path) -> None:
         engine.reload()
 
 
-def test_a_close_during_a_reload_stays(store: Path, datasets: list[Path]) -> None:
+def test_a_close_during_a_reload_stays(store: Path) -> None:
     """Whenever the close happens, the engine is closed in the end."""
     for turn in range(scaled(6, 30)):
         engine = geolookup.open(store)
-        publish(datasets[2 + turn % 2], store)
+        publish(shared(2 + turn % 2), store)
         started = threading.Barrier(2)
 
         def reload(engine: geolookup.Engine = engine, started: Any = started) -> None:
@@ -153,14 +151,12 @@ def test_a_close_during_a_reload_stays(store: Path, datasets: list[Path]) -> Non
             engine.lookup("8.8.8.8")
 
 
-def test_reloads_in_threads_end_at_the_current_generation(
-    store: Path, datasets: list[Path]
-) -> None:
+def test_reloads_in_threads_end_at_the_current_generation(store: Path) -> None:
     with geolookup.open(store) as engine:
         for turn in range(scaled(8, 40)):
             threads = [threading.Thread(target=engine.reload) for _ in range(3)]
             threads[0].start()
-            publish(datasets[turn % 8], store)
+            publish(shared(turn % 8), store)
             for thread in threads[1:]:
                 thread.start()
             for thread in threads:
@@ -168,7 +164,7 @@ def test_reloads_in_threads_end_at_the_current_generation(
             assert number(engine) == turn % 8
 
 
-def test_the_old_dataset_goes_with_its_last_reader(store: Path, datasets: list[Path]) -> None:
+def test_the_old_dataset_goes_with_its_last_reader(store: Path) -> None:
     """At once: its files must not wait for the collector of cycles."""
     gc.collect()
     gc.disable()
@@ -179,7 +175,7 @@ def test_the_old_dataset_goes_with_its_last_reader(store: Path, datasets: list[P
             old = weakref.ref(engine._open_state().dataset)
             running = engine.networks()
             next(running)
-            publish(datasets[2], store)
+            publish(shared(2), store)
             engine.reload()
             assert old() is not None
             running.close()  # type: ignore[attr-defined]
@@ -190,16 +186,16 @@ def test_the_old_dataset_goes_with_its_last_reader(store: Path, datasets: list[P
         gc.enable()
 
 
-def test_pickled_to_its_very_generation(store: Path, datasets: list[Path]) -> None:
+def test_pickled_to_its_very_generation(store: Path) -> None:
     with geolookup.open(store, watch=0.01) as engine:
         data = pickle.dumps(engine)
-    publish(datasets[2], store)
+    publish(shared(2), store)
     with pickle.loads(data) as again:  # noqa: S301 - our own
         assert number(again) == 1
         assert again.reload()
         assert number(again) == 2
     prune(store, 1)
-    with pytest.raises(geolookup.DatasetError, match=generation(datasets[1])):
+    with pytest.raises(geolookup.DatasetError, match=id_of(1)):
         pickle.loads(data)  # noqa: S301 - our own
 
 
@@ -210,7 +206,7 @@ forks = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 @forks
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_other_processes_answer_from_the_generation_they_were_given(
-    store: Path, datasets: list[Path], method: str
+    store: Path, method: str
 ) -> None:
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"no {method} on this system")
@@ -218,7 +214,7 @@ def test_other_processes_answer_from_the_generation_they_were_given(
         geolookup.open(store) as engine,
         multiprocessing.get_context(method).Pool(scaled(1, 2)) as pool,
     ):
-        publish(datasets[2], store)
+        publish(shared(2), store)
         assert pool.map(number, [engine] * 4) == [1] * 4
         engine.reload()
         assert pool.map(number, [engine] * 4) == [2] * 4
@@ -226,9 +222,9 @@ def test_other_processes_answer_from_the_generation_they_were_given(
 
 @forks
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_forked_child_reloads_for_itself(store: Path, datasets: list[Path]) -> None:
+def test_a_forked_child_reloads_for_itself(store: Path) -> None:
     with geolookup.open(store) as engine:
-        publish(datasets[2], store)
+        publish(shared(2), store)
         child = os.fork()
         if child == 0:
             os._exit(0 if engine.reload() and number(engine) == 2 else 1)
@@ -236,12 +232,10 @@ def test_a_forked_child_reloads_for_itself(store: Path, datasets: list[Path]) ->
         assert number(engine) == 1
 
 
-def test_copies_of_files_that_are_no_longer_there(
-    tmp_path: Path, store: Path, datasets: list[Path]
-) -> None:
+def test_copies_of_files_that_are_no_longer_there(tmp_path: Path, store: Path) -> None:
     """Removing the dataset that was published leaves the store whole."""
-    origin = copied(datasets[2], tmp_path / "origin")
+    origin = copied(shared(2), tmp_path / "origin")
     publish(origin, store)
     for path in origin.iterdir():
         path.unlink()
-    assert answers_of(store) == answers_of(datasets[2])
+    assert answers_of(store) == answers_of(shared(2))

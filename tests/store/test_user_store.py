@@ -13,7 +13,7 @@ import geolookup
 from geolookup.engine import BUNDLED
 from geolookup.store import user_store
 from tests.cli.program import run
-from tests.store.numbered import number, published
+from tests.store.numbered import number, published, shared
 
 
 @pytest.fixture
@@ -57,11 +57,11 @@ def test_a_relative_place_is_one_of_the_current_folder(
     assert user_store.place() == str(tmp_path / "a" / "store")
 
 
-def test_it_answers_if_it_has_a_generation(store: Path, datasets: list[Path]) -> None:
+def test_it_answers_if_it_has_a_generation(store: Path) -> None:
     with geolookup.open() as engine:
         assert engine.path.parent == store / "generations"
         assert number(engine) == 0
-        geolookup.publish(datasets[2], store)
+        geolookup.publish(shared(2), store)
         assert engine.reload()
         assert number(engine) == 2
     done = run("lookup", "8.8.8.8", env={"GEOLOOKUP_STORE": str(store), "GEOLOOKUP_DATASET": ""})
@@ -70,13 +70,13 @@ def test_it_answers_if_it_has_a_generation(store: Path, datasets: list[Path]) ->
 
 
 def test_a_path_and_the_environment_take_precedence(
-    store: Path, datasets: list[Path], monkeypatch: pytest.MonkeyPatch
+    store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with geolookup.open(BUNDLED) as engine:
         assert str(engine.path) == BUNDLED
-    monkeypatch.setenv("GEOLOOKUP_DATASET", str(datasets[1]))
+    monkeypatch.setenv("GEOLOOKUP_DATASET", str(shared(1)))
     with geolookup.open() as engine:
-        assert engine.path == datasets[1]
+        assert engine.path == shared(1)
 
 
 def test_without_a_generation_the_bundled_dataset_answers(

@@ -18,7 +18,7 @@ import geolookup
 from geolookup.store import follow
 from geolookup.store.publish import publish
 from tests.conftest import ROOT, build_at
-from tests.store.numbered import generation, number, numbered
+from tests.store.numbered import id_of, number, numbered, shared
 
 SOON = 0.01
 
@@ -35,10 +35,10 @@ def watchers() -> int:
     return sum(thread.name == "geolookup-watch" for thread in threading.enumerate())
 
 
-def test_a_published_generation_is_taken_up(store: Path, datasets: list[Path]) -> None:
+def test_a_published_generation_is_taken_up(store: Path) -> None:
     with geolookup.open(store, watch=SOON) as engine:
         for wanted in (2, 3, 0):
-            publish(datasets[wanted], store)
+            publish(shared(wanted), store)
             assert eventually(lambda wanted=wanted: number(engine) == wanted)  # type: ignore[misc]
 
 
@@ -50,28 +50,28 @@ def test_a_dataset_replaced_in_its_place_is_taken_up(tmp_path: Path) -> None:
 
 
 def test_a_refusal_is_said_once_and_a_good_one_taken_up(
-    store: Path, datasets: list[Path], caplog: pytest.LogCaptureFixture
+    store: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with geolookup.open(store, watch=SOON) as engine:
-        publish(datasets[2], store, copy=True)
+        publish(shared(2), store, copy=True)
         assert eventually(lambda: number(engine) == 2)
-        publish(datasets[3], store, copy=True)
+        publish(shared(3), store, copy=True)
         assert eventually(lambda: number(engine) == 3)
-        (store / "generations" / generation(datasets[2]) / "zone.arrow").unlink()
+        (store / "generations" / id_of(2) / "zone.arrow").unlink()
         pointer = (store / "current").read_text()
-        other = pointer.replace(generation(datasets[3]), "f" * 64)
+        other = pointer.replace(id_of(3), "f" * 64)
         for text in (other, other + " ", other + "  "):
             point(store, text)
             assert eventually(lambda: polled(engine) == follow.signature(str(store)))
         assert number(engine) == 3
         point(store, pointer)
-        publish(datasets[4], store)
+        publish(shared(4), store)
         assert eventually(lambda: number(engine) == 4)
     (record,) = caplog.records
     assert (record.name, record.levelno) == ("geolookup", logging.WARNING)
     said = record.getMessage()
     assert "f" * 64 in said
-    assert f"still answering from generation {generation(datasets[3])}" in said
+    assert f"still answering from generation {id_of(3)}" in said
 
 
 def point(store: Path, pointer: str) -> None:
@@ -87,21 +87,19 @@ def polled(engine: geolookup.Engine) -> object:
 
 
 def test_a_store_that_goes_and_comes_back(
-    store: Path, datasets: list[Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
+    store: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with geolookup.open(store, watch=SOON) as engine:
         store.rename(tmp_path / "moved")
         assert eventually(lambda: len(caplog.records) > 0)
         assert number(engine) == 1
         (tmp_path / "moved").rename(store)
-        publish(datasets[2], store)
+        publish(shared(2), store)
         assert eventually(lambda: number(engine) == 2)
     assert len(caplog.records) == 1
 
 
-def test_nothing_is_said_of_addresses(
-    store: Path, datasets: list[Path], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_nothing_is_said_of_addresses(store: Path, caplog: pytest.LogCaptureFixture) -> None:
     with geolookup.open(store, watch=SOON) as engine:
         engine.lookup("8.8.8.8")
         (store / "current").write_text("{}")
@@ -166,11 +164,11 @@ def test_seconds_that_are_none(store: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_forked_child_watches_for_itself(store: Path, datasets: list[Path]) -> None:
+def test_a_forked_child_watches_for_itself(store: Path) -> None:
     with geolookup.open(store, watch=SOON) as engine:
         child = os.fork()
         if child == 0:
             os._exit(0 if eventually(lambda: number(engine) == 2) else 1)
-        publish(datasets[2], store)
+        publish(shared(2), store)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert eventually(lambda: number(engine) == 2)
