@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import geolookup
-from tests.kernel.test_many import MODULES
+from geolookup.kernel import python as kernel_python
+from tests.kernel.modules import compiled, needs_compiled
 
 #: Members of the package that are no calls.
 _CALLS = [
@@ -53,11 +54,12 @@ def test_a_member_of_an_engine(name: str) -> None:
         assert parameters(member)[0][0] == "self"
 
 
+@needs_compiled
 @pytest.mark.parametrize("name", _SINGLE)
 def test_the_kernels_are_documented_alike(name: str) -> None:
-    compiled, python = (getattr(module.Kernel, name) for module in MODULES)
-    assert inspect.getdoc(compiled) == inspect.getdoc(python)
-    assert parameters(compiled) == parameters(python)
+    one, other = (getattr(module.Kernel, name) for module in (compiled, kernel_python))
+    assert inspect.getdoc(one) == inspect.getdoc(other)
+    assert parameters(one) == parameters(other)
 
 
 @pytest.mark.parametrize("name", _SHARED)
