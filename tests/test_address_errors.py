@@ -42,7 +42,7 @@ def test_the_attribute_is_the_input(sample: geolookup.Engine) -> None:
             call(sample, address)
         error = caught.value
         assert isinstance(error, ValueError)
-        assert error.address is address
+        assert getattr(error, "address", "no member") is address
         text = "".join(traceback.format_exception(error, limit=0))
         for shown in (str(error), repr(error), text, str(vars(error)), str(error.args)):
             assert address is None or str(address) not in shown

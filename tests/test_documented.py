@@ -6,8 +6,10 @@ import inspect
 import pydoc
 from typing import Any
 
+import pytest
+
 import geolookup
-from geolookup.kernel import python
+from geolookup.kernel import python as kernel_python
 from tests.kernel.modules import compiled, needs_compiled
 
 #: Members of the package that are no calls.
@@ -16,8 +18,7 @@ _CALLS = [
     for name in geolookup.__all__
     if name != "__version__" and inspect.isfunction(getattr(geolookup, name))
 ]
-#: All members but one, which is a text.
-_METHODS = [name for name in dir(geolookup.Engine) if not name.startswith("_") and name != "kernel"]
+_METHODS = [name for name in dir(geolookup.Engine) if not name.startswith("_")]
 _SINGLE = ["answer", "data", "get", "lookup", "lookup_json"]
 _SHARED = ["lookup", "lookup_json", "lookup_many", "lookup_many_json"]
 
@@ -27,45 +28,50 @@ def parameters(call: Any) -> list[tuple[str, Any, Any]]:
     return [(each.name, each.kind, each.default) for each in found]
 
 
-def test_the_calls_of_the_package() -> None:
-    assert {"open", "lookup", "lookup_many"} <= set(_CALLS)
-    for name in _CALLS:
-        call = getattr(geolookup, name)
-        text, taken = inspect.getdoc(call), inspect.signature(call).parameters.values()
-        assert text, name
-        assert all(parameter.annotation is not parameter.empty for parameter in taken), name
-        assert "see ``Engine." not in text, name
-        shown = pydoc.plain(pydoc.render_doc(call))
-        assert all(line.strip() in shown for line in text.splitlines()), name
-        assert all(parameter.name in shown for parameter in taken), name
+@pytest.mark.parametrize("name", _CALLS)
+def test_a_call_of_the_package(name: str) -> None:
+    call = getattr(geolookup, name)
+    text = inspect.getdoc(call)
+    assert text
+    assert all(each.annotation is not each.empty for each in _taken(call))
+    assert "see ``Engine." not in text
+    shown = pydoc.plain(pydoc.render_doc(call))
+    assert all(line.strip() in shown for line in text.splitlines())
+    assert all(each.name in shown for each in _taken(call))
 
 
-def test_the_members_of_an_engine() -> None:
-    for name in _METHODS:
-        member = inspect.getattr_static(geolookup.Engine, name)
-        assert inspect.getdoc(member), name
-        if not isinstance(member, property):
-            assert parameters(member)[0][0] == "self", name
+def _taken(call: Any) -> list[inspect.Parameter]:
+    return list(inspect.signature(call).parameters.values())
+
+
+@pytest.mark.parametrize("name", _METHODS)
+def test_a_member_of_an_engine(name: str) -> None:
+    member = inspect.getattr_static(geolookup.Engine, name)
+    if name == "kernel":  # a text
+        return
+    assert inspect.getdoc(member)
+    if not isinstance(member, property):
+        assert parameters(member)[0][0] == "self"
 
 
 @needs_compiled
-def test_the_kernels_are_documented_alike() -> None:
-    for name in _SINGLE:
-        ours, reference = (getattr(module.Kernel, name) for module in (compiled, python))
-        assert inspect.getdoc(ours) == inspect.getdoc(reference), name
-        assert parameters(ours) == parameters(reference), name
+@pytest.mark.parametrize("name", _SINGLE)
+def test_the_kernels_are_documented_alike(name: str) -> None:
+    one, other = (getattr(module.Kernel, name) for module in (compiled, kernel_python))
+    assert inspect.getdoc(one) == inspect.getdoc(other)
+    assert parameters(one) == parameters(other)
 
 
-def test_the_default_engine_takes_what_an_engine_takes() -> None:
-    for name in _SHARED:
-        call, method = getattr(geolookup, name), getattr(geolookup.Engine, name)
-        assert parameters(call) == parameters(method)[1:], name
+@pytest.mark.parametrize("name", _SHARED)
+def test_the_default_engine_takes_what_an_engine_takes(name: str) -> None:
+    call, method = getattr(geolookup, name), getattr(geolookup.Engine, name)
+    assert parameters(call) == parameters(method)[1:]
 
 
-def test_the_text_is_that_of_the_method() -> None:
-    for name in ("lookup", "lookup_many"):
-        call, method = (inspect.getdoc(getattr(of, name)) for of in (geolookup, geolookup.Engine))
-        assert call is not None
-        assert method is not None
-        assert call.partition("\n")[2] == method.partition("\n")[2], name
-        assert call.partition("\n")[0].replace(" from the default dataset", "") in method, name
+@pytest.mark.parametrize("name", ["lookup", "lookup_many"])
+def test_the_text_is_that_of_the_method(name: str) -> None:
+    call, method = (inspect.getdoc(getattr(of, name)) for of in (geolookup, geolookup.Engine))
+    assert call is not None
+    assert method is not None
+    assert call.partition("\n")[2] == method.partition("\n")[2]
+    assert call.partition("\n")[0].replace(" from the default dataset", "") in method

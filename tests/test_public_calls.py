@@ -152,8 +152,9 @@ def test_diff(built: Path, tmp_path: Path) -> None:
     assert [verdict.gate for verdict in difference.failed] == gates[1:]
     assert set(asdict(difference)) == {"old", "new", "requests", "parts", "gates"}
     traffic.write_text("ip,hits\n8.8.8.8,7\n", encoding="utf-8")
-    columns = {"ip_column": "ip", "traffic_count": "hits"}
-    weighed = geolookup.diff(*both, traffic=str(traffic), top=0, **columns)
+    weighed = geolookup.diff(
+        *both, traffic=str(traffic), ip_column="ip", traffic_count="hits", top=0
+    )
     assert weighed.requests is not None
     assert weighed.requests.total == 7
     with pytest.raises(geolookup.DiffError, match="malformed gate"):

@@ -91,9 +91,9 @@ def test_columns_of_texts_are_located(module: Any, texts: list[str]) -> None:
     located = column(state, rows)
     for text, found, row in zip(texts, located, wanted, strict=True):
         assert found == row, ascii(text)
-    for text, row in zip(rows[: len(EVERY)], wanted, strict=False):
-        for suffix in SUFFIXES if len(text) < 100 else SUFFIXES[:1]:
-            assert column(state, [text], suffix) == [row], (text, suffix)
+    for alone, row in zip(rows[: len(EVERY)], wanted, strict=False):
+        for suffix in SUFFIXES if len(alone) < 100 else SUFFIXES[:1]:
+            assert column(state, [alone], suffix) == [row], (alone, suffix)
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -1,9 +1,8 @@
 """``python -m tests.mutate [MODULE ...]``: change the product, and see whether its tests notice.
 
-Prints the mutants that survive, and a line of a table for each module. The same modules, amount
-and seed give the same mutants. Exit status 1: a mutant survived that ``survivors.toml`` does not
-list, or an entry of that list is faulty. Exit status 2: the tests of a module fail without any
-change.
+Prints the mutants that survive, and a line of a table for each module. The same modules, amount and
+seed give the same mutants. Exit status 1: a mutant survived that ``survivors.toml`` does not list,
+or an entry of that list is faulty. Exit status 2: the tests of a module fail without any change.
 """
 
 from __future__ import annotations
