@@ -245,7 +245,8 @@ def test_new_and_revoked_keys_reach_the_disk_at_once(url: str, tmp_path: Path) -
     subprocess.run(compile_it, input=_SHIM, text=True, check=True)
     done = subprocess.run(
         [sys.executable, "-c", _CHANGES, url, key, str(log)],
-        env={**os.environ, "LD_PRELOAD": str(shim), "SYNCED": str(log)},
+        cwd=tmp_path,  # LD_PRELOAD is separated by blanks, which the folder's path may have
+        env={**os.environ, "LD_PRELOAD": f"./{shim.name}", "SYNCED": str(log)},
         capture_output=True,
         text=True,
         check=True,
