@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import zipfile
-from pathlib import Path
-
-import pytest
-
-from tests.builder.plain_rows import check_rows
-from tests.builder.sources.readings import Read
+from tests.builder.sources.formats.test_dbip import zipped
+from tests.builder.sources.readings import Read, fields
 from tests.builder.sources.recipes import one
 
 COUNTRY = (
@@ -27,65 +20,21 @@ ASN = (
 )
 
 
-def zipped(name: str, text: str) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr(name, text)
-    return stream.getvalue()
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        {"ip-to-asn.csv": ASN, "ip-to-country.csv": COUNTRY},
-        {
-            "ip-to-asn.zip": zipped("ip-to-asn-20261101.csv", ASN),
-            "ip-to-country.zip": zipped("ip-to-country-20261101.csv", COUNTRY),
-        },
-    ],
-    ids=["plain", "zipped"],
-)
-def test_both_tables(read: Read, files: dict[str, str | bytes]) -> None:
-    reading = read(files, one("iplocate", "ip-to-*"))
-    assert [(each.name, each.read) for each in reading.report.sources] == [
-        ("ip-to-* (Country)", 3),
-        ("ip-to-* (ASN)", 3),
-    ]
-    assert reading.stated("8.8.4.4", "8.8.5.5", "8.8.6.6", "2600:1::7") == [
-        {
-            "continent_code": "NA",
-            "country_code": "US",
-            "asn": 64500,
-            "asn_organization": "Example Inc",
-        },
-        {
-            "continent_code": "AF",
-            "country_code": "NA",
-            "asn": 64500,
-            "asn_organization": "Example Inc",
-        },
-        {"asn": 64501, "asn_organization": "HANDLE"},
-        {
-            "continent_code": "EU",
-            "country_code": "CH",
-            "asn": 64502,
-            "asn_organization": "Other AG",
-        },
-    ]
-
-
-def test_rows_are_those_of_a_plain_reader(tmp_path: Path) -> None:
-    names = ("network", "continent_code", "country_code")
-    countries = [
-        {name: row[name] for name in names} for row in csv.DictReader(COUNTRY.splitlines())
-    ]
-    systems = [
-        {
-            "network": row["network"],
-            "asn": row["asn"],
-            "asn_organization": row["org"] or row["name"],
+def test_both_tables(read: Read) -> None:
+    files = {"ip-to-asn": ASN, "ip-to-country": COUNTRY}
+    plain = {f"{name}.csv": text for name, text in files.items()}
+    packed = {f"{name}.zip": zipped({f"{name}-20261101.csv": files[name]}) for name in files}
+    for pattern, content in (("*.csv", plain), ("*.zip", packed)):
+        reading = read(dict[str, str | bytes](content), one("iplocate", f"ip-to-{pattern}"))
+        assert [(each.name, each.read) for each in reading.report.sources] == [
+            (f"ip-to-{pattern} (Country)", 3),
+            (f"ip-to-{pattern} (ASN)", 3),
+        ]
+        holder = "asn=64500; asn_organization=Example Inc"
+        other = "asn=64502; asn_organization=Other AG"
+        assert reading.ranges() == {
+            "8.8.4.0/24": fields(f"continent_code=NA; country_code=US; {holder}"),
+            "8.8.5.0/24": fields(f"continent_code=AF; country_code=NA; {holder}"),
+            "8.8.6.0/24": {"asn": 64501, "asn_organization": "HANDLE"},
+            "2600:1::/32": fields(f"continent_code=EU; country_code=CH; {other}"),
         }
-        for row in csv.DictReader(ASN.splitlines())
-    ]
-    files: dict[str, str | bytes] = {"a.csv": ASN, "c.csv": COUNTRY}
-    check_rows(tmp_path, files, one("iplocate", "*.csv"), countries, systems)
