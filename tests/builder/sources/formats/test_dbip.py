@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import zipfile
+from collections.abc import Mapping
 
 import pytest
 from geolookup_builder.sources.reading import delimited
@@ -86,7 +87,7 @@ def test_columns_of_the_recipe(read: Read) -> None:
     assert reading.ranges() == {"5.1.0.0/22": expected}
 
 
-def zipped(files: dict[str, str]) -> bytes:
+def zipped(files: Mapping[str, str | bytes]) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for name, text in files.items():
