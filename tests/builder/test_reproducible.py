@@ -1,13 +1,17 @@
-"""The same inputs give the same bytes; the generation is of the content and nothing else."""
+"""The same inputs give the same bytes; what a build of few rows does besides its work."""
 
 from __future__ import annotations
 
+import builtins
 import hashlib
 import json
 import os
 import subprocess
 import sys
+import threading
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from geolookup_builder.sources.reading import delimited
@@ -95,3 +99,49 @@ def test_the_manifest_tells_nothing_of_the_build(one: Path) -> None:
     assert str(one.parent) not in text
     assert "a.csv" not in text
     assert {"created", "time", "host", "pyarrow"}.isdisjoint(json.loads(text))
+
+
+FILES: dict[str, str | bytes] = {
+    "a.csv": "network,country_code,city_name,latitude,longitude,asn,user_type\n"
+    "8.8.8.0/24,US,Boston,42.36,-71.06,1,hosting\n2a00::/16,SE,,,,,\n"
+}
+
+
+def test_arrow_infers_no_type_of_a_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no type is stated, Arrow imports dateutil again for each value, present or not."""
+    imported: list[str] = []
+    real = builtins.__import__
+
+    def importing(name: str, *arguments: Any, **options: Any) -> Any:
+        imported.append(name)
+        return real(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "__import__", importing)
+    build_at(tmp_path, FILES)
+    assert "dateutil.relativedelta" not in imported
+
+
+def test_no_thread_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[str] = []
+    start = threading.Thread.start
+
+    def starting(thread: threading.Thread) -> None:
+        started.append(thread.name)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", starting)
+    build_at(tmp_path, FILES)
+    assert started == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere folders are not synced")
+def test_each_file_is_synced_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: Counter[int] = Counter()
+
+    def sync(descriptor: int) -> None:
+        synced[os.fstat(descriptor).st_ino] += 1
+
+    monkeypatch.setattr(os, "fsync", sync)
+    dataset, _ = build_at(tmp_path, FILES)
+    paths = [*dataset.iterdir(), dataset, tmp_path]
+    assert synced == Counter(path.stat().st_ino for path in paths)

@@ -17,16 +17,13 @@ from geolookup.errors import BuildError
 from tests.builder.building import fails, known
 from tests.builder.sources.formats import (
     test_bgpdump,
-    test_cidr_list,
     test_cloud,
     test_dbip,
     test_generic_typed,
     test_geofeed,
     test_ip2location,
     test_ip2proxy,
-    test_ip2region,
     test_ipinfo,
-    test_iplocate,
     test_iptoasn,
     test_maxmind,
     test_pfx2as,
@@ -50,7 +47,7 @@ HOSTING = 'fields = { user_type = "hosting" }'
 IPINFO = {f"{product}.csv": text for product, (text, _) in test_ipinfo.PRODUCTS.items()}
 FILES: dict[str, dict[str, str | bytes]] = {
     "bgpdump": {"a": test_bgpdump.TEXT},
-    "cidr-list": {"a.txt": test_cidr_list.LIST, "b": "\ufeff\n ; x\n2600::/32\n"},
+    "cidr-list": {"a.txt": test_tor.LIST, "b": "\ufeff\n ; x\n2600::/32\n"},
     "cloud": {
         **{f"{name}.json": json.dumps(each) for name, each in test_cloud.DOCUMENTS.items()},
         "ips-v4": test_cloud.LIST,
@@ -80,9 +77,9 @@ FILES: dict[str, dict[str, str | bytes]] = {
         for number in (1, 12)
         for suffix, write in (("", test_ip2proxy.ipv4), (".IPV6", test_ip2proxy.ipv6))
     },
-    "ip2region": {"a.txt": test_ip2region.NEW, "b.txt": test_ip2region.OLD},
+    "ip2region": {"a.txt": test_iptoasn.REGIONS, "b.txt": test_iptoasn.WITHOUT_CODES},
     "ipinfo": {**IPINFO, "a.json": '{"network":"8.8.8.0/24","city":"x"}\n'},
-    "iplocate": {"a.csv": test_iplocate.COUNTRY, "b.csv": test_iplocate.ASN},
+    "iplocate": {"a.csv": test_dbip.IPLOCATE_COUNTRY, "b.csv": test_dbip.IPLOCATE_ASN},
     "iptoasn": {
         "a.tsv": test_iptoasn.V4,
         "b": test_iptoasn.V6,
@@ -272,7 +269,7 @@ def test_what_several_formats_fit(tmp_path: Path) -> None:
 
 
 #: Name, text and option of a file, and what it is detected as.
-NAMED = [
+NAMED: list[tuple[str, str | bytes, str, str]] = [
     ("dbip-country-lite-2026-11.csv", "5.1.0.0,5.1.3.255,CH\n", "", "dbip"),
     ("dbip-country-ipv4.csv", "5.1.0.0,5.1.3.255,CH\n", "", "sapics"),
     # A name without the content is nothing.
@@ -304,7 +301,7 @@ def test_an_option_of_another_format(tmp_path: Path) -> None:
 
 
 def test_files_of_one_glob_are_of_one_format(tmp_path: Path) -> None:
-    files = {"a.csv": "network,isp\n8.8.8.0/24,x\n", "b.csv": test_iplocate.COUNTRY}
+    files = {"a.csv": "network,isp\n8.8.8.0/24,x\n", "b.csv": test_dbip.IPLOCATE_COUNTRY}
     error = fails(tmp_path, dict(files), one("auto", "*.csv"))
     assert error.problem == "files of several formats: csv; iplocate"
     error = fails(tmp_path, {"b.csv": "what,ever\n"}, one("auto", "*.csv"))

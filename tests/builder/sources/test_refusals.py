@@ -12,16 +12,16 @@ from tests.builder.sources.formats import test_cloud as cloud
 from tests.builder.sources.formats import test_dbip as dbip
 from tests.builder.sources.formats import test_ip2location as ip2location
 from tests.builder.sources.formats import test_ip2proxy as ip2proxy
-from tests.builder.sources.formats import test_ip2region as ip2region
 from tests.builder.sources.formats import test_maxmind as maxmind
 from tests.builder.sources.formats import test_rpki as rpki
 from tests.builder.sources.formats import test_rpsl as rpsl
 from tests.builder.sources.formats import test_sapics as sapics
 from tests.builder.sources.formats.test_bgpdump import line as route
-from tests.builder.sources.formats.test_cidr_list import LIST
 from tests.builder.sources.formats.test_geofeed import FEED
+from tests.builder.sources.formats.test_iptoasn import REGIONS
 from tests.builder.sources.formats.test_iptoasn import V4 as IPTOASN
 from tests.builder.sources.formats.test_pfx2as import CAIDA
+from tests.builder.sources.formats.test_tor import LIST
 from tests.builder.sources.recipes import one, refused
 
 #: Options, content, words of the error.
@@ -144,7 +144,7 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         ("", ip2proxy.ipv4(1), "4 columns, but PX3 has 7; correct db in the recipe (it looks like"),
     ],
     ("ip2region", "a.txt"): [
-        ("", ip2region.NEW.replace("|", ","), "a.txt:1: 1 columns, but ip2region's source text ha"),
+        ("", REGIONS.replace("|", ","), "a.txt:1: 1 columns, but ip2region's source text ha"),
         ("", "5.1.0.0|5.1.3.255|中国|浙江省|杭州市|电信\n", "a.txt:1: 6 columns"),
         ("", "a|b|c|d|e|f|g\n", "a.txt:1: 'a' is no start"),
     ],
