@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 from urllib.request import Request, urlopen
 
 import pytest
@@ -77,33 +78,30 @@ def program(scheme: str) -> Iterator[str]:
         process.communicate("\n")
 
 
-class Bucket:
+class Bucket(NamedTuple):
     """A bucket named ``bucket``: its addresses, and a way to put files there."""
 
-    def __init__(self, scheme: str, host: str, system: fs.FileSystem, options: str) -> None:
-        self.scheme, self.host, self._system, self._options = scheme, host, system, options
+    scheme: str
+    host: str
+    system: fs.FileSystem
+    options: str
 
     def put(self, name: str, content: bytes) -> str:
-        with self._system.open_output_stream(f"bucket/{name}") as stream:
+        with self.system.open_output_stream(f"bucket/{name}") as stream:
             stream.write(content)
         return self.address(name)
 
     def address(self, name: str) -> str:
         endpoint = f"endpoint_override={self.host}&scheme=http"
-        return f"{self.scheme}://bucket/{name}?{endpoint}{self._options}"
+        return f"{self.scheme}://bucket/{name}?{endpoint}{self.options}"
 
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[Bucket]:
+    keys = {"access_key": "a", "secret_key": "b"}  # any will do there
     with program("s3") as host:
-        system = fs.S3FileSystem(
-            access_key="a",
-            secret_key="b",  # noqa: S106 (any will do there)
-            scheme="http",
-            endpoint_override=host,
-            region="us-east-1",
-            allow_bucket_creation=True,
-        )
+        options = {"scheme": "http", "endpoint_override": host, "region": "us-east-1"}
+        system = fs.S3FileSystem(**keys, **options, allow_bucket_creation=True)
         system.create_dir("bucket")
         yield Bucket("s3", host, system, "&region=us-east-1")
 
@@ -111,11 +109,11 @@ def s3() -> Iterator[Bucket]:
 @pytest.fixture(scope="module")
 def gs() -> Iterator[Bucket]:
     with program("gs") as host:
-        made = Request(
+        address, kind = (
             f"http://{host}/storage/v1/b?project=p",
-            data=b'{"name": "bucket"}',
-            headers={"Content-Type": "application/json"},
+            {"Content-Type": "application/json"},
         )
+        made = Request(address, data=b'{"name": "bucket"}', headers=kind)
         urlopen(made).close()  # noqa: S310 (the scheme stands above)
         system = fs.GcsFileSystem(anonymous=True, scheme="http", endpoint_override=host)
         yield Bucket("gs", host, system, "&anonymous=true")
