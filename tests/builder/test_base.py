@@ -118,17 +118,18 @@ def test_the_manifest_states_the_base(base: Path, tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_the_same_bytes_in_another_process(base: Path, tmp_path: Path) -> None:
-    """Another seed of hashes, another folder, another time zone."""
+    """With and without a base: another seed of hashes, another folder, another time zone."""
     one = built(tmp_path / "1", moved(3, "New"), base)
     code = (
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[3]);"
-        "from tests.builder.test_base import built, moved;"
-        "built(Path(sys.argv[1]), moved(3, 'New'), Path(sys.argv[2]))"
+        "from tests.builder.test_base import ROWS, built, moved; folder = Path(sys.argv[1]);"
+        "built(folder / '2', moved(3, 'New'), Path(sys.argv[2])); built(folder / '3', ROWS)"
     )
-    command = [sys.executable, "-c", code, str(tmp_path / "2"), str(base), str(ROOT)]
+    command = [sys.executable, "-c", code, str(tmp_path), str(base), str(ROOT)]
     environment = os.environ | {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"}
     subprocess.run(command, check=True, env=environment, cwd=tmp_path)
-    assert digests(one) == digests(tmp_path / "2" / "dataset")
+    for ours, theirs in ((one, "2"), (base, "3")):
+        assert digests(ours) == digests(tmp_path / theirs / "dataset")
 
 
 def test_a_base_of_another_name(base: Path, tmp_path: Path) -> None:

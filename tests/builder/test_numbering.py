@@ -60,10 +60,7 @@ def columns(rows: list[Row]) -> list[pa.Array]:
 
 
 @given(_ROWS, _ROWS)
-def test_matches_are_rows_with_the_same_values(
-    base: list[Row],
-    rows: list[Row],
-) -> None:
+def test_matches_are_rows_with_the_same_values(base: list[Row], rows: list[Row]) -> None:
     # By their text: 0.0 and -0.0 are equal numbers, and other values of an answer.
     place = {repr(row): number for number, row in enumerate(base)}
     expected = [place.get(repr(row), -1) for row in rows]

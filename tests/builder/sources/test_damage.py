@@ -65,8 +65,7 @@ READ = {
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=needs(*["maxminddb"] * (name == "mmdb"))) for name in FORMATS],
+    "name", [pytest.param(name, marks=needs(*["maxminddb"] * (name == "mmdb"))) for name in FORMATS]
 )
 def test_a_file_of_another_kind(tmp_path: Path, name: str) -> None:
     text = one(name, "a.data", DEMANDED.get(name, ""))

@@ -141,7 +141,7 @@ REFUSED: dict[tuple[str, str], list[Case]] = {
         ),
     ],
     ("ip2proxy", "PX3.CSV"): [
-        ("", ip2proxy.ipv4(1), "4 columns, but PX3 has 7; correct db in the recipe (it looks like"),
+        ("", ip2proxy.ipv4(1), "4 columns, but PX3 has 7; correct db in the recipe (it looks like")
     ],
     ("ip2region", "a.txt"): [
         ("", REGIONS.replace("|", ","), "a.txt:1: 1 columns, but ip2region's source text ha"),

@@ -344,11 +344,7 @@ WRONG: list[tuple[Record, str, str]] = [
         'columns = { network = "range.cdir" }',
         "no column 'range.cdir'; did you mean 'range.cidr'?",
     ),
-    (
-        {"range": ["8.8.8.8"]},
-        'columns = { network = "range.first" }',
-        "no column 'range.first'; ",
-    ),
+    ({"range": ["8.8.8.8"]}, 'columns = { network = "range.first" }', "no column 'range.first'; "),
     (
         {**NETWORK, "names": {"en": "x"}},
         'columns = { network = "network", isp = "names" }',

@@ -107,10 +107,7 @@ BAD = {
     '8.8.8.0/24,US,,"Newark,': "not an address",
     '8.8.8.0/24,US,,New"ark" #': None,
     "8.8.8.0/24,US\x1f": "wrong number of cells",
-    "8.8.\x008.0/24,US": "not an address",
     "2600:100:/32,US": "not an address",
-    f"{1 << 128},US": "not an address",
-    "8" * 1_000_000 + ",US": "not an address",
     "8.8.8.0/24 US": "not a prefix length",
 }
 

@@ -124,10 +124,7 @@ BAD = {
     "8.8.8.0\t\t1": "not an address",
     "8.8.8.0\t24": "wrong number of cells",
     "8.8.8.0\t24\t1\t2": "wrong number of cells",
-    f"{1 << 128}\t24\t1": "not an address",
-    "8.8.\x008.0\t24\t1": "not an address",
     '"8.8.8.0\t24\t1': "not an address",
-    "1" * 1_000_000 + "\t24\t1": "not an address",
 }
 
 

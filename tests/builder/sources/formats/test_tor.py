@@ -83,11 +83,8 @@ BAD_LINES = {
     "8.8.8": "not an address",
     "8.8.8.0/24,US": "not a prefix length",
     "8.8.8.0/24 US": "not an address",
-    "8.8.\x000/24": "not an address",
     "8.8.8.0/2\x1f4": "wrong number of cells",
     '"8.8.8.0/24': "not an address",
-    "8" * 1_000_000: "not an address",
-    str(1 << 128): "not an address",
 }
 
 

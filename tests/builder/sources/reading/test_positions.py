@@ -112,10 +112,7 @@ def test_blocks_of_any_text_are_whole_records(text: str, size: int) -> None:
 
 
 def test_what_cannot_be_cut_is_the_rest() -> None:
-    assert cut(b'a,b\n1,2\n3,5" pipe\n4,"x\ny"\n', 9) == (
-        [b"a,b\n1,2\n"],
-        b'3,5" pipe\n4,"x\ny"\n',
-    )
+    assert cut(b'a,b\n1,2\n3,5" pipe\n4,"x\ny"\n', 9) == ([b"a,b\n1,2\n"], b'3,5" pipe\n4,"x\ny"\n')
     assert cut(b"a,b", 100) == ([], b"a,b")
     assert cut(b"", 100) == ([], b"")
     assert cut(b"a\rb\r" * 50, 10) == ([], b"a\rb\r" * 50)
