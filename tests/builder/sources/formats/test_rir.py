@@ -69,7 +69,8 @@ def test_plain(read: Read) -> None:
         PLAIN[PLAIN.index("apnic|JP|asn") :],
     ):
         reading = read({"delegated": text}, RECIPE)
-        assert (reading.source.read, reading.source.rejected.total()) == (4, 0), text
+        source = reading.source
+        assert (source.read, source.rejected, source.nulled) == (4, {}, {}), text
         assert codes(reading) == ASIA, text
 
 
