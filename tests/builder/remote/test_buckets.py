@@ -132,10 +132,15 @@ def bucket(request: pytest.FixtureRequest) -> Bucket:
 
 
 def test_an_object_comes_once_and_is_then_unchanged(bucket: Bucket, tmp_path: Path) -> None:
+    """With its date."""
+    before = datetime.now(UTC).replace(microsecond=0)
     address = bucket.put("d/a.csv", ROWS)
     first, second = fetched(address, tmp_path), fetched(address, tmp_path)
     assert (first.changed, second.changed) == (True, False)
     assert first.kept.path.read_bytes() == ROWS
+    modified = first.kept.version.modified
+    assert modified.endswith("+00:00")
+    assert before <= datetime.fromisoformat(modified) <= datetime.now(UTC)
     bucket.put("d/a.csv", OTHER)
     assert fetched(address, tmp_path).changed
     assert kept_files(tmp_path, "a.csv") == [OTHER]
@@ -166,13 +171,6 @@ def test_a_build_reads_a_bucket(bucket: Bucket, tmp_path: Path) -> None:
     assert report.sources[0].name == "a.csv"
 
 
-def test_the_date_of_an_object(bucket: Bucket, tmp_path: Path) -> None:
-    before = datetime.now(UTC).replace(microsecond=0)
-    modified = fetched(bucket.put("a.csv", ROWS), tmp_path).kept.version.modified
-    assert modified.endswith("+00:00")
-    assert before <= datetime.fromisoformat(modified) <= datetime.now(UTC)
-
-
 def test_what_is_not_there(bucket: Bucket, tmp_path: Path) -> None:
     for address in (bucket.address("none.csv"), bucket.address("none/none.csv")):
         with pytest.raises(BuildError, match="no such file in the bucket; correct the path"):
@@ -189,13 +187,14 @@ def test_content_is_checked_as_that_of_the_web_is(bucket: Bucket, tmp_path: Path
             fetched(bucket.put(name, content), tmp_path)
 
 
+UNREADABLE = "the bucket cannot be read ("
 FAILURES = {
     "refused": (status(403), "the bucket refuses access; check the credentials"),
-    "failing": (status(503), "the bucket cannot be read ("),
-    "dropping": (drop, "the bucket cannot be read ("),
+    "failing": (status(503), UNREADABLE),
+    "dropping": (drop, UNREADABLE),
     "missing": (status(404), "no such file in the bucket"),
-    "cutting": (cut(ROWS, 1000), "the bucket cannot be read ("),
-    "resetting": (cut(ROWS, 1000, reset=True), "the bucket cannot be read ("),
+    "cutting": (cut(ROWS, 1000), UNREADABLE),
+    "resetting": (cut(ROWS, 1000, reset=True), UNREADABLE),
 }
 
 

@@ -117,16 +117,11 @@ def test_a_new_file_takes_the_place_of_the_old(tmp_path: Path) -> None:
 
 
 def test_a_stated_digest_that_is_there_needs_no_server(tmp_path: Path) -> None:
-    with serving(file(ROWS)) as site:
-        fetched(f"{site.url}/a.csv", tmp_path, SHA256)
-    again = fetched(f"{site.url}/a.csv", tmp_path, SHA256)
-    assert not again.changed
-    assert len(site.asked) == 1
-
-
-def test_another_stated_digest_is_fetched_without_a_condition(tmp_path: Path) -> None:
+    """Another one is fetched without a condition."""
     with serving(file(ROWS), file(OTHER)) as site:  # the same ETag for both
-        fetched(f"{site.url}/a.csv", tmp_path)
+        fetched(f"{site.url}/a.csv", tmp_path, SHA256)
+        assert not fetched(f"{site.url}/a.csv", tmp_path, SHA256).changed
+        assert len(site.asked) == 1
         digest = hashlib.sha256(OTHER).hexdigest()
         assert fetched(f"{site.url}/a.csv", tmp_path, digest).kept.path.read_bytes() == OTHER
     assert site.asked[1][1].get("If-None-Match") is None
@@ -135,10 +130,12 @@ def test_another_stated_digest_is_fetched_without_a_condition(tmp_path: Path) ->
 def test_a_damaged_cache_is_mended(tmp_path: Path) -> None:
     with serving(file(ROWS)) as site:
         path = fetched(f"{site.url}/a.csv", tmp_path).kept.path
-        path.write_bytes(OTHER)
-        assert fetched(f"{site.url}/a.csv", tmp_path).changed
-        (path.parent.parent / "kept.json").write_text('{"sha256": ["')
-        assert fetched(f"{site.url}/a.csv", tmp_path).changed
+        for damaged, content in (
+            (path, OTHER),
+            (path.parent.parent / "kept.json", b'{"sha256": ["'),
+        ):
+            damaged.write_bytes(content)
+            assert fetched(f"{site.url}/a.csv", tmp_path).changed
     assert path.read_bytes() == ROWS
 
 
@@ -272,18 +269,19 @@ def test_the_reason_of_a_retry_is_shown(tmp_path: Path) -> None:
     assert "fetching a.csv  the server answers 503; retry in 0.0 s" in terminal.getvalue()
 
 
-@pytest.mark.parametrize("date", [False, True])
 def test_the_wait_a_server_asks_for_is_kept(
-    date: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits: list[float] = []
     monkeypatch.setattr("geolookup_builder.remote.transfer.time.sleep", waits.append)
     monkeypatch.setattr("geolookup_builder.remote.web.time.time", lambda: 1_795_132_800.0)
-    asked = formatdate(1_795_132_807, usegmt=True) if date else "7"
-    with serving(status(429, Retry_After=asked), status(503, Retry_After="x"), file(ROWS)) as site:
-        fetched(f"{site.url}/a.csv", tmp_path, "", Limits())
-    assert waits[0] == 7
-    assert 1 <= waits[1] <= 2  # the second failure: half to all of two seconds
+    for asked in ("7", formatdate(1_795_132_807, usegmt=True)):
+        acts = (status(429, Retry_After=asked), status(503, Retry_After="x"), file(ROWS))
+        with serving(*acts) as site:
+            fetched(f"{site.url}/a.csv", tmp_path, "", Limits())
+        assert waits[0] == 7
+        assert 1 <= waits[1] <= 2  # the second failure: half to all of two seconds
+        waits.clear()
 
 
 def test_waits_double_up_to_the_longest() -> None:
@@ -314,19 +312,14 @@ def test_the_bytes_are_shown() -> None:
             assert f"fetching a.csv  {shown}" in terminal.getvalue()
 
 
-def test_chunks_without_a_length(tmp_path: Path) -> None:
-    with serving(chunked(ROWS)) as site:
-        assert fetched(f"{site.url}/a.csv", tmp_path).kept.path.read_bytes() == ROWS
-
-
-def test_no_length_at_all_is_well_with_a_digest(tmp_path: Path) -> None:
-    with serving(file(ROWS, Content_Length="")) as site:
-        assert fetched(f"{site.url}/a.csv", tmp_path, SHA256).kept.path.read_bytes() == ROWS
-    with (
-        serving(file(ROWS[:-9], Content_Length="")) as site,
-        pytest.raises(BuildError, match="the SHA-256 of the file is"),
-    ):
-        fetched(f"{site.url}/a.csv", tmp_path, SHA256)
+def test_no_length_at_all_is_well_with_chunks_or_a_digest(tmp_path: Path) -> None:
+    unstated = file(ROWS, Content_Length="")
+    with serving(chunked(ROWS), unstated, file(ROWS[:-9], Content_Length="")) as site:
+        for name, digest in (("chunks", ""), ("digest", SHA256)):
+            done = fetched(f"{site.url}/a.csv", tmp_path / name, digest)
+            assert done.kept.path.read_bytes() == ROWS
+        with pytest.raises(BuildError, match="the SHA-256 of the file is"):
+            fetched(f"{site.url}/a.csv", tmp_path, SHA256)
 
 
 ONCE = gzip.compress(ROWS)
